@@ -1,0 +1,29 @@
+# Two commands: `make demo` runs the sample task, `make test` runs the whole suite. Both first make .venv.
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null && echo $$p && break; done)
+BIN := .venv/bin
+DEMO_DB := .venv/demo.duckdb
+
+.PHONY: demo test benchmark clean
+
+demo: .venv/.installed
+	@rm -f $(DEMO_DB)
+	$(BIN)/registry run sample_data/stance/task.toml --db $(DEMO_DB) --format table
+
+test: .venv/.installed
+	$(BIN)/ruff check .
+	$(BIN)/mypy --strict registry
+	$(BIN)/pytest
+
+benchmark: .venv/.installed
+	$(BIN)/python -m tests.benchmarks
+
+.venv/.installed: pyproject.toml registry/__init__.py
+	@test -n "$(PYTHON)" || { echo "error: no Python from 3.11 to 3.13 found: install one (Debian: apt-get install python3 python3-venv) or name it: make $(MAKECMDGOALS) PYTHON=/path/to/python3" >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "error: $(PYTHON) lacks the venv module: install it (Debian: apt-get install python3-venv)" >&2; exit 1; }
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	@touch $@
+
+clean:
+	rm -rf .venv build dist

@@ -1,0 +1,37 @@
+"""The application: its commands, in the order of the main job."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from registry import __version__
+from registry.cli import board, listing, query, results, task
+from registry.cli.console import RegistryGroup
+
+app = typer.Typer(
+    cls=RegistryGroup, no_args_is_help=True, add_completion=False, rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    help="Evaluate shared tasks: gold and submissions in, per-item statistics in DuckDB, honest leaderboards out.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"evalregistry {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True,
+                                          help="Print the version and exit.")] = False,
+) -> None:
+    pass
+
+
+for command in (task.run, task.init, task.apply, task.check, task.submit, results.score, results.compare, board.board,
+                board.pairs, query.query, listing.list_):
+    app.command(name=command.__name__.rstrip("_"))(command)

@@ -1,0 +1,67 @@
+"""What commands print: results on stdout, everything else on stderr; errors are one line and an exit status."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import typer
+from typer.core import TyperGroup
+
+from registry.cli.options import Format
+from registry.errors import RegistryError
+
+if TYPE_CHECKING:
+    from registry.reports.table import Table
+
+
+class RegistryGroup(TyperGroup):
+    """A group of commands that ends with one line where a user's mistake would end in a traceback."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
+        """Keep the commands in the order of the main job."""
+        return list(self.commands)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; a `RegistryError` becomes its exit status, an interrupt 130."""
+        try:
+            return super().invoke(ctx)
+        except RegistryError as error:
+            typer.echo(f"error: {one_line(str(error))}", err=True)
+            raise typer.Exit(error.exit_code) from None
+        except KeyboardInterrupt:
+            typer.echo("interrupted: what was finished is kept; run the command again to go on", err=True)
+            raise typer.Exit(130) from None
+
+
+def one_line(message: str) -> str:
+    """Write control characters as escapes: file names and items are untrusted."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in message)
+
+
+def say(message: str) -> None:
+    """Tell how things go, on stderr."""
+    typer.echo(one_line(message), err=True)
+
+
+def show(tables: Sequence[Table], format_: Format | None) -> None:
+    """Write results to stdout."""
+    from registry.reports.table import render
+
+    terminal = sys.stdout.isatty()
+    chosen = format_ or (Format.table if terminal else Format.tsv)
+    width = shutil.get_terminal_size().columns if terminal else None
+    color = terminal and not os.environ.get("NO_COLOR")
+    typer.echo(render(tables, chosen.value, width=width, color=color), nl=False)
+
+
+def counted(n: int, thing: str, plural: str | None = None) -> str:
+    """Write a count with its noun.
+
+    >>> counted(1, "pair"), counted(2, "pair")
+    ('1 pair', '2 pairs')
+    """
+    return f"{n} {thing if n == 1 else plural or thing + 's'}"

@@ -1,0 +1,79 @@
+"""The command that lists what the registry holds and what the program knows."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from registry.cli.console import show
+from registry.cli.options import Db, OutputFormat, database
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class Thing(StrEnum):
+    """What can be listed."""
+
+    tasks = "tasks"
+    submissions = "submissions"
+    metrics = "metrics"
+    readers = "readers"
+    tests = "tests"
+    runs = "runs"
+
+
+def list_(
+    thing: Annotated[Thing, typer.Argument(help="What to list.")],
+    db: Db = None,
+    format_: OutputFormat = None,
+) -> None:
+    """List tasks, submissions or runs of the registry, or the metrics, readers and tests that the program knows."""
+    from registry.reports.table import Table
+
+    known = {Thing.metrics: _metrics, Thing.readers: _readers, Thing.tests: _tests}
+    keys, rows = known[thing]() if thing in known else _stored(thing, db)
+    show([Table(rows, keys=keys)], format_)
+
+
+Listing = tuple[list[str], list[dict[str, Any]]]
+
+
+def _metrics() -> Listing:
+    from registry.metrics import METRICS
+
+    return ["id", "family", "takes", "better", "options", "about", "citation"], [
+        {"id": name, "family": m.family, "takes": m.takes, "better": m.better, "options": _options(m),
+         "about": _about(m), "citation": m.citation} for name, m in METRICS.items()]
+
+
+def _readers() -> Listing:
+    from registry.readers import READERS
+
+    return ["id", "gives", "options", "about"], [
+        {"id": name, "gives": r.gives, "options": _options(r), "about": _about(r)} for name, r in READERS.items()]
+
+
+def _tests() -> Listing:
+    from registry.significance import TESTS
+
+    return ["id", "options", "about", "null", "assumes", "citation"], [
+        {"id": name, "options": _options(t), "about": _about(t), "null": t.null, "assumes": t.assumes,
+         "citation": t.citation} for name, t in TESTS.items()]
+
+
+def _options(value: Any) -> str:
+    return ", ".join(value.__dataclass_fields__)
+
+
+def _about(value: Any) -> str:
+    return str(value.__doc__).partition("\n")[0]
+
+
+def _stored(thing: Thing, db: Path | None) -> Listing:
+    from registry.store import listings
+
+    with database(db).reading() as connection:
+        return getattr(listings, thing.value)(connection)  # type: ignore[no-any-return]

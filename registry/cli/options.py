@@ -1,0 +1,61 @@
+"""The options that commands share, and which database they mean."""
+
+from __future__ import annotations
+
+import tomllib
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from registry.errors import InputError, suggest
+
+if TYPE_CHECKING:
+    from registry.store.database import Database
+
+
+class Format(StrEnum):
+    """How results are written."""
+
+    table = "table"
+    tsv = "tsv"
+    csv = "csv"
+    md = "md"
+    json = "json"
+
+
+Db = Annotated[Path | None, typer.Option("--db", envvar="REGISTRY_DB", metavar="PATH", help=(
+    "The registry's DuckDB file; else `database` in the nearest registry.toml, else ./registry.duckdb."))]
+Root = Annotated[Path | None, typer.Option("--root", envvar="REGISTRY_ROOT", metavar="DIR", help=(
+    "The folder that the manifest's paths are relative to and stay in; else the manifest's own."))]
+OutputFormat = Annotated[Format | None, typer.Option("--format", envvar="REGISTRY_FORMAT", case_sensitive=False,
+                                                     help="How to write results; a table on a terminal, else tsv.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Do everything but write: say what would change.")]
+ManifestPath = Annotated[Path, typer.Argument(metavar="MANIFEST", help="The task's TOML file.")]
+TaskName = Annotated[str | None, typer.Argument(metavar="[TASK]", help="A task's id; all tasks if none is given.")]
+MetricAlias = Annotated[str | None, typer.Option("--metric", help="Only the metric with this id.")]
+
+
+def database(path: Path | None) -> Database:
+    """The database that is meant: the given one, else that of the nearest `registry.toml`, else the default."""
+    from registry.store.database import Database
+
+    return Database(path or _configured() or Path("registry.duckdb"))
+
+
+def _configured() -> Path | None:
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        if (file := folder / "registry.toml").is_file():
+            try:
+                settings = tomllib.loads(file.read_text("utf-8"))
+            except (OSError, ValueError) as error:
+                raise InputError(f"cannot read: {error}", path=file) from None
+            if unknown := sorted(settings.keys() - {"database"}):
+                raise InputError(f"unknown key {unknown[0]!r}; {suggest(unknown[0], ['database'])}", path=file)
+            configured = settings.get("database")
+            if configured is not None and not isinstance(configured, str):
+                raise InputError("database must be a path in quotes", path=file)
+            return folder / configured if configured else None
+    return None

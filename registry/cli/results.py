@@ -1,0 +1,69 @@
+"""Commands that compute: score, compare."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from registry.cli.console import counted, say, show
+from registry.cli.options import Db, DryRun, MetricAlias, OutputFormat, TaskName, database
+from registry.cli.task import say_results
+
+
+def score(task: TaskName = None, db: Db = None, dry_run: DryRun = False) -> None:
+    """Compute the per-item statistics that are missing."""
+    from registry.evaluation import Readings
+    from registry.evaluation import score as score_task
+    from registry.store import catalog
+    from registry.store.journal import Journal
+    from registry.store.session import writing
+
+    journal = Journal("score", {"task": task})
+    with writing(database(db), journal, dry_run=dry_run) as session:
+        for row in catalog.tasks(session.connection, task):
+            scored = score_task(session.connection, journal, Readings(), row)
+            say(f"{row.slug}: {counted(scored.computed, 'score')} computed, {scored.unchanged} there already")
+    if dry_run and journal.changed:
+        say("dry run: nothing was written")
+
+
+def compare(
+    task: TaskName = None,
+    metric: MetricAlias = None,
+    test: Annotated[str | None, typer.Option("--test", help="The significance test: `registry list tests`.")] = None,
+    resamples: Annotated[int | None, typer.Option("--resamples", help="Random draws, where a test needs them.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Of the random draws.")] = None,
+    alternative: Annotated[str | None, typer.Option("--alternative", help=(
+        "two-sided, greater (the better system is better) or less."))] = None,
+    unit: Annotated[str | None, typer.Option("--unit", help="item, or cluster.")] = None,
+    alpha: Annotated[float | None, typer.Option("--alpha", help="The level of significance.")] = None,
+    correction: Annotated[str | None, typer.Option("--correction", help="holm, bonferroni or none.")] = None,
+    db: Db = None,
+    format_: OutputFormat = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Test all pairs of every leaderboard and rank; what is not given is as the task declares it."""
+    from registry.evaluation import compare as compare_task
+    from registry.evaluation.requests import declared_request
+    from registry.reports.boards import pair_tables
+    from registry.store import catalog
+    from registry.store.journal import Journal
+    from registry.store.session import writing
+
+    given = {"test": test, "resamples": resamples, "seed": seed, "alternative": alternative, "unit": unit,
+             "alpha": alpha, "correction": correction}
+    given = {name: value for name, value in given.items() if value is not None}
+    journal = Journal("compare", {"task": task, "metric": metric, **given})
+    tables = []
+    with writing(database(db), journal, dry_run=dry_run) as session:
+        for row in catalog.tasks(session.connection, task):
+            request = declared_request(row, given, metrics=None if metric is None else (metric,))
+            compared = compare_task(session.connection, journal, row, request)
+            say_results(compared=compared)
+            tables += pair_tables(session.connection, row.slug, metric)
+    if not journal.changed:
+        say("nothing changed")
+    elif dry_run:
+        say("dry run: nothing was written")
+    show(tables, format_)

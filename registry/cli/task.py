@@ -1,0 +1,183 @@
+"""Commands about tasks: init, run, apply, check, submit."""
+
+from __future__ import annotations
+
+from collections import Counter
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from registry.cli.console import counted, say, show
+from registry.cli.options import Db, DryRun, ManifestPath, OutputFormat, Root, database
+
+if TYPE_CHECKING:
+    from registry.evaluation import Applied, Compared, Scored
+    from registry.evaluation.resolve import ResolvedTask
+
+
+class Kind(StrEnum):
+    """The kinds of submissions."""
+
+    primary = "primary"
+    contrastive = "contrastive"
+    baseline = "baseline"
+
+
+def init(db: Db = None) -> None:
+    """Create the registry, or upgrade its schema to this version of the program."""
+    target = database(db)
+    existed = target.path.exists()
+    changed = target.create()
+    say(f"{target.path}: " + ("created" if not existed else "upgraded" if changed else "nothing changed"))
+
+
+def run(manifest: ManifestPath, root: Root = None, db: Db = None, format_: OutputFormat = None,
+        dry_run: DryRun = False) -> None:
+    """Do the whole job: apply, score, compare, and print the leaderboards."""
+    from registry.evaluation import Readings, apply, compare, score
+    from registry.evaluation.requests import declared_request
+    from registry.reports.boards import boards
+    from registry.store import catalog
+    from registry.store.journal import Journal
+    from registry.store.session import writing
+
+    task, content = _resolved(manifest, root)
+    slug = task.manifest.task.id
+    journal = Journal("run", {"manifest": str(manifest)})
+    readings = Readings()
+    with writing(database(db), journal, create=True, dry_run=dry_run) as session:
+        applied = apply(session.connection, journal, readings, task, content)
+        session.checkpoint()
+        _say_applied(applied)
+        (row,) = catalog.tasks(session.connection, slug)
+        scored = score(session.connection, journal, readings, row)
+        session.checkpoint()
+        compared = compare(session.connection, journal, row, declared_request(row))
+        tables = boards(session.connection, slug)
+    say_results(scored, compared)
+    if not journal.changed:
+        say("nothing changed")
+    elif dry_run:
+        say("dry run: nothing was written")
+    show(tables, format_)
+
+
+def apply(manifest: ManifestPath, root: Root = None, db: Db = None, dry_run: DryRun = False) -> None:
+    """Bring what a manifest declares into the registry; files that are there already are left alone."""
+    from registry.evaluation import Readings
+    from registry.evaluation import apply as apply_task
+    from registry.store.journal import Journal
+    from registry.store.session import writing
+
+    task, content = _resolved(manifest, root)
+    journal = Journal("apply", {"manifest": str(manifest)})
+    with writing(database(db), journal, create=True, dry_run=dry_run) as session:
+        applied = apply_task(session.connection, journal, Readings(), task, content)
+    _say_applied(applied)
+    say_end(changed=journal.changed, dry_run=dry_run, then="`registry score` and `registry compare` bring boards up")
+
+
+def check(
+    manifest: ManifestPath,
+    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="One submission to check against it.")] = None,
+    test_set: Annotated[str | None, typer.Option("--test-set", help="The test set that FILE is for.")] = None,
+    root: Root = None,
+) -> None:
+    """Check a manifest with all its files, or one submission against it; touches no database."""
+    from registry.evaluation import check as check_task
+    from registry.evaluation.submissions import declare
+    from registry.manifest.spec import Submit
+    from registry.readers import Document
+
+    task, _ = _resolved(manifest, root)
+    one = None
+    if file is not None:
+        entry = Submit(file=str(file), system="submission", test_set=test_set)
+        one = declare(task, entry, Document.load(file), {}, "FILE")
+    checked = check_task(task, one)
+    for warning in checked.warnings:
+        say(f"warning: {warning}")
+    for error in checked.errors:
+        say(f"error: {error}")
+    if checked.errors:
+        raise typer.Exit(checked.errors[0].exit_code)
+    items = ", ".join(f"{name}: {counted(n, 'item')}" for name, n in checked.items.items())
+    say(f"ok: {items}; {counted(len(checked.files), 'submission')} checked")
+
+
+def submit(
+    task: Annotated[str, typer.Argument(metavar="TASK", help="The task's id.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The system's output.")],
+    system: Annotated[str, typer.Option("--system", help="The system's name.")],
+    team: Annotated[str | None, typer.Option("--team", help="Its team's name; else the system's.")] = None,
+    test_set: Annotated[str | None, typer.Option("--test-set", help="Needed where the task has several.")] = None,
+    kind: Annotated[Kind, typer.Option("--kind", help="What the submission is.")] = Kind.primary,
+    version: Annotated[str, typer.Option("--version", help="Distinguishes submissions of one system.")] = "1",
+    track: Annotated[str | None, typer.Option("--track", help="The track it takes part in.")] = None,
+    db: Db = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Bring one submission into the registry, under the rules of a task that is there."""
+    from registry.evaluation import Readings
+    from registry.evaluation import submit as submit_one
+    from registry.evaluation.resolve import resolve_stored
+    from registry.evaluation.submissions import declare
+    from registry.manifest import submit_entry
+    from registry.readers import Document
+    from registry.store import catalog
+    from registry.store.journal import Journal
+    from registry.store.session import writing
+
+    document = Document.load(file)
+    entry = submit_entry(file=str(file), system=system, team=team, test_set=test_set, kind=kind.value,
+                         version=version, track=track)
+    journal = Journal("submit", {"task": task, **entry.model_dump(mode="json", exclude_defaults=True)})
+    with writing(database(db), journal, dry_run=dry_run) as session:
+        (row,) = catalog.tasks(session.connection, task)
+        one = declare(resolve_stored(row.manifest, task), entry, document, {}, "FILE")
+        applied = submit_one(session.connection, journal, Readings(), row, one)
+    _say_applied(applied)
+    say_end(changed=journal.changed, dry_run=dry_run, then="`registry score` and `registry compare` bring boards up")
+
+
+def _resolved(manifest: Path, root: Path | None) -> tuple[ResolvedTask, bytes]:
+    from registry.errors import ManifestError
+    from registry.evaluation.resolve import resolve
+    from registry.manifest import load_manifest
+
+    if root is not None and not root.is_dir():
+        raise ManifestError(f"--root {root} is no folder", path=manifest)
+    specification, content = load_manifest(manifest)
+    return resolve(specification, manifest, root), content
+
+
+def _say_applied(applied: Applied) -> None:
+    for warning in applied.warnings:
+        say(f"warning: {warning}")
+    if applied.drawn_seed is not None:
+        say(f"no seed was given: drew {applied.drawn_seed}, kept with the task")
+    changes = Counter(applied.changes.values())
+    parts = [f"{n} {change.value}" for change in sorted(changes) if (n := changes[change])]
+    gold = f"gold of {', '.join(applied.gold)} new; " if applied.gold else ""
+    say(f"{applied.task}: {gold}submissions: {', '.join(parts) or 'none'}")
+
+
+def say_results(scored: Scored | None = None, compared: Compared | None = None) -> None:
+    """Tell what was computed."""
+    if scored is not None and scored.computed:
+        say(f"scores: {scored.computed} computed, {scored.unchanged} there already")
+    if compared is not None and compared.made:
+        say(f"comparisons: {compared.made} made; pairs: {compared.pairs_computed} tested, {compared.pairs_found} "
+            "there already")
+
+
+def say_end(*, changed: bool, dry_run: bool, then: str) -> None:
+    """Tell whether anything was written, and what comes next."""
+    if not changed:
+        say("nothing changed")
+    elif dry_run:
+        say("dry run: nothing was written")
+    else:
+        say(f"next: {then} to date")

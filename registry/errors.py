@@ -1,0 +1,109 @@
+"""Every error that a user can cause, drawn as a tree; each carries data and the exit status of the command it ends.
+
+    RegistryError                exit 1   something the user can understand and mend
+    ├── StoreError               exit 1   the database file cannot be used: no database, disk full, not a registry
+    ├── InputError               exit 3   a file, an item or a name that was given is wrong
+    │   ├── ManifestError        exit 3   ... in the manifest, at a key path
+    │   └── UnknownNameError     exit 3   ... a name that is not among the known ones
+    ├── MismatchError            exit 4   what is stored and what is asked for do not belong together, or are stale
+    │   └── SchemaError          exit 4   the database's schema is older or newer than the program
+    └── LockedError              exit 5   another process holds the database
+
+`str(error)` is one line: the place, what is wrong, the remedy.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from pathlib import Path
+
+
+class RegistryError(Exception):
+    """The root: anything that ends a command with one line instead of a traceback."""
+
+    exit_code = 1
+
+
+class StoreError(RegistryError):
+    """The database file `path` cannot be used."""
+
+    def __init__(self, path: str | Path, message: str) -> None:
+        super().__init__(f"{path}: {message}")
+        self.path = str(path)
+
+
+class InputError(RegistryError):
+    """A file that was given is wrong, at `line` (counted from 1) and `item` where they are known."""
+
+    exit_code = 3
+
+    def __init__(self, message: str, *, path: str | Path | None = None, line: int | None = None,
+                 item: str | None = None) -> None:
+        place = "" if path is None else f"{path}:" if line is None else f"{path}:{line}:"
+        thing = "" if item is None else f"item {item!r}: "
+        super().__init__(f"{place} {thing}{message}".strip())
+        self.path = None if path is None else str(path)
+        self.line = line
+        self.item = item
+
+
+class ManifestError(InputError):
+    """The manifest `path` is wrong at `key`, a path such as `submit[2].kind`."""
+
+    def __init__(self, message: str, *, path: str | Path, key: str = "") -> None:
+        super().__init__(f"{key}: {message}" if key else message, path=path)
+        self.key = key
+
+
+class UnknownNameError(InputError):
+    """`name` is no known `kind` (task, metric, reader, test, ...)."""
+
+    def __init__(self, kind: str, name: str, known: Iterable[str], *, path: str | Path | None = None) -> None:
+        self.kind, self.name, self.known = kind, name, tuple(known)
+        super().__init__(f"unknown {kind} {name!r}; {suggest(name, self.known)}", path=path)
+
+
+class MismatchError(RegistryError):
+    """What is stored and what is asked for do not belong together."""
+
+    exit_code = 4
+
+
+class SchemaError(MismatchError):
+    """The schema of the database at `path` is not the one that this program works with."""
+
+    def __init__(self, path: str | Path, message: str) -> None:
+        super().__init__(f"{path}: {message}")
+        self.path = str(path)
+
+
+class LockedError(RegistryError):
+    """Another process (`pid`, where the system tells it) holds the database at `path`."""
+
+    exit_code = 5
+
+    def __init__(self, path: str | Path, pid: int | None, holder: str | None = None) -> None:
+        who = "another process" if pid is None else f"process {pid}" + (f" ({holder})" if holder else "")
+        super().__init__(f"{path}: the database is in use by {who}; wait for it to end, or stop it, and try again")
+        self.path, self.pid = str(path), pid
+
+
+def suggest(name: str, known: Iterable[str]) -> str:
+    """Say which of the `known` names `name` may have meant.
+
+    >>> suggest("Acuracy", ["Accuracy", "BLEU"])
+    "did you mean 'Accuracy'? Known: Accuracy, BLEU"
+    >>> suggest("x", [])
+    'none is known'
+    """
+    known = sorted(known)
+    if not known:
+        return "none is known"
+    folded = {k.casefold(): k for k in known}
+    asked = name.casefold()
+    near = [k for k in folded if min(len(k), len(asked)) > 2 and (k.startswith(asked) or asked.startswith(k))]
+    near = near or difflib.get_close_matches(asked, folded, n=3, cutoff=0.6)
+    guess = " or ".join(repr(folded[n]) for n in near[:3])
+    shown = ", ".join(known[:20]) + (f", and {len(known) - 20} more" if len(known) > 20 else "")
+    return (f"did you mean {guess}? Known: " if near else "known: ") + shown

@@ -1,0 +1,136 @@
+"""A manifest into the registry: task, gold and submissions, each only as far as it is new or changed."""
+
+from __future__ import annotations
+
+import secrets
+from dataclasses import dataclass, field
+from typing import Any
+
+from sqlalchemy import Connection
+
+from registry.evaluation.gold import apply_gold
+from registry.evaluation.readings import Readings
+from registry.evaluation.resolve import ResolvedTask
+from registry.evaluation.submissions import Change, Declared, apply_submission, declared, realign
+from registry.identity import digest
+from registry.store import catalog, models, sources
+from registry.store.catalog import AnyRow
+from registry.store.journal import Journal, now
+from registry.store.rows import insert
+
+
+@dataclass
+class Applied:
+    """What an apply did.
+
+    Attributes:
+        task: The task's slug.
+        task_changed: Whether the task is new or declared otherwise than before.
+        gold: The test sets whose gold is new or changed.
+        changes: What happened to every submission, by its name `test_set/team/system@version`.
+        drawn_seed: The seed that was drawn because nobody gave one.
+        warnings: What is worth telling.
+    """
+
+    task: str
+    task_changed: bool = False
+    gold: list[str] = field(default_factory=list)
+    changes: dict[str, Change] = field(default_factory=dict)
+    drawn_seed: int | None = None
+    warnings: list[str] = field(default_factory=list)
+
+
+def apply(connection: Connection, journal: Journal, readings: Readings, task: ResolvedTask,
+          content: bytes) -> Applied:
+    """Bring everything that a manifest declares into the registry; the same manifest twice changes nothing.
+
+    Args:
+        connection: One transaction: all of it is applied or nothing.
+        journal: Of the command.
+        readings: Takes what is parsed.
+        task: The resolved manifest.
+        content: The manifest's bytes.
+
+    Raises:
+        InputError: A file is wrong; names file, line and item.
+        MismatchError: The gold has changed under the same version of the task.
+    """
+    applied = Applied(task.manifest.task.id)
+    journal.inputs[str(task.root.manifest)] = digest(content)
+    task_row = _apply_task(connection, journal, task, content, applied)
+    for test_set in task.manifest.test_set:
+        if apply_gold(connection, journal, readings, task, task_row, test_set):
+            applied.gold.append(test_set.name)
+    for one in declared(task):
+        _apply_one(connection, journal, readings, task_row, one, applied)
+    if applied.gold:
+        _realign_others(connection, journal, readings, task, task_row, applied)
+    return applied
+
+
+def submit(connection: Connection, journal: Journal, readings: Readings, task_row: AnyRow, one: Declared) -> Applied:
+    """Bring one more submission into the registry.
+
+    Raises:
+        InputError: The file is wrong, or the same system and version is there with other content.
+    """
+    applied = Applied(task_row.slug)
+    _apply_one(connection, journal, readings, task_row, one, applied)
+    return applied
+
+
+def _apply_one(connection: Connection, journal: Journal, readings: Readings, task_row: AnyRow, one: Declared,
+               applied: Applied) -> None:
+    outcome = apply_submission(connection, journal, readings, task_row, one)
+    applied.changes[f"{one.test_set.name}/{one.name}"] = outcome.change
+    if outcome.n_missing:
+        what = "count as wrong" if one.missing == "worst" else "are left out for all systems"
+        applied.warnings.append(f"{one.document.path}: {outcome.n_missing} items have no answer and {what}")
+
+
+def _apply_task(connection: Connection, journal: Journal, task: ResolvedTask, content: bytes,
+                applied: Applied) -> AnyRow:
+    manifest = task.manifest
+    row = catalog.find(connection, models.task, slug=manifest.task.id)
+    values: dict[str, Any] = {"title": manifest.task.title, "version": manifest.task.version, "manifest": task.stored,
+              "manifest_digest": task.stored_digest}
+    if manifest.significance.seed is not None:
+        values["seed"] = manifest.significance.seed
+    if row is None:
+        if "seed" not in values:
+            values["seed"] = applied.drawn_seed = secrets.randbelow(2**31)
+        insert(connection, models.task, slug=manifest.task.id, created_at=now(), **values)
+        applied.task_changed = True
+    elif any(row._mapping[k] != v for k, v in values.items()):
+        catalog.set_values(connection, models.task, row.task_id, **values)
+        applied.task_changed = True
+    row = catalog.get(connection, models.task, slug=manifest.task.id)
+    for position, test_set in enumerate(manifest.test_set):
+        test_set_id = catalog.find_or_insert(
+            connection, models.test_set, {"task_id": row.task_id, "name": test_set.name}, position=position,
+            cluster_attribute=test_set.cluster, gold_revision_id=None)
+        if applied.task_changed:
+            catalog.set_values(connection, models.test_set, test_set_id, position=position,
+                               cluster_attribute=test_set.cluster)
+    metrics = []
+    for alias, metric in task.metrics.items():
+        metric_id = catalog.find_or_insert(connection, models.metric, {"name": repr(metric)}, family=metric.family,
+                                           better=metric.better)
+        metrics.append((alias, metric_id, alias == manifest.primary.id))
+    applied.task_changed |= catalog.declare_metrics(connection, row.task_id, metrics)
+    if applied.task_changed:
+        sources.keep(connection, digest(content), str(task.root.manifest), content)
+        journal.event(connection, "task", manifest.task.id, version=manifest.task.version, manifest=digest(content))
+    return row
+
+
+def _realign_others(connection: Connection, journal: Journal, readings: Readings, task: ResolvedTask,
+                    task_row: AnyRow, applied: Applied) -> None:
+    """Align with new gold what is in the registry but not in the manifest."""
+    test_sets = {row.name: row for row in catalog.test_sets(connection, task_row.task_id)}
+    for row in catalog.submissions(connection, task_row.task_id):
+        name = f"{row.test_set}/{row.team}/{row.system}@{row.version}"
+        if row.test_set in applied.gold and name not in applied.changes:
+            realign(connection, journal, readings, task, test_sets[row.test_set], row)
+            applied.changes[name] = Change.changed
+

@@ -1,0 +1,158 @@
+"""The boards of a task: where systems are compared, and their statistics there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection
+
+from registry.errors import InputError, MismatchError
+from registry.identity import digest_array, digest_json
+from registry.manifest import Significance
+from registry.metrics import METRICS, Metric, QuotientMetric
+from registry.significance import StatisticMatrix
+from registry.store import catalog, models, statistics
+from registry.store.catalog import AnyRow
+from registry.values import parse
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a comparison is asked for: the settings with their seed, and the metrics by alias (None: all).
+
+    `facets` are the item attributes, by test set, for whose every value there is a board.
+    """
+
+    significance: Significance
+    facets: dict[str, list[str]]
+    rank_baselines: bool = True
+    metrics: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True)
+class Place:
+    """One board: a test set, track, facet and metric, and who takes part; `scores` are by scoring."""
+
+    task: AnyRow
+    test_set: AnyRow
+    gold: AnyRow
+    metric: AnyRow
+    track: str | None
+    facet: tuple[str, str] | None
+    members: list[AnyRow]
+    scores: dict[int, AnyRow]
+
+    @property
+    def facet_name(self) -> str | None:
+        """The facet as boards show it, `attribute=value`."""
+        return None if self.facet is None else "=".join(self.facet)
+
+    def digest(self, request: Request) -> str:
+        """The identity of a comparison here: everything that its numbers depend on, and nothing else."""
+        return digest_json({
+            "task": [self.task.slug, self.task.version], "test_set": self.test_set.name, "gold": self.gold.digest,
+            "track": self.track, "facet": self.facet, "metric": [self.metric.alias, self.metric.name],
+            "members": sorted([m.name, m.kind, self.scores[m.scoring_id].digest, self.scores[m.scoring_id].n_items]
+                              for m in self.members),
+            "cluster": self.test_set.cluster_attribute if request.significance.unit == "cluster" else None,
+            "significance": request.significance.model_dump(mode="json"), "rank_baselines": request.rank_baselines,
+        })
+
+
+@dataclass(frozen=True, eq=False)
+class Board:
+    """A place with its statistics.
+
+    Attributes:
+        place: Where it is.
+        metric: What it is scored by.
+        members: Who takes part, best first, ties by name.
+        digests: Of every member's statistics here, units included.
+        matrix: The statistics, members as systems, items in the order of their keys.
+        scores: [members].
+        n_clusters: Of its items, where the test set declares clusters.
+    """
+
+    place: Place
+    metric: Metric
+    members: list[AnyRow]
+    digests: list[str]
+    matrix: StatisticMatrix
+    scores: NDArray[np.float64]
+    n_clusters: int | None
+
+
+def places(connection: Connection, task_row: AnyRow, request: Request) -> Iterator[Place]:
+    """List every board of a task that has members.
+
+    Raises:
+        MismatchError: A submission is not scored yet.
+    """
+    for test_set in catalog.test_sets(connection, task_row.task_id):
+        members = catalog.ranked(connection, test_set.test_set_id)
+        if not members:
+            continue
+        gold = catalog.get(connection, models.gold_revision, gold_revision_id=test_set.gold_revision_id)
+        facets = [(name, value) for name in request.facets.get(test_set.name, []) for value in sorted(set(
+            catalog.item_attribute(connection, gold.gold_revision_id, name).values()))]
+        for metric in catalog.task_metrics(connection, task_row.task_id):
+            if request.metrics is not None and metric.alias not in request.metrics:
+                continue
+            scores = catalog.scores(connection, metric.metric_id, [m.scoring_id for m in members])
+            if stale := [m.name for m in members if m.scoring_id not in scores]:
+                raise MismatchError(f"{stale[0]} is not scored by {metric.alias} yet; `registry score` does it")
+            for track in sorted({m.track for m in members}, key=lambda t: (t is not None, t)):
+                of_track = [m for m in members if m.track == track]
+                for facet in (None, *facets):
+                    yield Place(task_row, test_set, gold, metric, track, facet, of_track, scores)
+
+
+def load(connection: Connection, place: Place, unit: str) -> Board | None:
+    """Load a board's statistics; None where no item is left of it.
+
+    Raises:
+        InputError: Clusters are asked for, but the test set declares none.
+    """
+    if unit == "cluster" and place.test_set.cluster_attribute is None:
+        raise InputError(f"test set {place.test_set.name!r} declares no cluster; add the key cluster to its "
+                         "[[test_set]], or take --unit item")
+    metric = parse("metric", METRICS, place.metric.name)
+    gold_revision_id = place.gold.gold_revision_id
+    first, n_items = catalog.item_ids(connection, gold_revision_id)
+    loaded, present = statistics.load_statistics(
+        connection, metric.family, place.metric.metric_id, [m.scoring_id for m in place.members], first, n_items)
+    kept = present.all(axis=1)
+    if place.facet is not None:
+        values = catalog.item_attribute(connection, gold_revision_id, place.facet[0])
+        kept &= np.array([values.get(first + n) == place.facet[1] for n in range(n_items)])
+    keys = catalog.item_keys(connection, gold_revision_id)
+    order = np.array(sorted(np.flatnonzero(kept), key=lambda n: keys[n]), dtype=np.int64)
+    if not len(order):
+        return None
+    clusters, n_clusters = _clusters(connection, place, first + order)
+    matrix = StatisticMatrix(
+        loaded[order], metric.score, clusters if unit == "cluster" else None,
+        lower_is_better=metric.better == "lower",
+        quotient=metric.quotient if isinstance(metric, QuotientMetric) else None)
+    scores = matrix.scores()
+    towards = scores if matrix.lower_is_better else -scores
+    best_first = sorted(range(len(place.members)),
+                        key=lambda n: (np.isnan(scores[n]), towards[n], place.members[n].name))
+    units = None if matrix.units is None else digest_array(matrix.units)
+    return Board(
+        place, metric, [place.members[n] for n in best_first],
+        [digest_json([digest_array(matrix.statistics[:, n]), units]) for n in best_first],
+        matrix.of_systems(best_first), scores[best_first], n_clusters)
+
+
+def _clusters(connection: Connection, place: Place,
+              item_ids: NDArray[np.int64]) -> tuple[NDArray[np.int64] | None, int | None]:
+    """The number of each item's cluster in the order of their names, and how many there are."""
+    if place.test_set.cluster_attribute is None:
+        return None, None
+    names = catalog.item_attribute(connection, place.gold.gold_revision_id, place.test_set.cluster_attribute)
+    found, clusters = np.unique([names[int(item)] for item in item_ids], return_inverse=True)
+    return clusters.astype(np.int64), len(found)

@@ -1,0 +1,49 @@
+"""A manifest, or one submission, checked as `apply` would, without a database."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from registry.errors import InputError
+from registry.evaluation.alignment import align
+from registry.evaluation.gold import read_gold
+from registry.evaluation.resolve import ResolvedTask
+from registry.evaluation.submissions import Declared, declared
+from registry.items import Item
+
+
+@dataclass
+class Checked:
+    """What a check read, and what is wrong: one error per file that has any."""
+
+    items: dict[str, int] = field(default_factory=dict)
+    files: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    errors: list[InputError] = field(default_factory=list)
+
+
+def check(task: ResolvedTask, one: Declared | None = None) -> Checked:
+    """Check the whole manifest, or only the submission `one` against it.
+
+    Raises:
+        InputError: The gold, or what the manifest declares, is wrong; errors in submissions are collected instead.
+    """
+    checked = Checked()
+    gold: dict[str, list[Item]] = {}
+    for test_set in task.manifest.test_set:
+        if one is None or one.test_set == test_set:
+            documents = task.gold_documents(test_set)
+            gold[test_set.name] = read_gold(test_set, task.readers[test_set.name], documents)
+            checked.items[test_set.name] = len(gold[test_set.name])
+    for submission in declared(task) if one is None else [one]:
+        path = submission.document.path
+        checked.files.append(path)
+        try:
+            aligned = align(gold[submission.test_set.name], submission.reader.read_answers(submission.document),
+                            missing=submission.missing, path=path)
+        except InputError as error:
+            checked.errors.append(error)
+            continue
+        if absent := aligned.count(None):
+            checked.warnings.append(f"{path}: {absent} of {len(aligned)} items have no answer")
+    return checked

@@ -1,0 +1,211 @@
+"""All pairs of a board tested, adjusted as one family, and ranked.
+
+A raw result is keyed by the content it rests on, in one canonical direction of the pair, so one more submission
+computes only its own pairs. Adjusted p-values belong to a family and are a new snapshot whenever the family changes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection
+
+from registry.errors import InputError, UnknownNameError
+from registry.evaluation.boards import Board, Request, load, places
+from registry.evaluation.resolve import resolve_significance
+from registry.identity import digest_json
+from registry.manifest import Significance
+from registry.provenance import Signature
+from registry.significance import PairResult, PairTest, Settings, rank
+from registry.significance.base import Alternative
+from registry.significance.multiplicity import adjust
+from registry.store import catalog, comparisons, models
+from registry.store.catalog import AnyRow
+from registry.store.journal import Journal, now
+from registry.store.rows import insert_many
+
+FLIPPED: dict[Alternative, Alternative] = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
+
+
+@dataclass
+class Compared:
+    """What a compare did: comparisons made, and pairs that were tested or whose results were there."""
+
+    made: int = 0
+    pairs_computed: int = 0
+    pairs_found: int = 0
+
+
+def compare(connection: Connection, journal: Journal, task_row: AnyRow, request: Request) -> Compared:
+    """Compare all systems on every board of a task; what is there already is only marked as asked for last.
+
+    Raises:
+        UnknownNameError: A metric, test or correction is not known.
+        MismatchError: A submission is not scored yet.
+        InputError: The test does not apply to a metric, or clusters are not declared.
+    """
+    compared = Compared()
+    test = resolve_significance(request.significance)
+    known = [m.alias for m in catalog.task_metrics(connection, task_row.task_id)]
+    for alias in request.metrics or ():
+        if alias not in known:
+            raise UnknownNameError("metric", alias, known)
+    for place in list(places(connection, task_row, request)):
+        digest = place.digest(request)
+        there = comparisons.find_comparison(connection, digest)
+        latest = comparisons.latest_sequence(
+            connection, test_set_id=place.test_set.test_set_id, track_id=place.members[0].track_id,
+            facet=place.facet_name, alias=place.metric.alias)
+        if there is None:
+            if (board := load(connection, place, request.significance.unit)) is not None:
+                _Comparing(connection, journal, board, request, test, compared).run(digest, latest + 1)
+        elif there.sequence < latest:
+            catalog.set_values(connection, models.comparison, there.comparison_id, sequence=latest + 1)
+            journal.event(connection, "compare-again", task_row.slug, signature=there.signature)
+    return compared
+
+
+@dataclass(frozen=True)
+class _Pair:
+    """Two members of a board (best first), and the canonical direction in which their result is kept."""
+
+    a: int
+    b: int
+    first: int
+    second: int
+    alternative: Alternative
+    key: str
+
+    @property
+    def is_swapped(self) -> bool:
+        return self.first != self.a
+
+
+@dataclass(frozen=True)
+class _Comparing:
+    """One comparison in the making."""
+
+    connection: Connection
+    journal: Journal
+    board: Board
+    request: Request
+    test: PairTest
+    compared: Compared
+
+    @property
+    def asked(self) -> Significance:
+        return self.request.significance
+
+    def run(self, digest: str, sequence: int) -> None:
+        """Find or compute the raw results, adjust them, rank, and keep it all as a snapshot."""
+        pairs = [self._pair(a, b) for a, b in combinations(range(len(self.board.members)), 2)]
+        found = self._results(pairs)
+        results = [found[pair.key] for pair in pairs]
+        adjusted = adjust(np.array([row.p_value for row in results], dtype=np.float64), self.asked.correction)
+        wins = np.zeros((len(self.board.members),) * 2, dtype=bool)
+        for pair, row, p in zip(pairs, results, adjusted, strict=True):
+            if p <= self.asked.alpha and row.difference:
+                wins[(pair.first, pair.second) if row.difference > 0 else (pair.second, pair.first)] = True
+        comparison_id = self._keep_comparison(digest, sequence, {row.method for row in results}, len(pairs))
+        insert_many(self.connection, models.comparison_pair, [
+            {"comparison_id": comparison_id, "position": n,
+             "submission_a": self.board.members[pair.a].submission_id,
+             "submission_b": self.board.members[pair.b].submission_id, "pair_result_id": row.pair_result_id,
+             "is_swapped": pair.is_swapped, "p_adjusted": float(p),
+             "is_significant": bool(wins[pair.a, pair.b] or wins[pair.b, pair.a])}
+            for n, (pair, row, p) in enumerate(zip(pairs, results, adjusted, strict=True))])
+        insert_many(self.connection, models.standing, [
+            {"comparison_id": comparison_id, **row}
+            for row in _standings(self.board, wins, rank_baselines=self.request.rank_baselines)])
+        self.compared.made += 1
+
+    def _pair(self, a: int, b: int) -> _Pair:
+        digests, asked = self.board.digests, self.asked
+        swapped = digests[b] < digests[a]
+        first, second = (b, a) if swapped else (a, b)
+        alternative = FLIPPED[asked.alternative] if swapped else asked.alternative
+        key = digest_json({
+            "statistics": [digests[first], digests[second]], "metric": repr(self.board.metric),
+            "test": repr(self.test), "alternative": alternative, "resamples": asked.resamples, "seed": asked.seed,
+            "interval": asked.interval, "confidence": asked.confidence,
+        })
+        return _Pair(a, b, first, second, alternative, key)
+
+    def _results(self, pairs: Sequence[_Pair]) -> dict[str, AnyRow]:
+        """Find the results that are there, compute the others, and give all of them by key."""
+        keys = [pair.key for pair in pairs]
+        found = comparisons.pair_results(self.connection, keys)
+        todo = {pair.key: pair for pair in pairs if pair.key not in found}
+        for alternative in FLIPPED:
+            self._compute([pair for pair in todo.values() if pair.alternative == alternative], alternative)
+        self.compared.pairs_found += len(pairs) - len(todo)
+        self.compared.pairs_computed += len(todo)
+        return comparisons.pair_results(self.connection, keys) if todo else found
+
+    def _compute(self, pairs: Sequence[_Pair], alternative: Alternative) -> None:
+        if not pairs:
+            return
+        matrix, asked = self.board.matrix.by_unit(), self.asked
+        if reason := self.test.refusal(matrix):
+            place = self.board.place
+            raise InputError(f"{place.task.slug}/{place.test_set.name} by {self.board.metric!r}: {reason}")
+        assert asked.seed is not None  # a request carries its seed
+        settings = Settings(alternative, asked.resamples, asked.seed)
+        results = self.test.run(matrix, [(pair.first, pair.second) for pair in pairs], settings)
+        run_id = self.journal.run_id(self.connection)
+        insert_many(self.connection, models.pair_result, [
+            _pair_row(result, asked) | {
+                "digest": pair.key, "statistics_a": self.board.digests[pair.first],
+                "statistics_b": self.board.digests[pair.second], "metric": repr(self.board.metric),
+                "test": repr(self.test), "alternative": alternative, "run_id": run_id}
+            for pair, result in zip(pairs, results, strict=True)])
+
+    def _keep_comparison(self, digest: str, sequence: int, methods: set[str], family_size: int) -> int:
+        board, place, asked = self.board, self.board.place, self.asked
+        signature = str(Signature(
+            metric=place.metric.alias, task=place.task.slug, task_version=place.task.version,
+            test_set=place.test_set.name, track=place.track, facet=place.facet_name,
+            n_items=len(board.matrix.statistics), n_clusters=board.n_clusters, gold=place.gold.digest,
+            test=repr(self.test), method="mixed" if len(methods) > 1 else next(iter(methods), None),
+            seed=asked.seed if "monte-carlo" in methods else None, correction=asked.correction,
+            family_size=family_size, alpha=asked.alpha, identity=digest))
+        insert_many(self.connection, models.comparison, [{
+            "digest": digest, "sequence": sequence, "test_set_id": place.test_set.test_set_id,
+            "gold_revision_id": place.gold.gold_revision_id, "track_id": place.members[0].track_id,
+            "facet": place.facet_name, "metric_id": place.metric.metric_id, "alias": place.metric.alias,
+            "test": repr(self.test), "alternative": asked.alternative, "unit": asked.unit, "alpha": asked.alpha,
+            "correction": asked.correction, "resamples": asked.resamples, "seed": asked.seed,
+            "interval": asked.interval, "confidence": asked.confidence, "n_items": len(board.matrix.statistics),
+            "n_units": board.matrix.n_units, "n_systems": len(board.members), "family_size": family_size,
+            "signature": signature, "run_id": self.journal.run_id(self.connection), "created_at": now()}])
+        self.journal.event(self.connection, "compare", place.task.slug, signature=signature)
+        return int(catalog.get(self.connection, models.comparison, digest=digest).comparison_id)
+
+
+def _standings(board: Board, wins: NDArray[np.bool_], *, rank_baselines: bool) -> Iterator[dict[str, Any]]:
+    """One row per member, best first; baselines that are not ranked have no place."""
+    ranked = [n for n, m in enumerate(board.members) if rank_baselines or m.kind != "baseline"]
+    ranking = rank(board.scores[ranked], wins[np.ix_(ranked, ranked)], lower_is_better=board.matrix.lower_is_better)
+    at = {n: m for m, n in enumerate(ranked)}
+    for n, member in enumerate(board.members):
+        place = {"rank": ranking.rank, "rank_low": ranking.low, "rank_high": ranking.high, "cluster": ranking.cluster}
+        yield {
+            "position": n, "submission_id": member.submission_id, "score": float(board.scores[n]), "ci_low": np.nan,
+            "ci_high": np.nan, "wins": int(wins[n].sum()), "losses": int(wins[:, n].sum()),
+            **{name: int(values[at[n]]) if n in at else None for name, values in place.items()},
+        }
+
+
+def _pair_row(result: PairResult, asked: Significance) -> dict[str, Any]:
+    """A pair result as the database keeps it; what was not used is NULL."""
+    has_interval = not np.isnan(result.ci_low)
+    return asdict(result) | {
+        "seed": None if result.resamples is None else asked.seed,
+        "interval": asked.interval if has_interval else None,
+        "confidence": asked.confidence if has_interval else None,
+    }

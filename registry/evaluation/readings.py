@@ -1,0 +1,55 @@
+"""Parsed gold and answers, kept while a command runs and read again from the stored sources when they are not there."""
+
+from __future__ import annotations
+
+from sqlalchemy import Connection
+
+from registry.evaluation.alignment import align
+from registry.items import Answer, Item, by_key
+from registry.readers import READERS, Document, Reader
+from registry.store import catalog, models, sources
+from registry.store.catalog import AnyRow
+from registry.values import parse
+
+
+class Readings:
+    """What has been parsed, by gold revision and by scoring."""
+
+    def __init__(self) -> None:
+        self._items: dict[int, list[Item]] = {}
+        self._answers: dict[int, list[Answer | None]] = {}
+
+    def keep_items(self, gold_revision_id: int, items: list[Item]) -> None:
+        """Keep the items of a gold revision, in its order."""
+        self._items[gold_revision_id] = items
+
+    def keep_answers(self, scoring_id: int, aligned: list[Answer | None]) -> None:
+        """Keep the answers of a scoring, aligned with the items."""
+        self._answers[scoring_id] = aligned
+
+    def items(self, connection: Connection, gold_revision_id: int) -> list[Item]:
+        """The items of a gold revision, in its order."""
+        if gold_revision_id not in self._items:
+            revision = catalog.get(connection, models.gold_revision, gold_revision_id=gold_revision_id)
+            digests = catalog.gold_sources(connection, gold_revision_id, revision.reader)
+            documents = {role: Document(role, sources.fetch(connection, d)) for role, d in digests.items()}
+            found = by_key(parse("reader", READERS, revision.reader).read_gold(documents), "gold")
+            self._items[gold_revision_id] = [found[k] for k in catalog.item_keys(connection, gold_revision_id)]
+        return self._items[gold_revision_id]
+
+    def answers(self, connection: Connection, scoring: AnyRow) -> list[Answer | None]:
+        """The answers of a scoring, aligned with the items of its gold revision."""
+        if scoring.scoring_id not in self._answers:
+            submission = catalog.get(connection, models.submission, submission_id=scoring.submission_id)
+            reader, document = stored_submission(connection, submission)
+            self._answers[scoring.scoring_id] = align(
+                self.items(connection, scoring.gold_revision_id), reader.read_answers(document),
+                missing=scoring.missing, path=document.path)
+        return self._answers[scoring.scoring_id]
+
+
+def stored_submission(connection: Connection, submission: AnyRow) -> tuple[Reader, Document]:
+    """The reader and the kept file of a submission."""
+    kept = catalog.submission_source(connection, submission.submission_id)
+    document = Document(kept.name, sources.fetch(connection, kept.source_digest))
+    return parse("reader", READERS, submission.reader), document

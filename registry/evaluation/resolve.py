@@ -1,0 +1,114 @@
+"""From the names in a manifest to the readers, metrics and tests that they stand for."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from registry.errors import InputError, ManifestError, UnknownNameError
+from registry.identity import canonical_json, digest
+from registry.manifest import Manifest, Root, Significance, Submit, TestSet
+from registry.metrics import METRICS, Metric
+from registry.readers import READERS, Document, Reader
+from registry.significance import CORRECTIONS, TESTS, PairTest
+from registry.values import build, parse
+
+
+@dataclass(frozen=True)
+class ResolvedTask:
+    """A manifest in which every name stands for something.
+
+    Attributes:
+        manifest: The specification.
+        root: Where its files are.
+        metrics: The metrics by alias, in the manifest's order.
+        readers: The gold's reader of every test set.
+    """
+
+    manifest: Manifest
+    root: Root
+    metrics: dict[str, Metric]
+    readers: dict[str, Reader]
+
+    @cached_property
+    def stored(self) -> str:
+        """The manifest as the database keeps it: normalized JSON, without the submissions."""
+        return canonical_json(self.manifest.model_dump(mode="json", exclude={"submit"}))
+
+    @cached_property
+    def stored_digest(self) -> str:
+        """The digest of `stored`."""
+        return digest(self.stored.encode())
+
+    def gold_documents(self, test_set: TestSet) -> dict[str, Document]:
+        """Load the gold files of a test set, by role."""
+        n = self.manifest.test_set.index(test_set)
+        paths = {"gold": self.root.resolve(test_set.gold, f"test_set[{n}].gold")}
+        for m, reference in enumerate(test_set.references):
+            key = f"test_set[{n}].references[{m}].path"
+            paths[f"reference:{reference.name}"] = self.root.resolve(reference.path, key)
+        return {role: Document.load(path) for role, path in paths.items()}
+
+    def submission_reader(self, test_set: TestSet, submit: Submit, key: str) -> Reader:
+        """Build the reader of a submission."""
+        reading = self.manifest.reading(test_set, submit)
+        with _at(self.root.manifest, key):
+            reader = build("reader", READERS, reading.format, reading.options)
+            if reader.gives != self.readers[test_set.name].gives:
+                raise InputError(f"reader {reader.name!r} gives {reader.gives}s, but the gold of {test_set.name!r} "
+                                 f"holds {self.readers[test_set.name].gives}s")
+        return reader
+
+
+def resolve(manifest: Manifest, path: Path, folder: Path | None = None) -> ResolvedTask:
+    """Resolve every name in `manifest`, which was read from `path`; its files are in `folder` (default: beside it).
+
+    Raises:
+        ManifestError: A name is unknown, an option is wrong, or reader and metric do not fit; names the key path.
+    """
+    readers: dict[str, Reader] = {}
+    for n, test_set in enumerate(manifest.test_set):
+        with _at(path, f"test_set[{n}]"):
+            readers[test_set.name] = build("reader", READERS, test_set.format, test_set.options)
+    metrics: dict[str, Metric] = {}
+    for n, spec in enumerate(manifest.metric):
+        with _at(path, f"metric[{n}]"):
+            metric = metrics[spec.id] = build("metric", METRICS, spec.name, spec.options)
+            for test_set_name, reader in readers.items():
+                if reader.gives != metric.takes:
+                    raise InputError(f"{metric!r} compares {metric.takes}s, but reader {reader.name!r} of test set "
+                                     f"{test_set_name!r} gives {reader.gives}s")
+    with _at(path, "significance"):
+        resolve_significance(manifest.significance)
+    return ResolvedTask(manifest, Root(folder or path.parent, path), metrics, readers)
+
+
+def resolve_stored(stored: str, slug: str) -> ResolvedTask:
+    """Resolve the manifest that the database keeps of a task."""
+    return resolve(Manifest.model_validate(json.loads(stored)), Path(f"<stored manifest of {slug}>"), Path())
+
+
+def resolve_significance(significance: Significance) -> PairTest:
+    """Give the test that is asked for; the correction must be known too.
+
+    Raises:
+        UnknownNameError: The test or the correction is not known.
+    """
+    if significance.correction not in CORRECTIONS:
+        raise UnknownNameError("correction", significance.correction, CORRECTIONS)
+    return parse("test", TESTS, significance.test)
+
+
+@contextmanager
+def _at(path: Path, key: str) -> Iterator[None]:
+    """Say at which key of the manifest an error arose."""
+    try:
+        yield
+    except ManifestError:
+        raise
+    except InputError as error:
+        raise ManifestError(str(error), path=path, key=key) from None

@@ -1,0 +1,73 @@
+"""Statistics per item for every submission that takes part and every metric that the task declares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection
+
+from registry.evaluation.readings import Readings
+from registry.families import FAMILIES, to_lattice
+from registry.identity import digest_array, digest_json, digest_lines
+from registry.items import Answer, Item
+from registry.metrics import METRICS, Metric
+from registry.store import catalog, models, statistics
+from registry.store.catalog import AnyRow
+from registry.store.journal import Journal
+from registry.store.rows import insert_many
+from registry.values import parse
+
+
+@dataclass
+class Scored:
+    """How many scores were computed, and how many were there already."""
+
+    computed: int = 0
+    unchanged: int = 0
+
+
+def score(connection: Connection, journal: Journal, readings: Readings, task_row: AnyRow) -> Scored:
+    """Compute what is missing; what is there is left alone."""
+    scored = Scored()
+    metrics = catalog.task_metrics(connection, task_row.task_id)
+    for test_set in catalog.test_sets(connection, task_row.task_id):
+        members = catalog.ranked(connection, test_set.test_set_id)
+        for row in metrics:
+            there = catalog.scores(connection, row.metric_id, [m.scoring_id for m in members])
+            scored.unchanged += len(there)
+            for member in members:
+                if member.scoring_id not in there:
+                    _score_one(connection, journal, readings, member.scoring_id, row)
+                    scored.computed += 1
+    if scored.computed:
+        journal.event(connection, "score", task_row.slug, computed=scored.computed)
+    return scored
+
+
+def _score_one(connection: Connection, journal: Journal, readings: Readings, scoring_id: int, row: AnyRow) -> None:
+    metric = parse("metric", METRICS, row.name)
+    scoring = catalog.get(connection, models.scoring, scoring_id=scoring_id)
+    items = readings.items(connection, scoring.gold_revision_id)
+    answers = readings.answers(connection, scoring)
+    kept = np.array([answer is not None or scoring.missing != "drop" for answer in answers], dtype=bool)
+    computed = statistics_of(metric, [i for i, k in zip(items, kept, strict=True) if k],
+                             [a for a, k in zip(answers, kept, strict=True) if k])
+    first, _ = catalog.item_ids(connection, scoring.gold_revision_id)
+    at = np.flatnonzero(kept)
+    statistics.insert_statistics(connection, metric.family, scoring_id, row.metric_id, first + at, computed)
+    keys = [items[n].key for n in at]
+    by_key = np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
+    digest = digest_json([digest_lines(sorted(keys)), digest_array(computed[by_key])])
+    insert_many(connection, models.score, [{
+        "scoring_id": scoring_id, "metric_id": row.metric_id, "value": float(metric.score(computed.sum(axis=0))),
+        "n_items": len(computed), "digest": digest, "run_id": journal.run_id(connection)}])
+
+
+def statistics_of(metric: Metric, items: Sequence[Item], answers: Sequence[Answer | None]) -> NDArray[np.float64]:
+    """The statistics [items, columns] of aligned answers, on the lattice that makes their sums exact."""
+    rows = [metric.statistics(item, answer) for item, answer in zip(items, answers, strict=True)]
+    columns = len(FAMILIES[metric.family].columns)
+    return to_lattice(np.array(rows, dtype=np.float64).reshape(len(rows), columns))

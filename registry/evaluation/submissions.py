@@ -1,0 +1,219 @@
+"""Submissions into the registry: expanded from the manifest, read, aligned, and kept with their responses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+from sqlalchemy import Connection
+
+from registry.errors import InputError, ManifestError
+from registry.evaluation.alignment import align
+from registry.evaluation.readings import Readings, stored_submission
+from registry.evaluation.resolve import ResolvedTask
+from registry.identity import canonical_json, digest_lines
+from registry.items import Answer
+from registry.manifest import TestSet
+from registry.manifest.spec import Name, Submit
+from registry.readers import Document, Reader
+from registry.store import catalog, models, sources, statistics
+from registry.store.catalog import AnyRow
+from registry.store.journal import Journal, now
+from registry.store.rows import insert, next_id
+
+_NAME: TypeAdapter[str] = TypeAdapter(Name)
+
+
+@dataclass(frozen=True)
+class Declared:
+    """One submission as the manifest (or the command line) declares it."""
+
+    test_set: TestSet
+    team: str
+    system: str
+    version: str
+    document: Document
+    reader: Reader
+    missing: str
+    kind: str = "primary"
+    track: str | None = None
+    withdrawn: bool = False
+    late: bool = False
+    attributes: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        """`team/system@version`, the name within a test set."""
+        return f"{self.team}/{self.system}@{self.version}"
+
+
+class Change(StrEnum):
+    """What an apply did to a submission."""
+
+    added = "added"
+    changed = "changed"
+    unchanged = "unchanged"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What happened to one submission, and how many items a newly aligned one leaves without an answer."""
+
+    change: Change
+    n_missing: int
+
+
+def declared(task: ResolvedTask) -> Iterator[Declared]:
+    """Expand every `[[submit]]` of the manifest into submissions, and load their files.
+
+    Raises:
+        ManifestError: A pattern or a name does not work out, or two files claim to be the same submission.
+        InputError: A file cannot be read.
+    """
+    first: dict[tuple[str, str], str] = {}
+    for n, submit in enumerate(task.manifest.submit):
+        key = f"submit[{n}]"
+        for path, captured in task.root.match(submit.file, f"{key}.file"):
+            one = declare(task, submit, Document.load(path), captured, key)
+            identity = (one.test_set.name, one.name)
+            if (other := first.setdefault(identity, one.document.path)) != one.document.path:
+                raise ManifestError(f"{one.name} is declared twice, by {other} and by {one.document.path}; give one "
+                                    "another system or version", path=task.root.manifest, key=key)
+            yield one
+
+
+def declare(task: ResolvedTask, submit: Submit, document: Document, captured: dict[str, str], key: str) -> Declared:
+    """Say what a file is: what `submit` (at `key` of the manifest) declares, and what its braces captured."""
+    def wrong(message: str) -> ManifestError:
+        return ManifestError(message, path=task.root.manifest, key=key)
+
+    given = {name: value for name in ("team", "system", "version", "test_set", "track")
+             if (value := getattr(submit, name)) is not None}
+    if twice := sorted(given.keys() & captured.keys()):
+        raise wrong(f"{twice[0]} is given by a key and by the braces of {submit.file!r}; keep one")
+    for name, value in captured.items():
+        try:
+            _NAME.validate_python(value)
+        except ValidationError as error:
+            raise wrong(f"{document.path}: {name} {error.errors()[0]['ctx']['error']}") from None
+    names = given | captured
+    if "system" not in names:
+        raise wrong(f"{submit.file!r} says no system; add the key system, or {{system}} to the pattern")
+    known = [t.name for t in task.manifest.test_set]
+    if "test_set" not in names and len(known) > 1:
+        raise wrong(f"add the key test_set: one of {', '.join(known)}")
+    if (test_set_name := names.get("test_set", known[0])) not in known:
+        raise wrong(f"{document.path} is for test set {test_set_name!r}; known: {', '.join(known)}")
+    test_set = task.manifest.test_set_named(test_set_name)
+    reading = task.manifest.reading(test_set, submit)
+    return Declared(
+        test_set, names.get("team", names["system"]), names["system"], names.get("version", "1"), document,
+        task.submission_reader(test_set, submit, key), reading.missing, kind=submit.kind,
+        track=names.get("track", reading.track), withdrawn=submit.withdrawn, late=submit.late,
+        attributes=submit.attributes)
+
+
+def apply_submission(connection: Connection, journal: Journal, readings: Readings, task_row: AnyRow,
+                     one: Declared) -> Outcome:
+    """Bring one submission into the registry, as far as it is new or changed.
+
+    Raises:
+        InputError: The file is wrong, or the same system and version is there with other content.
+    """
+    journal.inputs[one.document.path] = one.document.digest
+    test_set = catalog.get(connection, models.test_set, task_id=task_row.task_id, name=one.test_set.name)
+    track_id = None if one.track is None else catalog.find_or_insert(
+        connection, models.track, {"task_id": task_row.task_id, "name": one.track})
+    there = catalog.find_submission(connection, test_set.test_set_id, one.team, one.system, one.version)
+    properties = {"kind": one.kind, "track_id": track_id, "withdrawn": one.withdrawn, "late": one.late,
+                  "missing": one.missing, "attributes": canonical_json(one.attributes)}
+    answers: list[Answer] | None = None
+    if there is None or (catalog.submission_source(connection, there.submission_id).source_digest,
+                             there.reader) != (one.document.digest, repr(one.reader)):
+        answers = one.reader.read_answers(one.document)
+        digest = content_digest(answers)
+        if there is not None and there.digest != digest:
+            raise InputError(f"{task_row.slug}/{one.test_set.name}/{one.name} is in the registry with other content; "
+                             "give this file another version", path=one.document.path)
+    if there is None:
+        there = _insert_submission(connection, journal, task_row, test_set, one, digest, properties)
+        change = Change.added
+    elif changed := {k: v for k, v in properties.items() if there._mapping[k] != v}:
+        catalog.set_values(connection, models.submission, there.submission_id, **changed)
+        journal.event(connection, "submission-changed", f"{task_row.slug}/{one.test_set.name}/{one.name}", **changed)
+        change = Change.changed
+    else:
+        change = Change.unchanged
+    n_missing = apply_scoring(connection, journal, readings, there.submission_id, test_set, one, answers)
+    return Outcome(Change.changed if n_missing is not None and change is Change.unchanged else change, n_missing or 0)
+
+
+def content_digest(answers: list[Answer]) -> str:
+    """The digest of what a submission says, whatever the order of its lines."""
+    return digest_lines(sorted(canonical_json([answer.key, answer.value]) for answer in answers))
+
+
+def apply_scoring(connection: Connection, journal: Journal, readings: Readings, submission_id: int, test_set: AnyRow,
+                  one: Declared, answers: list[Answer] | None) -> int | None:
+    """Align a submission with the current gold and keep its responses.
+
+    Returns:
+        The number of items without an answer; None where all this was done before.
+    """
+    key = {"submission_id": submission_id, "gold_revision_id": test_set.gold_revision_id, "missing": one.missing}
+    if catalog.find(connection, models.scoring, **key) is not None:
+        return None
+    answers = one.reader.read_answers(one.document) if answers is None else answers
+    items = readings.items(connection, test_set.gold_revision_id)
+    aligned = align(items, answers, missing=one.missing, path=one.document.path)
+    n_missing = aligned.count(None)
+    scoring_id = insert(connection, models.scoring, **key, n_missing=n_missing, run_id=journal.run_id(connection))
+    readings.keep_answers(scoring_id, aligned)
+    _insert_responses(connection, scoring_id, test_set.gold_revision_id, one.reader, aligned)
+    return n_missing
+
+
+def realign(connection: Connection, journal: Journal, readings: Readings, task: ResolvedTask, test_set: AnyRow,
+            submission: AnyRow) -> None:
+    """Align a submission that is in the registry with the current gold, from its kept file."""
+    reader, document = stored_submission(connection, submission)
+    one = Declared(task.manifest.test_set_named(test_set.name), submission.team, submission.system,
+                   submission.version, document, reader, submission.missing)
+    apply_scoring(connection, journal, readings, submission.submission_id, test_set, one, None)
+
+
+def _insert_submission(connection: Connection, journal: Journal, task_row: AnyRow, test_set: AnyRow, one: Declared,
+                       digest: str, properties: dict[str, Any]) -> AnyRow:
+    team_id = catalog.find_or_insert(connection, models.team, {"task_id": task_row.task_id, "name": one.team})
+    system_id = catalog.find_or_insert(connection, models.system, {"team_id": team_id, "name": one.system})
+    submission_id = insert(
+        connection, models.submission, test_set_id=test_set.test_set_id, system_id=system_id, version=one.version,
+        reader=repr(one.reader), digest=digest, run_id=journal.run_id(connection), created_at=now(), **properties)
+    sources.keep(connection, one.document.digest, one.document.path, one.document.content)
+    connection.execute(models.submission_source.insert().values(
+        submission_id=submission_id, replicate=0, source_digest=one.document.digest, name=one.document.path))
+    journal.event(connection, "submission-added", f"{task_row.slug}/{one.test_set.name}/{one.name}",
+                  source=one.document.digest)
+    return catalog.get(connection, models.submission, submission_id=submission_id)
+
+
+def _insert_responses(connection: Connection, scoring_id: int, gold_revision_id: int, reader: Reader,
+                      aligned: list[Answer | None]) -> None:
+    """Keep every answer of the submission as a response, and as an answer where nobody gave it before."""
+    first_item, _ = catalog.item_ids(connection, gold_revision_id)
+    given = [(first_item + n, *answer) for n, entry in enumerate(aligned) if entry is not None
+             for answer in reader.answer_set(entry.value)]
+    if not given:
+        return
+    known = statistics.load_answers(connection, gold_revision_id)
+    new = [answer for answer in dict.fromkeys(given) if answer not in known]
+    if new:
+        ids, keys, types = (list(column) for column in zip(*new, strict=True))
+        first = next_id(connection, models.answer)
+        statistics.insert_answers(connection, gold_revision_id, ids, keys, types, in_gold=False)
+        known |= {answer: (first + n, False) for n, answer in enumerate(new)}
+    answer_ids, correct = (list(column) for column in zip(*(known[answer] for answer in given), strict=True))
+    statistics.insert_responses(connection, scoring_id, answer_ids, correct)

@@ -1,0 +1,53 @@
+"""What readers give and metrics take: items with their gold, and a system's answers, aligned by key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from registry.errors import InputError
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One unit of a test set.
+
+    Attributes:
+        key: What names it in every file; unique in its test set.
+        gold: What a metric compares an answer with (a label; later: spans, references).
+        attributes: What groups it, such as document or domain.
+        line: Where it stands in the gold file, from 1.
+    """
+
+    key: str
+    gold: Any
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    line: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one system says of the item `key`; `value` is of the same kind as the item's gold."""
+
+    key: str
+    value: Any
+    line: int = 0
+
+
+Keyed = TypeVar("Keyed", Item, Answer)
+
+
+def by_key(entries: Iterable[Keyed], path: str | Path) -> dict[str, Keyed]:
+    """Index items or answers by their key.
+
+    Raises:
+        InputError: Two entries have the same key; names both lines.
+    """
+    found: dict[str, Keyed] = {}
+    for entry in entries:
+        if (first := found.setdefault(entry.key, entry)) is not entry:
+            raise InputError(f"stands twice, first in line {first.line}; keep one", path=path, line=entry.line,
+                             item=entry.key)
+    return found

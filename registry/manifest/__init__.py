@@ -1,0 +1,10 @@
+"""What a task declares: frozen specifications read from one TOML file, unknown keys rejected."""
+
+from registry.manifest.files import Root
+from registry.manifest.load import load_manifest, read_manifest, significance_with, submit_entry
+from registry.manifest.spec import Manifest, MetricSpec, Reading, Significance, Submit, TestSet
+
+__all__ = [
+    "Manifest", "MetricSpec", "Reading", "Root", "Significance", "Submit", "TestSet", "load_manifest", "read_manifest",
+    "significance_with", "submit_entry",
+]

@@ -1,0 +1,90 @@
+"""The files that a manifest names: kept inside the root, and found by patterns whose braces capture names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from registry.errors import ManifestError, suggest
+
+CAPTURES = ("team", "system", "version", "test_set", "track")
+
+
+@dataclass(frozen=True)
+class Root:
+    """The folder that every path of the manifest `manifest` is relative to and must stay in."""
+
+    folder: Path
+    manifest: Path
+
+    def resolve(self, path: str, key: str) -> Path:
+        """Resolve `path`, given at `key`, inside the root.
+
+        Raises:
+            ManifestError: The path leads out of the root (also by a symbolic link), or no file is there.
+        """
+        joined = self.folder / path
+        if not joined.resolve().is_relative_to(self.folder.resolve()):
+            raise ManifestError(f"{path!r} leads out of {self.folder}; keep the task's files inside it",
+                                path=self.manifest, key=key)
+        if not joined.is_file():
+            what = "is not a file" if joined.exists() else "no such file"
+            raise ManifestError(f"{what}: {joined}; paths are relative to the manifest, or to --root",
+                                path=self.manifest, key=key)
+        return joined
+
+    def match(self, pattern: str, key: str) -> Iterator[tuple[Path, dict[str, str]]]:
+        """Find the files that `pattern` names, in the order of their paths, with what its braces capture.
+
+        A capture is one or more characters within one part of the path; all else in the pattern is literal.
+
+        Raises:
+            ManifestError: A capture is unknown or stands twice, no file matches, or one matches in two ways.
+        """
+        names = re.findall(r"\{([^{}]*)\}", pattern)
+        for name in names:
+            if name not in CAPTURES:
+                raise ManifestError(f"{{{name}}} captures nothing known; {suggest(name, CAPTURES)}",
+                                    path=self.manifest, key=key)
+            if names.count(name) > 1:
+                raise ManifestError(f"{{{name}}} stands twice in {pattern!r}", path=self.manifest, key=key)
+        if not names:
+            yield self.resolve(pattern, key), {}
+            return
+        found = False
+        for relative, captured in sorted(self._walk(Path(), pattern.split("/"), {}, pattern, key)):
+            found = True
+            yield self.resolve(str(relative), key), captured
+        if not found:
+            raise ManifestError(f"no file in {self.folder} matches {pattern!r}", path=self.manifest, key=key)
+
+    def _walk(self, at: Path, parts: list[str], captured: dict[str, str], pattern: str,
+              key: str) -> Iterator[tuple[Path, dict[str, str]]]:
+        if not parts:
+            if (self.folder / at).is_file():
+                yield at, captured
+            return
+        part, rest = parts[0], parts[1:]
+        if "{" not in part:
+            yield from self._walk(at / part, rest, captured, pattern, key)
+            return
+        if not (self.folder / at).is_dir() or not (self.folder / at).resolve().is_relative_to(self.folder.resolve()):
+            return
+        lazy, greedy = (_expression(part, lazy=lazy) for lazy in (True, False))
+        for entry in (self.folder / at).iterdir():
+            if entry.name.startswith(".") or not (first := lazy.fullmatch(entry.name)):
+                continue
+            last = greedy.fullmatch(entry.name)
+            if last is None or first.groupdict() != last.groupdict():
+                raise ManifestError(f"{entry} matches {pattern!r} in more than one way; name it in a [[submit]] "
+                                    "of its own", path=self.manifest, key=key)
+            yield from self._walk(at / entry.name, rest, captured | first.groupdict(), pattern, key)
+
+
+def _expression(part: str, *, lazy: bool) -> re.Pattern[str]:
+    pieces = re.split(r"\{([^{}]*)\}", part)
+    how = "+?" if lazy else "+"
+    return re.compile("".join(re.escape(p) if n % 2 == 0 else f"(?P<{p}>.{how})" for n, p in enumerate(pieces)),
+                      re.DOTALL)

@@ -1,0 +1,197 @@
+"""The manifest's tables and keys. What a key's name must resolve to (a metric, a test) is checked by `evaluation`."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from typing import Annotated, Any, Literal, NamedTuple
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+Missing = Literal["reject", "worst", "drop"]
+Kind = Literal["primary", "contrastive", "baseline"]
+
+_SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+def check_slug(text: str) -> str:
+    """Accept letters, digits, `.`, `_` and `-`, so that the name can stand in a path, a signature and SQL."""
+    if not _SLUG.fullmatch(text):
+        raise ValueError(f"{text!r} is not made of letters, digits, '.', '_' and '-' with a letter or digit first")
+    return text
+
+
+def check_name(text: str) -> str:
+    """Accept any one-line text that can be told apart by eye and stands in `team/system@version`."""
+    if not text or text != text.strip() or len(text) > 200:
+        raise ValueError(f"{text!r} is empty, longer than 200 characters, or begins or ends with a space")
+    if bad := [c for c in text if c in "/@" or unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp", "Cs")]:
+        raise ValueError(f"{text!r} contains {bad[0]!r}; '/', '@' and invisible characters cannot stand in a name")
+    if unicodedata.normalize("NFC", text) != text:
+        raise ValueError(f"{text!r} is not in Unicode normal form NFC, so that equal names would differ")
+    return text
+
+
+Slug = Annotated[str, AfterValidator(check_slug)]
+Name = Annotated[str, AfterValidator(check_name)]
+Options = dict[str, Any]
+
+
+class _Table(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+class Task(_Table):
+    """`[task]`: what the shared task is called."""
+
+    id: Slug
+    title: str = ""
+    version: Slug = "1"
+
+
+class Reference(_Table):
+    """One of `references`: a named further gold file."""
+
+    name: Slug
+    path: str
+
+
+class TestSet(_Table):
+    """`[[test_set]]`: the gold annotations and how they are read."""
+
+    __test__ = False  # not a pytest class
+
+    name: Slug
+    gold: str
+    format: str
+    options: Options = {}
+    cluster: str | None = None
+    facets: list[str] = []
+    references: list[Reference] = []
+
+
+class Submission(_Table):
+    """`[submission]`: defaults for every `[[submit]]`; format and options default to the gold's."""
+
+    format: str | None = None
+    options: Options = {}
+    missing: Missing = "reject"
+    tokens: Literal["reject", "warn"] = "reject"
+    track: Name | None = None
+
+
+class MetricSpec(_Table):
+    """`[[metric]]`: a metric by name and options, called `id` everywhere."""
+
+    id: Slug
+    name: str
+    options: Options = {}
+    primary: bool = False
+
+    @model_validator(mode="before")
+    @classmethod
+    def _id_defaults_to_name(cls, value: Any) -> Any:
+        return {"id": value["name"], **value} if isinstance(value, dict) and "name" in value else value
+
+
+class Significance(_Table):
+    """`[significance]`: which test on which pairs, and how the family is corrected."""
+
+    test: str = "permutation"
+    resamples: Annotated[int, Field(ge=1, le=2**30)] = 100_000
+    seed: Annotated[int, Field(ge=0, lt=2**63)] | None = None
+    unit: Literal["item", "cluster"] = "item"
+    alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
+    alternative: Literal["two-sided", "greater", "less"] = "two-sided"
+    correction: str = "holm"
+    interval: Literal["dual", "percentile", "basic", "bca"] = "dual"
+    confidence: Annotated[float, Field(gt=0, lt=1)] = 0.95
+
+
+class Submit(_Table):
+    """`[[submit]]`: one file, or a pattern whose braces capture names from many."""
+
+    file: str
+    system: Name | None = None
+    team: Name | None = None
+    version: Name | None = None
+    test_set: str | None = None
+    kind: Kind = "primary"
+    withdrawn: bool = False
+    late: bool = False
+    attributes: dict[str, str | int | float | bool] = {}
+    format: str | None = None
+    options: Options = {}
+    missing: Missing | None = None
+    tokens: Literal["reject", "warn"] | None = None
+    track: Name | None = None
+
+
+class Board(_Table):
+    """`[board]`: how leaderboards are drawn."""
+
+    rank_baselines: bool = True
+
+
+class Reading(NamedTuple):
+    """How one submission file is read, after all defaults."""
+
+    format: str
+    options: Options
+    missing: Missing
+    tokens: str
+    track: str | None
+
+
+class Manifest(_Table):
+    """The whole file."""
+
+    manifest: Literal[1]
+    task: Task
+    test_set: Annotated[list[TestSet], Field(min_length=1)]
+    submission: Submission = Submission()
+    metric: Annotated[list[MetricSpec], Field(min_length=1)]
+    significance: Significance = Significance()
+    submit: list[Submit] = []
+    board: Board = Board()
+
+    @model_validator(mode="after")
+    def _names_are_unique(self) -> Manifest:
+        for what, names in (("test_set", [t.name for t in self.test_set]), ("metric", [m.id for m in self.metric])):
+            if twice := {n for n in names if names.count(n) > 1}:
+                raise ValueError(f"two [[{what}]] are called {min(twice)!r}; give each a name of its own")
+        if sum(m.primary for m in self.metric) > 1:
+            raise ValueError("more than one [[metric]] is primary; mark one")
+        known = {t.name for t in self.test_set}
+        for s in self.submit:
+            if s.test_set is not None and "{" not in s.test_set and s.test_set not in known:
+                raise ValueError(f"submit {s.file!r} names the test set {s.test_set!r}; known: {', '.join(known)}")
+        if self.significance.unit == "cluster" and (bare := [t.name for t in self.test_set if t.cluster is None]):
+            raise ValueError(f"significance.unit is 'cluster', but test set {bare[0]!r} declares no cluster")
+        return self
+
+    @property
+    def primary(self) -> MetricSpec:
+        """The metric that boards sort by: the one marked so, else the first."""
+        return next((m for m in self.metric if m.primary), self.metric[0])
+
+    def test_set_named(self, name: str) -> TestSet:
+        """Find a test set by a name that is known to be there."""
+        return next(t for t in self.test_set if t.name == name)
+
+    def reading(self, test_set: TestSet, submit: Submit) -> Reading:
+        """Resolve how a submission file is read: its own keys, else `[submission]`'s, else the gold's.
+
+        Options are merged key by key as long as the format stays the same.
+        """
+        format_, options = test_set.format, dict(test_set.options)
+        for layer in (self.submission, submit):
+            if layer.format is not None and layer.format != format_:
+                format_, options = layer.format, {}
+            options |= layer.options
+        return Reading(
+            format_, options,
+            missing=submit.missing or self.submission.missing,
+            tokens=submit.tokens or self.submission.tokens,
+            track=submit.track or self.submission.track,
+        )

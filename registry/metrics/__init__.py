@@ -1,0 +1,8 @@
+"""One file per task kind; `METRICS` maps a metric's name to its class."""
+
+from registry.metrics.base import Metric, QuotientMetric
+from registry.metrics.labels import Accuracy
+
+METRICS: dict[str, type[Metric]] = {metric.name: metric for metric in (Accuracy,)}
+
+__all__ = ["METRICS", "Accuracy", "Metric", "QuotientMetric"]

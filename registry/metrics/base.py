@@ -1,0 +1,54 @@
+"""What every metric is: a value that turns item and answer into statistics, and summed statistics into a score."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from registry.items import Answer, Item
+from registry.values import Value
+
+
+@dataclass(frozen=True, repr=False)
+class Metric(Value):
+    """A metric with its options.
+
+    `takes` is the kind of gold and answer values that it compares, `family` the shape of its statistics, `better` the
+    direction of its score.
+    """
+
+    takes: ClassVar[str]
+    family: ClassVar[str]
+    better: ClassVar[Literal["higher", "lower"]] = "higher"
+    citation: ClassVar[str]
+
+    @abstractmethod
+    def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
+        """Give the family's columns for one item; no answer (None) counts as the worst one."""
+
+    @abstractmethod
+    def score(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Score summed statistics of shape [..., columns], over any leading axes; undefined is nan."""
+
+
+@dataclass(frozen=True, repr=False)
+class QuotientMetric(Metric):
+    """A metric that is one linear function of the sums divided by another; exact tests rest on this form.
+
+    Accuracy, precision, recall, F-beta, error rates and AER are of it. `quotient` gives the whole-number coefficients
+    of the numerator and of the denominator.
+    """
+
+    @property
+    @abstractmethod
+    def quotient(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Give the coefficients of the numerator and of the denominator, one for each column."""
+
+    def score(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Divide; 0 / 0 is nan."""
+        over, under = (sums @ np.array(side, dtype=np.float64) for side in self.quotient)
+        return np.divide(over, under, out=np.full_like(over, np.nan), where=under != 0)

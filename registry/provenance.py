@@ -1,0 +1,84 @@
+"""Where a number comes from: versions, code revision, platform, and the signature that a paper prints."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import platform
+import subprocess
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from registry import __version__
+from registry.identity import short
+
+_PACKAGES = ("duckdb", "duckdb-sqlalchemy", "numpy", "scipy", "sqlalchemy", "alembic")
+
+
+@dataclass(frozen=True)
+class Code:
+    """The program that ran: its version and, in a git checkout, its revision and whether files differ from it."""
+
+    version: str
+    revision: str | None
+    dirty: bool | None
+
+
+@cache
+def code() -> Code:
+    """Tell which code is running."""
+    root = Path(__file__).resolve().parent.parent
+    if not (root / ".git").exists():
+        return Code(__version__, None, None)
+    try:
+        revision = _git(root, "rev-parse", "HEAD").strip()
+        return Code(__version__, revision, bool(_git(root, "status", "--porcelain", "--untracked-files=no").strip()))
+    except (OSError, subprocess.SubprocessError):
+        return Code(__version__, None, None)
+
+
+def _git(root: Path, *arguments: str) -> str:
+    command = ["git", "-C", str(root), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=True, timeout=10).stdout  # noqa: S603
+
+
+def environment() -> dict[str, str]:
+    """List what a result may depend on beside the code: Python, the platform and the versions of the packages."""
+    packages = {name: importlib.metadata.version(name) for name in _PACKAGES}
+    return {"python": platform.python_version(), "platform": platform.platform(), **packages}
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What identifies one comparison; `str` of it is the one line that a paper prints.
+
+    `identity` is the digest of the comparison's content, `gold` that of the gold annotations.
+    """
+
+    metric: str
+    task: str
+    task_version: str
+    test_set: str
+    track: str | None
+    facet: str | None
+    n_items: int
+    n_clusters: int | None
+    gold: str
+    test: str
+    method: str | None
+    seed: int | None
+    correction: str
+    family_size: int
+    alpha: float
+    identity: str
+
+    def __str__(self) -> str:
+        where = f"set:{self.test_set}" + (f"|track:{self.track}" if self.track else "")
+        where += f"|facet:{self.facet}" if self.facet else ""
+        n = f"n:{self.n_items}" + ("" if self.n_clusters is None else f"/{self.n_clusters}c")
+        test = self.test + (f"-{self.method}" if self.method else "")
+        return "|".join((
+            self.metric, f"task:{self.task}@{self.task_version}", where, n, f"gold:{short(self.gold)}", f"test:{test}",
+            f"seed:{'-' if self.seed is None else self.seed}", f"corr:{self.correction}/{self.family_size}",
+            f"a:{str(self.alpha).removeprefix('0')}", f"v:{__version__}", f"id:{short(self.identity)}",
+        ))

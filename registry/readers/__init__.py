@@ -1,0 +1,9 @@
+"""One file per format; `READERS` maps a format's name to its reader."""
+
+from registry.readers.base import Reader
+from registry.readers.document import Document
+from registry.readers.labels import Labels
+
+READERS: dict[str, type[Reader]] = {reader.name: reader for reader in (Labels,)}
+
+__all__ = ["READERS", "Document", "Labels", "Reader"]

@@ -1,0 +1,42 @@
+"""What every reader is: a value (a format with its options) that turns text into items and answers."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from registry.items import Answer, Item
+from registry.readers.document import Document
+from registry.values import Value
+
+
+@dataclass(frozen=True, repr=False)
+class Reader(Value):
+    """A format with its options.
+
+    `gives` names the kind of gold and answer values (`label`, ...); a metric takes one kind.
+    """
+
+    gives: ClassVar[str]
+
+    @abstractmethod
+    def read_gold(self, documents: Mapping[str, Document]) -> list[Item]:
+        """Read the gold annotations from documents by role (`gold`, and what further files the format knows).
+
+        Raises:
+            InputError: A file is not of the format; names file, line and item.
+        """
+
+    @abstractmethod
+    def read_answers(self, document: Document) -> list[Answer]:
+        """Read one submission.
+
+        Raises:
+            InputError: The file is not of the format; names file, line and item.
+        """
+
+    def answer_set(self, value: Any) -> Iterable[tuple[str, str]]:  # noqa: ARG002
+        """List the distinct answers (key, type) that a gold or answer value stands for; free text has none."""
+        return ()

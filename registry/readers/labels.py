@@ -1,0 +1,176 @@
+"""One label per item: delimited columns, or JSON Lines."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from registry.errors import InputError, suggest
+from registry.items import Answer, Item
+from registry.readers.base import Reader
+from registry.readers.document import Document
+
+Row = tuple[int, dict[str, str]]
+
+
+@dataclass(frozen=True, repr=False)
+class Labels(Reader):
+    """Item and label on every line; further columns of the gold are attributes of the item.
+
+    Attributes:
+        separator: Between columns: `tab`, `comma` (with double quotes as in RFC 4180) or `whitespace` (any run of
+            blanks).
+        columns: The names of the columns, in order; with `header` the file's first line names them instead.
+        item: The column (or JSON key) that holds the item's key.
+        label: The column (or JSON key) that holds the label.
+        header: The first line that is not a comment names the columns.
+        comment: Lines that begin with this text are passed over.
+        syntax: `delimited`, or `jsonl`: one JSON object per line, whose keys are the columns.
+        labels: If given, the only labels that may occur.
+
+    Blank lines are passed over.
+    """
+
+    name: ClassVar[str] = "labels"
+    gives: ClassVar[str] = "label"
+
+    separator: Literal["tab", "comma", "whitespace"] = "tab"
+    columns: tuple[str, ...] = ("item", "label")
+    item: str = "item"
+    label: str = "label"
+    header: bool = False
+    comment: str | None = None
+    syntax: Literal["delimited", "jsonl"] = "delimited"
+    labels: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if len(set(self.columns)) < len(self.columns):
+            raise InputError(f"option 'columns' of labels names a column twice: {', '.join(self.columns)}")
+        if self.item == self.label:
+            raise InputError("options 'item' and 'label' of labels name the same column")
+        if self.syntax == "delimited" and not self.header:
+            for role in (self.item, self.label):
+                if role not in self.columns:
+                    raise InputError(f"option 'columns' of labels has no column {role!r}; "
+                                     f"{suggest(role, self.columns)}")
+
+    def read_gold(self, documents: Mapping[str, Document]) -> list[Item]:
+        """Read the gold labels; all columns but item and label become attributes."""
+        document = documents["gold"]
+        return [
+            Item(key, label, {k: v for k, v in row.items() if k not in (self.item, self.label)}, line)
+            for line, key, label, row in self._entries(document)
+        ]
+
+    def read_answers(self, document: Document) -> list[Answer]:
+        """Read a system's labels; further columns are passed over."""
+        return [Answer(key, label, line) for line, key, label, _ in self._entries(document)]
+
+    def answer_set(self, value: Any) -> Iterable[tuple[str, str]]:
+        """The label is the one answer."""
+        return ((value, ""),)
+
+    def _entries(self, document: Document) -> Iterator[tuple[int, str, str, dict[str, str]]]:
+        rows = self._objects(document) if self.syntax == "jsonl" else self._delimited(document)
+        found = False
+        for line, row in rows:
+            found = True
+            key, label = row[self.item], row[self.label]
+            if not key or not label:
+                raise InputError(f"the {'label' if key else 'item'} is empty", path=document.path, line=line)
+            if not (key + label).isprintable():
+                raise InputError("a control or invisible character in the item or the label", path=document.path,
+                                 line=line, item=key)
+            if self.labels is not None and label not in self.labels:
+                raise InputError(f"label {label!r} is not among the declared ones; {suggest(label, self.labels)}",
+                                 path=document.path, line=line, item=key)
+            yield line, key, label, row
+        if not found:
+            raise InputError("no item in this file", path=document.path)
+
+    def _content_lines(self, document: Document) -> Iterator[tuple[int, str]]:
+        for number, line in document.lines():
+            if line.strip() and not (self.comment and line.startswith(self.comment)):
+                yield number, line
+
+    def _delimited(self, document: Document) -> Iterator[Row]:
+        columns = None if self.header else self.columns
+        for number, cells in self._cells(document):
+            if columns is None:
+                columns = self._header(cells, document, number)
+                continue
+            if len(cells) != len(columns):
+                raise InputError(f"{len(cells)} {'column' if len(cells) == 1 else 'columns'} where {len(columns)} are "
+                                 f"expected ({', '.join(columns)}; separator {self.separator})",
+                                 path=document.path, line=number)
+            yield number, dict(zip(columns, cells, strict=True))
+
+    def _header(self, cells: list[str], document: Document, line: int) -> tuple[str, ...]:
+        for role in (self.item, self.label):
+            if cells.count(role) != 1:
+                what = "names no column" if role not in cells else "names twice the column"
+                raise InputError(f"the header {what} {role!r}; {suggest(role, cells)}", path=document.path, line=line)
+        return tuple(cells)
+
+    def _cells(self, document: Document) -> Iterator[tuple[int, list[str]]]:
+        if self.separator != "comma":
+            separator = "\t" if self.separator == "tab" else None
+            for number, line in self._content_lines(document):
+                yield number, line.split(separator)
+            return
+        numbers: list[int] = []
+
+        def feed() -> Iterator[str]:
+            for number, line in self._content_lines(document):
+                numbers.append(number)
+                yield line
+
+        rows = csv.reader(feed(), strict=True)
+        while True:
+            start = len(numbers)
+            try:
+                row = next(rows)
+            except StopIteration:
+                return
+            except csv.Error as error:
+                raise InputError(f"not CSV: {error}", path=document.path, line=numbers[start:][0]) from None
+            if len(numbers) - start > 1:
+                raise InputError("a quoted cell runs over the end of the line", path=document.path, line=numbers[start])
+            yield numbers[start], row
+
+    def _objects(self, document: Document) -> Iterator[Row]:
+        for number, line in self._content_lines(document):
+            try:
+                value = json.loads(line, object_pairs_hook=_unique, parse_constant=_no_constant)
+            except (ValueError, RecursionError) as error:
+                raise InputError(f"not JSON: {error}", path=document.path, line=number) from None
+            if not isinstance(value, dict):
+                raise InputError("not a JSON object", path=document.path, line=number)
+            for role in (self.item, self.label):
+                if role not in value:
+                    raise InputError(f"no key {role!r}; {suggest(role, value)}", path=document.path, line=number)
+            yield number, {k: _text(v, k, document, number) for k, v in value.items()
+                           if k in (self.item, self.label) or not isinstance(v, dict | list | float | None)}
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key stands twice")
+    return found
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _text(value: Any, key: str, document: Document, line: int) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str | int):
+        return str(value)
+    raise InputError(f"key {key!r} is {json.dumps(value)[:60]}; expected text, a whole number, true or false",
+                     path=document.path, line=line)

@@ -1,0 +1,1 @@
+"""Frozen boards and their renderers."""

@@ -1,0 +1,107 @@
+"""Leaderboards and pair tables from the store, as data with fixed keys and as tables for people."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import groupby
+from typing import Any
+
+from sqlalchemy import Connection, text
+
+from registry.reports.table import Column, Table, number, p_value
+from registry.reports.table import text as plain
+
+BOARD_KEYS = (
+    "task", "test_set", "track", "facet", "metric", "metric_name", "signature", "rank", "rank_low", "rank_high",
+    "cluster", "system", "team", "kind", "submission", "score", "ci_low", "ci_high",
+)
+PAIR_KEYS = (
+    "task", "test_set", "track", "facet", "metric", "metric_name", "signature", "system_a", "system_b",
+    "submission_a", "submission_b", "score_a", "score_b", "difference", "ci_low", "ci_high", "p_value", "p_adjusted",
+    "significant", "method", "test", "alternative", "correction", "family_size", "unit", "n_units", "n_discordant",
+    "resamples", "seed", "log10_p", "p_low", "p_high", "note",
+)
+_PLACE = ("task", "test_set", "track", "facet", "metric", "metric_name", "signature")
+
+
+def boards(connection: Connection, task: str | None = None, metric: str | None = None) -> list[Table]:
+    """Every leaderboard (of one task, by one metric), each a table with the rows of `BOARD_KEYS`."""
+    columns = (
+        Column("rank", "rank", plain, right=True), Column("range", "range", right=True),
+        Column("cluster", "cluster", plain, right=True), Column("system", "system"), Column("team", "team"),
+        Column("kind", "kind"), Column("score", "score", number(4), right=True),
+    )
+    return [
+        Table([row | {"range": _range(row)} for row in rows], columns, _title(rows[0]),
+              (_say(connection, rows), rows[0]["signature"]), BOARD_KEYS)
+        for rows in _grouped(connection, "leaderboard", BOARD_KEYS, task, metric)
+    ]
+
+
+def pair_tables(connection: Connection, task: str | None = None, metric: str | None = None) -> list[Table]:
+    """Every table of pairs, each with the rows of `PAIR_KEYS`; the better system is `system_a`."""
+    columns = (
+        Column("system_a", "system A"), Column("system_b", "system B"), Column("score_a", "A", number(4), right=True),
+        Column("score_b", "B", number(4), right=True), Column("difference", "A - B", number(4), right=True),
+        Column("n_discordant", "discordant", plain, right=True), Column("p_value", "p", p_value, right=True),
+        Column("p_adjusted", "adjusted p", p_value, right=True), Column("method", "method"),
+        Column("significant", "", lambda yes: "*" if yes else ""),
+    )
+    return [
+        Table(rows, columns, _title(rows[0]), (rows[0]["signature"],), PAIR_KEYS)
+        for rows in _grouped(connection, "pairwise", PAIR_KEYS, task, metric)
+    ]
+
+
+def stale(connection: Connection, task: str | None = None) -> list[str]:
+    """Say which boards lack a submission that takes part by now, or show one that no longer does."""
+    found = connection.execute(text("""
+        WITH shown AS (
+            SELECT DISTINCT l.task, l.test_set, l.track, s.submission_id, l.gold_revision_id
+            FROM latest_comparison AS l JOIN standing AS s USING (comparison_id)
+        ),
+        taking_part AS (
+            SELECT task, test_set, track, submission_id, gold_revision_id FROM ranked_submission
+        )
+        SELECT DISTINCT task, test_set FROM (
+            (FROM shown EXCEPT FROM taking_part) UNION ALL (FROM taking_part EXCEPT FROM shown)
+        ) WHERE :task IS NULL OR task = :task
+        ORDER BY ALL"""), {"task": task})
+    return [f"{row.task}/{row.test_set}: submissions or gold have changed since the last comparison; `registry score` "
+            "and `registry compare` bring the board up to date" for row in found]
+
+
+def _grouped(connection: Connection, view: str, keys: Sequence[str], task: str | None,
+             metric: str | None) -> list[list[dict[str, Any]]]:
+    chosen = ", ".join(keys)
+    found = connection.execute(
+        text(f"SELECT {chosen} FROM {view} WHERE (:task IS NULL OR task = :task) "  # noqa: S608
+             "AND (:metric IS NULL OR metric = :metric)"), {"task": task, "metric": metric})
+    rows = [dict(row._mapping) for row in found]
+    return [list(group) for _, group in groupby(rows, key=lambda row: [row[k] for k in _PLACE])]
+
+
+def _title(row: dict[str, Any]) -> str:
+    place = [f"{row['task']}/{row['test_set']}"]
+    place += [f"track {row['track']}"] if row["track"] else []
+    place += [row["facet"]] if row["facet"] else []
+    return f"{', '.join(place)}: {row['metric']}" + (
+        "" if row["metric"] == row["metric_name"] else f" = {row['metric_name']}")
+
+
+def _range(row: dict[str, Any]) -> str:
+    low, high = row["rank_low"], row["rank_high"]
+    return "-" if low is None else str(low) if low == high else f"{low}-{high}"
+
+
+def _say(connection: Connection, rows: list[dict[str, Any]]) -> str:
+    """Say in one sentence what the comparison supports."""
+    row = connection.execute(text(
+        "SELECT test, alternative, unit, alpha, correction, family_size, n_units, resamples, "
+        "(SELECT count(*) FROM comparison_pair AS p WHERE p.comparison_id = l.comparison_id AND is_significant) AS won "
+        "FROM latest_comparison AS l WHERE signature = :signature"), {"signature": rows[0]["signature"]}).one()
+    corrected = {"none": "uncorrected"}.get(row.correction, f"after {row.correction.capitalize()}'s correction")
+    sided = "" if row.alternative == "two-sided" else f", one-sided ({row.alternative})"
+    sure = "" if row.correction != "none" and not sided else "; rank ranges are descriptive"
+    return (f"{row.won} of {row.family_size} differences are significant at {row.alpha:g} {corrected} "
+            f"({row.test} over {row.n_units} {row.unit}s{sided}){sure}.")

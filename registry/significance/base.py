@@ -1,0 +1,137 @@
+"""What every paired test is, and what it gives for a pair of systems."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from registry.significance.matrix import Floats, StatisticMatrix
+from registry.values import Value
+
+Alternative = Literal["two-sided", "greater", "less"]
+Method = Literal["exact", "ideal", "monte-carlo", "asymptotic"]
+Pair = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What a test is asked for: the alternative (`greater`: A is better), and the number and seed of random draws."""
+
+    alternative: Alternative = "two-sided"
+    resamples: int = 100_000
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class PairResult:
+    """One test of one pair (A, B).
+
+    Attributes:
+        difference: Positive where A is better; in units of the score.
+        p_value: Of the alternative that was asked for; nan where the test is undefined.
+        log10_p: Its decimal logarithm, also where the p-value itself underflows.
+        method: How the p-value came about.
+        n_units: Items or clusters.
+        n_discordant: Units whose statistics differ.
+        p_low, p_high: 95 % Clopper-Pearson interval of a Monte-Carlo p-value.
+        ci_low, ci_high: Interval of the difference.
+        resamples: Draws behind a Monte-Carlo p-value; None for others.
+        note: Why a value is nan, or what else a reader must know.
+    """
+
+    difference: float
+    p_value: float
+    log10_p: float
+    method: Method
+    n_units: int
+    n_discordant: int
+    p_low: float = math.nan
+    p_high: float = math.nan
+    ci_low: float = math.nan
+    ci_high: float = math.nan
+    resamples: int | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Tail:
+    """A p-value as a test's own computation gives it, by its natural logarithm."""
+
+    log_p: float
+    method: Method
+    p_low: float = math.nan
+    p_high: float = math.nan
+    resamples: int | None = None
+
+
+@dataclass(frozen=True)
+class Observed:
+    """One pair before it is tested: the matrix by unit, the pair, and what is seen in all its units.
+
+    `a` and `b` are the statistics [units, columns] of the two systems, `discordant` the units where they differ.
+    """
+
+    pair: Pair
+    a: Floats
+    b: Floats
+    discordant: np.ndarray[tuple[int], np.dtype[np.bool_]]
+    difference: float
+
+
+@dataclass(frozen=True, repr=False)
+class PairTest(Value):
+    """A paired significance test with its options.
+
+    `null` is the hypothesis it tests, `assumes` what must hold for it, `citation` where it comes from.
+    """
+
+    null: ClassVar[str]
+    assumes: ClassVar[str]
+    citation: ClassVar[str]
+
+    def refusal(self, matrix: StatisticMatrix) -> str | None:  # noqa: ARG002
+        """Say why this test does not apply to the matrix (already by unit), or None where it does."""
+        return None
+
+    def run(self, matrix: StatisticMatrix, pairs: Sequence[Pair], settings: Settings) -> list[PairResult]:
+        """Test every pair of systems.
+
+        Identical systems have p = 1 in every test, and an undefined score makes p undefined.
+
+        Raises:
+            ValueError: The test does not apply, see `refusal`.
+        """
+        matrix = matrix.by_unit()
+        if reason := self.refusal(matrix):
+            raise ValueError(reason)
+        scores = matrix.scores()
+        observed = [_observe(matrix, pair, scores) for pair in pairs]
+        open_ = [o for o in observed if o.discordant.any() and not math.isnan(o.difference)]
+        tails = dict(zip((o.pair for o in open_), self.tails(matrix, open_, settings), strict=True))
+        return [_result(o, tails.get(o.pair)) for o in observed]
+
+    @abstractmethod
+    def tails(self, matrix: StatisticMatrix, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
+        """Give the p-value of each pair; all of them have a discordant unit and a defined difference."""
+
+
+def _observe(matrix: StatisticMatrix, pair: Pair, scores: Floats) -> Observed:
+    a, b = matrix.statistics[:, pair[0]], matrix.statistics[:, pair[1]]
+    difference = float(matrix.gain(scores[pair[0]], scores[pair[1]]))
+    return Observed(pair, a, b, (a != b).any(axis=1), difference)
+
+
+def _result(observed: Observed, tail: Tail | None) -> PairResult:
+    n_units, n_discordant = len(observed.a), int(observed.discordant.sum())
+    if tail is None and n_discordant:
+        return PairResult(math.nan, math.nan, math.nan, "exact", n_units, n_discordant, note="a score is undefined")
+    tail = tail or Tail(0.0, "exact")
+    return PairResult(
+        observed.difference, math.exp(tail.log_p), tail.log_p / math.log(10), tail.method, n_units, n_discordant,
+        p_low=tail.p_low, p_high=tail.p_high, resamples=tail.resamples,
+    )

@@ -1,0 +1,169 @@
+"""The catalog: tasks, test sets, gold revisions, teams, systems, submissions and metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Connection, Row, Table, func, select, text
+
+from registry.errors import InputError, UnknownNameError
+from registry.store import models
+from registry.store.rows import insert
+
+AnyRow = Row[Any]
+
+
+def tasks(connection: Connection, slug: str | None = None) -> Sequence[AnyRow]:
+    """Every task, or the one called `slug`.
+
+    Raises:
+        UnknownNameError: No task is called so.
+        InputError: There is no task at all.
+    """
+    found = connection.execute(select(models.task).order_by(models.task.c.task_id)).all()
+    if slug is None:
+        if not found:
+            raise InputError("the registry holds no task yet; `registry run MANIFEST` adds one")
+        return found
+    if slug not in [row.slug for row in found]:
+        raise UnknownNameError("task", slug, [row.slug for row in found])
+    return [row for row in found if row.slug == slug]
+
+
+def find(connection: Connection, table: Table, **values: Any) -> AnyRow | None:
+    """The one row with these values, or None."""
+    return connection.execute(select(table).filter_by(**values)).one_or_none()
+
+
+def get(connection: Connection, table: Table, **values: Any) -> AnyRow:
+    """The one row with these values, which is known to be there."""
+    return connection.execute(select(table).filter_by(**values)).one()
+
+
+def find_or_insert(connection: Connection, table: Table, key: dict[str, Any], **others: Any) -> int:
+    """The id of the row with the unique `key`, inserted with the `others` if it is not there."""
+    if (row := find(connection, table, **key)) is not None:
+        return int(row[0])
+    return insert(connection, table, **key, **others)
+
+
+def set_values(connection: Connection, table: Table, row_id: int, **values: Any) -> None:
+    """Change columns (none of them part of a key) of the row with this id."""
+    (column, *_) = table.columns
+    connection.execute(table.update().where(column == row_id).values(**values))
+
+
+def test_sets(connection: Connection, task_id: int) -> Sequence[AnyRow]:
+    """The test sets of a task in the manifest's order."""
+    table = models.test_set
+    return connection.execute(select(table).where(table.c.task_id == task_id).order_by(table.c.position)).all()
+
+
+def gold_sources(connection: Connection, gold_revision_id: int, reader: str) -> dict[str, str]:
+    """The digests of the gold files that were read by `reader` and gave this revision, by role."""
+    table = models.gold_source
+    query = select(table).where(table.c.gold_revision_id == gold_revision_id, table.c.reader == reader)
+    return {row.role: row.source_digest for row in connection.execute(query)}
+
+
+def item_ids(connection: Connection, gold_revision_id: int) -> tuple[int, int]:
+    """The first item id of a gold revision and how many items it has; the ids have no gap."""
+    query = select(func.min(models.item.c.item_id), func.count()).where(
+        models.item.c.gold_revision_id == gold_revision_id)
+    first, count = connection.execute(query).one()
+    return int(first), int(count)
+
+
+def item_keys(connection: Connection, gold_revision_id: int) -> list[str]:
+    """The keys of a gold revision's items in its order."""
+    table = models.item
+    query = select(table.c.key).where(table.c.gold_revision_id == gold_revision_id).order_by(table.c.position)
+    return list(connection.execute(query).scalars())
+
+
+def item_attribute(connection: Connection, gold_revision_id: int, name: str) -> dict[int, str]:
+    """The values of one attribute by item id."""
+    table = models.item_attribute
+    query = select(table.c.item_id, table.c.value).where(
+        table.c.gold_revision_id == gold_revision_id, table.c.name == name)
+    return {row.item_id: row.value for row in connection.execute(query)}
+
+
+def has_attribute(connection: Connection, gold_revision_id: int | None, name: str) -> bool:
+    """Whether every item of a gold revision has an attribute."""
+    query = text("""
+        SELECT count(*) = (SELECT n_items FROM gold_revision WHERE gold_revision_id = :revision)
+        FROM item_attribute WHERE gold_revision_id = :revision AND name = :name AND value <> ''""")
+    return bool(connection.execute(query, {"revision": gold_revision_id, "name": name}).scalar_one())
+
+
+def submissions(connection: Connection, task_id: int) -> Sequence[AnyRow]:
+    """Every submission to a task, with the names of its team, system and test set."""
+    s, system, team, test_set = models.submission, models.system, models.team, models.test_set
+    query = (
+        select(s, system.c.name.label("system"), team.c.name.label("team"), test_set.c.name.label("test_set"))
+        .join_from(s, system, s.c.system_id == system.c.system_id)
+        .join(team, team.c.team_id == system.c.team_id)
+        .join(test_set, test_set.c.test_set_id == s.c.test_set_id)
+        .where(test_set.c.task_id == task_id).order_by(s.c.submission_id)
+    )
+    return connection.execute(query).all()
+
+
+def find_submission(connection: Connection, test_set_id: int, team: str, system: str, version: str) -> AnyRow | None:
+    """The submission of that name, or None."""
+    s, sy, t = models.submission, models.system, models.team
+    query = (
+        select(s).join(sy, sy.c.system_id == s.c.system_id).join(t, t.c.team_id == sy.c.team_id)
+        .where(s.c.test_set_id == test_set_id, t.c.name == team, sy.c.name == system, s.c.version == version)
+    )
+    return connection.execute(query).one_or_none()
+
+
+def submission_source(connection: Connection, submission_id: int) -> AnyRow:
+    """The file that a submission was read from: its digest and its name."""
+    return get(connection, models.submission_source, submission_id=submission_id)
+
+
+def ranked(connection: Connection, test_set_id: int) -> Sequence[AnyRow]:
+    """The submissions that take part on a test set, as the view `ranked_submission` gives them."""
+    return connection.execute(
+        text("SELECT * FROM ranked_submission WHERE test_set_id = :test_set ORDER BY submission_id"),
+        {"test_set": test_set_id},
+    ).all()
+
+
+def task_metrics(connection: Connection, task_id: int) -> Sequence[AnyRow]:
+    """The metrics that a task declares, in its order: alias, metric_id, name, family, better, is_primary."""
+    t, m = models.task_metric, models.metric
+    query = (
+        select(t.c.alias, t.c.is_primary, t.c.position, m).join(m, m.c.metric_id == t.c.metric_id)
+        .where(t.c.task_id == task_id, t.c.is_declared).order_by(t.c.position)
+    )
+    return connection.execute(query).all()
+
+
+def declare_metrics(connection: Connection, task_id: int, declared: Sequence[tuple[str, int, bool]]) -> bool:
+    """Make (alias, metric id, is primary) the task's metrics, in this order; says whether anything changed."""
+    table = models.task_metric
+    wanted = {alias: {"metric_id": metric, "position": n, "is_primary": primary, "is_declared": True}
+              for n, (alias, metric, primary) in enumerate(declared)}
+    changed = False
+    for row in connection.execute(select(table).where(table.c.task_id == task_id)).all():
+        values = wanted.pop(row.alias, {"is_declared": False})
+        if any(row._mapping[k] != v for k, v in values.items()):
+            connection.execute(table.update().where(table.c.task_id == task_id, table.c.alias == row.alias)
+                               .values(**values))
+            changed = True
+    for alias, values in wanted.items():
+        connection.execute(table.insert().values(task_id=task_id, alias=alias, **values))
+        changed = True
+    return changed
+
+
+def scores(connection: Connection, metric_id: int, scoring_ids: Sequence[int]) -> dict[int, AnyRow]:
+    """The scores of a metric that are there, by scoring."""
+    table = models.score
+    query = select(table).where(table.c.metric_id == metric_id, table.c.scoring_id.in_(list(scoring_ids)))
+    return {row.scoring_id: row for row in connection.execute(query)}

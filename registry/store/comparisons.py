@@ -1,0 +1,31 @@
+"""Results: pair results that never change, comparisons that hold one snapshot of a family, and their standings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from sqlalchemy import Connection, func, select
+
+from registry.store import models
+from registry.store.catalog import AnyRow
+
+
+def find_comparison(connection: Connection, digest: str) -> AnyRow | None:
+    """The snapshot with this content, or None."""
+    return connection.execute(select(models.comparison).filter_by(digest=digest)).one_or_none()
+
+
+def latest_sequence(connection: Connection, **board: Any) -> int:
+    """The highest sequence among the comparisons of one board (test set, track, facet, alias); 0 if there is none."""
+    query = select(func.coalesce(func.max(models.comparison.c.sequence), 0))
+    for name, value in board.items():
+        column = models.comparison.c[name]
+        query = query.where(column.is_(None) if value is None else column == value)
+    return int(connection.execute(query).scalar_one())
+
+
+def pair_results(connection: Connection, digests: Sequence[str]) -> dict[str, AnyRow]:
+    """The pair results that are there, by digest."""
+    table = models.pair_result
+    return {row.digest: row for row in connection.execute(select(table).where(table.c.digest.in_(list(digests))))}

@@ -1,0 +1,185 @@
+"""The tables of the registry.
+
+Catalog tables are small and have primary and unique keys; bulk tables (items, answers, responses, statistics) have no
+key at all, because a key makes their inserts twelve times slower. Nothing has a foreign key: DuckDB refuses most
+changes of a row that another one refers to. Every id is a whole number that the application allocates.
+"""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    BigInteger,
+    Boolean,
+    Column,
+    DateTime,
+    Double,
+    Integer,
+    LargeBinary,
+    MetaData,
+    SmallInteger,
+    String,
+    Table,
+    UniqueConstraint,
+)
+from sqlalchemy.types import TypeEngine
+
+from registry.families import FAMILIES
+
+metadata = MetaData()
+
+
+def _id(name: str) -> Column[int]:
+    return Column(name, Integer, primary_key=True, autoincrement=False)
+
+
+def _int(name: str, *, null: bool = False) -> Column[int]:
+    return Column(name, Integer, nullable=null)
+
+
+def _text(name: str, *, null: bool = False) -> Column[str]:
+    return Column(name, String, nullable=null)
+
+
+def _number(name: str, *, null: bool = False) -> Column[float]:
+    """A number; where it may be NULL it is undefined, and never nan."""
+    return Column(name, Double, nullable=null)
+
+
+def _flag(name: str) -> Column[bool]:
+    return Column(name, Boolean, nullable=False)
+
+
+def _time(name: str, *, null: bool = False) -> Column[object]:
+    return Column(name, DateTime, nullable=null)
+
+
+# What a task declares. `manifest` is the task's normalized manifest as JSON, without its [[submit]] tables.
+task = Table(
+    "task", metadata, _id("task_id"), _text("slug"), _text("title"), _text("version"), _text("manifest"),
+    _text("manifest_digest"), Column("seed", BigInteger, nullable=False), _time("created_at"),
+    UniqueConstraint("slug"),
+)
+test_set = Table(
+    "test_set", metadata, _id("test_set_id"), _int("task_id"), _text("name"), _int("position"),
+    _text("cluster_attribute", null=True), _int("gold_revision_id", null=True),
+    UniqueConstraint("task_id", "name"),
+)
+gold_revision = Table(
+    "gold_revision", metadata, _id("gold_revision_id"), _int("test_set_id"), _int("revision"), _text("digest"),
+    _text("task_version"), _text("reader"), _int("n_items"), _int("run_id"), _time("created_at"),
+    UniqueConstraint("test_set_id", "digest"),
+)
+gold_source = Table(
+    "gold_source", metadata, _int("gold_revision_id"), _text("role"), _text("source_digest"), _text("reader"),
+    UniqueConstraint("gold_revision_id", "role", "source_digest", "reader"),
+)
+item = Table("item", metadata, _int("item_id"), _int("gold_revision_id"), _int("position"), _text("key"))
+item_attribute = Table("item_attribute", metadata, _int("gold_revision_id"), _int("item_id"), _text("name"),
+                       _text("value"))
+track = Table("track", metadata, _id("track_id"), _int("task_id"), _text("name"), UniqueConstraint("task_id", "name"))
+
+# Who takes part, and with what.
+team = Table(
+    "team", metadata, _id("team_id"), _int("task_id"), _text("name"), _text("pseudonym", null=True),
+    UniqueConstraint("task_id", "name"),
+)
+system = Table(
+    "system", metadata, _id("system_id"), _int("team_id"), _text("name"), _text("pseudonym", null=True),
+    UniqueConstraint("team_id", "name"),
+)
+submission = Table(
+    "submission", metadata, _id("submission_id"), _int("test_set_id"), _int("system_id"),
+    _int("track_id", null=True), _text("version"), _text("kind"), _text("reader"), _text("missing"),
+    _flag("withdrawn"), _flag("late"), _text("attributes"), _text("digest"), _int("run_id"), _time("created_at"),
+    UniqueConstraint("test_set_id", "system_id", "version"),
+)
+submission_source = Table(
+    "submission_source", metadata, _int("submission_id"), Column("replicate", SmallInteger, nullable=False),
+    _text("source_digest"), _text("name"), UniqueConstraint("submission_id", "replicate"),
+)
+# A submission's answers aligned with one revision of the gold, under one policy for missing items.
+scoring = Table(
+    "scoring", metadata, _id("scoring_id"), _int("submission_id"), _int("gold_revision_id"), _text("missing"),
+    _int("n_missing"), _int("run_id"), UniqueConstraint("submission_id", "gold_revision_id", "missing"),
+)
+
+# How answers are measured: `metric.name` is the canonical name, `task_metric.alias` the manifest's id.
+metric = Table("metric", metadata, _id("metric_id"), _text("name"), _text("family"), _text("better"),
+               UniqueConstraint("name"))
+task_metric = Table(
+    "task_metric", metadata, _int("task_id"), _text("alias"), _int("metric_id"), _int("position"), _flag("is_primary"),
+    _flag("is_declared"), UniqueConstraint("task_id", "alias"),
+)
+# One metric computed for one scoring: the corpus score and the digest of the statistics behind it.
+score = Table(
+    "score", metadata, _int("scoring_id"), _int("metric_id"), _number("value", null=True), _int("n_items"),
+    _text("digest"), _int("run_id"), UniqueConstraint("scoring_id", "metric_id"),
+)
+
+# What was read, who did what, and where a number comes from.
+source = Table(
+    "source", metadata, Column("digest", String, primary_key=True), _text("name"), Column("n_bytes", BigInteger),
+    Column("content", LargeBinary, nullable=False), _time("created_at"),
+)
+run = Table(
+    "run", metadata, _id("run_id"), _text("command"), _text("parameters"), _text("inputs"), _time("started_at"),
+    _time("ended_at", null=True), _text("code_version"), _text("code_revision", null=True),
+    Column("code_dirty", Boolean), _text("environment"),
+)
+event = Table(
+    "event", metadata, _id("event_id"), _int("run_id"), _time("at"), _text("actor"), _text("action"), _text("subject"),
+    _text("details"),
+)
+
+# Comparisons. A pair result is keyed by the content it rests on and never changes; a comparison is one snapshot of a
+# family. `sequence` tells which comparison was asked for last.
+pair_result = Table(
+    "pair_result", metadata, _id("pair_result_id"), _text("digest"), _text("statistics_a"), _text("statistics_b"),
+    _text("metric"), _text("test"), _text("alternative"), _text("method"), _number("difference", null=True),
+    _number("p_value", null=True), _number("log10_p", null=True), _number("p_low", null=True),
+    _number("p_high", null=True), _text("interval", null=True), _number("confidence", null=True),
+    _number("ci_low", null=True), _number("ci_high", null=True), _int("n_units"), _int("n_discordant"),
+    _int("resamples", null=True), Column("seed", BigInteger), _text("note"), _int("run_id"),
+    UniqueConstraint("digest"),
+)
+comparison = Table(
+    "comparison", metadata, _id("comparison_id"), _text("digest"), _int("sequence"), _int("test_set_id"),
+    _int("gold_revision_id"), _int("track_id", null=True), _text("facet", null=True), _int("metric_id"),
+    _text("alias"), _text("test"), _text("alternative"), _text("unit"), _number("alpha"), _text("correction"),
+    _int("resamples"), Column("seed", BigInteger, nullable=False), _text("interval"), _number("confidence"),
+    _int("n_items"), _int("n_units"), _int("n_systems"), _int("family_size"), _text("signature"), _int("run_id"),
+    _time("created_at"), UniqueConstraint("digest"),
+)
+comparison_pair = Table(
+    "comparison_pair", metadata, _int("comparison_id"), _int("position"), _int("submission_a"), _int("submission_b"),
+    _int("pair_result_id"), _flag("is_swapped"), _number("p_adjusted", null=True), _flag("is_significant"),
+)
+standing = Table(
+    "standing", metadata, _int("comparison_id"), _int("position"), _int("submission_id"), _int("rank", null=True),
+    _int("rank_low", null=True), _int("rank_high", null=True), _int("cluster", null=True), _int("wins"),
+    _int("losses"), _number("score", null=True), _number("ci_low", null=True), _number("ci_high", null=True),
+)
+
+# Sets of answers: every distinct answer to an item, and who gave it.
+answer = Table(
+    "answer", metadata, _int("answer_id"), _int("gold_revision_id"), _int("item_id"), _text("key"), _text("type"),
+    _flag("in_gold"),
+)
+response = Table(
+    "response", metadata, _int("scoring_id"), Column("replicate", SmallInteger, nullable=False), _int("answer_id"),
+    _flag("correct"), _number("score", null=True),
+)
+label = Table("label", metadata, _id("label_id"), _int("gold_revision_id"), _text("name"),
+              UniqueConstraint("gold_revision_id", "name"))
+
+
+def _statistics(family: str) -> Table:
+    type_: TypeEngine[int] | TypeEngine[float] = Integer() if FAMILIES[family].integer else Double()
+    return Table(
+        f"statistics_{family}", metadata, _int("scoring_id"), _int("metric_id"),
+        Column("replicate", SmallInteger, nullable=False), _int("item_id"),
+        *(Column(name, type_, nullable=False) for name in FAMILIES[family].columns),
+    )
+
+
+statistics = {family: _statistics(family) for family in FAMILIES}

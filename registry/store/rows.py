@@ -1,0 +1,95 @@
+"""Rows in and out: ids that the application allocates, single rows, and bulk columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection, Table, func, select
+
+_WIDEST = 100  # characters of a text kept at fixed width, of 4 bytes each
+
+Columns = Mapping[str, NDArray[Any] | int | float | bool]
+
+
+def driver_of(connection: Connection) -> Any:
+    """DuckDB's own connection, in the same transaction."""
+    return connection.connection.driver_connection
+
+
+def next_id(connection: Connection, table: Table) -> int:
+    """The first free id of a table whose first column is its id."""
+    (column, *_) = table.columns
+    return int(connection.execute(select(func.coalesce(func.max(column), 0))).scalar_one()) + 1
+
+
+def insert(connection: Connection, table: Table, **values: Any) -> int:
+    """Insert one row under the next free id, and return the id."""
+    (column, *_) = table.columns
+    allocated = next_id(connection, table)
+    connection.execute(table.insert().values({column.name: allocated, **values}))
+    return allocated
+
+
+def insert_bulk(connection: Connection, table: Table, columns: Columns) -> None:
+    """Insert many rows at DuckDB's own speed, inside the connection's transaction; nan becomes NULL.
+
+    Args:
+        connection: Of the transaction.
+        table: Whose every column is given.
+        columns: An array for each column, all of one length, or one number that stands in every row.
+
+    Raises:
+        TypeError: An array is masked: DuckDB would take what is under the mask for data.
+        ValueError: A column is missing or unknown, or lengths differ.
+    """
+    if set(columns) != {c.name for c in table.columns}:
+        raise ValueError(f"columns {sorted(columns)} are not those of table {table.name}")
+    arrays = {name: column for name, column in columns.items() if isinstance(column, np.ndarray)}
+    if any(isinstance(array, np.ma.MaskedArray) for array in arrays.values()):
+        raise TypeError("masked arrays lose their mask in DuckDB")
+    if len({len(array) for array in arrays.values()}) != 1:
+        raise ValueError(f"columns for table {table.name} differ in length")
+    if not len(next(iter(arrays.values()))):
+        return
+    chosen = ", ".join(f'"{c.name}"' if c.name in arrays else repr(columns[c.name]) for c in table.columns)
+    driver = driver_of(connection)
+    driver.register("_columns", arrays)
+    try:
+        connection.exec_driver_sql(f'INSERT INTO "{table.name}" SELECT {chosen} FROM _columns')  # noqa: S608
+    finally:
+        driver.unregister("_columns")
+
+
+def insert_many(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Insert rows that carry every column but, where the table has one, their id; None and nan become NULL."""
+    if not rows:
+        return
+    columns: dict[str, NDArray[Any] | int] = {name: _column([row[name] for row in rows]) for name in rows[0]}
+    if len(table.primary_key.columns):
+        first, (column, *_) = next_id(connection, table), table.columns
+        columns[column.name] = np.arange(first, first + len(rows), dtype=np.int32)
+    insert_bulk(connection, table, columns)
+
+
+def _column(values: list[Any]) -> NDArray[Any]:
+    if None in values:
+        column = np.empty(len(values), dtype=object)
+        column[:] = values
+        return column
+    return texts(values) if isinstance(values[0], str) else np.array(values)
+
+
+def texts(values: list[str]) -> NDArray[Any]:
+    """A column of texts for `insert_bulk`.
+
+    Of fixed width where that costs little memory: DuckDB looks for pandas at every single Python object it is given.
+    """
+    longest = max(map(len, values), default=0)
+    if longest <= _WIDEST:
+        return np.array(values, dtype=np.str_)
+    column = np.empty(len(values), dtype=object)
+    column[:] = values
+    return column

@@ -1,0 +1,84 @@
+"""The version of a database's schema, its upgrade by the migrations, and the views that go with it.
+
+A migration's file is named by its revision, `0001_the_first_schema.py`; the highest number is the program's own schema.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from sqlalchemy import Connection, inspect, text
+
+import registry
+from registry import __version__
+from registry.errors import InputError, SchemaError
+from registry.store import views
+
+
+def migrations() -> Path:
+    """The folder of the migrations: inside the installed package, or beside it in a checkout."""
+    package = Path(registry.__file__).resolve().parent
+    beside = package.parent / "migrations"
+    return package / "migrations" if (package / "migrations").is_dir() else beside
+
+
+def revisions() -> list[str]:
+    """Every revision that this program knows, oldest first."""
+    return sorted(file.name.partition("_")[0] for file in (migrations() / "versions").glob("[0-9]*.py"))
+
+
+def current(connection: Connection, path: Path) -> str | None:
+    """The database's revision; None where the database is empty.
+
+    Raises:
+        InputError: The database holds something else than a registry.
+    """
+    tables = inspect(connection).get_table_names()
+    if "alembic_version" in tables and "pair_result" in tables:
+        return str(connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one())
+    if tables:
+        raise InputError("a DuckDB database, but not a registry; name another file with --db", path=path)
+    return None
+
+
+def needs_upgrade(connection: Connection, path: Path) -> bool:
+    """Say whether the schema is older than the program's, or not there yet.
+
+    Raises:
+        SchemaError: It is newer.
+    """
+    found, known = current(connection, path), revisions()
+    if found is not None and found not in known:
+        raise SchemaError(path, f"its schema {found} is newer than this program, evalregistry {__version__}, which "
+                                f"knows {known[-1]}; upgrade the program: pip install --upgrade evalregistry")
+    return found != known[-1]
+
+
+def check(connection: Connection, path: Path) -> None:
+    """Refuse a schema that is not the program's own.
+
+    Raises:
+        SchemaError: It is older, or newer.
+        InputError: There is none.
+    """
+    if not needs_upgrade(connection, path):
+        return
+    found = current(connection, path)
+    if found is None:
+        raise InputError(f"an empty database; `registry init --db {path}` makes it a registry", path=path)
+    raise SchemaError(path, f"its schema {found} is older than this program's {revisions()[-1]}; upgrade it with "
+                            f"`registry init --db {path}`")
+
+
+def upgrade(connection: Connection) -> None:
+    """Bring the schema to the program's own, inside the connection's transaction, and make its views anew."""
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config(stdout=sys.stderr)
+    config.set_main_option("script_location", str(migrations()).replace("%", "%%"))
+    config.attributes["connection"] = connection
+    views.drop(connection)  # no view may stand on a column that a migration takes away
+    command.upgrade(config, "head")
+    views.create(connection)

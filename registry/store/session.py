@@ -1,0 +1,42 @@
+"""One command's writing: one or more transactions with one journal."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from sqlalchemy import Connection
+
+from registry.store.database import Database
+from registry.store.journal import Journal
+
+
+class Session:
+    """A connection in a transaction; `checkpoint` commits what is finished so far and goes on in a new one."""
+
+    def __init__(self, connection: Connection, *, dry_run: bool) -> None:
+        self.connection, self._dry_run = connection, dry_run
+
+    def checkpoint(self) -> None:
+        """Make what is finished durable; on a dry run, nothing is."""
+        if not self._dry_run:
+            self.connection.commit()
+
+
+@contextmanager
+def writing(database: Database, journal: Journal, *, create: bool = False, dry_run: bool = False) -> Iterator[Session]:
+    """Open the database for the writing of one command; `create` makes it if it is not there.
+
+    A dry run does everything and undoes it; it creates no file either.
+    """
+    with ExitStack() as stack:
+        if create and dry_run and not database.path.exists():
+            folder = stack.enter_context(tempfile.TemporaryDirectory())
+            database = Database(Path(folder) / database.path.name)
+        if create:
+            database.create()
+        connection = stack.enter_context(database.writing(dry_run=dry_run))
+        yield Session(connection, dry_run=dry_run)
+        journal.close(connection)

@@ -1,0 +1,24 @@
+"""What was read, kept compressed, so that scores can be recomputed without the original files."""
+
+from __future__ import annotations
+
+import zlib
+
+from sqlalchemy import Connection, select
+
+from registry.store import models
+from registry.store.journal import now
+
+
+def keep(connection: Connection, digest: str, name: str, content: bytes) -> None:
+    """Keep a file's bytes under their digest; a file that is already kept is not kept twice."""
+    known = select(models.source.c.digest).where(models.source.c.digest == digest)
+    if connection.execute(known).first() is None:
+        connection.execute(models.source.insert().values(
+            digest=digest, name=name, n_bytes=len(content), content=zlib.compress(content), created_at=now()))
+
+
+def fetch(connection: Connection, digest: str) -> bytes:
+    """Give back the bytes of a kept file."""
+    query = select(models.source.c.content).where(models.source.c.digest == digest)
+    return zlib.decompress(connection.execute(query).scalar_one())

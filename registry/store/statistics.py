@@ -1,0 +1,107 @@
+"""Per-item statistics, answers and responses: bulk columns in, arrays out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection, select
+
+from registry.families import FAMILIES
+from registry.store import models
+from registry.store.rows import driver_of, insert_bulk, next_id, texts
+
+
+def insert_statistics(connection: Connection, family: str, scoring_id: int, metric_id: int,
+                      item_ids: NDArray[np.int64], statistics: NDArray[np.float64]) -> None:
+    """Insert one submission's statistics, [items, columns]."""
+    table = models.statistics[family]
+    dtype = np.int32 if FAMILIES[family].integer else np.float64
+    columns = {name: np.ascontiguousarray(statistics[:, n], dtype=dtype)
+               for n, name in enumerate(FAMILIES[family].columns)}
+    insert_bulk(connection, table, {"scoring_id": scoring_id, "metric_id": metric_id, "replicate": 0,
+                                    "item_id": item_ids.astype(np.int32), **columns})
+
+
+def load_statistics(connection: Connection, family: str, metric_id: int, scoring_ids: Sequence[int],
+                    first_item: int, n_items: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Load the statistics of one metric.
+
+    Args:
+        connection: To read from.
+        family: Of the metric.
+        metric_id: The metric.
+        scoring_ids: The submissions, in the order wanted.
+        first_item: The first item id of the gold revision; its ids have no gap.
+        n_items: Of the gold revision.
+
+    Returns:
+        The statistics [items, systems, columns] in the order of the gold, and whether they are there [items, systems]
+        (an item that a submission lacks is not, under the policy `drop`).
+    """
+    table, names = models.statistics[family], FAMILIES[family].columns
+    query = select(table).where(table.c.metric_id == metric_id, table.c.scoring_id.in_(list(scoring_ids)))
+    loaded = fetch_columns(connection, query)
+    position = {scoring: n for n, scoring in enumerate(scoring_ids)}
+    known, inverse = np.unique(loaded["scoring_id"], return_inverse=True)
+    systems = np.array([position[int(s)] for s in known], dtype=np.int64)[inverse]
+    items = loaded["item_id"] - first_item
+    statistics = np.zeros((n_items, len(scoring_ids), len(names)))
+    present = np.zeros((n_items, len(scoring_ids)), dtype=bool)
+    present[items, systems] = True
+    for n, name in enumerate(names):
+        statistics[items, systems, n] = loaded[name]
+    return statistics, present
+
+
+def fetch_columns(connection: Connection, query: Any) -> dict[str, NDArray[Any]]:
+    """Run a SELECT and give its columns as arrays, without a row ever becoming a Python object."""
+    compiled = query.compile(connection, compile_kwargs={"literal_binds": True})
+    fetched: dict[str, NDArray[Any]] = driver_of(connection).execute(str(compiled)).fetchnumpy()
+    return fetched
+
+
+def insert_items(connection: Connection, gold_revision_id: int, keys: list[str],
+                 attributes: dict[str, list[str | None]]) -> int:
+    """Insert the items of a gold revision in their order, with attributes by name; returns the first item's id."""
+    first, n = next_id(connection, models.item), len(keys)
+    ids = np.arange(first, first + n, dtype=np.int32)
+    insert_bulk(connection, models.item, {
+        "item_id": ids, "gold_revision_id": gold_revision_id, "position": np.arange(n, dtype=np.int32),
+        "key": texts(keys),
+    })
+    for name, values in attributes.items():
+        there = np.array([v is not None for v in values], dtype=bool)
+        insert_bulk(connection, models.item_attribute, {
+            "gold_revision_id": gold_revision_id, "item_id": ids[there], "name": texts([name] * int(there.sum())),
+            "value": texts([v for v in values if v is not None]),
+        })
+    return first
+
+
+def insert_answers(connection: Connection, gold_revision_id: int, item_ids: list[int], keys: list[str],
+                   types: list[str], *, in_gold: bool) -> int:
+    """Insert distinct answers to items; returns the first one's id, the others follow."""
+    first = next_id(connection, models.answer)
+    insert_bulk(connection, models.answer, {
+        "answer_id": np.arange(first, first + len(keys), dtype=np.int32), "gold_revision_id": gold_revision_id,
+        "item_id": np.array(item_ids, dtype=np.int32), "key": texts(keys), "type": texts(types), "in_gold": in_gold,
+    })
+    return first
+
+
+def load_answers(connection: Connection, gold_revision_id: int) -> dict[tuple[int, str, str], tuple[int, bool]]:
+    """Every known answer of a gold revision: (item id, key, type) to (answer id, whether the gold has it)."""
+    answer = models.answer
+    query = select(answer).where(answer.c.gold_revision_id == gold_revision_id)
+    return {(row.item_id, row.key, row.type): (row.answer_id, row.in_gold) for row in connection.execute(query)}
+
+
+def insert_responses(connection: Connection, scoring_id: int, answer_ids: list[int], correct: list[bool]) -> None:
+    """Insert the answers that one submission gave."""
+    insert_bulk(connection, models.response, {
+        "scoring_id": scoring_id, "replicate": 0, "answer_id": np.array(answer_ids, dtype=np.int32),
+        "correct": np.array(correct, dtype=bool), "score": np.full(len(answer_ids), np.nan),
+    })

@@ -1,0 +1,157 @@
+"""Named values: metrics, readers and tests are frozen dataclasses whose `repr` parses back to an equal value.
+
+`repr(value)` is the value's canonical name, `Name` or `Name(option=value, ...)` with every option in the order of its
+definition, and its identity in the database. Text that is not a plain word is written in double quotes, several values
+in square brackets; a tuple of one is written as that one.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import types
+import typing
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields
+from itertools import chain, repeat
+from typing import Any, ClassVar, Self, TypeVar
+
+from registry.errors import InputError, UnknownNameError, suggest
+
+_TOKEN = re.compile(r'\s*(?:("(?:[^"\\]|\\.)*")|([\w.+-]+)|([()\[\]=,]))')
+_WORD = re.compile(r"[\w.+-]+")
+
+
+@dataclass(frozen=True, repr=False)
+class Value:
+    """The base of everything that is named by its options; `name` is what manifests and commands call it."""
+
+    name: ClassVar[str]
+
+    def __repr__(self) -> str:
+        options = ", ".join(f"{f.name}={_write(getattr(self, f.name))}" for f in fields(self))
+        return f"{self.name}({options})" if options else self.name
+
+    @classmethod
+    def build(cls, options: Mapping[str, Any]) -> Self:
+        """Make the value that `options` describe.
+
+        Raises:
+            InputError: An option is unknown or has the wrong type; the message names it.
+        """
+        hints = typing.get_type_hints(cls)
+        known = [f.name for f in fields(cls)]
+        for option in options:
+            if option not in known:
+                hint = suggest(option, known) if known else f"{cls.name} takes none"
+                raise InputError(f"unknown option {option!r} of {cls.name}; {hint}")
+        return cls(**{k: _convert(v, hints[k], f"option {k!r} of {cls.name}") for k, v in options.items()})
+
+
+V = TypeVar("V", bound=Value)
+
+
+def build(kind: str, known: Mapping[str, type[V]], name: str, options: Mapping[str, Any]) -> V:
+    """Make the value called `name`, one of the `known` ones, with `options`.
+
+    Raises:
+        UnknownNameError: No value of this `kind` is called `name`.
+        InputError: An option is unknown or wrong.
+    """
+    if name not in known:
+        raise UnknownNameError(kind, name, known)
+    return known[name].build(options)
+
+
+def parse(kind: str, known: Mapping[str, type[V]], text: str) -> V:
+    """Read a canonical name back: `parse(kind, known, repr(value)) == value`.
+
+    Raises:
+        InputError: `text` is not of the form `Name(option=value, ...)`, or a name in it is unknown.
+    """
+    def malformed() -> InputError:
+        return InputError(f"cannot read {kind} {text!r}: write it as Name or Name(option=value, ...)")
+
+    tokens: list[str] = []
+    at = 0
+    while at < len(text.rstrip()):
+        if not (match := _TOKEN.match(text, at)):
+            raise malformed()
+        tokens.append(match.group().strip())
+        at = match.end()
+    stream = chain(tokens, repeat(""))
+    name = next(stream)
+    options: dict[str, Any] = {}
+    mark = next(stream)
+    if mark not in ("(", ""):
+        raise malformed()
+    while mark in ("(", ","):
+        option, equals = next(stream), next(stream)
+        if not _WORD.fullmatch(option) or equals != "=" or option in options:
+            raise malformed()
+        try:
+            options[option] = _read(next(stream), stream)
+        except ValueError:
+            raise malformed() from None
+        mark = next(stream)
+    if mark not in ((")",) if options else ("",)) or next(stream):
+        raise malformed()
+    return build(kind, known, name, options)
+
+
+def _write(value: Any) -> str:
+    if isinstance(value, bool) or value is None:
+        return {True: "true", False: "false", None: "none"}[value]
+    if isinstance(value, tuple):
+        return _write(value[0]) if len(value) == 1 else "[" + ", ".join(map(_write, value)) + "]"
+    if isinstance(value, str):
+        plain = _WORD.fullmatch(value) and isinstance(_read(value, iter(())), str)
+        return value if plain else json.dumps(value, ensure_ascii=False)
+    return repr(value)
+
+
+def _read(token: str, stream: Iterator[str]) -> Any:
+    if token == "[":
+        found = []
+        while (token := next(stream)) != "]":
+            found.append(_read(token, stream))
+            if (token := next(stream)) != ",":
+                break
+        if token != "]":
+            raise ValueError(token)
+        return tuple(found)
+    if token.startswith('"'):
+        return json.loads(token)
+    if not _WORD.fullmatch(token):
+        raise ValueError(token)
+    if token in ("true", "false", "none"):
+        return {"true": True, "false": False, "none": None}[token]
+    for number in (int, float):
+        try:
+            return number(token)
+        except ValueError:
+            continue
+    return token
+
+
+def _convert(value: Any, hint: Any, what: str) -> Any:
+    """Give `value` as an instance of the annotated type `hint`, without guessing."""
+    origin, arguments = typing.get_origin(hint), typing.get_args(hint)
+    if origin in (typing.Union, types.UnionType):
+        if value is None and type(None) in arguments:
+            return None
+        (hint,) = (a for a in arguments if a is not type(None))
+        return _convert(value, hint, what)
+    if origin is typing.Literal:
+        if value not in arguments or isinstance(value, bool):
+            raise InputError(f"{what} is {value!r}; expected one of {', '.join(map(str, arguments))}")
+        return value
+    if origin is tuple:
+        many = value if isinstance(value, list | tuple) else (value,)
+        return tuple(_convert(one, arguments[0], what) for one in many)
+    if hint is float and isinstance(value, int) and not isinstance(value, bool):
+        return float(value)
+    if type(value) is not hint:
+        wanted = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}[hint]
+        raise InputError(f"{what} is {value!r}; expected {wanted}")
+    return value

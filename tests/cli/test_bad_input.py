@@ -1,0 +1,96 @@
+"""Bad input: one line that names the place and the remedy, exit 3, and the database as it was."""
+
+import pytest
+
+
+@pytest.fixture
+def applied(task, registry, tmp_path):
+    """A task that is in the registry; `refused` runs it again, expecting a refusal that changes nothing."""
+    registry("run", task.write())
+    before = (tmp_path / "registry.duckdb").read_bytes()
+
+    def refused(*says, command=("run", task.manifest), exit_code=3):
+        told = registry(*command, exit_code=exit_code).stderr
+        assert told.count("\n") == 1, told
+        assert told.startswith("error: ")
+        for part in says:
+            assert part in told
+        assert (tmp_path / "registry.duckdb").read_bytes() == before
+
+    task.refused = refused
+    return task
+
+
+def new_file(task, content):
+    path = task.folder / "systems" / "new.tsv"
+    path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    return path
+
+
+FULL = "".join(f"i{n}\tyes\n" for n in range(6))
+
+
+@pytest.mark.parametrize(("content", "says"), [
+    (b"", ["new.tsv: the file is empty"]),
+    (FULL.encode() + b"\xff\n", ["new.tsv:7: byte 0xff is not UTF-8"]),
+    (FULL.replace("i3\t", "i3 "), ["new.tsv:4: 1 column where 2 are expected (item, label; separator tab)"]),
+    (FULL + "i77\tyes\n", ["new.tsv:7: item 'i77': not in the gold"]),
+    (FULL + "i2\tno\n", ["new.tsv:7: item 'i2': stands twice, first in line 3"]),
+    (FULL.replace("i4\tyes\n", ""), ["new.tsv: item 'i4': there is no answer to it", "missing = "]),
+    (FULL.replace("i4", "i4\x1b[31m"), ["new.tsv:5:", "control or invisible character"]),
+])
+def test_a_bad_submission_is_refused_by_every_command(applied, content, says):
+    path = new_file(applied, content)
+    for command in (("run", applied.manifest), ("apply", applied.manifest), ("check", applied.manifest),
+                    ("check", applied.manifest, path), ("submit", "small", path, "--system", "new")):
+        applied.refused(*says, command=command)
+
+
+@pytest.mark.parametrize(("old", "new", "says"), [
+    ('id = "small"', 'id = "small"\nname = "x"', ["task.toml: task.name: unknown key", "known: id, title, version"]),
+    ('name = "Accuracy"', 'name = "Acuracy"', ["metric[0]: unknown metric 'Acuracy'; did you mean 'Accuracy'"]),
+    ('format = "labels"', 'format = "label"', ["test_set[0]: unknown reader 'label'; did you mean 'labels'"]),
+    ("seed = 1", 'test = "permuttion"', ["significance: unknown test 'permuttion'; did you mean 'permutation'"]),
+    ("seed = 1", 'correction = "holms"', ["significance: unknown correction 'holms'; did you mean 'holm'"]),
+    ('gold = "gold.tsv"', 'gold = "silver.tsv"', ["test_set[0].gold: no such file", "silver.tsv"]),
+    ('gold = "gold.tsv"', 'gold = "../x/gold.tsv"', ["test_set[0].gold: '../x/gold.tsv' leads out of"]),
+    ('gold = "gold.tsv"', 'gold = "/etc/passwd"', ["leads out of"]),
+    ('cluster = "document"', 'cluster = "docment"', ["gold.tsv:1: item 'i0': has no attribute 'docment'", "document"]),
+    ('{system}', '{sistem}', ["submit[0].file: {sistem} captures nothing known; did you mean 'system'"]),
+    ('"systems/{system}.tsv"', '"systems/a.tsv"', ["submit[0]: 'systems/a.tsv' says no system"]),
+    ('"systems/{system}.tsv"', '"systems/none.tsv"\nsystem = "none"', ["submit[0].file: no such file"]),
+])
+def test_a_bad_manifest_is_refused(applied, old, new, says):
+    text = applied.manifest.read_text()
+    assert old in text
+    applied.manifest.write_text(text.replace(old, new, 1))
+    applied.refused(*says)
+    applied.refused(*says, command=("check", applied.manifest))
+
+
+def test_two_files_of_one_name(applied):
+    applied.manifest.write_text(applied.manifest.read_text() + '[[submit]]\nfile = "systems/a.tsv"\nsystem = "b"\n')
+    applied.refused("submit[1]: b/b@1 is declared twice", "a.tsv", "b.tsv")
+
+
+@pytest.mark.parametrize(("command", "says", "exit_code"), [
+    (("run", "absent.toml"), ["absent.toml: cannot read the manifest"], 3),
+    (("board", "smal"), ["unknown task 'smal'; did you mean 'small'"], 3),
+    (("board", "--metric", "accuracy"), ["unknown metric 'accuracy'; did you mean 'acc'"], 3),
+    (("compare", "--metric", "accuracy"), ["unknown metric 'accuracy'"], 3),
+    (("compare", "--test", "bootstrapp"), ["unknown test 'bootstrapp'"], 3),
+    (("compare", "--test", "permutation(x=1)"), ["unknown option 'x' of permutation"], 3),
+    (("compare", "--alpha", "1.5"), ["alpha: input should be less than 1"], 3),
+    (("compare", "--unit", "word"), ["unit: is 'word'; expected 'item' or 'cluster'"], 3),
+    (("submit", "small", "absent.tsv", "--system", "x"), ["absent.tsv: cannot read the file"], 3),
+    (("board", "--db", "elsewhere.duckdb"), ["elsewhere.duckdb: no registry here"], 3),
+])
+def test_bad_arguments_are_refused(applied, command, says, exit_code):
+    applied.refused(*says, command=command, exit_code=exit_code)
+
+
+def test_a_bad_name_on_the_command_line(applied):
+    path = new_file(applied, FULL)
+    applied.refused("system: 'x/y' contains '/'", command=("submit", "small", path, "--system", "x/y"))
+    applied.refused("test set 'dev'; known: test",
+                    command=("submit", "small", path, "--system", "x", "--test-set", "dev"))

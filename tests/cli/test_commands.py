@@ -1,0 +1,140 @@
+"""The command line: what commands print where, which database they mean, and what they cost."""
+
+import csv
+import io
+import os
+import resource
+import subprocess
+import sys
+
+import pytest
+
+from registry.metrics import METRICS
+from registry.readers import READERS
+from registry.reports.boards import BOARD_KEYS, PAIR_KEYS
+from registry.significance import TESTS
+
+
+def test_results_go_to_stdout_and_the_rest_to_stderr(task, registry):
+    done = registry("run", task.write())
+    assert done.stdout.splitlines()[0].split("\t") == list(BOARD_KEYS)
+    assert "3 added" in done.stderr
+    assert registry("pairs").stdout.splitlines()[0].split("\t") == list(PAIR_KEYS)
+
+
+def test_the_contract_of_board_and_pairs(task, registry):
+    registry("run", task.write())
+    board = registry("board", "small", "--format", "json").json
+    assert [(r["rank"], r["rank_low"], r["rank_high"], r["cluster"], r["system"], r["submission"]) for r in board] == [
+        (1, 1, 3, 1, "a", "a/a@1"), (2, 1, 3, 1, "b", "b/b@1"), (2, 1, 3, 1, "c", "c/c@1")]
+    assert {r["metric"]: r["metric_name"] for r in board} == {"acc": "Accuracy"}
+    assert all(r["ci_low"] is None and r["track"] is None and r["facet"] is None for r in board)
+    (row, *_) = registry("pairs", "--metric", "acc", "--format", "json").json
+    assert (row["test"], row["method"], row["unit"], row["family_size"], row["resamples"], row["seed"]) == (
+        "permutation", "exact", "item", 3, None, None)
+
+
+@pytest.mark.parametrize("command", ["board", "pairs"])
+def test_every_format_shows_every_row(task, registry, command):
+    registry("run", task.write())
+    rows = registry(command, "--format", "json").json
+    assert len(list(csv.DictReader(io.StringIO(registry(command, "--format", "csv").stdout)))) == len(rows) == 3
+    assert len(registry(command, "--format", "tsv").stdout.splitlines()) == 4
+    for format_ in ("table", "md"):
+        shown = registry(command, "--format", format_).stdout
+        assert all(name in shown for name in "abc")
+        assert rows[0]["signature"].replace("|", "\\|" if format_ == "md" else "|").split("\\")[0] in shown
+
+
+def test_one_command_per_arrow_gives_what_run_gives(task, registry, tmp_path):
+    registry("run", task.write(), "--db", "whole.duckdb")
+    registry("init", "--db", "steps.duckdb")
+    registry("apply", task.manifest, "--db", "steps.duckdb")
+    assert "no comparison" in registry("board", "--db", "steps.duckdb", exit_code=4).stderr
+    assert "is not scored by acc yet" in registry("compare", "--db", "steps.duckdb", exit_code=4).stderr
+    registry("score", "--db", "steps.duckdb")
+    registry("compare", "small", "--db", "steps.duckdb")
+    assert registry("board", "--db", "steps.duckdb").stdout == registry("board", "--db", "whole.duckdb").stdout
+
+
+def test_which_database_is_meant(task, registry, tmp_path, monkeypatch):
+    """The flag beats the environment, that beats the nearest registry.toml, that beats ./registry.duckdb."""
+    (tmp_path / "inner" / "deep").mkdir(parents=True)
+    (tmp_path / "inner" / "registry.toml").write_text('database = "configured.duckdb"')
+    monkeypatch.chdir(tmp_path / "inner" / "deep")
+    registry("init")
+    assert (tmp_path / "inner" / "configured.duckdb").exists()
+    monkeypatch.setenv("REGISTRY_DB", str(tmp_path / "env.duckdb"))
+    registry("init")
+    assert (tmp_path / "env.duckdb").exists()
+    registry("init", "--db", tmp_path / "flag.duckdb")
+    assert (tmp_path / "flag.duckdb").exists()
+    monkeypatch.delenv("REGISTRY_DB")
+    monkeypatch.chdir(tmp_path)
+    registry("init")
+    assert (tmp_path / "registry.duckdb").exists()
+    (tmp_path / "registry.toml").write_text('databse = "x"')
+    assert "did you mean 'database'" in registry("init", exit_code=3).stderr
+
+
+def test_init_creates_once(registry):
+    assert "created" in registry("init").stderr
+    assert "nothing changed" in registry("init").stderr
+
+
+def test_check_touches_no_database(task, registry, tmp_path):
+    assert "3 submissions checked" in registry("check", task.write()).stderr
+    assert "1 submission checked" in registry("check", task.manifest, task.folder / "systems" / "a.tsv").stderr
+    (task.folder / "systems" / "b.tsv").write_text("i0\tyes\n")
+    (task.folder / "systems" / "c.tsv").write_text("i0 yes\n")
+    told = registry("check", task.manifest, exit_code=3).stderr
+    assert "b.tsv: item 'i1': there is no answer to it (nor to 4 more of the 6 items)" in told
+    assert "c.tsv:1: 1 column where 2 are expected" in told
+    assert "b.tsv" in registry("check", task.manifest, task.folder / "systems" / "b.tsv", exit_code=3).stderr
+    assert not list(tmp_path.glob("*.duckdb*"))
+
+
+def test_lists(task, registry):
+    for thing, known in (("metrics", METRICS), ("readers", READERS), ("tests", TESTS)):
+        listed = registry("list", thing, "--format", "json").json
+        assert [row["id"] for row in listed] == list(known)
+    registry("run", task.write())
+    assert [r["id"] for r in registry("list", "tasks", "--format", "json").json] == ["small"]
+    assert [r["id"] for r in registry("list", "submissions", "--format", "json").json] == [
+        f"small/test/{s}/{s}@1" for s in "abc"]
+    assert [(r["id"], r["command"]) for r in registry("list", "runs", "--format", "json").json] == [(1, "run")]
+
+
+def test_queries(task, registry):
+    registry("run", task.write())
+    found = registry("query", "SELECT system, rank FROM leaderboard ORDER BY position", "--format", "csv")
+    assert found.stdout == "system,rank\na,1\nb,2\nc,2\n"
+    assert registry("query", "SELECT 1 AS a, 2 AS a", "--format", "tsv").stdout == "a_1\ta_2\n1\t2\n"
+    assert "exactly one SELECT" in registry("query", "DROP TABLE task", exit_code=3).stderr
+
+
+def run_process(*arguments, **options):
+    return subprocess.run([sys.executable, "-m", "registry", *arguments], capture_output=True, text=True, check=False,
+                          **options)
+
+
+def test_help_costs_less_than_a_quarter_second_of_cpu():
+    run_process("--help")
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = run_process("--help")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert "board" in done.stdout
+    assert (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime) < 0.25
+
+
+def test_usage_errors_exit_with_2():
+    assert run_process("bord").returncode == 2
+    assert run_process("list", "things").returncode == 2
+    assert run_process("submit", "small").returncode == 2
+
+
+def test_a_reader_that_goes_away_is_no_error(task, registry, tmp_path):
+    registry("run", task.write())
+    done = subprocess.run(f"{sys.executable} -m registry pairs | true", shell=True, capture_output=True, text=True,
+                          check=False, env={**os.environ, "PYTHONUNBUFFERED": "1"})
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,117 @@
+"""What the tests share: a command runner, a builder of small tasks, and the real data."""
+
+import json
+import os
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from registry.cli import app
+
+ROOT = Path(__file__).resolve().parent.parent
+REAL_DATA = Path(os.environ.get("REGISTRY_REAL_DATA", ROOT.parent / "shared" / "data"))
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path, monkeypatch):
+    """Run every test in a folder of its own, with none of the user's settings."""
+    monkeypatch.chdir(tmp_path)
+    for name in [n for n in os.environ if n.startswith("REGISTRY_")]:
+        monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def real_data():
+    """The folder of a real shared task; skips where it is absent."""
+    def folder(name):
+        if not (REAL_DATA / name).is_dir():
+            pytest.skip(f"no real data at {REAL_DATA / name}; set REGISTRY_REAL_DATA")
+        return REAL_DATA / name
+
+    return folder
+
+
+@dataclass
+class Outcome:
+    """What a command did."""
+
+    exit_code: int
+    stdout: str
+    stderr: str
+
+    @property
+    def json(self):
+        return json.loads(self.stdout)
+
+
+@pytest.fixture
+def registry():
+    """Run `registry ARGUMENTS`; a traceback in the command is one in the test, and an exit status not 0 too."""
+    def run(*arguments, exit_code=0):
+        result = CliRunner().invoke(app, [str(a) for a in arguments], catch_exceptions=False)
+        assert result.exit_code == exit_code, result.output
+        return Outcome(result.exit_code, result.stdout, result.stderr)
+
+    return run
+
+
+@dataclass
+class LabelTask:
+    """A classification task in a folder: `gold` and `systems` are label by item; `write` puts them on disk."""
+
+    folder: Path
+    gold: dict = field(default_factory=dict)
+    systems: dict = field(default_factory=dict)
+    documents: dict = field(default_factory=dict)
+    version: str = "1"
+    significance: dict = field(default_factory=lambda: {"seed": 1})
+    submission: dict = field(default_factory=dict)
+    test_set: dict = field(default_factory=dict)
+    extra: str = ""
+
+    @property
+    def manifest(self):
+        return self.folder / "task.toml"
+
+    def write(self):
+        self.folder.mkdir(parents=True, exist_ok=True)
+        columns = ["item", "label"] + (["document"] if self.documents else [])
+        rows = [(k, v, *([self.documents[k]] if self.documents else [])) for k, v in self.gold.items()]
+        _lines(self.folder / "gold.tsv", rows)
+        for name, labels in self.systems.items():
+            _lines(self.folder / "systems" / f"{name}.tsv", labels.items())
+        test_set = {"name": "test", "gold": "gold.tsv", "format": "labels", "options": {"columns": columns},
+                    **({"cluster": "document"} if self.documents else {}), **self.test_set}
+        submission = {"options": {"columns": ["item", "label"]}, **self.submission}
+        self.manifest.write_text("\n".join([
+            "manifest = 1", "[task]", 'id = "small"', f'version = "{self.version}"', "[[test_set]]", _toml(test_set),
+            "[submission]", _toml(submission), "[[metric]]", 'id = "acc"', 'name = "Accuracy"', "[significance]",
+            _toml(self.significance), *(["[[submit]]", 'file = "systems/{system}.tsv"'] if self.systems else []),
+            self.extra, ""]))
+        return self.manifest
+
+
+def _lines(path, rows):
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("".join("\t".join(row) + "\n" for row in rows))
+
+
+def _toml(table):
+    def value(v):
+        return "{ " + ", ".join(f"{k} = {value(w)}" for k, w in v.items()) + " }" if isinstance(v, dict) \
+            else json.dumps(v)
+
+    return "\n".join(f"{k} = {value(v)}" for k, v in table.items())
+
+
+@pytest.fixture
+def task(tmp_path):
+    """A task of 6 items in 3 documents and 3 systems: a gets 5 right, b and its copy c get 3."""
+    gold = {f"i{n}": "yes" if n % 2 else "no" for n in range(6)}
+    wrong = {"yes": "no", "no": "yes"}
+    a = {k: v if k != "i5" else wrong[v] for k, v in gold.items()}
+    b = {k: v if k in ("i0", "i1", "i5") else wrong[v] for k, v in gold.items()}
+    return LabelTask(tmp_path / "task", gold, {"a": a, "b": b, "c": dict(b)},
+                     {k: f"d{n // 2}" for n, k in enumerate(gold)})

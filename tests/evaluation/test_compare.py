@@ -1,0 +1,167 @@
+"""Compare: incremental to the last bit, independent of every order, adjusted within declared families."""
+
+import random
+
+import pytest
+from scipy import stats
+
+RAW = ("submission_a", "submission_b", "difference", "p_value", "log10_p", "n_units", "n_discordant", "method")
+
+
+def pairs(registry, *options):
+    return registry("pairs", *options, "--format", "json").json
+
+
+def raw(registry):
+    return sorted([row[k] for k in RAW] for row in pairs(registry))
+
+
+@pytest.fixture
+def many(task):
+    """Nine systems of random answers to 80 items in 20 documents."""
+    rng = random.Random(4)
+    task.gold = {f"i{n}": rng.choice("xyz") for n in range(80)}
+    task.documents = {k: f"d{n % 20}" for n, k in enumerate(task.gold)}
+    task.systems = {f"s{n}": {k: v if rng.random() < 0.4 + 0.06 * n else "x" for k, v in task.gold.items()}
+                    for n in range(9)}
+    return task
+
+
+def test_p_values_are_those_of_the_binomial_test_and_orders_are_best_first(many, registry):
+    registry("run", many.write())
+    for row in pairs(registry):
+        a, b = (many.systems[row[s]] for s in ("system_a", "system_b"))
+        only_a = sum(a[k] == v != b[k] for k, v in many.gold.items())
+        only_b = sum(b[k] == v != a[k] for k, v in many.gold.items())
+        assert row["p_value"] == pytest.approx(stats.binomtest(only_a, only_a + only_b).pvalue, rel=1e-12)
+        assert row["n_discordant"] == only_a + only_b
+        assert row["difference"] == pytest.approx((only_a - only_b) / 80)
+        assert row["score_a"] >= row["score_b"]
+
+
+@pytest.mark.parametrize("unit", ["item", "cluster"])
+@pytest.mark.parametrize("alternative", ["two-sided", "greater"])
+def test_one_more_submission_gives_the_last_bit_of_computing_everything_anew(many, registry, tmp_path, unit,
+                                                                             alternative):
+    many.significance = {"seed": 1, "unit": unit, "alternative": alternative}
+    last = many.systems.pop("s8")
+    registry("run", many.write())
+    many.systems["s8"] = last
+    told = registry("run", many.write()).stderr
+    assert "pairs: 8 tested, 28 there already" in told
+    incremental = raw(registry)
+    (tmp_path / "registry.duckdb").unlink()
+    registry("run", many.manifest)
+    assert raw(registry) == incremental
+
+
+def test_permuting_systems_items_and_lines_changes_no_result(many, registry, tmp_path):
+    registry("run", many.write())
+    expected = raw(registry), [[r[k] for k in ("rank", "rank_low", "rank_high", "cluster", "submission", "score")]
+                               for r in registry("board", "--format", "json").json]
+    rng = random.Random(1)
+
+    def shuffled(table):
+        return dict(sorted(table.items(), key=lambda _: rng.random()))
+
+    many.gold = shuffled(many.gold)
+    many.systems = {k: shuffled(v) for k, v in many.systems.items()}
+    many.write()
+    names = sorted(many.systems, key=lambda _: rng.random())
+    many.manifest.write_text(many.manifest.read_text().replace('file = "systems/{system}.tsv"', "\n[[submit]]\n".join(
+        f'file = "systems/{name}.tsv"\nsystem = "{name}"' for name in names)))
+    (tmp_path / "registry.duckdb").unlink()
+    registry("run", many.manifest)
+    assert (raw(registry), [[r[k] for k in ("rank", "rank_low", "rank_high", "cluster", "submission", "score")]
+                            for r in registry("board", "--format", "json").json]) == expected
+
+
+def test_identical_submissions_have_p_1_in_every_test(task, registry):
+    registry("run", task.write())
+    for test in ("permutation", "sign", "mcnemar"):
+        for alternative in ("two-sided", "greater", "less"):
+            found = registry("compare", "--test", test, "--alternative", alternative, "--format", "json").json
+            (row,) = [r for r in found if {r["system_a"], r["system_b"]} == {"b", "c"}]
+            assert (row["p_value"], row["p_adjusted"], row["n_discordant"]) == (1.0, 1.0, 0)
+
+
+def test_one_sided_p_values_are_of_the_better_system(many, registry):
+    registry("run", many.write())
+    two_sided = {(r["system_a"], r["system_b"]): r["p_value"] for r in pairs(registry) if r["difference"] > 0}
+    registry("compare", "--alternative", "greater")
+    for row in pairs(registry):
+        if row["difference"] > 0:
+            assert row["p_value"] == pytest.approx(two_sided[row["system_a"], row["system_b"]] / 2, rel=1e-12)
+
+
+def test_the_comparison_asked_for_last_is_shown(many, registry, tmp_path):
+    registry("run", many.write())
+    holm = pairs(registry)
+    registry("compare", "--correction", "bonferroni")
+    bonferroni = pairs(registry)
+    assert {r["correction"] for r in bonferroni} == {"bonferroni"}
+    for row in bonferroni:
+        assert row["p_adjusted"] == pytest.approx(min(1, row["p_value"] * 36))
+    told = registry("run", many.manifest).stderr
+    assert "tested" not in told
+    assert pairs(registry) == holm
+    before = (tmp_path / "registry.duckdb").read_bytes()
+    registry("run", many.manifest)
+    assert (tmp_path / "registry.duckdb").read_bytes() == before
+
+
+def test_holm_is_over_the_family_of_all_pairs(many, registry):
+    registry("run", many.write())
+    rows = sorted(pairs(registry), key=lambda r: r["p_value"])
+    expected, highest = [], 0.0
+    for n, row in enumerate(rows):
+        highest = max(highest, min(1.0, row["p_value"] * (36 - n)))
+        expected.append(highest)
+    assert [r["p_adjusted"] for r in rows] == pytest.approx(expected)
+    assert {r["family_size"] for r in rows} == {36}
+
+
+def test_tracks_and_facets_are_families_of_their_own(many, registry):
+    many.test_set = {"facets": ["document"]}
+    many.documents = {k: "odd" if n % 2 else "even" for n, k in enumerate(many.gold)}
+    s0 = many.systems.pop("s0")
+    many.extra = '[[submit]]\nfile = "open.tsv"\nsystem = "open"\ntrack = "open"\n'
+    many.write()
+    (many.folder / "open.tsv").write_text("".join(f"{k}\t{v}\n" for k, v in s0.items()))
+    registry("run", many.manifest)
+    board = registry("board", "--format", "json").json
+    places = {(r["track"], r["facet"]): sum(q["track"] == r["track"] and q["facet"] == r["facet"] for q in board)
+              for r in board}
+    assert places == {(t, f): 8 if t is None else 1 for t in (None, "open")
+                      for f in (None, "document=even", "document=odd")}
+    half = [k for k in many.gold if many.documents[k] == "odd"]
+    (row,) = [r for r in board if r["system"] == "s8" and r["facet"] == "document=odd"]
+    assert row["score"] == sum(many.systems["s8"][k] == many.gold[k] for k in half) / len(half)
+    assert {r["family_size"] for r in pairs(registry)} == {28}
+
+
+def test_baselines_are_shown_unranked_when_the_board_says_so(task, registry):
+    task.extra = ('[[submit]]\nfile = "base.tsv"\nsystem = "base"\nkind = "baseline"\n'
+                  "[board]\nrank_baselines = false\n")
+    task.write()
+    (task.folder / "base.tsv").write_text("".join(f"{k}\t{v}\n" for k, v in task.gold.items()))
+    registry("run", task.manifest)
+    board = registry("board", "--format", "json").json
+    assert [(r["system"], r["rank"], r["rank_high"]) for r in board] == [
+        ("base", None, None), ("a", 1, 3), ("b", 2, 3), ("c", 2, 3)]
+    assert "-" in registry("board", "--format", "table").stdout
+
+
+def test_a_test_that_does_not_apply_says_why(task, registry):
+    registry("run", task.write())
+    refused = registry("compare", "--test", "mcnemar", "--unit", "cluster", exit_code=3).stderr
+    assert "small/test by Accuracy: mcnemar needs units that are right or wrong" in refused
+
+
+def test_signature_identifies_the_comparison(task, registry):
+    registry("run", task.write())
+    signature = registry("board", "--format", "json").json[0]["signature"]
+    assert signature.startswith("acc|task:small@1|set:test|n:6/3c|gold:")
+    assert "|test:permutation-exact|seed:-|corr:holm/3|a:.05|v:" in signature
+    registry("compare", "--alpha", "0.01")
+    assert registry("board", "--format", "json").json[0]["signature"] != signature

@@ -1,0 +1,84 @@
+"""Manifests: what is wrong is named with file and key path."""
+
+import pytest
+
+from registry.errors import ManifestError
+from registry.manifest import read_manifest
+
+GOOD = """
+manifest = 1
+[task]
+id = "ner-2027"
+[[test_set]]
+name = "test"
+gold = "gold.tsv"
+format = "labels"
+options = { separator = "tab", header = true }
+[submission]
+options = { header = false }
+[[metric]]
+id = "acc"
+name = "Accuracy"
+[[submit]]
+file = "a.tsv"
+system = "a"
+"""
+
+
+def read(text):
+    return read_manifest(text.encode(), "task.toml")
+
+
+def test_defaults():
+    manifest = read(GOOD)
+    assert manifest.task.version == "1"
+    assert manifest.significance.test == "permutation"
+    assert manifest.significance.correction == "holm"
+    assert manifest.significance.seed is None
+    assert manifest.primary.id == "acc"
+
+
+def test_options_are_merged_as_long_as_the_format_stays():
+    manifest = read(GOOD)
+    test_set, submit = manifest.test_set[0], manifest.submit[0]
+    assert manifest.reading(test_set, submit).options == {"separator": "tab", "header": False}
+    other = read(GOOD + 'format = "bio"\noptions = { scheme = "iob2" }\nmissing = "drop"\n')
+    reading = other.reading(test_set, other.submit[0])
+    assert (reading.format, reading.options, reading.missing) == ("bio", {"scheme": "iob2"}, "drop")
+
+
+@pytest.mark.parametrize(("old", "new", "key", "says"), [
+    ("[submission]", "[submision]", "submision", "did you mean 'submission'"),
+    ('format = "labels"', 'fromat = "labels"', "test_set[0].format", "missing"),
+    ('format = "labels"', 'format = "labels"\nclustre = "document"', "test_set[0].clustre", "did you mean 'cluster'"),
+    ('id = "ner-2027"', 'id = "ner 2027"', "task.id", "letters"),
+    ('id = "ner-2027"', "", "task.id", "missing"),
+    ('system = "a"', 'system = "a/b"', "submit[0].system", "'/'"),
+    ('system = "a"', 'system = "a\\u202eb"', "submit[0].system", "invisible"),
+    ('system = "a"', 'system = "e\\u0301"', "submit[0].system", "NFC"),
+    ('system = "a"', 'system = "a"\nkind = "best"', "submit[0].kind",
+     "expected 'primary', 'contrastive' or 'baseline'"),
+    ('system = "a"', 'system = "a"\ntest_set = "dev"', "", "'dev'"),
+    ("[submission]", "[significance]\nalpha = 0\n[submission]", "significance.alpha", "greater than 0"),
+    ("[submission]", '[significance]\nunit = "cluster"\n[submission]', "", "declares no cluster"),
+    ("manifest = 1", "manifest = 2", "manifest", "expected 1"),
+    ("[submission]", "[submission", "", "not TOML"),
+])
+def test_errors_name_the_key_path(old, new, key, says):
+    assert old in GOOD
+    with pytest.raises(ManifestError) as caught:
+        read(GOOD.replace(old, new, 1))
+    assert caught.value.key == key
+    assert str(caught.value).startswith(f"task.toml: {key}")
+    assert says in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_two_metrics_of_one_name_are_refused():
+    with pytest.raises(ManifestError, match="two \\[\\[metric\\]\\]"):
+        read(GOOD + '[[metric]]\nid = "acc"\nname = "Accuracy"\n')
+
+
+def test_not_utf8_names_the_line():
+    with pytest.raises(ManifestError, match="line 2"):
+        read_manifest(b"manifest = 1\ntitle = '\xff'", "task.toml")

@@ -1,0 +1,79 @@
+"""The reader of labels: delimited columns and JSON Lines."""
+
+import pytest
+
+from registry.errors import InputError
+from registry.readers import Document, Labels
+
+
+def answers(text, **options):
+    return [(a.key, a.value) for a in Labels.build(options).read_answers(Document("f", text.encode()))]
+
+
+@pytest.mark.parametrize(("text", "options"), [
+    ("a\tx y\nb\tz\n", {}),
+    ('a,"x y"\nb,z\n', {"separator": "comma"}),
+    ("label\titem\nx y\ta\n\nz\tb\n", {"header": True}),
+    ("# made by us\nx y\t?\ta\nz\t?\tb\n", {"comment": "#", "columns": ["label", "score", "item"]}),
+    ('{"item": "a", "label": "x y", "confidence": 0.5}\n{"label": "z", "item": "b"}\n', {"syntax": "jsonl"}),
+    ('{"id": "a", "stance": "x y"}\n{"id": "b", "stance": "z"}\n',
+     {"syntax": "jsonl", "item": "id", "label": "stance"}),
+])
+def test_one_content_in_many_forms(text, options):
+    assert answers(text, **options) == [("a", "x y"), ("b", "z")]
+
+
+def test_white_space_of_any_length_separates():
+    assert answers("a  x\nb\t y\n", separator="whitespace") == [("a", "x"), ("b", "y")]
+
+
+def test_json_numbers_and_truth_values_are_text():
+    assert answers('{"item": 7, "label": true}', syntax="jsonl") == [("7", "true")]
+
+
+def test_csv_quotes_as_in_rfc_4180():
+    assert answers('a,"x, ""y"""\n', separator="comma") == [("a", 'x, "y"')]
+
+
+def test_further_gold_columns_are_attributes():
+    (item,) = Labels(columns=("document", "item", "label")).read_gold({"gold": Document("f", b"d1\ta\tx\n")})
+    assert (item.key, item.gold, item.attributes, item.line) == ("a", "x", {"document": "d1"}, 1)
+
+
+@pytest.mark.parametrize(("text", "options", "line", "says"), [
+    ("a\tx\nb\n", {}, 2, "1 column where 2 are expected"),
+    ("a\tx\nb\ty\tz\n", {}, 2, "3 columns where 2 are expected"),
+    ("a x\n", {}, 1, "separator tab"),
+    ("a\t\n", {}, 1, "label is empty"),
+    ("\tx\n", {}, 1, "item is empty"),
+    ("a\tx\nb\ty\n", {"labels": ["x", "z"]}, 2, "not among the declared ones"),
+    ("id\tlabel\na\tx\n", {"header": True}, 1, "names no column 'item'"),
+    ("item\tlabel\n", {"header": True}, None, "no item"),
+    ('a,"x\nb,y\n', {"separator": "comma"}, 1, "not CSV|end of the line"),
+    ('a,"x"y\n', {"separator": "comma"}, 1, "not CSV"),
+    ('{"item": "a"}', {"syntax": "jsonl"}, 1, "no key 'label'"),
+    ('{"item": "a", "label": "x"}\n{"item"', {"syntax": "jsonl"}, 2, "not JSON"),
+    ('{"item": "a", "item": "b", "label": "x"}', {"syntax": "jsonl"}, 1, "twice"),
+    ('["a", "x"]', {"syntax": "jsonl"}, 1, "not a JSON object"),
+    ('{"item": "a", "label": 0.5}', {"syntax": "jsonl"}, 1, "whole number"),
+    ('{"item": "a", "label": NaN}', {"syntax": "jsonl"}, 1, "NaN"),
+    ("[" * 100_000, {"syntax": "jsonl"}, 1, "not JSON"),
+    ('{"item": "a\\u0000", "label": "x"}', {"syntax": "jsonl"}, 1, "control"),
+])
+def test_errors_name_the_line(text, options, line, says):
+    with pytest.raises(InputError, match=says) as caught:
+        answers(text, **options)
+    assert caught.value.line == line
+    assert caught.value.path == "f"
+
+
+@pytest.mark.parametrize(("options", "says"), [
+    ({"separator": "pipe"}, "expected one of tab, comma, whitespace"),
+    ({"seperator": "tab"}, "did you mean 'separator'"),
+    ({"columns": ["id", "label"]}, "no column 'item'"),
+    ({"columns": ["item", "item", "label"]}, "twice"),
+    ({"item": "label"}, "same column"),
+])
+def test_wrong_options_are_named(options, says):
+    with pytest.raises(InputError, match=says):
+        Labels.build(options)

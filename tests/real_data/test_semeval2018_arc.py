@@ -1,0 +1,113 @@
+"""SemEval-2018 task 12: the official accuracies, p-values and clusters of 22 systems.
+
+Sources: `official-scores.csv` and `official-p-values.csv` of the task's organisers (approximate randomization,
+two-sided, 10,000 shuffles).
+"""
+
+import csv
+import math
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+from scipy import stats
+
+MANIFEST = Path(__file__).with_suffix("").parent / "semeval2018-arc.toml"
+
+
+@pytest.fixture
+def data(real_data):
+    return real_data("semeval2018-arc")
+
+
+@pytest.fixture
+def answers(data):
+    """Label by item, of the gold and of every system, read here anew."""
+    def labels(path):
+        lines = (line.split() for line in path.read_text().splitlines() if not line.startswith("#"))
+        return {line[0]: line[1] for line in lines if line}
+
+    with (data / "systems.csv").open() as file:
+        names = {row["submission"]: row["system"] for row in csv.DictReader(file)}
+    systems = {name: labels(data / "submissions" / f"{key}.txt") for key, name in names.items()}
+    systems["Random baseline"] = systems.pop("Random bsl.")
+    return labels(data / "truth.txt"), systems
+
+
+@pytest.fixture
+def run(registry, data):
+    return registry("run", MANIFEST, "--root", data, "--format", "json")
+
+
+def official(data, name):
+    with (data / name).open() as file:
+        return list(csv.DictReader(file))
+
+
+def test_accuracies(run, data):
+    expected = {row["system"]: float(row["accuracy"]) for row in official(data, "official-scores.csv")}
+    assert {row["system"]: round(row["score"], 3) for row in run.json} == expected
+    assert len(expected) == 22
+
+
+def test_p_values_are_exact_and_agree_with_the_official_ones(run, registry, data, answers):
+    gold, systems = answers
+    rows = {frozenset((r["system_a"], r["system_b"])): r for r in registry("pairs", "--format", "json").json}
+    assert len(rows) == 231
+    largest = 0.0
+    for row in official(data, "official-p-values.csv"):
+        a, b = row["system_a"], row["system_b"]
+        only_a = sum(systems[a][k] == v != systems[b][k] for k, v in gold.items())
+        only_b = sum(systems[b][k] == v != systems[a][k] for k, v in gold.items())
+        exact = stats.binomtest(only_a, only_a + only_b).pvalue
+        found = rows[frozenset((a, b))]["p_value"]
+        assert found == pytest.approx(exact, rel=1e-12)
+        published = float(row["p_value"])
+        expected = (1e4 * found + 1) / 10001
+        assert abs(published - expected) <= 4 * math.sqrt(found * (1 - found) / 1e4) + 1.5e-4
+        largest = max(largest, abs(published - found))
+    assert largest == pytest.approx(0.0128, abs=5e-5)
+
+
+@pytest.mark.parametrize(("correction", "significant"), [("holm", 33), ("none", 82)])
+def test_gist_is_alone_in_the_first_cluster(run, registry, correction, significant):
+    pairs = registry("compare", "--correction", correction, "--format", "json").json
+    assert sum(row["significant"] for row in pairs) == significant
+    board = registry("board", "--format", "json").json
+    assert [row["system"] for row in board if row["cluster"] == 1] == ["GIST"]
+    assert [(row["kind"], row["rank"]) for row in board if row["system"] == "Random baseline"] == [("baseline", 18)]
+
+
+def test_the_22nd_system_adds_its_own_pairs_bit_for_bit(registry, data, tmp_path):
+    text = MANIFEST.read_text()
+    chosen = random.Random(22).choice([s for s in text.split("[[submit]]")[1:] if "withdrawn" not in s])
+    (tmp_path / "fewer.toml").write_text(text.replace("[[submit]]" + chosen, ""))
+    registry("run", tmp_path / "fewer.toml", "--root", data, "--db", "added.duckdb")
+    assert "pairs: 21 tested, 210 there already" in registry(
+        "run", MANIFEST, "--root", data, "--db", "added.duckdb").stderr
+    registry("run", MANIFEST, "--root", data, "--db", "anew.duckdb")
+    assert registry("pairs", "--db", "added.duckdb").stdout == registry("pairs", "--db", "anew.duckdb").stdout
+
+
+def test_the_withdrawn_system_is_kept_but_not_shown(run, registry):
+    listed = registry("list", "submissions", "--format", "json").json
+    assert [row["system"] for row in listed if row["withdrawn"]] == ["rgtjf"]
+    assert len(listed) == 23
+    assert "rgtjf" not in [row["system"] for row in run.json]
+
+
+def test_shuffled_lines_change_nothing(registry, data, tmp_path):
+    registry("run", MANIFEST, "--root", data, "--db", "straight.duckdb")
+    rng = random.Random(3)
+    shutil.copytree(data, tmp_path / "shuffled", copy_function=shutil.copyfile)
+    (tmp_path / "shuffled").chmod(0o755)
+    for path in [tmp_path / "shuffled" / "truth.txt", *(tmp_path / "shuffled" / "submissions").glob("*.txt")]:
+        lines = path.read_text().splitlines()
+        rng.shuffle(lines)
+        path.unlink()
+        path.write_text("\r\n".join(lines))
+    registry("run", MANIFEST, "--root", tmp_path / "shuffled", "--db", "shuffled.duckdb")
+    for command in ("board", "pairs"):
+        shuffled, straight = (registry(command, "--db", f"{name}.duckdb").stdout for name in ("shuffled", "straight"))
+        assert shuffled == straight

@@ -1,0 +1,73 @@
+"""The exact distribution of randomly signed sums, against convolution in whole numbers."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from registry.significance import lattice
+from registry.significance.lattice import TooLargeError, log_tail
+
+
+def counted_tail(weights, threshold):
+    """P(sum of ±weights >= threshold) by counting every assignment of signs, in whole numbers."""
+    counts = {0: 1}
+    for weight in weights:
+        grown = {}
+        for total, count in counts.items():
+            for after in (total + weight, total - weight):
+                grown[after] = grown.get(after, 0) + count
+        counts = grown
+    return Fraction(sum(c for total, c in counts.items() if total >= threshold), 2 ** len(weights))
+
+
+@given(st.lists(st.integers(-40, 40), max_size=40), st.data())
+def test_equals_the_count_of_all_signs(weights, data):
+    total = sum(map(abs, weights))
+    threshold = data.draw(st.integers(-total - 2, total + 2))
+    exact = counted_tail(weights, threshold)
+    found = log_tail(np.array(weights, dtype=np.int64), threshold)
+    if exact == 0:
+        assert found == -math.inf
+    else:
+        assert abs(found - (math.log(exact.numerator) - math.log(exact.denominator))) < 1e-12
+
+
+@pytest.mark.parametrize(("n", "favour"), [(1000, 550), (1000, 999), (10_000, 5150), (10_000, 7500), (100_000, 50_250)])
+def test_equals_the_binomial_tail_in_whole_numbers(n, favour):
+    """All weights 1: favour or more of n coins, down to probabilities far below the smallest float."""
+    count = term = 1
+    for k in range(1, n - favour + 1):
+        term = term * (n - k + 1) // k
+        count += term
+    bits = count.bit_length()  # taken out first: the logarithm of the count alone is a large number
+    expected = math.log(count / 2**bits) + (bits - n) * math.log(2)
+    assert log_tail(np.ones(n, dtype=np.int64), 2 * favour - n) == pytest.approx(expected, rel=1e-15, abs=2e-13)
+
+
+def test_a_window_gives_what_the_whole_lattice_gives(monkeypatch):
+    """Wide weights force a small window around the tail; a common factor of the weights changes nothing."""
+    rng = np.random.default_rng(5)
+    weights = rng.integers(1, 300, 60)
+    threshold = int(weights.sum() * 0.4)
+    exact = counted_tail(weights.tolist(), threshold)
+    expected = math.log(exact.numerator) - math.log(exact.denominator)
+    assert log_tail(weights, threshold) == pytest.approx(expected, abs=1e-12)
+    assert log_tail(weights * 1000, threshold * 1000) == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_lattice_too_large_is_refused(monkeypatch):
+    monkeypatch.setattr(lattice, "MAX_WORK", 1000)
+    with pytest.raises(TooLargeError):
+        log_tail(np.arange(1, 200), 500)
+
+
+@pytest.mark.parametrize(("weights", "threshold", "expected"), [
+    ([], 0, 0.0), ([], 1, -math.inf), ([0, 0], 0, 0.0), ([3], 3, math.log(0.5)), ([3], 4, -math.inf), ([3], -3, 0.0),
+    ([3], -2, math.log(0.5)), ([1, 1], 0, math.log(0.75)),
+])
+def test_degenerate(weights, threshold, expected):
+    assert log_tail(np.array(weights, dtype=np.int64), threshold) == pytest.approx(expected)

@@ -1,0 +1,168 @@
+"""The paired permutation test: brute force, scipy, and the invariances that the contract asks for."""
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from registry.significance import Permutation, Settings, StatisticMatrix, draws
+
+ACCURACY = ((1, 0), (0, 1))
+
+
+def quotient(sums):
+    return np.divide(sums[..., 0], sums[..., 1], out=np.full(sums.shape[:-1], np.nan), where=sums[..., 1] != 0)
+
+
+def matrix(statistics, **options):
+    return StatisticMatrix(np.asarray(statistics, dtype=float), quotient, quotient=ACCURACY, **options)
+
+
+def of_labels(right):
+    """A matrix of right (1) and wrong (0) answers, [items, systems]."""
+    right = np.asarray(right, dtype=float)
+    return matrix(np.stack([right, np.ones_like(right)], axis=-1))
+
+
+def run(m, pair=(0, 1), **settings):
+    return Permutation().run(m, [pair], Settings(**settings))[0]
+
+
+def enumerated(statistics, alternative):
+    """The p-value by swapping the two systems' statistics in every subset of units, in fractions."""
+    units = [[[int(v) for v in system] for system in unit] for unit in statistics]
+
+    def difference(swapped):
+        sums = [[0, 0], [0, 0]]
+        for unit, swap in zip(units, swapped, strict=True):
+            for system in (0, 1):
+                for k in (0, 1):
+                    sums[system][k] += unit[system ^ swap][k]
+        return Fraction(*sums[0]) - Fraction(*sums[1])
+
+    extremity = {"two-sided": abs, "greater": lambda d: d, "less": lambda d: -d}[alternative]
+    observed = extremity(difference([0] * len(units)))
+    shuffles = list(itertools.product((0, 1), repeat=len(units)))
+    return Fraction(sum(extremity(difference(s)) >= observed for s in shuffles), len(shuffles))
+
+
+shared_denominators = st.lists(
+    st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(1, 5)), min_size=1, max_size=9,
+).map(lambda rows: [[[a, d], [b, d]] for a, b, d in rows])
+own_denominators = st.lists(
+    st.tuples(st.integers(0, 4), st.integers(1, 5), st.integers(0, 4), st.integers(1, 5)), min_size=1, max_size=7,
+).map(lambda rows: [[[a, d], [b, e]] for a, d, b, e in rows])
+alternatives = st.sampled_from(["two-sided", "greater", "less"])
+
+
+@given(shared_denominators, alternatives)
+def test_exact_equals_full_enumeration(statistics, alternative):
+    found = run(matrix(statistics), alternative=alternative)
+    discordant = any(unit[0] != unit[1] for unit in statistics)
+    expected = enumerated(statistics, alternative) if discordant else 1
+    assert found.method == "exact"
+    assert found.p_value == pytest.approx(float(expected), rel=1e-12)
+    assert found.log10_p == pytest.approx(math.log10(expected), abs=1e-12)
+
+
+@given(own_denominators, alternatives)
+def test_monte_carlo_agrees_with_full_enumeration(statistics, alternative):
+    """Denominators that differ have no one-dimensional lattice; ties must count although floats split them."""
+    found = run(matrix(statistics), alternative=alternative, resamples=2000)
+    if found.method == "exact":
+        return
+    expected = float(enumerated(statistics, alternative))
+    deviation = math.sqrt(max(expected * (1 - expected), 1e-4) / 2000)
+    assert abs(found.p_value - (2000 * expected + 1) / 2001) < 6 * deviation
+    assert found.resamples == 2000
+    assert found.p_low <= found.p_value <= found.p_high + 1 / 2000
+
+
+def test_right_and_wrong_items_give_the_binomial_test():
+    rng = np.random.default_rng(3)
+    for n in (1, 7, 300, 5000):
+        right = rng.random((n, 2)) < (0.7, 0.62)
+        only_a, only_b = int((right[:, 0] & ~right[:, 1]).sum()), int((~right[:, 0] & right[:, 1]).sum())
+        if only_a + only_b:
+            expected = stats.binomtest(only_a, only_a + only_b).pvalue
+            assert run(of_labels(right)).p_value == pytest.approx(expected, rel=1e-12)
+
+
+def test_lower_is_better_turns_the_difference():
+    right = [[1, 0], [1, 0], [1, 0], [0, 1]]
+    higher, lower = of_labels(right), matrix(of_labels(right).statistics, lower_is_better=True)
+    assert run(higher).difference == -run(lower).difference == 0.5
+    assert run(higher, alternative="greater").p_value == run(lower, alternative="less").p_value
+    assert run(higher, alternative="greater").p_value == pytest.approx(5 / 16, rel=1e-12)
+
+
+def test_identical_systems_have_p_1():
+    for alternative in ("two-sided", "greater", "less"):
+        found = run(of_labels([[1, 1], [0, 0]]), alternative=alternative)
+        assert (found.p_value, found.difference, found.n_discordant) == (1.0, 0.0, 0)
+
+
+def test_undefined_scores_give_nan_with_a_reason():
+    found = run(matrix([[[1, 1], [0, 0]]]))
+    assert math.isnan(found.p_value)
+    assert found.note == "a score is undefined"
+
+
+def test_clusters_are_swapped_whole():
+    """Two clusters of three items: 4 shuffles, of which the observed and its mirror are as extreme."""
+    right = [[1, 0], [1, 0], [1, 0], [1, 0], [1, 0], [1, 1]]
+    items, clusters = of_labels(right), matrix(of_labels(right).statistics, units=np.array([0, 0, 0, 1, 1, 1]))
+    assert run(items).p_value == pytest.approx(2 / 2**5, rel=1e-12)
+    found = run(clusters)
+    assert found.p_value == pytest.approx(2 / 2**2, rel=1e-12)
+    assert (found.n_units, found.n_discordant) == (2, 2)
+
+
+def uneven(seed, units=200, systems=4):
+    rng = np.random.default_rng(seed)
+    under = rng.integers(1, 9, (units, systems))
+    return np.stack([rng.integers(0, under + 1), under], axis=-1).astype(float)
+
+
+def test_draws_do_not_depend_on_the_other_systems_or_on_chunks(monkeypatch):
+    statistics = uneven(1)
+    settings = Settings(resamples=3000, seed=0)
+    full = Permutation().run(matrix(statistics), [(0, 1), (2, 3), (1, 2)], settings)
+    alone = Permutation().run(matrix(statistics[:, [1, 2]]), [(0, 1)], settings)
+    assert full[2] == alone[0]
+    monkeypatch.setattr(draws, "_CHUNK", 37)
+    assert Permutation().run(matrix(statistics), [(0, 1), (2, 3), (1, 2)], settings) == full
+
+
+def test_more_draws_begin_with_the_same_draws():
+    statistics = uneven(2)
+    few, many = (run(matrix(statistics), resamples=n, seed=5) for n in (700, 1400))
+    counts = [round(r.p_value * (r.resamples + 1)) - 1 for r in (few, many)]
+    assert 0 <= counts[1] - counts[0] <= 700
+
+
+def test_the_mirror_pair_has_the_same_p_value():
+    statistics = uneven(3)
+    m = matrix(statistics)
+    assert run(m, (0, 1), seed=9).p_value == run(m, (1, 0), seed=9).p_value
+    assert run(m, (0, 1), seed=9, alternative="greater").p_value == run(m, (1, 0), seed=9, alternative="less").p_value
+
+
+def test_seeds_matter_and_0_is_one():
+    m = matrix(uneven(4))
+    p = [run(m, seed=s, resamples=1000).p_value for s in (0, 0, 1)]
+    assert p[0] == p[1] != p[2]
+
+
+def test_swapped_units_are_fair_coins():
+    """Every unit is swapped in half of the draws, independently: counts within 5 deviations."""
+    sums = np.concatenate(list(draws.swapped_sums(np.eye(64)[:, None, :], 10_000, seed=1)))[:, 0]
+    assert set(np.unique(sums)) == {0.0, 1.0}
+    assert np.abs(sums.mean(axis=0) - 0.5).max() < 5 * 0.5 / 100
+    correlations = np.corrcoef(sums.T) - np.eye(64)
+    assert np.abs(correlations).max() < 5 / 100

@@ -1,0 +1,56 @@
+"""Ranks, rank ranges and clusters from scores and decisions."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from registry.significance import rank
+
+
+def decisions(n, *won):
+    wins = np.zeros((n, n), dtype=bool)
+    for a, b in won:
+        wins[a, b] = True
+    return wins
+
+
+def test_equal_scores_share_a_place_and_undefined_ones_the_last():
+    found = rank(np.array([0.7, np.nan, 0.9, 0.7, np.nan, 0.1]), decisions(6))
+    assert found.rank.tolist() == [2, 5, 1, 2, 5, 4]
+    assert found.order.tolist() == [2, 0, 3, 5, 1, 4]
+
+
+def test_lower_is_better():
+    assert rank(np.array([0.3, 0.1, np.nan]), decisions(3), lower_is_better=True).rank.tolist() == [2, 1, 3]
+
+
+def test_ranges_are_what_losses_and_wins_leave_open():
+    found = rank(np.array([4.0, 3.0, 2.0, 1.0]), decisions(4, (0, 2), (0, 3), (1, 3)))
+    assert list(zip(found.low.tolist(), found.high.tolist(), strict=True)) == [(1, 2), (1, 3), (2, 4), (3, 4)]
+
+
+def test_a_cluster_ends_where_all_above_beat_all_below():
+    scores = np.array([5.0, 4.0, 3.0, 2.0, 1.0])
+    first = [(0, n) for n in range(1, 5)]
+    assert rank(scores, decisions(5, *first, (1, 4))).cluster.tolist() == [1, 2, 2, 2, 2]
+    last = [(n, 4) for n in range(1, 4)]
+    assert rank(scores, decisions(5, *first, *last)).cluster.tolist() == [1, 2, 2, 2, 3]
+    assert rank(scores, decisions(5)).cluster.tolist() == [1] * 5
+
+
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=8), st.randoms(use_true_random=False))
+def test_permuting_systems_permutes_the_ranking(scores, rng):
+    scores = np.array(scores, dtype=float)
+    wins = scores[:, None] > scores[None, :] + 1
+    order = list(range(len(scores)))
+    rng.shuffle(order)
+    there, here = rank(scores[order], wins[np.ix_(order, order)]), rank(scores, wins)
+    for name in ("rank", "low", "high", "cluster", "wins", "losses"):
+        np.testing.assert_array_equal(getattr(there, name), getattr(here, name)[order])
+    assert (here.low <= here.rank).all()
+    assert (here.rank <= here.high).all()
+
+
+def test_one_system_and_none():
+    assert rank(np.array([0.5]), decisions(1)).cluster.tolist() == [1]
+    assert rank(np.array([]), decisions(0)).cluster.tolist() == []

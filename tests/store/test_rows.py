@@ -1,0 +1,66 @@
+"""Bulk inserts: exact, complete, and masked arrays refused."""
+
+import numpy as np
+import pytest
+from sqlalchemy import select
+
+from registry.store import models, statistics
+from registry.store.database import Database
+from registry.store.rows import insert_bulk, insert_many, texts
+
+
+@pytest.fixture
+def connection(tmp_path):
+    database = Database(tmp_path / "r.duckdb")
+    database.create()
+    with database.writing() as connection:
+        yield connection
+
+
+def items(n, keys):
+    return {"item_id": np.arange(n), "gold_revision_id": 1, "position": np.arange(n), "key": keys}
+
+
+@pytest.mark.parametrize("keys", [["a", "'; DROP TABLE item; --", "é\u4e2d"], ["short", "x" * 1000, ""]])
+def test_texts_come_back_as_they_were(connection, keys):
+    insert_bulk(connection, models.item, items(3, texts(keys)))
+    assert list(connection.execute(select(models.item.c.key)).scalars()) == keys
+
+
+def test_masked_arrays_are_refused(connection):
+    with pytest.raises(TypeError, match="masked"):
+        insert_bulk(connection, models.item, items(2, np.ma.masked_array(["a", "b"], [True, False])))
+
+
+def test_missing_columns_and_uneven_lengths_are_refused(connection):
+    with pytest.raises(ValueError, match="not those of table item"):
+        insert_bulk(connection, models.item, {"item_id": np.arange(2)})
+    with pytest.raises(ValueError, match="differ in length"):
+        insert_bulk(connection, models.item, items(2, texts(["a"])))
+
+
+def test_none_and_nan_become_null_and_large_seeds_stay_exact(connection):
+    row = {c.name: 1 for c in models.pair_result.columns if c.name != "pair_result_id"}
+    row |= dict.fromkeys(("statistics_a", "statistics_b", "metric", "test", "alternative", "method", "note"), "x")
+    insert_many(connection, models.pair_result, [
+        row | {"digest": "1", "p_value": np.nan, "seed": 2**62 + 1, "interval": None},
+        row | {"digest": "2", "p_value": 0.1, "seed": None, "interval": "dual"}])
+    found = connection.execute(select(models.pair_result).order_by("digest")).all()
+    assert [(r.pair_result_id, r.p_value, r.seed, r.interval) for r in found] == [
+        (1, None, 2**62 + 1, None), (2, 0.1, None, "dual")]
+
+
+@pytest.mark.parametrize("family", ["ratio", "prf"])
+def test_statistics_scatter_by_item_and_system(connection, family):
+    """Scorings 7 and 3 lack some items; they come back in the order asked for, holes marked."""
+    rng = np.random.default_rng(1)
+    k = len(models.statistics[family].columns) - 4
+    kept = {7: np.array([10, 12, 13]), 3: np.array([11, 12])}
+    sent = {s: rng.integers(0, 9, (len(ids), k)).astype(float) for s, ids in kept.items()}
+    for scoring, ids in kept.items():
+        statistics.insert_statistics(connection, family, scoring, 2, ids, sent[scoring])
+    statistics.insert_statistics(connection, family, 7, 99, kept[7], sent[7] + 1)  # another metric
+    loaded, present = statistics.load_statistics(connection, family, 2, [7, 3], 10, 4)
+    assert present.tolist() == [[True, False], [False, True], [True, True], [True, False]]
+    np.testing.assert_array_equal(loaded[[0, 2, 3], 0], sent[7])
+    np.testing.assert_array_equal(loaded[[1, 2], 1], sent[3])

@@ -1,0 +1,120 @@
+"""Migrations and views: the schema is complete, versioned and free of drift."""
+
+import duckdb
+import pytest
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import create_engine, text
+
+from registry.errors import InputError, SchemaError
+from registry.store import models, schema, views
+from registry.store.database import CONFIG, Database
+
+COLUMNS = """
+    SELECT table_name, column_name, ordinal_position, data_type, is_nullable FROM information_schema.columns
+    WHERE table_name <> 'alembic_version' AND table_name IN (SELECT table_name FROM duckdb_tables())
+    ORDER BY ALL"""
+KEYS = """
+    SELECT table_name, constraint_type, constraint_column_names FROM duckdb_constraints()
+    WHERE constraint_type IN ('PRIMARY KEY', 'UNIQUE') AND table_name <> 'alembic_version' ORDER BY ALL"""
+
+
+@pytest.fixture
+def database(tmp_path):
+    database = Database(tmp_path / "r.duckdb")
+    assert database.create()
+    return database
+
+
+def set_revision(database, revision):
+    with duckdb.connect(str(database.path), config=CONFIG) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = ?", [revision])
+
+
+def test_models_and_migrations_do_not_drift(database, tmp_path):
+    engine = create_engine(f"duckdb:///{tmp_path / 'models.duckdb'}")
+    with engine.begin() as modelled, database.reading() as migrated:
+        models.metadata.create_all(modelled)
+        for query in (COLUMNS, KEYS):
+            assert migrated.execute(text(query)).all() == modelled.execute(text(query)).all()
+    engine.dispose()
+
+
+def test_alembic_finds_nothing_to_migrate(database):
+    config = Config(stdout=open("/dev/null", "w"))  # noqa: SIM115
+    config.set_main_option("script_location", str(schema.migrations()))
+    with database.writing() as connection:
+        connection.execute(text("SELECT 1"))
+        views.drop(connection)
+        config.attributes["connection"] = connection
+        command.check(config)
+        views.create(connection)
+    config.stdout.close()
+
+
+def test_revisions_are_named_by_their_files():
+    from alembic.script import ScriptDirectory
+
+    scripts = ScriptDirectory(str(schema.migrations()))
+    assert [s.revision for s in reversed(list(scripts.walk_revisions()))] == schema.revisions()
+
+
+def test_creating_twice_changes_nothing(database):
+    before = database.path.read_bytes()
+    assert not database.create()
+    assert database.path.read_bytes() == before
+
+
+def test_an_older_schema_says_how_to_upgrade(database):
+    set_revision(database, "0000")
+    known = schema.revisions()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(schema, "revisions", lambda: ["0000", *known])
+        with pytest.raises(SchemaError, match=rf"0000 is older .* `registry init --db {database.path}`"), \
+                database.reading():
+            pass
+
+
+def test_a_newer_schema_says_that_the_program_is_too_old(database):
+    set_revision(database, "9999")
+    for enter in (database.reading, database.writing, database.querying):
+        with pytest.raises(SchemaError, match="9999 is newer than this program"), enter():
+            pass
+    with pytest.raises(SchemaError, match="newer"):
+        database.create()
+
+
+def test_an_upgrade_keeps_rows_and_makes_views_anew(database):
+    """The views are dropped by hand; an upgrade from an older revision brings them back and loses nothing."""
+    with duckdb.connect(str(database.path), config=CONFIG) as connection:
+        connection.execute("INSERT INTO track VALUES (1, 1, 'open')")
+        connection.execute("DROP VIEW pairwise")
+        connection.execute("CREATE VIEW outdated AS SELECT 1")
+    with database.writing() as connection:
+        schema.upgrade(connection)
+    with database.reading() as connection:
+        assert connection.execute(text("SELECT name FROM track")).scalar_one() == "open"
+        found = connection.execute(text("SELECT view_name FROM duckdb_views() WHERE NOT internal")).scalars()
+        assert set(found) == {view.name for view in views.load()}
+
+
+@pytest.mark.parametrize("view", views.load(), ids=lambda view: view.name)
+def test_every_view_can_be_selected_and_says_what_it_claims(database, view):
+    with database.reading() as connection:
+        assert connection.execute(text(f'SELECT * FROM "{view.name}"')).all() == []
+        comment = connection.execute(
+            text("SELECT comment FROM duckdb_views() WHERE view_name = :name"), {"name": view.name}).scalar_one()
+    assert comment == view.comment
+    assert len(comment) > 60
+
+
+def test_another_database_is_not_a_registry(tmp_path):
+    with duckdb.connect(str(tmp_path / "other.duckdb")) as connection:
+        connection.execute("CREATE TABLE t (a INT)")
+    other = Database(tmp_path / "other.duckdb")
+    with pytest.raises(InputError, match="not a registry"):
+        other.create()
+    with pytest.raises(InputError, match="not a registry"), other.reading():
+        pass
+    with duckdb.connect(str(tmp_path / "other.duckdb")) as connection:
+        assert connection.execute("SELECT table_name FROM duckdb_tables()").fetchall() == [("t",)]

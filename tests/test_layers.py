@@ -1,0 +1,58 @@
+"""Imports point down only, and folders on one floor do not know each other."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parent.parent / "registry"
+FLOORS = {
+    "cli": 8, "reports": 7, "api": 7, "studies": 6, "evaluation": 5, "readers": 4, "metrics": 4, "significance": 4,
+    "store": 4, "manifest": 3, "items": 2, "families": 2, "provenance": 2, "values": 1, "identity": 1, "errors": 1,
+}
+HEAVY = ("numpy", "scipy", "duckdb", "sqlalchemy", "alembic", "pydantic", "sacrebleu")
+
+
+def room(module: str) -> str | None:
+    """The folder or file at the top of the package that a module belongs to."""
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 and parts[0] == "registry" else None
+
+
+def imports(path: Path) -> list[str]:
+    found = []
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found += [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: relative import"
+            names = [f"{node.module}.{alias.name}" for alias in node.names]
+            found += names if node.module == "registry" else [node.module]
+    return found
+
+
+def modules() -> list[Path]:
+    return [p for p in PACKAGE.rglob("*.py") if p.parent != PACKAGE or p.stem not in ("__init__", "__main__")]
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_imports_point_down(path):
+    here = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    for module in imports(path):
+        there = room(module)
+        if there not in (None, here, "__version__"):
+            assert FLOORS[there] < FLOORS[here] or (FLOORS[there] == FLOORS[here] == 1 and here == "values"), (
+                f"{here} (floor {FLOORS[here]}) imports {module} (floor {FLOORS[there]})")
+
+
+def test_every_room_has_a_floor():
+    rooms = {p.name.removesuffix(".py") for p in PACKAGE.iterdir() if p.suffix == ".py" or (p / "__init__.py").exists()}
+    assert rooms - {"__init__", "__main__"} <= FLOORS.keys()
+
+
+def test_help_imports_nothing_heavy():
+    code = "import sys, registry.cli; print([m for m in sys.modules if m.partition('.')[0] in sys.argv[1:]])"
+    done = subprocess.run([sys.executable, "-c", code, *HEAVY], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,77 @@
+"""Named values: `repr` is the canonical name and parses back."""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from registry.errors import InputError, UnknownNameError
+from registry.metrics import METRICS
+from registry.readers import READERS
+from registry.significance import TESTS
+from registry.values import Value, parse
+
+
+@dataclass(frozen=True, repr=False)
+class Spice(Value):
+    name: ClassVar[str] = "Spice"
+    heat: float = 1.0
+    count: int = 0
+    whole: bool = False
+    kind: Literal["pod", "seed"] = "pod"
+    origins: tuple[str, ...] = ()
+    note: str | None = None
+
+
+KNOWN = {"Spice": Spice}
+texts = st.text(st.characters(exclude_categories=("Cs",)))
+
+
+@given(st.builds(Spice, st.floats(allow_nan=False, allow_infinity=False), st.integers(), st.booleans(),
+                 st.sampled_from(["pod", "seed"]), st.lists(texts).map(tuple), st.none() | texts))
+def test_repr_parses_back(value):
+    assert parse("spice", KNOWN, repr(value)) == value
+
+
+def test_repr_is_legible():
+    assert repr(Spice(0.5, 3, True, "seed", ("Goa", "New York"), "hot")) == (
+        'Spice(heat=0.5, count=3, whole=true, kind=seed, origins=[Goa, "New York"], note=hot)')
+    assert repr(Spice(origins=("Goa",))).endswith("origins=Goa, note=none)")
+
+
+@pytest.mark.parametrize("known", [METRICS, READERS, TESTS])
+def test_everything_that_is_registered_parses_back_and_documents_itself(known):
+    for name, cls in known.items():
+        value = cls()
+        assert name == cls.name
+        assert parse("value", known, repr(value)) == value
+        assert cls.__doc__.partition("\n")[0].endswith((".", ":"))
+
+
+@pytest.mark.parametrize("text", ["Spice(", "Spice)", "Spice(heat)", "Spice(heat=)", "Spice(heat=1", "Spice(heat=1))",
+                                  "Spice(heat=1 count=2)", "Spice(heat=1, heat=2)", "Spice,heat=1)", "Spice; x", "",
+                                  "()", "Spice(origins=[a", "Spice(origins=[a b])"])
+def test_malformed_names_are_refused(text):
+    with pytest.raises(InputError):
+        parse("spice", KNOWN, text)
+
+
+@pytest.mark.parametrize(("text", "says"), [
+    ("Spicy", "did you mean 'Spice'"),
+    ("Spice(haet=1)", "did you mean 'heat'"),
+    ("Spice(heat=hot)", "expected a number"),
+    ("Spice(count=1.5)", "expected a whole number"),
+    ("Spice(whole=1)", "expected true or false"),
+    ("Spice(kind=leaf)", "expected one of pod, seed"),
+])
+def test_wrong_names_and_options_say_what_is_expected(text, says):
+    with pytest.raises(InputError, match=says):
+        parse("spice", KNOWN, text)
+
+
+def test_unknown_name_carries_the_candidates():
+    with pytest.raises(UnknownNameError) as caught:
+        parse("metric", METRICS, "Acuracy")
+    assert caught.value.known == tuple(METRICS)
