@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,6 +19,7 @@ from registry.store import catalog, models, statistics
 from registry.store.catalog import AnyRow
 from registry.store.journal import Journal
 from registry.store.rows import insert_many
+from registry.store.statistics import Block
 from registry.values import parse
 
 
@@ -31,23 +33,48 @@ class Scored:
 
 def score(connection: Connection, journal: Journal, readings: Readings, task_row: AnyRow) -> Scored:
     """Compute what is missing; what is there is left alone."""
-    scored = Scored()
+    scored, pending = Scored(), _Pending(connection)
     metrics = catalog.task_metrics(connection, task_row.task_id)
     for test_set in catalog.test_sets(connection, task_row.task_id):
         members = catalog.ranked(connection, test_set.test_set_id)
-        for row in metrics:
-            there = catalog.scores(connection, row.metric_id, [m.scoring_id for m in members])
-            scored.unchanged += len(there)
-            for member in members:
-                if member.scoring_id not in there:
-                    _score_one(connection, journal, readings, member.scoring_id, row)
+        there = {row.metric_id: catalog.scores(connection, row.metric_id, [m.scoring_id for m in members])
+                 for row in metrics}
+        for member in members:
+            for row in metrics:
+                if member.scoring_id in there[row.metric_id]:
+                    scored.unchanged += 1
+                else:
+                    pending.add(_score_one(connection, journal, readings, member.scoring_id, row), row.family)
                     scored.computed += 1
+    pending.flush()
     if scored.computed:
         journal.event(connection, "score", task_row.slug, computed=scored.computed)
     return scored
 
 
-def _score_one(connection: Connection, journal: Journal, readings: Readings, scoring_id: int, row: AnyRow) -> None:
+class _Pending:
+    """Statistics that wait to be inserted together."""
+
+    MOST = 2**20  # items; what waits stays in memory
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection, self._blocks, self._items = connection, defaultdict[str, list[Block]](list), 0
+
+    def add(self, block: Block, family: str) -> None:
+        self._blocks[family].append(block)
+        self._items += len(block.item_ids)
+        if self._items > self.MOST:
+            self.flush()
+
+    def flush(self) -> None:
+        for family, blocks in self._blocks.items():
+            statistics.insert_statistics(self._connection, family, blocks)
+        self._blocks.clear()
+        self._items = 0
+
+
+def _score_one(connection: Connection, journal: Journal, readings: Readings, scoring_id: int, row: AnyRow) -> Block:
+    """Compute a metric for a submission and keep the score; the statistics are given back."""
     metric = parse("metric", METRICS, row.name)
     scoring = catalog.get(connection, models.scoring, scoring_id=scoring_id)
     items = readings.items(connection, scoring.gold_revision_id)
@@ -57,13 +84,13 @@ def _score_one(connection: Connection, journal: Journal, readings: Readings, sco
                              [a for a, k in zip(answers, kept, strict=True) if k])
     first, _ = catalog.item_ids(connection, scoring.gold_revision_id)
     at = np.flatnonzero(kept)
-    statistics.insert_statistics(connection, metric.family, scoring_id, row.metric_id, first + at, computed)
     keys = [items[n].key for n in at]
     by_key = np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
     digest = digest_json([digest_lines(sorted(keys)), digest_array(computed[by_key])])
     insert_many(connection, models.score, [{
         "scoring_id": scoring_id, "metric_id": row.metric_id, "value": float(metric.score(computed.sum(axis=0))),
         "n_items": len(computed), "digest": digest, "run_id": journal.run_id(connection)}])
+    return Block(scoring_id, row.metric_id, first + at, computed)
 
 
 def statistics_of(metric: Metric, items: Sequence[Item], answers: Sequence[Answer | None]) -> NDArray[np.float64]:

@@ -58,8 +58,9 @@ def test_statistics_scatter_by_item_and_system(connection, family):
     kept = {7: np.array([10, 12, 13]), 3: np.array([11, 12])}
     sent = {s: rng.integers(0, 9, (len(ids), k)).astype(float) for s, ids in kept.items()}
     for scoring, ids in kept.items():
-        statistics.insert_statistics(connection, family, scoring, 2, ids, sent[scoring])
-    statistics.insert_statistics(connection, family, 7, 99, kept[7], sent[7] + 1)  # another metric
+        statistics.insert_statistics(connection, family, [statistics.Block(scoring, 2, ids, sent[scoring])])
+    other_metric = statistics.Block(7, 99, kept[7], sent[7] + 1)
+    statistics.insert_statistics(connection, family, [other_metric, statistics.Block(5, 2, kept[7], sent[7])])
     loaded, present = statistics.load_statistics(connection, family, 2, [7, 3], 10, 4)
     assert present.tolist() == [[True, False], [False, True], [True, True], [True, False]]
     np.testing.assert_array_equal(loaded[[0, 2, 3], 0], sent[7])

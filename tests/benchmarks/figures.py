@@ -1,0 +1,29 @@
+"""One line of the benchmarks' table, and how its times are taken."""
+
+import statistics
+import time
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Figure:
+    """What was measured, the limit or peer beside it, and whether the limit holds (None: no limit)."""
+
+    what: str
+    measured: str
+    beside: str
+    holds: bool | None = None
+
+
+def seconds(function, *arguments):
+    """How long one call takes."""
+    start = time.perf_counter()
+    function(*arguments)
+    return time.perf_counter() - start
+
+
+def paired(ours, peer, rounds=5):
+    """The median seconds of both, taken in turn after one warm-up, and the median of the ratios ours / peer."""
+    times = [(seconds(ours), seconds(peer)) for _ in range(rounds + 1)][1:]
+    return (*(statistics.median(column) for column in zip(*times, strict=True)),
+            statistics.median(a / b for a, b in times))

@@ -1,0 +1,38 @@
+"""The wheel carries the migrations, so that an installed `registry init` works from any directory."""
+
+import os
+import subprocess
+import sys
+import zipfile
+
+import registry
+from registry import __version__
+from registry.store import schema
+from tests.conftest import ROOT
+
+
+def test_the_wheel_works_from_any_directory(tmp_path):
+    subprocess.run([sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation",
+                    "--disable-pip-version-check", "--wheel-dir", str(tmp_path), str(ROOT)], check=True)
+    (wheel,) = tmp_path.glob(f"evalregistry-{__version__}-*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        archive.extractall(tmp_path / "site")
+    assert "registry/migrations/versions/0001_the_first_schema.py" in names
+    assert "registry/store/views/10_ranked_submission.sql" in names
+    assert "registry/py.typed" in names
+    assert not [n for n in names if "__pycache__" in n or n.startswith("tests")]
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path / "site")}
+    done = subprocess.run([sys.executable, "-c", "import registry, sys; print(registry.__file__); "
+                           "from registry.cli import main; sys.argv = ['registry', 'init']; main()"],
+                          cwd=elsewhere, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout.startswith(str(tmp_path / "site"))
+    assert "registry.duckdb: created" in done.stderr
+
+
+def test_a_checkout_finds_its_own_migrations():
+    """An editable install may carry a stale copy; the checkout's own stand beside the package."""
+    assert registry.__file__ == str(ROOT / "registry" / "__init__.py")
+    assert schema.migrations() == ROOT / "migrations"

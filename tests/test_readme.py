@@ -1,0 +1,52 @@
+"""The README is true: its commands run, and print what it shows."""
+
+import re
+import shlex
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from registry.cli.app import app
+from tests.conftest import ROOT
+
+README = (ROOT / "README.md").read_text()
+CONSOLE = re.findall(r"```console\n\$ (registry .*?)\n```", README, re.DOTALL)
+
+
+@pytest.fixture
+def sample(registry, monkeypatch):
+    """The sample task in a registry of its own, commands run from the checkout."""
+    monkeypatch.setenv("REGISTRY_DB", str(Path.cwd() / "readme.duckdb"))
+    monkeypatch.chdir(ROOT)
+    registry("run", "sample_data/stance/task.toml")
+    return registry
+
+
+def blocks():
+    """The commands of the README with what it prints below them, if it does."""
+    for text in CONSOLE:
+        command, printed = re.fullmatch(r"(.*?--format table)(.*)", text, re.DOTALL).groups()
+        yield shlex.split(command)[1:], printed
+
+
+@pytest.mark.parametrize(("command", "printed"), list(blocks()))
+def test_commands_print_what_is_shown(sample, command, printed):
+    shown = sample(*command).stdout
+    assert len(shown.splitlines()) > 4
+    if printed:
+        assert shown.strip("\n") == printed.strip("\n")
+
+
+def test_there_are_commands_to_test():
+    assert len(list(blocks())) >= 4
+
+
+def test_the_manifest_is_the_sample_task_s():
+    (text,) = re.findall(r"```toml\n(.*?)```", README, re.DOTALL)
+    assert tomllib.loads(text) == tomllib.loads((ROOT / "sample_data" / "stance" / "task.toml").read_text())
+
+
+def test_every_command_is_named():
+    named = set(re.findall(r"`registry (\w+)", README))
+    assert named >= {command.name for command in app.registered_commands}
