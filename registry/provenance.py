@@ -52,7 +52,8 @@ def environment() -> dict[str, str]:
 class Signature:
     """What identifies one comparison; `str` of it is the one line that a paper prints.
 
-    `identity` is the digest of the comparison's content, `gold` that of the gold annotations.
+    `identity` is the digest of the comparison's content, `gold` that of the gold annotations; `n_clusters` is given
+    where clusters are the units, and `seed` where something was drawn.
     """
 
     metric: str
@@ -65,6 +66,7 @@ class Signature:
     n_clusters: int | None
     gold: str
     test: str
+    alternative: str
     method: str | None
     seed: int | None
     correction: str
@@ -73,12 +75,18 @@ class Signature:
     identity: str
 
     def __str__(self) -> str:
-        where = f"set:{self.test_set}" + (f"|track:{self.track}" if self.track else "")
-        where += f"|facet:{self.facet}" if self.facet else ""
+        where = f"set:{self.test_set}" + (f"|track:{_inert(self.track)}" if self.track else "")
+        where += f"|facet:{_inert(self.facet)}" if self.facet else ""
         n = f"n:{self.n_items}" + ("" if self.n_clusters is None else f"/{self.n_clusters}c")
         test = self.test + (f"-{self.method}" if self.method else "")
+        test += "" if self.alternative == "two-sided" else f"|alt:{self.alternative}"
         return "|".join((
             self.metric, f"task:{self.task}@{self.task_version}", where, n, f"gold:{short(self.gold)}", f"test:{test}",
             f"seed:{'-' if self.seed is None else self.seed}", f"corr:{self.correction}/{self.family_size}",
             f"a:{str(self.alpha).removeprefix('0')}", f"v:{__version__}", f"id:{short(self.identity)}",
         ))
+
+
+def _inert(name: str) -> str:
+    """Keep a name from looking like further fields of a signature."""
+    return name.replace("%", "%25").replace("|", "%7C")

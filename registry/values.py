@@ -91,7 +91,7 @@ def parse(kind: str, known: Mapping[str, type[V]], text: str) -> V:
             raise malformed()
         try:
             options[option] = _read(next(stream), stream)
-        except ValueError:
+        except (ValueError, RecursionError):
             raise malformed() from None
         mark = next(stream)
     if mark not in ((")",) if options else ("",)) or next(stream):

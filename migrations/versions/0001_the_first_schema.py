@@ -444,6 +444,7 @@ def upgrade() -> None:
         sa.Column("position", sa.Integer(), nullable=False),
         sa.Column("cluster_attribute", sa.String(), nullable=True),
         sa.Column("gold_revision_id", sa.Integer(), nullable=True),
+        sa.Column("is_declared", sa.Boolean(), nullable=False),
         sa.PrimaryKeyConstraint("test_set_id"),
         sa.UniqueConstraint("task_id", "name")
     )

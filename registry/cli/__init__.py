@@ -12,8 +12,13 @@ __all__ = ["app", "main"]
 
 def main() -> None:
     """Run the command line; the entry point of `registry` and `evalregistry`."""
+    for argument in sys.argv[1:]:
+        if not argument.isascii() and any("\ud800" <= c <= "\udfff" for c in argument):
+            sys.exit(f"error: the argument {argument!r} is not UTF-8; rename the file")
     try:
         app()
-    except BrokenPipeError:  # the reader of our output went away, as `head` does
+    except OSError as error:
+        if not isinstance(error, BrokenPipeError):  # that is a reader who went away, as `head` does
+            print(f"error: cannot write the results: {error.strerror}", file=sys.stderr)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(1)

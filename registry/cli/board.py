@@ -32,7 +32,7 @@ def pairs(task: TaskName = None, metric: MetricAlias = None, db: Db = None, form
 def _show(load: Callable[..., list[Table]], task: str | None, metric: str | None, db: Path | None,
           format_: Format | None) -> None:
     from registry.errors import MismatchError, UnknownNameError
-    from registry.reports.boards import stale
+    from registry.reports.boards import boards, stale
     from registry.store import catalog
 
     with database(db).reading() as connection:
@@ -41,7 +41,7 @@ def _show(load: Callable[..., list[Table]], task: str | None, metric: str | None
         if metric is not None and metric not in aliases:
             raise UnknownNameError("metric", metric, aliases)
         tables = load(connection, task, metric)
-        if not tables:
+        if not tables and not boards(connection, task, metric):
             raise MismatchError("there is no comparison to show yet; `registry score` and `registry compare` make one")
         for warning in stale(connection, task):
             say(f"warning: {warning}")

@@ -38,7 +38,9 @@ class RegistryGroup(TyperGroup):
 
 
 def one_line(message: str) -> str:
-    """Write control characters as escapes: file names and items are untrusted."""
+    """Write control characters as escapes and clip what is too long: file names and items are untrusted."""
+    if len(message) > 1000:
+        message = f"{message[:600]} ... {message[-300:]}"
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in message)
 
 
@@ -51,11 +53,13 @@ def show(tables: Sequence[Table], format_: Format | None) -> None:
     """Write results to stdout."""
     from registry.reports.table import render
 
-    terminal = sys.stdout.isatty()
+    terminal = sys.stdout is not None and sys.stdout.isatty()
     chosen = format_ or (Format.table if terminal else Format.tsv)
     width = shutil.get_terminal_size().columns if terminal else None
     color = terminal and not os.environ.get("NO_COLOR")
     typer.echo(render(tables, chosen.value, width=width, color=color), nl=False)
+    if sys.stdout is not None:
+        sys.stdout.flush()
 
 
 def counted(n: int, thing: str, plural: str | None = None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -65,7 +66,7 @@ def _tests() -> Listing:
 
 
 def _options(value: Any) -> str:
-    return ", ".join(value.__dataclass_fields__)
+    return ", ".join(field.name for field in fields(value))
 
 
 def _about(value: Any) -> str:

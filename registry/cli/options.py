@@ -25,14 +25,14 @@ class Format(StrEnum):
     json = "json"
 
 
-Db = Annotated[Path | None, typer.Option("--db", envvar="REGISTRY_DB", metavar="PATH", help=(
+Db = Annotated[Path | None, typer.Option("--db", envvar="REGISTRY_DB", metavar="PATH", readable=False, help=(
     "The registry's DuckDB file; else `database` in the nearest registry.toml, else ./registry.duckdb."))]
-Root = Annotated[Path | None, typer.Option("--root", envvar="REGISTRY_ROOT", metavar="DIR", help=(
+Root = Annotated[Path | None, typer.Option("--root", envvar="REGISTRY_ROOT", metavar="DIR", readable=False, help=(
     "The folder that the manifest's paths are relative to and stay in; else the manifest's own."))]
 OutputFormat = Annotated[Format | None, typer.Option("--format", envvar="REGISTRY_FORMAT", case_sensitive=False,
                                                      help="How to write results; a table on a terminal, else tsv.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Do everything but write: say what would change.")]
-ManifestPath = Annotated[Path, typer.Argument(metavar="MANIFEST", help="The task's TOML file.")]
+ManifestPath = Annotated[Path, typer.Argument(metavar="MANIFEST", readable=False, help="The task's TOML file.")]
 TaskName = Annotated[str | None, typer.Argument(metavar="[TASK]", help="A task's id; all tasks if none is given.")]
 MetricAlias = Annotated[str | None, typer.Option("--metric", help="Only the metric with this id.")]
 
@@ -45,12 +45,15 @@ def database(path: Path | None) -> Database:
 
 
 def _configured() -> Path | None:
-    here = Path.cwd()
+    try:
+        here = Path.cwd()
+    except OSError as error:
+        raise InputError(f"the current folder cannot be used: {error.strerror}") from None
     for folder in (here, *here.parents):
         if (file := folder / "registry.toml").is_file():
             try:
                 settings = tomllib.loads(file.read_text("utf-8"))
-            except (OSError, ValueError) as error:
+            except (OSError, ValueError, RecursionError) as error:
                 raise InputError(f"cannot read: {error}", path=file) from None
             if unknown := sorted(settings.keys() - {"database"}):
                 raise InputError(f"unknown key {unknown[0]!r}; {suggest(unknown[0], ['database'])}", path=file)

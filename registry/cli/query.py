@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import count
 from typing import Annotated
 
 import typer
@@ -20,6 +21,8 @@ def query(
     from registry.store.query import query as run_query
 
     found = run_query(database(db), sql)
-    keys = found.columns if len(set(found.columns)) == len(found.columns) else [
-        f"{name}_{n}" if found.columns.count(name) > 1 else name for n, name in enumerate(found.columns, 1)]
+    keys: list[str] = []
+    for name in found.columns:  # a name that stands twice is numbered
+        unused = (f"{name}_{n}" for n in count(2))
+        keys.append(name if name not in keys else next(key for key in unused if key not in keys + found.columns))
     show([Table([dict(zip(keys, row, strict=True)) for row in found.rows], keys=keys)], format_)

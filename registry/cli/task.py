@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections import Counter
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,6 +16,14 @@ from registry.cli.options import Db, DryRun, ManifestPath, OutputFormat, Root, d
 if TYPE_CHECKING:
     from registry.evaluation import Applied, Compared, Scored
     from registry.evaluation.resolve import ResolvedTask
+
+
+class Missing(StrEnum):
+    """The policies for items without an answer."""
+
+    reject = "reject"
+    worst = "worst"
+    drop = "drop"
 
 
 class Kind(StrEnum):
@@ -87,15 +96,19 @@ def check(
 ) -> None:
     """Check a manifest with all its files, or one submission against it; touches no database."""
     from registry.evaluation import check as check_task
-    from registry.evaluation.submissions import declare
+    from registry.evaluation.submissions import declare, expanded
     from registry.manifest.spec import Submit
     from registry.readers import Document
 
     task, _ = _resolved(manifest, root)
     one = None
     if file is not None:
-        entry = Submit(file=str(file), system="submission", test_set=test_set)
-        one = declare(task, entry, Document.load(file), {}, "FILE")
+        document = Document.load(file)
+        listed = [found for found in expanded(task) if found[2].resolve() == file.resolve()]
+        for key, entry, _, captured in listed[:1]:  # read as the manifest declares this very file
+            one = declare(task, entry, document, captured, key)
+        if not listed:
+            one = declare(task, Submit(file=str(file), system="submission", test_set=test_set), document, {}, "")
     checked = check_task(task, one)
     for warning in checked.warnings:
         say(f"warning: {warning}")
@@ -116,6 +129,9 @@ def submit(
     kind: Annotated[Kind, typer.Option("--kind", help="What the submission is.")] = Kind.primary,
     version: Annotated[str, typer.Option("--version", help="Distinguishes submissions of one system.")] = "1",
     track: Annotated[str | None, typer.Option("--track", help="The track it takes part in.")] = None,
+    missing: Annotated[Missing | None, typer.Option("--missing", help="What to do about items without answer.")] = None,
+    option: Annotated[list[str] | None, typer.Option("--option", metavar="KEY=VALUE", help=(
+        "An option of the reader, as the manifest would write it; can be repeated."))] = None,
     db: Db = None,
     dry_run: DryRun = False,
 ) -> None:
@@ -132,14 +148,31 @@ def submit(
 
     document = Document.load(file)
     entry = submit_entry(file=str(file), system=system, team=team, test_set=test_set, kind=kind.value,
-                         version=version, track=track)
+                         version=version, track=track, missing=missing and missing.value,
+                         options=_options(option or []))
     journal = Journal("submit", {"task": task, **entry.model_dump(mode="json", exclude_defaults=True)})
     with writing(database(db), journal, dry_run=dry_run) as session:
         (row,) = catalog.tasks(session.connection, task)
-        one = declare(resolve_stored(row.manifest, task), entry, document, {}, "FILE")
+        one = declare(resolve_stored(row.manifest, task), entry, document, {}, "")
         applied = submit_one(session.connection, journal, Readings(), row, one)
     _say_applied(applied)
     say_end(changed=journal.changed, dry_run=dry_run, then="`registry score` and `registry compare` bring boards up")
+
+
+def _options(given: list[str]) -> dict[str, Any]:
+    """Read `KEY=VALUE` pairs; a value is TOML, or else text."""
+    from registry.errors import InputError
+
+    options = {}
+    for pair in given:
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise InputError(f"--option {pair!r} is not of the form KEY=VALUE")
+        try:
+            options[key.strip()] = tomllib.loads(f"value = {value}")["value"]
+        except tomllib.TOMLDecodeError:
+            options[key.strip()] = value.strip()
+    return options
 
 
 def _resolved(manifest: Path, root: Path | None) -> tuple[ResolvedTask, bytes]:
@@ -156,6 +189,8 @@ def _resolved(manifest: Path, root: Path | None) -> tuple[ResolvedTask, bytes]:
 def _say_applied(applied: Applied) -> None:
     for warning in applied.warnings:
         say(f"warning: {warning}")
+    for note in applied.notes:
+        say(f"note: {note}")
     if applied.drawn_seed is not None:
         say(f"no seed was given: drew {applied.drawn_seed}, kept with the task")
     changes = Counter(applied.changes.values())
@@ -168,9 +203,10 @@ def say_results(scored: Scored | None = None, compared: Compared | None = None) 
     """Tell what was computed."""
     if scored is not None and scored.computed:
         say(f"scores: {scored.computed} computed, {scored.unchanged} there already")
+    for warning in compared.warnings if compared is not None else ():
+        say(f"warning: {warning}")
     if compared is not None and compared.made:
-        say(f"comparisons: {compared.made} made; pairs: {compared.pairs_computed} tested, {compared.pairs_found} "
-            "there already")
+        say(f"comparisons: {compared.made} made; pairs: {compared.pairs_computed} tested, {compared.pairs_found} known")
 
 
 def say_end(*, changed: bool, dry_run: bool, then: str) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from registry.errors import InputError
 from registry.evaluation.gold import apply_gold
 from registry.evaluation.readings import Readings
 from registry.evaluation.resolve import ResolvedTask
@@ -29,7 +30,9 @@ class Applied:
         gold: The test sets whose gold is new or changed.
         changes: What happened to every submission, by its name `test_set/team/system@version`.
         drawn_seed: The seed that was drawn because nobody gave one.
-        warnings: What is worth telling.
+        version_before: The version that the task had, if it was there.
+        warnings: What may be wrong.
+        notes: What is worth knowing.
     """
 
     task: str
@@ -37,7 +40,9 @@ class Applied:
     gold: list[str] = field(default_factory=list)
     changes: dict[str, Change] = field(default_factory=dict)
     drawn_seed: int | None = None
+    version_before: str | None = None
     warnings: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
 def apply(connection: Connection, journal: Journal, readings: Readings, task: ResolvedTask,
@@ -59,12 +64,11 @@ def apply(connection: Connection, journal: Journal, readings: Readings, task: Re
     journal.inputs[str(task.root.manifest)] = digest(content)
     task_row = _apply_task(connection, journal, task, content, applied)
     for test_set in task.manifest.test_set:
-        if apply_gold(connection, journal, readings, task, task_row, test_set):
+        if apply_gold(connection, journal, readings, task, task_row, test_set, applied.version_before):
             applied.gold.append(test_set.name)
     for one in declared(task):
         _apply_one(connection, journal, readings, task_row, one, applied)
-    if applied.gold:
-        _realign_others(connection, journal, readings, task, task_row, applied)
+    _follow_others(connection, journal, readings, task, task_row, applied)
     return applied
 
 
@@ -92,6 +96,7 @@ def _apply_task(connection: Connection, journal: Journal, task: ResolvedTask, co
                 applied: Applied) -> AnyRow:
     manifest = task.manifest
     row = catalog.find(connection, models.task, slug=manifest.task.id)
+    applied.version_before = row and row.version
     values: dict[str, Any] = {"title": manifest.task.title, "version": manifest.task.version, "manifest": task.stored,
               "manifest_digest": task.stored_digest}
     if manifest.significance.seed is not None:
@@ -105,13 +110,7 @@ def _apply_task(connection: Connection, journal: Journal, task: ResolvedTask, co
         catalog.set_values(connection, models.task, row.task_id, **values)
         applied.task_changed = True
     row = catalog.get(connection, models.task, slug=manifest.task.id)
-    for position, test_set in enumerate(manifest.test_set):
-        test_set_id = catalog.find_or_insert(
-            connection, models.test_set, {"task_id": row.task_id, "name": test_set.name}, position=position,
-            cluster_attribute=test_set.cluster, gold_revision_id=None)
-        if applied.task_changed:
-            catalog.set_values(connection, models.test_set, test_set_id, position=position,
-                               cluster_attribute=test_set.cluster)
+    catalog.declare_test_sets(connection, row.task_id, [(t.name, t.cluster) for t in manifest.test_set])
     metrics = []
     for alias, metric in task.metrics.items():
         metric_id = catalog.find_or_insert(connection, models.metric, {"name": repr(metric)}, family=metric.family,
@@ -124,13 +123,24 @@ def _apply_task(connection: Connection, journal: Journal, task: ResolvedTask, co
     return row
 
 
-def _realign_others(connection: Connection, journal: Journal, readings: Readings, task: ResolvedTask,
-                    task_row: AnyRow, applied: Applied) -> None:
-    """Align with new gold what is in the registry but not in the manifest."""
+def _follow_others(connection: Connection, journal: Journal, readings: Readings, task: ResolvedTask,
+                   task_row: AnyRow, applied: Applied) -> None:
+    """Align with new gold what is in the registry but not in the manifest, and tell of it."""
     test_sets = {row.name: row for row in catalog.test_sets(connection, task_row.task_id)}
-    for row in catalog.submissions(connection, task_row.task_id):
-        name = f"{row.test_set}/{row.team}/{row.system}@{row.version}"
-        if row.test_set in applied.gold and name not in applied.changes:
+    others = [(f"{row.test_set}/{row.team}/{row.system}@{row.version}", row)
+              for row in catalog.submissions(connection, task_row.task_id)]
+    part = catalog.taking_part(connection, task_row.slug)
+    others = [(name, row) for name, row in others if name not in applied.changes and row.submission_id in part]
+    for name, row in others:
+        if row.test_set not in applied.gold:
+            continue
+        try:
             realign(connection, journal, readings, task, test_sets[row.test_set], row)
             applied.changes[name] = Change.changed
+        except InputError as error:
+            applied.warnings.append(f"{name} does not fit the new gold and takes no part: {error}")
+    if standing := [name for name, _ in others]:
+        more = f" and {len(standing) - 1} more" if len(standing) > 1 else ""
+        applied.notes.append(f"{standing[0]}{more} came by `registry submit` or an earlier manifest and takes part; "
+                             "a [[submit]] with withdrawn = true takes one off the board")
 

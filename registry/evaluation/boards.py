@@ -50,15 +50,26 @@ class Place:
         """The facet as boards show it, `attribute=value`."""
         return None if self.facet is None else "=".join(self.facet)
 
-    def digest(self, request: Request) -> str:
-        """The identity of a comparison here: everything that its numbers depend on, and nothing else."""
+    @property
+    def name(self) -> str:
+        """The board's name for people."""
+        parts = (f"{self.task.slug}/{self.test_set.name}", self.track, self.facet_name, self.metric.alias)
+        return ", ".join(filter(None, parts))
+
+    def digest(self, request: Request, *, drawn: bool = True) -> str:
+        """The identity of a comparison here: everything that its numbers depend on, and nothing else.
+
+        They depend on what governs random draws only where something was `drawn`.
+        """
+        unused = set() if drawn else {"seed", "resamples", "interval", "confidence"}
         return digest_json({
             "task": [self.task.slug, self.task.version], "test_set": self.test_set.name, "gold": self.gold.digest,
             "track": self.track, "facet": self.facet, "metric": [self.metric.alias, self.metric.name],
             "members": sorted([m.name, m.kind, self.scores[m.scoring_id].digest, self.scores[m.scoring_id].n_items]
                               for m in self.members),
             "cluster": self.test_set.cluster_attribute if request.significance.unit == "cluster" else None,
-            "significance": request.significance.model_dump(mode="json"), "rank_baselines": request.rank_baselines,
+            "significance": request.significance.model_dump(mode="json", exclude=unused),
+            "rank_baselines": request.rank_baselines,
         })
 
 
@@ -73,7 +84,6 @@ class Board:
         digests: Of every member's statistics here, units included.
         matrix: The statistics, members as systems, items in the order of their keys.
         scores: [members].
-        n_clusters: Of its items, where the test set declares clusters.
     """
 
     place: Place
@@ -82,7 +92,6 @@ class Board:
     digests: list[str]
     matrix: StatisticMatrix
     scores: NDArray[np.float64]
-    n_clusters: int | None
 
 
 def places(connection: Connection, task_row: AnyRow, request: Request) -> Iterator[Place]:
@@ -132,9 +141,8 @@ def load(connection: Connection, place: Place, unit: str) -> Board | None:
     order = np.array(sorted(np.flatnonzero(kept), key=lambda n: keys[n]), dtype=np.int64)
     if not len(order):
         return None
-    clusters, n_clusters = _clusters(connection, place, first + order)
     matrix = StatisticMatrix(
-        loaded[order], metric.score, clusters if unit == "cluster" else None,
+        loaded[order], metric.score, _clusters(connection, place, first + order) if unit == "cluster" else None,
         lower_is_better=metric.better == "lower",
         quotient=metric.quotient if isinstance(metric, QuotientMetric) else None)
     scores = matrix.scores()
@@ -145,14 +153,11 @@ def load(connection: Connection, place: Place, unit: str) -> Board | None:
     return Board(
         place, metric, [place.members[n] for n in best_first],
         [digest_json([digest_array(matrix.statistics[:, n]), units]) for n in best_first],
-        matrix.of_systems(best_first), scores[best_first], n_clusters)
+        matrix.of_systems(best_first), scores[best_first])
 
 
-def _clusters(connection: Connection, place: Place,
-              item_ids: NDArray[np.int64]) -> tuple[NDArray[np.int64] | None, int | None]:
-    """The number of each item's cluster in the order of their names, and how many there are."""
-    if place.test_set.cluster_attribute is None:
-        return None, None
+def _clusters(connection: Connection, place: Place, item_ids: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The number of each item's cluster, in the order of their names."""
     names = catalog.item_attribute(connection, place.gold.gold_revision_id, place.test_set.cluster_attribute)
-    found, clusters = np.unique([names[int(item)] for item in item_ids], return_inverse=True)
-    return clusters.astype(np.int64), len(found)
+    _, clusters = np.unique([names[int(item)] for item in item_ids], return_inverse=True)
+    return clusters.astype(np.int64)

@@ -7,7 +7,7 @@ computes only its own pairs. Adjusted p-values belong to a family and are a new 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import combinations
 from typing import Any
 
@@ -39,6 +39,7 @@ class Compared:
     made: int = 0
     pairs_computed: int = 0
     pairs_found: int = 0
+    warnings: list[str] = field(default_factory=list)
 
 
 def compare(connection: Connection, journal: Journal, task_row: AnyRow, request: Request) -> Compared:
@@ -55,6 +56,7 @@ def compare(connection: Connection, journal: Journal, task_row: AnyRow, request:
     for alias in request.metrics or ():
         if alias not in known:
             raise UnknownNameError("metric", alias, known)
+    shown = []
     for place in list(places(connection, task_row, request)):
         digest = place.digest(request)
         there = comparisons.find_comparison(connection, digest)
@@ -62,11 +64,17 @@ def compare(connection: Connection, journal: Journal, task_row: AnyRow, request:
             connection, test_set_id=place.test_set.test_set_id, track_id=place.members[0].track_id,
             facet=place.facet_name, alias=place.metric.alias)
         if there is None:
-            if (board := load(connection, place, request.significance.unit)) is not None:
-                _Comparing(connection, journal, board, request, test, compared).run(digest, latest + 1)
-        elif there.sequence < latest:
+            if (board := load(connection, place, request.significance.unit)) is None:
+                compared.warnings.append(f"{place.name}: there is no item that all systems have answered, so no board")
+                continue
+            _Comparing(connection, journal, board, request, test, compared).run(digest, latest + 1)
+        elif there.sequence == 0 or there.sequence < latest:
             catalog.set_values(connection, models.comparison, there.comparison_id, sequence=latest + 1)
             journal.event(connection, "compare-again", task_row.slug, signature=there.signature)
+        shown.append(digest)
+    for old in comparisons.obsolete(connection, task_row.slug, shown, request.metrics):
+        catalog.set_values(connection, models.comparison, old.comparison_id, sequence=0)
+        journal.event(connection, "board-retired", task_row.slug, signature=old.signature)
     return compared
 
 
@@ -167,13 +175,16 @@ class _Comparing:
 
     def _keep_comparison(self, digest: str, sequence: int, methods: set[str], family_size: int) -> int:
         board, place, asked = self.board, self.board.place, self.asked
+        drawn = "monte-carlo" in methods
         signature = str(Signature(
             metric=place.metric.alias, task=place.task.slug, task_version=place.task.version,
             test_set=place.test_set.name, track=place.track, facet=place.facet_name,
-            n_items=len(board.matrix.statistics), n_clusters=board.n_clusters, gold=place.gold.digest,
-            test=repr(self.test), method="mixed" if len(methods) > 1 else next(iter(methods), None),
-            seed=asked.seed if "monte-carlo" in methods else None, correction=asked.correction,
-            family_size=family_size, alpha=asked.alpha, identity=digest))
+            n_items=len(board.matrix.statistics),
+            n_clusters=board.matrix.n_units if asked.unit == "cluster" else None, gold=place.gold.digest,
+            test=repr(self.test), alternative=asked.alternative,
+            method="mixed" if len(methods) > 1 else next(iter(methods), None),
+            seed=asked.seed if drawn else None, correction=asked.correction, family_size=family_size,
+            alpha=asked.alpha, identity=place.digest(self.request, drawn=drawn)))
         insert_many(self.connection, models.comparison, [{
             "digest": digest, "sequence": sequence, "test_set_id": place.test_set.test_set_id,
             "gold_revision_id": place.gold.gold_revision_id, "track_id": place.members[0].track_id,

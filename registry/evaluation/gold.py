@@ -42,10 +42,11 @@ def _groups(test_set: TestSet) -> list[str]:
 
 
 def apply_gold(connection: Connection, journal: Journal, readings: Readings, task: ResolvedTask, task_row: AnyRow,
-               test_set: TestSet) -> bool:
+               test_set: TestSet, version_before: str | None) -> bool:
     """Bring a test set's gold into the registry; says whether it is new or changed.
 
-    The same content in another order or file form is the same gold. A changed one needs a new `task.version`.
+    The same content in another order or file form is the same gold. A changed one needs a `task.version` other than the
+    one before.
 
     Raises:
         InputError: See `read_gold`.
@@ -64,12 +65,11 @@ def apply_gold(connection: Connection, journal: Journal, readings: Readings, tas
     digest = digest_lines(canonical_json([i.key, i.gold, dict(i.attributes)])
                           for i in sorted(items, key=lambda item: item.key))
     known = catalog.find(connection, models.gold_revision, test_set_id=stored.test_set_id, digest=digest)
-    if revision is not None and (known is None or known.gold_revision_id != revision):
-        old = catalog.get(connection, models.gold_revision, gold_revision_id=revision)
-        if old.task_version == task.manifest.task.version:
-            raise MismatchError(
-                f"{documents['gold'].path}: the gold of test set {test_set.name!r} has changed, but task.version is "
-                f"still {task.manifest.task.version!r}; raise it, and every submission is scored anew")
+    changed = revision is not None and (known is None or known.gold_revision_id != revision)
+    if changed and version_before == task.manifest.task.version:
+        raise MismatchError(
+            f"{documents['gold'].path}: the gold of test set {test_set.name!r} has changed, but task.version is "
+            f"still {task.manifest.task.version!r}; raise it, and every submission is scored anew")
     if known is None:
         gold_revision_id = _insert_gold(connection, journal, stored, task, reader, items, digest)
         readings.keep_items(gold_revision_id, items)

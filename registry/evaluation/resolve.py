@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -56,7 +56,7 @@ class ResolvedTask:
     def submission_reader(self, test_set: TestSet, submit: Submit, key: str) -> Reader:
         """Build the reader of a submission."""
         reading = self.manifest.reading(test_set, submit)
-        with _at(self.root.manifest, key):
+        with _at(self.root.manifest, key) if key else nullcontext():
             reader = build("reader", READERS, reading.format, reading.options)
             if reader.gives != self.readers[test_set.name].gives:
                 raise InputError(f"reader {reader.name!r} gives {reader.gives}s, but the gold of {test_set.name!r} "
@@ -77,7 +77,10 @@ def resolve(manifest: Manifest, path: Path, folder: Path | None = None) -> Resol
     metrics: dict[str, Metric] = {}
     for n, spec in enumerate(manifest.metric):
         with _at(path, f"metric[{n}]"):
-            metric = metrics[spec.id] = build("metric", METRICS, spec.name, spec.options)
+            metric = build("metric", METRICS, spec.name, spec.options)
+            if metric in metrics.values():
+                raise InputError(f"{metric!r} is declared already; one id is enough")
+            metrics[spec.id] = metric
             for test_set_name, reader in readers.items():
                 if reader.gives != metric.takes:
                     raise InputError(f"{metric!r} compares {metric.takes}s, but reader {reader.name!r} of test set "
@@ -97,10 +100,14 @@ def resolve_significance(significance: Significance) -> PairTest:
 
     Raises:
         UnknownNameError: The test or the correction is not known.
+        InputError: The test does not take the unit.
     """
     if significance.correction not in CORRECTIONS:
         raise UnknownNameError("correction", significance.correction, CORRECTIONS)
-    return parse("test", TESTS, significance.test)
+    test = parse("test", TESTS, significance.test)
+    if significance.unit == "cluster" and not test.takes_clusters:
+        raise InputError(f"{test!r} does not take clusters; set unit = \"item\", or take another test")
+    return test
 
 
 @contextmanager

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import StrEnum
+from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 from sqlalchemy import Connection
 
-from registry.errors import InputError, ManifestError
+from registry.errors import InputError, ManifestError, suggest
 from registry.evaluation.alignment import align
 from registry.evaluation.readings import Readings, stored_submission
 from registry.evaluation.resolve import ResolvedTask
@@ -69,26 +71,36 @@ class Outcome:
 def declared(task: ResolvedTask) -> Iterator[Declared]:
     """Expand every `[[submit]]` of the manifest into submissions, and load their files.
 
+    A file that one names by itself is left out of the patterns of others. Versions come in their natural order, so that
+    the latest one comes last, whatever the order of the tables.
+
     Raises:
         ManifestError: A pattern or a name does not work out, or two files claim to be the same submission.
         InputError: A file cannot be read.
     """
-    first: dict[tuple[str, str], str] = {}
-    for n, submit in enumerate(task.manifest.submit):
-        key = f"submit[{n}]"
-        for path, captured in task.root.match(submit.file, f"{key}.file"):
-            one = declare(task, submit, Document.load(path), captured, key)
-            identity = (one.test_set.name, one.name)
-            if (other := first.setdefault(identity, one.document.path)) != one.document.path:
-                raise ManifestError(f"{one.name} is declared twice, by {other} and by {one.document.path}; give one "
-                                    "another system or version", path=task.root.manifest, key=key)
-            yield one
+    found: dict[tuple[str, str], Declared] = {}
+    for key, submit, path, captured in expanded(task):
+        one = declare(task, submit, Document.load(path), captured, key)
+        if (other := found.setdefault((one.test_set.name, one.name), one)) is not one:
+            raise ManifestError(f"{one.name} is declared twice, by {other.document.path} and by {one.document.path}; "
+                                "give one another system or version", path=task.root.manifest, key=key)
+    yield from sorted(found.values(), key=lambda one: [
+        (0, int(part), "") if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", one.version)])
+
+
+def expanded(task: ResolvedTask) -> Iterator[tuple[str, Submit, Path, dict[str, str]]]:
+    """Give every file that a `[[submit]]` names: its key in the manifest, the table, the path and what is captured."""
+    tables = [(f"submit[{n}]", submit) for n, submit in enumerate(task.manifest.submit)]
+    single = frozenset(task.root.folder / submit.file for _, submit in tables if "{" not in submit.file)
+    for key, submit in tables:
+        for path, captured in task.root.match(submit.file, f"{key}.file", single):
+            yield key, submit, path, captured
 
 
 def declare(task: ResolvedTask, submit: Submit, document: Document, captured: dict[str, str], key: str) -> Declared:
-    """Say what a file is: what `submit` (at `key` of the manifest) declares, and what its braces captured."""
+    """Say what a file is: what `submit` (at `key` of the manifest, if it is of it) declares, and what it captured."""
     def wrong(message: str) -> ManifestError:
-        return ManifestError(message, path=task.root.manifest, key=key)
+        return ManifestError(message, path=task.root.manifest if key else document.path, key=key)
 
     given = {name: value for name in ("team", "system", "version", "test_set", "track")
              if (value := getattr(submit, name)) is not None}
@@ -106,7 +118,7 @@ def declare(task: ResolvedTask, submit: Submit, document: Document, captured: di
     if "test_set" not in names and len(known) > 1:
         raise wrong(f"add the key test_set: one of {', '.join(known)}")
     if (test_set_name := names.get("test_set", known[0])) not in known:
-        raise wrong(f"{document.path} is for test set {test_set_name!r}; known: {', '.join(known)}")
+        raise wrong(f"unknown test set {test_set_name!r}; {suggest(test_set_name, known)}")
     test_set = task.manifest.test_set_named(test_set_name)
     reading = task.manifest.reading(test_set, submit)
     return Declared(

@@ -22,6 +22,8 @@ def load_manifest(path: Path) -> tuple[Manifest, bytes]:
         ManifestError: The file cannot be read, is not TOML, or does not declare a task.
     """
     try:
+        if path.exists() and not path.is_file():
+            raise ManifestError("not a regular file", path=path)
         content = path.read_bytes()
     except OSError as error:
         raise ManifestError(f"cannot read the manifest: {error.strerror}", path=path) from None
@@ -37,7 +39,7 @@ def read_manifest(content: bytes, path: str | Path) -> Manifest:
         raise ManifestError(f"line {line} is not UTF-8; save the file as UTF-8", path=path) from None
     try:
         tables = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise ManifestError(f"not TOML: {error}", path=path) from None
     try:
         return Manifest.model_validate(tables)

@@ -32,6 +32,12 @@ def check_name(text: str) -> str:
     return text
 
 
+def _no_equals(text: str) -> str:
+    if "=" in text:
+        raise ValueError(f"{text!r} contains '=', which parts a facet's name from its value")
+    return text
+
+
 Slug = Annotated[str, AfterValidator(check_slug)]
 Name = Annotated[str, AfterValidator(check_name)]
 Options = dict[str, Any]
@@ -65,8 +71,8 @@ class TestSet(_Table):
     gold: str
     format: str
     options: Options = {}
-    cluster: str | None = None
-    facets: list[str] = []
+    cluster: Name | None = None
+    facets: list[Annotated[Name, AfterValidator(_no_equals)]] = []
     references: list[Reference] = []
 
 
@@ -119,7 +125,7 @@ class Submit(_Table):
     kind: Kind = "primary"
     withdrawn: bool = False
     late: bool = False
-    attributes: dict[str, str | int | float | bool] = {}
+    attributes: dict[str, str | int | Annotated[float, Field(allow_inf_nan=False)] | bool] = {}
     format: str | None = None
     options: Options = {}
     missing: Missing | None = None

@@ -6,6 +6,8 @@ to more than `MAX_BYTES`.
 
 from __future__ import annotations
 
+import gzip
+import io
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -36,6 +38,8 @@ class Document:
             InputError: The file cannot be read.
         """
         try:
+            if Path(path).exists() and not Path(path).is_file():
+                raise InputError("not a regular file", path=path)
             with open(path, "rb") as file:
                 content = file.read(MAX_BYTES + 1)
         except OSError as error:
@@ -83,16 +87,11 @@ class Document:
     def _unfold(self) -> bytes:
         if not self.content.startswith(_GZIP):
             return self.content
-        unfolded, rest = b"", self.content
-        while rest:
-            member = zlib.decompressobj(wbits=31)
-            try:
-                unfolded += member.decompress(rest, MAX_BYTES + 1 - len(unfolded))
-            except zlib.error as error:
-                raise InputError(f"damaged gzip file: {error}", path=self.path) from None
-            if len(unfolded) > MAX_BYTES:
-                raise InputError(f"unfolds to more than {MAX_BYTES >> 20} MiB", path=self.path)
-            if not member.eof:
-                raise InputError("damaged gzip file: it ends too early", path=self.path)
-            rest = member.unused_data.lstrip(b"\0")
+        try:
+            with gzip.GzipFile(fileobj=io.BytesIO(self.content)) as file:
+                unfolded = file.read(MAX_BYTES + 1)
+        except (EOFError, OSError, zlib.error) as error:
+            raise InputError(f"damaged gzip file: {str(error).rstrip('.')}", path=self.path) from None
+        if len(unfolded) > MAX_BYTES:
+            raise InputError(f"unfolds to more than {MAX_BYTES >> 20} MiB", path=self.path)
         return unfolded

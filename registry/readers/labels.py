@@ -81,9 +81,10 @@ class Labels(Reader):
             key, label = row[self.item], row[self.label]
             if not key or not label:
                 raise InputError(f"the {'label' if key else 'item'} is empty", path=document.path, line=line)
-            if not (key + label).isprintable():
-                raise InputError("a control or invisible character in the item or the label", path=document.path,
-                                 line=line, item=key)
+            if not "".join((*row, *row.values())).isprintable():
+                raise InputError("a control or invisible character", path=document.path, line=line, item=key)
+            if not self.header and (key, label) == (self.item, self.label):
+                raise InputError("this looks like a header; set header = true", path=document.path, line=line)
             if self.labels is not None and label not in self.labels:
                 raise InputError(f"label {label!r} is not among the declared ones; {suggest(label, self.labels)}",
                                  path=document.path, line=line, item=key)
@@ -92,8 +93,9 @@ class Labels(Reader):
             raise InputError("no item in this file", path=document.path)
 
     def _content_lines(self, document: Document) -> Iterator[tuple[int, str]]:
+        blank = " " if self.separator == "tab" else None
         for number, line in document.lines():
-            if line.strip() and not (self.comment and line.startswith(self.comment)):
+            if line.strip(blank) and not (self.comment and line.startswith(self.comment)):
                 yield number, line
 
     def _delimited(self, document: Document) -> Iterator[Row]:
@@ -102,6 +104,8 @@ class Labels(Reader):
             if columns is None:
                 columns = self._header(cells, document, number)
                 continue
+            if cells[0].startswith("{") and len(cells) != len(columns):
+                raise InputError('this looks like JSON Lines; set syntax = "jsonl"', path=document.path, line=number)
             if len(cells) != len(columns):
                 raise InputError(f"{len(cells)} {'column' if len(cells) == 1 else 'columns'} where {len(columns)} are "
                                  f"expected ({', '.join(columns)}; separator {self.separator})",
@@ -109,10 +113,14 @@ class Labels(Reader):
             yield number, dict(zip(columns, cells, strict=True))
 
     def _header(self, cells: list[str], document: Document, line: int) -> tuple[str, ...]:
+        if cells[0].startswith("{"):
+            raise InputError('this looks like JSON Lines; set syntax = "jsonl"', path=document.path, line=line)
         for role in (self.item, self.label):
-            if cells.count(role) != 1:
-                what = "names no column" if role not in cells else "names twice the column"
-                raise InputError(f"the header {what} {role!r}; {suggest(role, cells)}", path=document.path, line=line)
+            if role not in cells:
+                raise InputError(f"the header names no column {role!r}; {suggest(role, cells)}", path=document.path,
+                                 line=line)
+        if twice := [cell for cell in cells if cells.count(cell) > 1]:
+            raise InputError(f"the header names the column {twice[0]!r} twice", path=document.path, line=line)
         return tuple(cells)
 
     def _cells(self, document: Document) -> Iterator[tuple[int, list[str]]]:

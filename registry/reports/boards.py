@@ -28,12 +28,12 @@ def boards(connection: Connection, task: str | None = None, metric: str | None =
     """Every leaderboard (of one task, by one metric), each a table with the rows of `BOARD_KEYS`."""
     columns = (
         Column("rank", "rank", plain, right=True), Column("range", "range", right=True),
-        Column("cluster", "cluster", plain, right=True), Column("system", "system"), Column("team", "team"),
+        Column("cluster", "cluster", plain, right=True), Column("shown", "system"), Column("team", "team"),
         Column("kind", "kind"), Column("score", "score", number(4), right=True),
     )
     return [
-        Table([row | {"range": _range(row)} for row in rows], columns, _title(rows[0]),
-              (_say(connection, rows), rows[0]["signature"]), BOARD_KEYS)
+        Table([row | {"range": _range(row), "shown": shown} for row, shown in zip(rows, _shown(rows), strict=True)],
+              columns, _title(rows[0]), _say(connection, rows[0]), BOARD_KEYS, rows[0]["signature"])
         for rows in _grouped(connection, "leaderboard", BOARD_KEYS, task, metric)
     ]
 
@@ -41,14 +41,16 @@ def boards(connection: Connection, task: str | None = None, metric: str | None =
 def pair_tables(connection: Connection, task: str | None = None, metric: str | None = None) -> list[Table]:
     """Every table of pairs, each with the rows of `PAIR_KEYS`; the better system is `system_a`."""
     columns = (
-        Column("system_a", "system A"), Column("system_b", "system B"), Column("score_a", "A", number(4), right=True),
+        Column("shown_a", "system A"), Column("shown_b", "system B"), Column("score_a", "A", number(4), right=True),
         Column("score_b", "B", number(4), right=True), Column("difference", "A - B", number(4), right=True),
-        Column("n_discordant", "discordant", plain, right=True), Column("p_value", "p", p_value, right=True),
+        Column("n_discordant", "differing", plain, right=True), Column("p_value", "p", p_value, right=True),
         Column("p_adjusted", "adjusted p", p_value, right=True), Column("method", "method"),
         Column("significant", "", lambda yes: "*" if yes else ""),
     )
     return [
-        Table(rows, columns, _title(rows[0]), (rows[0]["signature"],), PAIR_KEYS)
+        Table([row | {"shown_a": a, "shown_b": b} for row, a, b in zip(
+            rows, _shown(rows, "_a"), _shown(rows, "_b"), strict=True)],
+              columns, _title(rows[0]), _say(connection, rows[0]), PAIR_KEYS, rows[0]["signature"])
         for rows in _grouped(connection, "pairwise", PAIR_KEYS, task, metric)
     ]
 
@@ -86,7 +88,16 @@ def _title(row: dict[str, Any]) -> str:
     place += [f"track {row['track']}"] if row["track"] else []
     place += [row["facet"]] if row["facet"] else []
     return f"{', '.join(place)}: {row['metric']}" + (
-        "" if row["metric"] == row["metric_name"] else f" = {row['metric_name']}")
+        "" if row["metric"].lower() == row["metric_name"].lower() else f" = {row['metric_name']}")
+
+
+def _shown(rows: list[dict[str, Any]], side: str = "") -> list[str]:
+    """The systems' names for people, with team or version where a name alone leaves them open."""
+    sides = (side,) if not side else ("_a", "_b")
+    named = {(row[f"system{s}"], row[f"submission{s}"]) for row in rows for s in sides}
+    names = [name for name, _ in named]
+    return [row[f"system{side}"] if names.count(row[f"system{side}"]) == 1 and row[f"submission{side}"].endswith("@1")
+            else row[f"submission{side}"] for row in rows]
 
 
 def _range(row: dict[str, Any]) -> str:
@@ -94,14 +105,22 @@ def _range(row: dict[str, Any]) -> str:
     return "-" if low is None else str(low) if low == high else f"{low}-{high}"
 
 
-def _say(connection: Connection, rows: list[dict[str, Any]]) -> str:
-    """Say in one sentence what the comparison supports."""
+def _say(connection: Connection, shown: dict[str, Any]) -> tuple[str, ...]:
+    """Say in plain sentences what the comparison supports."""
     row = connection.execute(text(
-        "SELECT test, alternative, unit, alpha, correction, family_size, n_units, resamples, "
+        "SELECT test, alternative, unit, alpha, correction, family_size, n_units, n_systems, "
         "(SELECT count(*) FROM comparison_pair AS p WHERE p.comparison_id = l.comparison_id AND is_significant) AS won "
-        "FROM latest_comparison AS l WHERE signature = :signature"), {"signature": rows[0]["signature"]}).one()
+        "FROM latest_comparison AS l WHERE signature = :signature"), {"signature": shown["signature"]}).one()
+    if row.n_systems == 1:
+        return ("One system: there is nothing to compare.",)
     corrected = {"none": "uncorrected"}.get(row.correction, f"after {row.correction.capitalize()}'s correction")
     sided = "" if row.alternative == "two-sided" else f", one-sided ({row.alternative})"
     sure = "" if row.correction != "none" and not sided else "; rank ranges are descriptive"
-    return (f"{row.won} of {row.family_size} differences are significant at {row.alpha:g} {corrected} "
-            f"({row.test} over {row.n_units} {row.unit}s{sided}){sure}.")
+    said = [f"{row.won} of {row.family_size} differences are significant at {row.alpha:g} {corrected} "
+            f"({row.test} over {row.n_units} {row.unit}s{sided}){sure}."]
+    least = 2.0 ** ((not sided) - row.n_units)
+    needed = row.alpha / (1 if row.correction == "none" else row.family_size)
+    if row.test == "permutation" and least > needed:
+        said.append(f"With {row.n_units} {row.unit}s no p-value can be below {least:g}, so no difference can be "
+                    f"significant here; that says nothing about the systems.")
+    return tuple(said)

@@ -33,6 +33,8 @@ class Table:
         columns: What `table` and `md` show; empty: every key as it is.
         title: Above the table.
         captions: Lines below it.
+        keys: What machine-readable forms give, in this order; empty: what the first row has.
+        signature: A last line that is to be copied as it is.
     """
 
     rows: Sequence[Row]
@@ -40,6 +42,7 @@ class Table:
     title: str = ""
     captions: Sequence[str] = field(default=())
     keys: Sequence[str] = ()
+    signature: str = ""
 
 
 def render(tables: Sequence[Table], format_: str, *, width: int | None = None, color: bool = False) -> str:
@@ -77,11 +80,17 @@ def p_value(value: Any) -> str:
 
 def text(value: Any) -> str:
     """Write a text, a missing one as a dash."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
     return "-" if _plain(value) is None else str(value)
 
 
 def _plain(value: Any) -> Any:
-    """Nan, which JSON does not have, is null."""
+    """Nan, which JSON does not have, is null, also inside of lists and structures."""
+    if isinstance(value, list | tuple):
+        return [_plain(one) for one in value]
+    if isinstance(value, dict):
+        return {str(key): _plain(one) for key, one in value.items()}
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
@@ -103,13 +112,13 @@ def _terminal(table: Table, width: int | None, *, color: bool) -> str:
         grid.add_column(Text(column.heading), justify="right" if column.right else "left",
                         no_wrap=column.right, overflow="fold")
     for row in cells:
-        grid.add_row(*(Text(_visible(cell)) for cell in row))
+        grid.add_row(*(Text("\n".join(map(_visible, cell.split("\n")))) for cell in row))
     console = Console(file=io.StringIO(), width=width or 200, force_terminal=color, no_color=not color,
                       highlight=False)
     if table.title:
         console.print(Text(_visible(table.title), style="bold"))
     console.print(grid)
-    for caption in table.captions:
+    for caption in filter(None, (*table.captions, table.signature)):
         console.print(Text(_visible(caption)), soft_wrap=True)
     written = console.file.getvalue()  # type: ignore[attr-defined]
     return "\n".join(line.rstrip() for line in written.split("\n"))
@@ -121,8 +130,10 @@ def _markdown(table: Table) -> str:
     lines.append("| " + " | ".join(_escape_markdown(c.heading) for c in columns) + " |")
     lines.append("|" + "|".join(" ---: " if c.right else " --- " for c in columns) + "|")
     lines += ["| " + " | ".join(map(_escape_markdown, row)) + " |" for row in cells]
-    if table.captions:
-        lines += ["", *(_escape_markdown(caption) + "  " for caption in table.captions)]
+    for caption in table.captions:
+        lines += ["", _escape_markdown(caption)]
+    if table.signature:
+        lines += ["", f"`{_visible(table.signature).replace('`', '')}`"]
     return "\n".join(lines) + "\n"
 
 

@@ -87,12 +87,14 @@ class Observed:
 class PairTest(Value):
     """A paired significance test with its options.
 
-    `null` is the hypothesis it tests, `assumes` what must hold for it, `citation` where it comes from.
+    `null` is the hypothesis it tests, `assumes` what must hold for it, `citation` where it comes from, and
+    `takes_clusters` tells whether its units can be clusters of items.
     """
 
     null: ClassVar[str]
     assumes: ClassVar[str]
     citation: ClassVar[str]
+    takes_clusters: ClassVar[bool] = True
 
     def refusal(self, matrix: StatisticMatrix) -> str | None:  # noqa: ARG002
         """Say why this test does not apply to the matrix (already by unit), or None where it does."""
@@ -131,7 +133,14 @@ def _result(observed: Observed, tail: Tail | None) -> PairResult:
     if tail is None and n_discordant:
         return PairResult(math.nan, math.nan, math.nan, "exact", n_units, n_discordant, note="a score is undefined")
     tail = tail or Tail(0.0, "exact")
-    return PairResult(
-        observed.difference, math.exp(tail.log_p), tail.log_p / math.log(10), tail.method, n_units, n_discordant,
-        p_low=tail.p_low, p_high=tail.p_high, resamples=tail.resamples,
-    )
+    p, log10_p = math.exp(tail.log_p), tail.log_p / math.log(10)
+    if tail.method == "exact" and 0 < (counted := _count(p, n_discordant)) < 2**36:
+        p = math.ldexp(round(counted), -n_discordant)
+        log10_p = math.log10(p) if p else log10_p
+    return PairResult(observed.difference, p, log10_p, tail.method, n_units, n_discordant, p_low=tail.p_low,
+                      p_high=tail.p_high, resamples=tail.resamples)
+
+
+def _count(p: float, n: int) -> float:
+    """How many of the 2^n swaps an exact p-value counts: a whole number, so the last digits can be put right."""
+    return math.ldexp(p, n) if n <= 1000 else math.inf

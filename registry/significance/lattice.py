@@ -1,33 +1,67 @@
-"""The exact distribution of a sum of random signs times whole numbers, with tails right in relative terms.
+"""The exact probability that a randomly swapped pair is at least as extreme, with tails right in relative terms.
 
-The sum of ±w_i, each sign equally likely, is 2 B - S with B the sum of b_i w_i (b_i in {0, 1}) and S that of the w_i.
-Its distribution is read off its characteristic function by one Fourier transform. A transform is exact to rounding
-relative to the *largest* probability, so the distribution is first tilted, P(s) = exp(K - lambda s) P_lambda(s), such
-that the point asked for becomes the likely one (Siegmund 1976, "Importance sampling in the Monte Carlo study of
-sequential tests", gives the tilt; the field's shift algorithms, Pagano and Tritchler 1983, "On obtaining permutation
-distributions in polynomial time", the transform). Only a window around that point is transformed; what lies outside
-folds into it and is bounded by Chernoff's inequality, and the window grows until the bound is below 1e-14 of the tail.
+Swapping a unit moves whole numbers from one system's sums to the other's. So the sums after random swaps are a fixed
+point plus B = sum of b_i v_i, b_i in {0, 1} equally likely and v_i in Z^2 (one dimension is the case of a second
+coordinate that is always 0). B lives on a lattice, and its distribution is read off its characteristic function by one
+Fourier transform (Pagano and Tritchler 1983, "On obtaining permutation distributions in polynomial time").
+
+A transform is exact to rounding relative to the *largest* probability, and the tail asked for may be 1e-100. So the
+distribution is first tilted, P(x) = exp(K(t) - t.x) P_t(x) with K(t) = log E exp(t.B), such that the likeliest point of
+the rejection region becomes the most likely point of all (the exponential tilt of saddlepoint methods, Daniels 1954).
+Only a window around that point is transformed. What lies outside folds into it and is bounded by Chernoff's inequality
+on each face; the window grows until the bound is below 1e-14 of the result. A small lattice needs none of this: there
+the distribution is built up by plain convolution.
 """
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from registry.significance.matrix import Floats
 
-MAX_WORK = 2**25  # cells of the transform times distinct weights; beyond it Monte Carlo is the better answer
+Ints = NDArray[np.int64]
+
+MAX_WORK = 2**26  # cells of the transform times distinct vectors; beyond it Monte Carlo is the better answer
+SMALL = 2**24  # cells times vectors up to which plain convolution is as fast
+TOLERANCE = 1e-14
 
 
 class TooLargeError(Exception):
     """The lattice has more cells than are worth transforming."""
 
 
-def log_tail(weights: NDArray[np.int64], threshold: int) -> float:
-    """The natural logarithm of P(sum of ±weights >= threshold).
+class Region(Protocol):
+    """A rejection region: in the row with second coordinate `y`, the points from a threshold on."""
+
+    def threshold(self, row: float) -> float:
+        """Where the region begins in a row, as a smooth function, to search along."""
+
+    def thresholds(self, rows: Ints) -> Ints:
+        """The first lattice point of the region in each of the rows, exactly."""
+
+
+@dataclass(frozen=True)
+class HalfLine:
+    """The region of one dimension: everything from `start` on."""
+
+    start: int
+
+    def threshold(self, row: float) -> float:  # noqa: ARG002
+        """The start, there being one row."""
+        return self.start
+
+    def thresholds(self, rows: Ints) -> Ints:
+        """The start, in every row."""
+        return np.full(len(rows), self.start)
+
+
+def log_sign_tail(weights: Ints, threshold: int) -> float:
+    """The natural logarithm of P(sum of ±weights >= threshold), each sign equally likely.
 
     Args:
         weights: Whole numbers; their signs and zeros do not matter.
@@ -43,103 +77,246 @@ def log_tail(weights: NDArray[np.int64], threshold: int) -> float:
     if not weights.size:
         return 0.0 if threshold <= 0 else -math.inf
     common = int(np.gcd.reduce(weights))
-    values, counts = np.unique(weights // common, return_counts=True)
-    total = int(values @ counts)
-    # sum >= threshold, by symmetry sum <= -threshold, is B <= (total - threshold) / 2
-    at_most = (total - -(-threshold // common)) // 2
-    if at_most < 0:
+    weights = weights // common
+    total = int(weights.sum())
+    start = (total + -(-threshold // common) + 1) // 2  # the sum is 2 B - total, in units of the common factor
+    if start > total:
         return -math.inf
-    if at_most >= total:
+    if start <= 0:
         return 0.0
-    tilted = _Tilted(values.astype(np.float64), counts.astype(np.float64))
-    if 2 * at_most < total:
-        return tilted.log_lower_tail(at_most)
-    # above the middle the tail is the complement of one below it, and loses nothing
-    return math.log1p(-math.exp(tilted.log_lower_tail(total - at_most - 1)))
+    vectors = np.stack([weights, np.zeros_like(weights)], axis=1)
+    if 2 * start > total:
+        return log_probability(vectors, HalfLine(start))
+    # below the middle the tail is the complement of one above it, and loses nothing
+    return math.log1p(-math.exp(log_probability(vectors, HalfLine(total - start + 1))))
 
 
-@dataclass(frozen=True, eq=False)
-class _Tilted:
-    """B = sum of b_i w_i with `counts[j]` weights of the value `values[j]`, under tilts exp(-rate B)."""
+def log_probability(vectors: Ints, region: Region) -> float:
+    """The natural logarithm of P(B in region), for B the sum of a random half of the `vectors`, [n, 2].
 
-    values: Floats
-    counts: Floats
+    The region must not hold the mean of B. The result is -inf where the region holds no point that B can reach, as far
+    as rounding can tell.
 
-    def log_moment(self, rate: float) -> float:
-        """K(rate) = log E exp(-rate B)."""
-        exponents = -rate * self.values
-        # log((1 + e^x) / 2), without cancellation near 0, where x times the count of weights still matters
-        terms = np.maximum(exponents, 0) + np.log1p(np.expm1(-np.abs(exponents)) / 2)
-        return float(self.counts @ terms)
+    Raises:
+        TooLargeError: The window needs more than `MAX_WORK` cells times distinct vectors, or rounding hides the tail.
+    """
+    sums = _Sums(*_distinct(vectors))
+    low, high = np.minimum(vectors, 0).sum(axis=0), np.maximum(vectors, 0).sum(axis=0)
+    starts = region.thresholds(np.arange(low[1], high[1] + 1))
+    if not (starts <= high[0]).any():
+        return -math.inf
+    if len(vectors) <= 1000 and len(vectors) * np.prod(high - low + 1) <= SMALL:
+        return _by_convolution(vectors, starts, low, high)
+    rim = 0.5 * (high > low)
+    tilt = sums.tilt_for(np.clip(_likeliest(sums, region, low, high), low + rim, high - rim))
+    for share in (1, 0.75, 0.5, 0.25, 0):  # less of it where few points lie near the boundary, so that it overshoots
+        found = _log_probability(sums, share * tilt, starts, low, high)
+        if found is not None:
+            return found
+    return -math.inf
 
-    def probabilities(self, rate: float) -> Floats:
-        """P(b_i = 1) under the tilt, for each value."""
-        return np.exp(-np.logaddexp(0, rate * self.values))
 
-    def rate_for(self, mean: float) -> float:
-        """The tilt under which the mean of B is `mean`, inside its range; to a few digits, which is all it needs."""
-        low, high = -1.0, 1.0
-        while self._mean(high) > mean:
-            low, high = high, 2 * high
-        while self._mean(low) < mean:
-            low, high = 2 * low, low
-        for _ in range(50):
-            middle = (low + high) / 2
-            low, high = (middle, high) if self._mean(middle) > mean else (low, middle)
-        return (low + high) / 2
+def _by_convolution(vectors: Ints, starts: Ints, low: Ints, high: Ints) -> float:
+    """Add one vector after the other on the whole lattice: nothing is subtracted, so every digit of a tail is right.
 
-    def _mean(self, rate: float) -> float:
-        return float(self.counts * self.values @ self.probabilities(rate))
+    Up to 1000 vectors no probability underflows.
+    """
+    masses = np.zeros(tuple(high - low + 1))
+    first = last = -low  # where the sums of the vectors so far begin and end
+    masses[tuple(first)] = 1.0
+    for vector in vectors:
+        there = masses[first[0]:last[0] + 1, first[1]:last[1] + 1] / 2
+        masses[first[0]:last[0] + 1, first[1]:last[1] + 1] = there
+        masses[first[0] + vector[0]:last[0] + vector[0] + 1, first[1] + vector[1]:last[1] + vector[1] + 1] += there
+        first, last = first + np.minimum(vector, 0), last + np.maximum(vector, 0)
+    inside = np.arange(low[0], high[0] + 1)[:, None] >= starts[None, :]
+    tail = float(masses[inside].sum())
+    return math.log(tail) if tail > 0 else -math.inf
 
-    def log_lower_tail(self, at_most: int) -> float:
-        """Log P(B <= at_most), for a point below the middle."""
-        total = int(self.counts @ self.values)
-        rate = self.rate_for(max(at_most, 0.5))
-        inside = self.probabilities(rate)
-        deviation = math.sqrt(float(self.counts * self.values**2 @ (inside * (1 - inside))))
-        reach = 10 * deviation + 20
-        while True:
-            below, above = (min(int(reach), room) for room in (at_most, total - at_most))
-            if (below + above + 1) * len(self.values) > MAX_WORK:
-                raise TooLargeError
-            masses = self._window(rate, at_most, below, above)
-            # masses[j] is P_rate(B = at_most - j): undo the tilt, relative to the point
-            tail = float(masses @ np.exp(-rate * np.arange(below + 1)))
-            outside = self._log_outside(rate, at_most, below, above, total)
-            if tail > 0 and outside < math.log(tail) + math.log(1e-14):
-                return min(0.0, self.log_moment(rate) + rate * at_most + math.log(tail))
-            reach *= 1.5
 
-    def _log_outside(self, rate: float, at: int, below: int, above: int, total: int) -> float:
-        """Chernoff's bound on log P_rate(B outside [at - below, at + above])."""
-        low = high = -math.inf
-        base = self.log_moment(rate)
-        if below < at:
-            edge = at - below - 1
-            other = self.rate_for(max(edge, 0.5))
-            low = self.log_moment(other) - base + (other - rate) * edge
-        if above < total - at:
-            edge = at + above + 1
-            other = self.rate_for(min(edge, total - 0.5))
-            high = self.log_moment(other) - base + (other - rate) * edge
-        return float(np.logaddexp(low, high))
+def _log_probability(sums: _Sums, tilt: Floats, starts: Ints, low: Ints, high: Ints) -> float | None:
+    """Compute with this tilt; None where rounding hides the tail."""
+    point = sums.mean(tilt)
+    # no point of the region weighs more, once the tilt is undone, than exp(-t.(x - point)) at its heaviest one
+    reachable = starts <= high[0]
+    rows = np.arange(low[1], high[1] + 1)
+    weights = tilt[0] * (np.maximum(starts, low[0]) - point[0]) + tilt[1] * (rows - point[1])
+    log_heaviest = -float(weights[reachable].min())
+    reach, centre = 9 * sums.deviations(tilt) + 12, np.rint(point)
+    while True:
+        first, last = (np.clip(centre + r, low, high).astype(np.int64) for r in (-np.floor(reach), np.floor(reach)))
+        if np.prod(last - first + 1) * len(sums.counts) > MAX_WORK:
+            raise TooLargeError
+        masses = sums.window(tilt, first, last)
+        tail, rounding = _weigh(masses, tilt, point, first, starts[first[1] - low[1]:last[1] - low[1] + 1])
+        if rounding < 1e-13 * tail:
+            outside = log_heaviest + sums.log_outside(tilt, first, last, low, high)
+            if outside < math.log(tail) + math.log(TOLERANCE):
+                return min(0.0, sums.log_scale(tilt, point) + math.log(tail))
+        if (first == low).all() and (last == high).all():
+            return None
+        reach = reach * 1.5
 
-    def _window(self, rate: float, at: int, below: int, above: int) -> Floats:
-        """P_rate(B = at - j) for j = 0 .. below, folded modulo the window's size."""
-        size = below + above + 1
-        inside = self.probabilities(rate)
-        frequencies = np.arange(size // 2 + 1)
-        log_modulus = np.zeros(len(frequencies))
-        phase = -_angle(frequencies, at, size)
-        for value, count, p in zip(self.values, self.counts, inside, strict=True):
-            angle = _angle(frequencies, int(value), size)
+
+def _distinct(vectors: Ints) -> tuple[Ints, Ints]:
+    """The distinct rows and how often each occurs, by way of one number for a row: much faster than by axis."""
+    width = int(np.ptp(vectors[:, 1])) + 1
+    base = int(vectors[:, 1].min())
+    keys, counts = np.unique(vectors[:, 0] * width + (vectors[:, 1] - base), return_counts=True)
+    return np.stack([keys // width, keys % width + base], axis=1), counts
+
+
+def _weigh(masses: Floats, tilt: Floats, point: Floats, first: Ints, starts: Ints) -> tuple[float, float]:
+    """Sum the window's tilted masses over the region, with the tilt undone relative to the point.
+
+    Gives the sum and an estimate of its rounding, which a transform spreads evenly over the window.
+    """
+    x = np.arange(masses.shape[0])[:, None] + first[0]
+    y = np.arange(masses.shape[1])[None, :] + first[1]
+    exponents = -(tilt[0] * (x - point[0]) + tilt[1] * (y - point[1]))
+    exponents = np.where(x >= starts[None, :], exponents, -np.inf)
+    if exponents.max(initial=-math.inf) > 100:
+        return 0.0, math.inf  # the tilt has overshot
+    weights = np.exp(exponents)
+    spread = np.linalg.norm(masses) / math.sqrt(masses.size)
+    return float((masses * weights).sum()), 1e-15 * float(spread * np.linalg.norm(weights))
+
+
+def _likeliest(sums: _Sums, region: Region, low: Ints, high: Ints) -> Floats:
+    """Search the region's boundary for the point of the least rate function, by golden sections over the rows.
+
+    Any point gives the right probability; one near the likeliest gives it without loss of digits.
+    """
+    spread = sums.deviations(np.zeros(2))[1]
+    mean = (low + high) / 2
+    left, right = max(low[1], mean[1] - 40 * spread - 1), min(high[1], mean[1] + 40 * spread + 1)
+
+    def boundary(row: float) -> Floats:
+        return np.array([np.clip(region.threshold(row), low[0], high[0]), row])
+
+    ratio = (math.sqrt(5) - 1) / 2
+    a, b = right - ratio * (right - left), left + ratio * (right - left)
+    rate_a, rate_b = sums.rate(boundary(a)), sums.rate(boundary(b))
+    while right - left > 0.5:
+        if rate_a < rate_b:
+            right, b, rate_b = b, a, rate_a
+            a = right - ratio * (right - left)
+            rate_a = sums.rate(boundary(a))
+        else:
+            left, a, rate_a = a, b, rate_b
+            b = left + ratio * (right - left)
+            rate_b = sums.rate(boundary(b))
+    return boundary((left + right) / 2)
+
+
+class _Sums:
+    """B = sum of b_i v_i, with `counts[j]` summands of the vector `vectors[j]`, under tilts exp(t.B)."""
+
+    def __init__(self, vectors: Ints, counts: Ints) -> None:
+        self.whole, self.vectors, self.counts = vectors, vectors.astype(np.float64), counts.astype(np.float64)
+
+    def log_scale(self, tilt: Floats, point: Floats | Ints) -> float:
+        """K(t) - t.point: what undoes the tilt at a point, and minus the rate function at the tilt's mean."""
+        exponents = self.vectors @ tilt
+        # log((1 + e^x) / 2) = max(x, 0) + log1p(expm1(-|x|) / 2); the first parts add up to t.corner, and a difference
+        # of whole vectors loses nothing where t.corner and t.point are large and nearly the same
+        corner = (self.counts * (exponents > 0)) @ self.vectors
+        return float(self.counts @ np.log1p(np.expm1(-np.abs(exponents)) / 2)) + float(tilt @ (corner - point))
+
+    def probabilities(self, tilt: Floats) -> tuple[Floats, Floats]:
+        """P(b_i = 1) and P(b_i = 0) under the tilt, for each distinct vector, both right in relative terms."""
+        exponents = self.vectors @ tilt
+        return np.exp(-np.logaddexp(0, -exponents)), np.exp(-np.logaddexp(0, exponents))
+
+    def mean(self, tilt: Floats) -> Floats:
+        """The gradient of K."""
+        return (self.counts * self.probabilities(tilt)[0]) @ self.vectors
+
+    def covariance(self, tilt: Floats) -> Floats:
+        """The Hessian of K."""
+        p, q = self.probabilities(tilt)
+        return (self.vectors * (self.counts * p * q)[:, None]).T @ self.vectors
+
+    def deviations(self, tilt: Floats) -> Floats:
+        """The standard deviation of either coordinate."""
+        return np.sqrt(np.diag(self.covariance(tilt)))
+
+    def tilt_for(self, point: Floats) -> Floats:
+        """The tilt under which the mean of B is about `point`: Newton's method on the convex K(t) - t.point."""
+        tilt = np.zeros(2)
+        value = 0.0
+        for _ in range(60):
+            gradient = self.mean(tilt) - point
+            if (np.abs(gradient) < 0.05).all():
+                break
+            # no step along a direction in which B does not move
+            step = np.linalg.pinv(self.covariance(tilt), rcond=1e-9, hermitian=True) @ gradient
+            length = min(1.0, 8 / max(np.abs(self.vectors @ step).max(), 1e-300))
+            while True:
+                there = tilt - length * step
+                after = self.log_scale(there, point)
+                if after <= value - 0.1 * length * float(gradient @ step) or length < 1e-6:
+                    break
+                length /= 2
+            tilt, value = there, after
+            if np.abs(self.vectors @ tilt).max() > 600:  # a point on the rim of what is possible
+                break
+        return tilt
+
+    def rate(self, point: Floats) -> float:
+        """The rate function sup_t t.point - K(t), to a few digits."""
+        return -self.log_scale(self.tilt_for(point), point)
+
+    def log_outside(self, tilt: Floats, first: Ints, last: Ints, low: Ints, high: Ints) -> float:
+        """Chernoff's bound on log P_t(B outside the window from `first` to `last`), summed over its faces."""
+        bounds = [-math.inf]
+        for axis in (0, 1):
+            for edge, sign, beyond in ((first[axis] - 1, -1, first[axis] > low[axis]),
+                                       (last[axis] + 1, 1, last[axis] < high[axis])):
+                if beyond:
+                    face = np.where(np.arange(2) == axis, edge, 0)
+                    turn = self._turn(tilt, axis, float(edge), sign)
+                    bounds.append(self.log_scale(turn, face) - self.log_scale(tilt, face))
+        return float(np.logaddexp.reduce(bounds))
+
+    def _turn(self, tilt: Floats, axis: int, edge: float, sign: int) -> Floats:
+        """Tilt further along an axis, until the mean is about at the edge; any further tilt gives a valid bound."""
+        direction: Floats = sign * np.eye(2)[axis]
+        near, far = 0.0, 1e-3
+        while sign * (self.mean(tilt + far * direction)[axis] - edge) < 0 and far < 100:
+            near, far = far, 2 * far
+        for _ in range(12):
+            middle = (near + far) / 2
+            before = sign * (self.mean(tilt + middle * direction)[axis] - edge) < 0
+            near, far = (middle, far) if before else (near, middle)
+        return tilt + (near + far) / 2 * direction
+
+    def window(self, tilt: Floats, first: Ints, last: Ints) -> Floats:
+        """P_t(B = x) for x from `first` to `last`, what lies outside folded in modulo the window's sides."""
+        sides = last - first + 1
+        frequencies = np.arange(sides[0])[:, None], np.arange(sides[1] // 2 + 1)[None, :]
+
+        def angle(vector: Ints) -> Floats:
+            return _angle(frequencies[0], vector[0], sides[0]) + _angle(frequencies[1], vector[1], sides[1])
+
+        # the inverse transform has exp(+i...), so it takes the conjugate of E exp(i f.B), moved to the window's corner
+        transform = np.exp(1j * angle(first))
+        for vector, count, p, q in zip(self.whole, self.counts, *self.probabilities(tilt), strict=True):
+            if count <= 8:
+                factor = q + p * np.exp(-1j * angle(vector))
+                for _ in range(int(count)):
+                    transform *= factor
+                continue
+            turned = angle(vector)  # many at once: by logarithms that keep their digits near 0
             with np.errstate(divide="ignore"):  # a modulus of 0 is exact: its logarithm is -inf
-                log_modulus += count / 2 * np.log1p(-4 * p * (1 - p) * np.sin(angle / 2) ** 2)
-            phase += count * np.arctan2(p * np.sin(angle), 1 - p + p * np.cos(angle))
-        return np.fft.irfft(np.exp(log_modulus + 1j * phase), size)[: below + 1]
+                log_modulus = np.log1p(-4 * p * q * np.sin(turned / 2) ** 2) / 2
+            phase = np.arctan2(p * np.sin(turned), q + p * np.cos(turned))
+            transform *= np.exp(count * log_modulus) * np.exp(-1j * count * phase)
+        masses: Floats = np.fft.irfft2(transform, tuple(sides))
+        return masses
 
 
-def _angle(frequencies: NDArray[np.int64], multiple: int, size: int) -> Floats:
+def _angle(frequencies: Ints, multiple: int, size: int) -> Floats:
     """2 pi frequency multiple / size, reduced exactly into (-pi, pi]."""
     residues = frequencies * (multiple % size) % size
     return np.where(2 * residues > size, residues - size, residues) * (2 * math.pi / size)

@@ -1,8 +1,8 @@
 """The paired permutation test: under the null the two systems' outputs can be swapped in any unit.
 
-Exact where the score is a quotient whose denominator is the same for both systems in every unit (accuracy, recall,
-error rates on the same items): the difference is then a sum of random signs times whole numbers. Monte Carlo elsewhere,
-with Noreen's (c + 1) / (R + 1).
+Exact where the score is a quotient of whole sums (accuracy, precision, recall, F-beta, error rates): swaps then move
+the two sums over a lattice, of one dimension where both systems share the denominators. Monte Carlo elsewhere, with
+Noreen's (c + 1) / (R + 1).
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from registry.significance.base import Observed, PairTest, Settings, Tail
 from registry.significance.draws import swapped_sums
-from registry.significance.lattice import TooLargeError, log_tail
+from registry.significance.lattice import TooLargeError, log_probability, log_sign_tail
 from registry.significance.matrix import Floats, Quotient, StatisticMatrix
 
 TOLERANCE = 1e-12  # relative to the scores: differences closer than this may be one and the same
@@ -35,37 +35,110 @@ class Permutation(PairTest):
 
     def tails(self, matrix: StatisticMatrix, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
         """Give exact tails where the lattice allows, and draw the other pairs together."""
-        found = {o.pair: exact_tail(o, matrix, settings) for o in pairs}
+        found = {o.pair: _exact(matrix, o, settings) for o in pairs}
         drawn = [o for o in pairs if found[o.pair] is None]
         found |= dict(zip((o.pair for o in drawn), _monte_carlo(matrix, drawn, settings), strict=True))
         return [tail for o in pairs if (tail := found[o.pair]) is not None]
 
 
-def exact_tail(observed: Observed, matrix: StatisticMatrix, settings: Settings) -> Tail | None:
-    """Give the exact tail of the pair, or None where this module has none."""
+def _exact(matrix: StatisticMatrix, observed: Observed, settings: Settings) -> Tail | None:
+    """Give the exact tail of a pair; None where the score is no quotient of whole numbers, or the lattice too large."""
     if matrix.quotient is None:
         return None
-    over, under = (np.array(side, dtype=np.float64) for side in matrix.quotient)
-    if not np.array_equal(observed.a @ under, observed.b @ under):
+    a, b = ((observed.a @ np.array(matrix.quotient, dtype=np.float64).T), (
+        observed.b @ np.array(matrix.quotient, dtype=np.float64).T))
+    if not np.array_equal(a, np.rint(a)) or not np.array_equal(b, np.rint(b)):
         return None
-    gains = (observed.a @ over - observed.b @ over) * (-1 if matrix.lower_is_better else 1)
-    steps = np.rint(gains).astype(np.int64)
-    if not np.array_equal(steps, gains):
-        return None
+    moves = (a - b).astype(np.int64)
+    region = _Quotients(*(int(n) for n in (*a.sum(axis=0), *b.sum(axis=0))))
+    favours = region.sign if not matrix.lower_is_better else -region.sign
+    if settings.alternative == "less":
+        favours = -favours
     try:
-        return Tail(log_sign_p(steps, settings.alternative), "exact")
+        if settings.alternative == "two-sided":
+            return Tail(min(0.0, math.log(2) + region.log_tail(moves)) if favours else 0.0, "exact")
+        if favours > 0:
+            return Tail(region.log_tail(moves), "exact")
+        # at least as extreme as a difference that points the other way: all but what is beyond it there
+        return Tail(math.log1p(-math.exp(region.log_tail(moves, beyond=True))), "exact")
     except TooLargeError:
         return None
+
+
+class _Quotients:
+    """The two quotients n / d of the observed sums, and the swaps that set them as far apart.
+
+    With B the sum of the moves (u, w) of the units that are not swapped, the better system has the quotient
+    (n_worse + u) / (d_worse + w), the other (n_better - u) / (d_better - w). Their difference reaches the observed one
+    where u does not fall below a threshold in w; compared in whole numbers, since two differences can lie closer than
+    rounding.
+    """
+
+    def __init__(self, over_a: int, under_a: int, over_b: int, under_b: int) -> None:
+        excess = over_a * under_b - over_b * under_a
+        self.sign = (excess > 0) - (excess < 0)
+        self.better = (over_a, under_a) if self.sign >= 0 else (over_b, under_b)
+        self.worse = (over_b, under_b) if self.sign >= 0 else (over_a, under_a)
+        self.excess = abs(excess)
+        self.beyond = False
+        self.steps = (1, 1)
+
+    def log_tail(self, moves: NDArray[np.int64], *, beyond: bool = False) -> float:
+        """Log P(the difference after random swaps is at least the observed one, or `beyond` it)."""
+        moves = moves[(moves != 0).any(axis=1)] * (1 if self.sign >= 0 else -1)
+        if (line := _on_a_line(moves)) is not None:
+            over, under = (b + w for b, w in zip(self.better, self.worse, strict=True))
+            if moves[0, 0] * under == moves[0, 1] * over:  # along it both quotients stay the same
+                return -math.inf if beyond else 0.0
+            return log_sign_tail(line, abs(int(line.sum())) + beyond)  # along it the difference grows
+        if self.worse[1] + int(np.minimum(moves[:, 1], 0).sum()) <= 0:
+            raise TooLargeError  # some swaps leave a quotient undefined: not for this region
+        self.beyond = beyond
+        self.steps = (_common(moves[:, 0]), _common(moves[:, 1]))
+        found = log_probability(moves // self.steps, self)
+        if found == -math.inf and not beyond:
+            raise TooLargeError  # what was observed is in the region, so this is rounding
+        return found
+
+    def threshold(self, row: float) -> float:
+        over, under = self._bound(row * self.steps[1])
+        return float(over / under)
+
+    def thresholds(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        first = []
+        for row in rows.tolist():
+            over, under = self._bound(row * self.steps[1])
+            first.append(over // under + 1 if self.beyond else -(-over // under))
+        return np.array(first, dtype=np.int64)
+
+    def _bound(self, w: Any) -> tuple[Any, Any]:
+        """The least u at a given w, in steps, as a fraction."""
+        (over, under), (over_w, under_w) = self.better, self.worse
+        apart = self.excess * (under_w + w) * (under - w)
+        return (apart + (over * (under_w + w) - over_w * (under - w)) * under * under_w,
+                (under + under_w) * under * under_w * self.steps[0])
+
+
+def _on_a_line(moves: NDArray[np.int64]) -> NDArray[np.int64] | None:
+    """The multiples of one vector that all moves are, or None where they do not lie on a line."""
+    first = moves[0] // _common(moves[0])
+    if (moves[:, 0] * first[1] != moves[:, 1] * first[0]).any():
+        return None
+    multiples: NDArray[np.int64] = moves @ first // int(first @ first)
+    return multiples
+
+
+def _common(steps: NDArray[np.int64]) -> int:
+    """The greatest number that divides all of them."""
+    return max(1, int(np.gcd.reduce(np.abs(steps))))
 
 
 def log_sign_p(steps: NDArray[np.int64], alternative: str) -> float:
     """Log p of the sum of `steps` when the sign of each is random."""
     observed = int(steps.sum())
-    if alternative == "greater":
-        return log_tail(steps, observed)
-    if alternative == "less":
-        return log_tail(steps, -observed)
-    return 0.0 if observed == 0 else min(0.0, math.log(2) + log_tail(steps, abs(observed)))
+    if alternative == "two-sided":
+        return 0.0 if observed == 0 else min(0.0, math.log(2) + log_sign_tail(steps, abs(observed)))
+    return log_sign_tail(steps, observed if alternative == "greater" else -observed)
 
 
 def _monte_carlo(matrix: StatisticMatrix, pairs: list[Observed], settings: Settings) -> list[Tail]:

@@ -40,6 +40,7 @@ class McNemar(Sign):
     null: ClassVar[str] = "items that only one system gets right are as likely to be either's"
     assumes: ClassVar[str] = "items are independent of each other and each is right or wrong"
     citation: ClassVar[str] = "McNemar 1947"
+    takes_clusters: ClassVar[bool] = False
 
     def refusal(self, matrix: StatisticMatrix) -> str | None:
         """Refuse statistics that are not right or wrong in every unit."""

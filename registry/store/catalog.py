@@ -55,9 +55,24 @@ def set_values(connection: Connection, table: Table, row_id: int, **values: Any)
 
 
 def test_sets(connection: Connection, task_id: int) -> Sequence[AnyRow]:
-    """The test sets of a task in the manifest's order."""
+    """The test sets that a task declares, in its order."""
     table = models.test_set
-    return connection.execute(select(table).where(table.c.task_id == task_id).order_by(table.c.position)).all()
+    query = select(table).where(table.c.task_id == task_id, table.c.is_declared).order_by(table.c.position)
+    return connection.execute(query).all()
+
+
+def declare_test_sets(connection: Connection, task_id: int, declared: Sequence[tuple[str, str | None]]) -> None:
+    """Make these (name, cluster attribute) the task's test sets, in this order."""
+    table = models.test_set
+    known = {row.name: row for row in connection.execute(select(table).where(table.c.task_id == task_id))}
+    wanted = {name: {"position": n, "cluster_attribute": cluster, "is_declared": True}
+              for n, (name, cluster) in enumerate(declared)}
+    for name, row in known.items():
+        values = wanted.pop(name, {"is_declared": False})
+        if any(row._mapping[k] != v for k, v in values.items()):
+            set_values(connection, table, row.test_set_id, **values)
+    for name, values in wanted.items():
+        insert(connection, table, task_id=task_id, name=name, gold_revision_id=None, **values)
 
 
 def gold_sources(connection: Connection, gold_revision_id: int, reader: str) -> dict[str, str]:
@@ -127,11 +142,16 @@ def submission_source(connection: Connection, submission_id: int) -> AnyRow:
 
 
 def ranked(connection: Connection, test_set_id: int) -> Sequence[AnyRow]:
-    """The submissions that take part on a test set, as the view `ranked_submission` gives them."""
-    return connection.execute(
-        text("SELECT * FROM ranked_submission WHERE test_set_id = :test_set ORDER BY submission_id"),
-        {"test_set": test_set_id},
-    ).all()
+    """The submissions that take part on a test set: those in the view `ranked_submission` that fit the gold."""
+    return connection.execute(text("""
+        SELECT * FROM ranked_submission WHERE test_set_id = :test_set AND scoring_id IS NOT NULL
+        ORDER BY submission_id"""), {"test_set": test_set_id}).all()
+
+
+def taking_part(connection: Connection, task: str) -> set[int]:
+    """The ids of a task's latest submissions that are not withdrawn, whether they fit the gold or not."""
+    query = text("SELECT submission_id FROM ranked_submission WHERE task = :task")
+    return set(connection.execute(query, {"task": task}).scalars())
 
 
 def task_metrics(connection: Connection, task_id: int) -> Sequence[AnyRow]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, func, select
+from sqlalchemy import Connection, func, select, text
 
 from registry.store import models
 from registry.store.catalog import AnyRow
@@ -29,3 +29,14 @@ def pair_results(connection: Connection, digests: Sequence[str]) -> dict[str, An
     """The pair results that are there, by digest."""
     table = models.pair_result
     return {row.digest: row for row in connection.execute(select(table).where(table.c.digest.in_(list(digests))))}
+
+
+def obsolete(connection: Connection, task: str, shown: Sequence[str],
+             metrics: Sequence[str] | None) -> Sequence[AnyRow]:
+    """The comparisons that boards show although they are not among those that were `shown` last, by digest.
+
+    Only the boards of these metrics (by alias; None: of all) were asked for.
+    """
+    query = text("SELECT comparison_id, digest, signature, metric FROM latest_comparison WHERE task = :task")
+    rows = connection.execute(query, {"task": task}).all()
+    return [row for row in rows if row.digest not in shown and (metrics is None or row.metric in metrics)]

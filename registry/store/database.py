@@ -5,6 +5,7 @@ One process writes or many read. A reader that meets a writer waits a little, th
 
 from __future__ import annotations
 
+import glob
 import os
 import re
 import time
@@ -36,14 +37,16 @@ CONFIG: dict[str, Any] = {
 LOCKED_CONFIG = CONFIG | {"enable_external_access": "false", "lock_configuration": "true"}
 RETRY_SECONDS = 2.0
 
+_TABLES = (".csv", ".tsv", ".parquet", ".json", ".jsonl", ".ndjson")
 _HOLDER = re.compile(r"Conflicting lock is held in (.+?)(?: \(PID (\d+)\))?(?: by user .+?)?\. ")
 
 
 class Database:
     """The registry's file at `path`."""
 
-    def __init__(self, path: str | Path) -> None:
+    def __init__(self, path: str | Path, *, named: Path | None = None) -> None:
         self.path = Path(path)
+        self.named = named or self.path  # what errors call it
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -94,7 +97,7 @@ class Database:
             InputError: The path cannot hold a registry: no such folder, or another file is there.
             SchemaError: The schema is newer than the program.
         """
-        if self.path.exists():
+        if self._exists():
             self._require()
             with self._connection(read_only=True) as connection:
                 if not schema.needs_upgrade(connection, self.path):
@@ -102,9 +105,9 @@ class Database:
             with self._connection() as connection, _transaction(connection):
                 schema.upgrade(connection)
             return True
-        if not self.path.parent.is_dir():
-            raise InputError("no such folder; make it first", path=self.path.parent)
-        unfinished = Database(self.path.with_name(f".{self.path.name}.{os.getpid()}.new"))
+        self._require_free()
+        self._remove_unfinished()
+        unfinished = Database(self.path.with_name(f".{self.path.name}.{os.getpid()}.new"), named=self.path)
         try:
             with unfinished._connection() as connection, _transaction(connection):
                 schema.upgrade(connection)
@@ -116,16 +119,57 @@ class Database:
         except OSError as error:
             raise StoreError(self.path, f"cannot create the database: {error.strerror}") from None
         finally:
-            unfinished.path.unlink(missing_ok=True)
-            unfinished.path.with_name(unfinished.path.name + ".wal").unlink(missing_ok=True)
+            unfinished._remove()
         return True
 
+    def _require_free(self) -> None:
+        """Refuse a path where no new registry can or should be made."""
+        if self.path.suffix.lower() in _TABLES:
+            raise InputError(f"DuckDB would take a file called *{self.path.suffix} for a table; name it *.duckdb",
+                             path=self.path)
+        if not self.path.parent.is_dir():
+            raise InputError("no such folder; make it first", path=self.path.parent)
+        if self.path.is_symlink():
+            raise InputError("a symbolic link that leads nowhere; remove it or name another file", path=self.path)
+        if self._log.exists():
+            raise InputError(f"{self._log.name} stands here without its database, and would be played into a new one; "
+                             "put the database back beside it, or remove it", path=self.path)
+
+    @property
+    def _log(self) -> Path:
+        """DuckDB's write-ahead log."""
+        return self.path.with_name(self.path.name + ".wal")
+
+    def _remove(self) -> None:
+        for path in (self.path, self._log):
+            path.unlink(missing_ok=True)
+
+    def _remove_unfinished(self) -> None:
+        """Remove what processes that are gone by now have left unfinished."""
+        for path in self.path.parent.glob(f".{glob.escape(self.path.name)}.*.new"):
+            pid = path.name.removesuffix(".new").rpartition(".")[2]
+            if pid.isdecimal() and not Path(f"/proc/{pid}").exists() and Path("/proc/self").exists():
+                Database(path)._remove()
+
+    def _exists(self) -> bool:
+        try:
+            return self.path.exists()
+        except OSError as error:
+            raise InputError(f"cannot use this path: {error.strerror}", path=self.path) from None
+
     def _require(self) -> None:
-        if not self.path.exists():
+        if not self._exists():
             raise InputError("no registry here; `registry run MANIFEST` or `registry init` creates one, "
                              "`--db` names another", path=self.path)
         if not self.path.is_file():
             raise InputError("not a file, so not a registry", path=self.path)
+        try:
+            with self.path.open("rb") as file:
+                magic = file.read(12)[8:]
+        except OSError as error:
+            raise InputError(f"cannot read the file: {error.strerror}", path=self.path) from None
+        if magic != b"DUCK":  # DuckDB itself would read a file called *.csv or *.parquet as a table
+            raise InputError("this file is no DuckDB database; name another with --db", path=self.path)
 
     @contextmanager
     def _connection(self, *, read_only: bool = False, config: dict[str, Any] = CONFIG) -> Iterator[Connection]:
@@ -162,7 +206,7 @@ class Database:
             yield
         except (DBAPIError, duckdb.Error) as error:
             cause = error.orig if isinstance(error, DBAPIError) else error
-            if (named := explain(str(cause), self.path)) is None:
+            if (named := explain(str(cause), self.named)) is None:
                 raise
             raise named from None
 
@@ -171,7 +215,9 @@ def _publish(unfinished: Path, path: Path) -> None:
     """Give a finished file its name, never replacing a file that came meanwhile."""
     try:
         os.link(unfinished, path)
-    except PermissionError:  # a file system without hard links
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links
         if path.exists():
             raise FileExistsError(path) from None
         unfinished.rename(path)

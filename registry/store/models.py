@@ -61,7 +61,7 @@ task = Table(
 )
 test_set = Table(
     "test_set", metadata, _id("test_set_id"), _int("task_id"), _text("name"), _int("position"),
-    _text("cluster_attribute", null=True), _int("gold_revision_id", null=True),
+    _text("cluster_attribute", null=True), _int("gold_revision_id", null=True), _flag("is_declared"),
     UniqueConstraint("task_id", "name"),
 )
 gold_revision = Table(
@@ -132,7 +132,7 @@ event = Table(
 )
 
 # Comparisons. A pair result is keyed by the content it rests on and never changes; a comparison is one snapshot of a
-# family. `sequence` tells which comparison was asked for last.
+# family. `sequence` tells which comparison of a board was asked for last; 0 is one whose board is no more.
 pair_result = Table(
     "pair_result", metadata, _id("pair_result_id"), _text("digest"), _text("statistics_a"), _text("statistics_b"),
     _text("metric"), _text("test"), _text("alternative"), _text("method"), _number("difference", null=True),

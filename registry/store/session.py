@@ -9,6 +9,7 @@ from pathlib import Path
 
 from sqlalchemy import Connection
 
+from registry.errors import RegistryError
 from registry.store.database import Database
 from registry.store.journal import Journal
 
@@ -17,12 +18,13 @@ class Session:
     """A connection in a transaction; `checkpoint` commits what is finished so far and goes on in a new one."""
 
     def __init__(self, connection: Connection, *, dry_run: bool) -> None:
-        self.connection, self._dry_run = connection, dry_run
+        self.connection, self._dry_run, self.kept = connection, dry_run, False
 
     def checkpoint(self) -> None:
         """Make what is finished durable; on a dry run, nothing is."""
         if not self._dry_run:
             self.connection.commit()
+            self.kept = True
 
 
 @contextmanager
@@ -35,8 +37,16 @@ def writing(database: Database, journal: Journal, *, create: bool = False, dry_r
         if create and dry_run and not database.path.exists():
             folder = stack.enter_context(tempfile.TemporaryDirectory())
             database = Database(Path(folder) / database.path.name)
-        if create:
+        new = create and not database.path.exists()
+        if create and (new or not dry_run):
             database.create()
-        connection = stack.enter_context(database.writing(dry_run=dry_run))
-        yield Session(connection, dry_run=dry_run)
-        journal.close(connection)
+        session = None
+        try:
+            with database.writing(dry_run=dry_run) as connection:
+                session = Session(connection, dry_run=dry_run)
+                yield session
+                journal.close(connection)
+        except RegistryError:
+            if new and session is not None and not session.kept:
+                database.path.unlink()  # nothing came of it: leave no empty registry behind
+            raise

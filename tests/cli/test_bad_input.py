@@ -68,6 +68,44 @@ def test_a_bad_manifest_is_refused(applied, old, new, says):
     applied.refused(*says, command=("check", applied.manifest))
 
 
+@pytest.mark.parametrize("extra", [
+    'x = ' + "[" * 5000, "x = " + "9" * 5000, '[[submit]]\nfile = "a"\nattributes = { x = nan }',
+    '[[submit]]\nfile = "systems/\\u0000"\nsystem = "x"', '[[metric]]\nid = "b"\nname = "Accuracy"',
+])
+def test_odd_toml_is_refused_in_one_line(applied, extra):
+    applied.manifest.write_text(applied.manifest.read_text() + extra + "\n")
+    applied.refused("task.toml")
+
+
+def test_no_registry_is_left_behind_by_a_first_run_that_fails(task, registry, tmp_path):
+    task.systems["a"]["unknown"] = "yes"
+    registry("run", task.write(), exit_code=3)
+    assert not list(tmp_path.glob("*.duckdb*"))
+
+
+def test_a_log_without_its_database_is_not_played_into_a_new_one(registry, tmp_path):
+    (tmp_path / "registry.duckdb.wal").write_bytes(b"x")
+    assert "registry.duckdb.wal stands here without its database" in registry("init", exit_code=3).stderr
+    assert (tmp_path / "registry.duckdb.wal").read_bytes() == b"x"
+
+
+@pytest.mark.parametrize("name", ["gold.csv", "x.parquet"])
+def test_a_name_that_duckdb_takes_for_a_table(registry, tmp_path, name):
+    assert "name it *.duckdb" in registry("init", "--db", name, exit_code=3).stderr
+    (tmp_path / name).write_text("a,b\n1,2\n")
+    assert "no DuckDB database" in registry("board", "--db", name, exit_code=3).stderr
+
+
+def test_a_link_that_leads_nowhere(registry, tmp_path):
+    (tmp_path / "d.duckdb").symlink_to("nowhere.duckdb")
+    assert "leads nowhere" in registry("init", "--db", "d.duckdb", exit_code=3).stderr
+
+
+def test_long_items_are_clipped(applied):
+    path = new_file(applied, FULL + "x" * 100_000 + "\tyes\n")
+    applied.refused("not in the gold", command=("check", applied.manifest, path))
+
+
 def test_two_files_of_one_name(applied):
     applied.manifest.write_text(applied.manifest.read_text() + '[[submit]]\nfile = "systems/a.tsv"\nsystem = "b"\n')
     applied.refused("submit[1]: b/b@1 is declared twice", "a.tsv", "b.tsv")

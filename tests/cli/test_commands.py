@@ -109,7 +109,9 @@ def test_queries(task, registry):
     registry("run", task.write())
     found = registry("query", "SELECT system, rank FROM leaderboard ORDER BY position", "--format", "csv")
     assert found.stdout == "system,rank\na,1\nb,2\nc,2\n"
-    assert registry("query", "SELECT 1 AS a, 2 AS a", "--format", "tsv").stdout == "a_1\ta_2\n1\t2\n"
+    assert registry("query", "SELECT 1 AS a, 2 AS a", "--format", "tsv").stdout == "a\ta_2\n1\t2\n"
+    assert registry("query", "SELECT 1 AS a, 2 AS a, 3 AS a_2, [1, 'nan'::DOUBLE] AS n", "--format", "json").json == [
+        {"a": 1, "a_3": 2, "a_2": 3, "n": [1, None]}]
     assert "exactly one SELECT" in registry("query", "DROP TABLE task", exit_code=3).stderr
 
 

@@ -42,7 +42,7 @@ def test_one_more_submission_is_one_more(task, registry):
     told = registry("run", task.write()).stderr
     assert "1 added, 2 unchanged" in told
     assert "scores: 1 computed, 2 there already" in told
-    assert "pairs: 1 tested, 2 there already" in told  # c says what b says, so a against c is there too
+    assert "pairs: 1 tested, 2 known" in told  # c says what b says, so a against c is there too
 
 
 def test_the_same_version_with_other_content_is_refused(task, registry):
@@ -94,6 +94,60 @@ def test_changed_gold_needs_a_new_version_and_scores_everything_anew(task, regis
     scores = {row["system"]: row["score"] for row in registry("board", "--format", "json").json}
     assert scores == {"a": 4 / 6, "b": 2 / 6, "c": 2 / 6, "d": 5 / 6}
     assert [row["revision"] for row in query(registry, "SELECT revision FROM gold_revision")] == [1, 2]
+
+
+def test_the_version_counts_from_the_last_apply(task, registry):
+    for version in ("1", "2"):
+        task.version = version
+        registry("run", task.write())
+    task.gold["i0"] = "yes"
+    assert "task.version is still '2'" in registry("run", task.write(), exit_code=4).stderr
+
+
+def test_a_submission_that_does_not_fit_new_gold_takes_no_part(task, registry):
+    """One that came by `submit` cannot answer an item that the gold gained: it must not stand in the way."""
+    registry("run", task.write())
+    (task.folder / "extra.tsv").write_text("".join(f"{k}\t{v}\n" for k, v in task.gold.items()))
+    registry("submit", "small", task.folder / "extra.tsv", "--system", "d")
+    task.version = "2"
+    task.gold["i6"], task.documents["i6"] = "no", "d3"
+    task.submission = {"missing": "worst"}
+    told = registry("run", task.write()).stderr
+    assert "test/d/d@1 does not fit the new gold and takes no part" in told
+    assert "i6" in told
+    assert [r["system"] for r in registry("board", "--format", "json").json] == ["a", "b", "c"]
+
+
+def test_the_latest_version_is_ranked_whatever_the_order_of_the_tables(task, registry):
+    for name in ("v10", "v9"):
+        (task.folder / f"{name}.tsv").parent.mkdir(exist_ok=True)
+    task.extra = '[[submit]]\nfile = "d-{version}.tsv"\nsystem = "d"\n'
+    task.write()
+    for version, label in (("9", "no"), ("10", "yes")):
+        (task.folder / f"d-{version}.tsv").write_text("".join(f"{k}\t{label}\n" for k in task.gold))
+    registry("run", task.manifest)
+    assert "d/d@10" in [r["submission"] for r in registry("board", "--format", "json").json]
+
+
+def test_a_submission_that_left_the_manifest_is_told_of(task, registry):
+    registry("run", task.write())
+    (task.folder / "systems" / "c.tsv").unlink()
+    told = registry("run", task.manifest).stderr
+    assert "note: test/c/c@1 came by `registry submit` or an earlier manifest and takes part" in told
+    assert "nothing changed" in told
+
+
+def test_submit_reads_with_options_of_its_own(task, registry):
+    import json
+
+    registry("run", task.write())
+    path = task.folder / "d.jsonl"
+    path.write_text("".join(json.dumps({"item": k, "label": v}) + "\n" for k, v in list(task.gold.items())[1:]))
+    assert 'set syntax = "jsonl"' in registry("submit", "small", path, "--system", "d", exit_code=3).stderr
+    registry("submit", "small", path, "--system", "d", "--option", "syntax=jsonl", "--missing", "worst")
+    registry("score")
+    registry("compare")
+    assert {r["system"]: r["score"] for r in registry("board", "--format", "json").json}["d"] == 5 / 6
 
 
 def test_gold_can_go_back(task, registry):

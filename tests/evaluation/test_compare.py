@@ -48,7 +48,7 @@ def test_one_more_submission_gives_the_last_bit_of_computing_everything_anew(man
     registry("run", many.write())
     many.systems["s8"] = last
     told = registry("run", many.write()).stderr
-    assert "pairs: 8 tested, 28 there already" in told
+    assert "pairs: 8 tested, 28 known" in told
     incremental = raw(registry)
     (tmp_path / "registry.duckdb").unlink()
     registry("run", many.manifest)
@@ -155,13 +155,61 @@ def test_baselines_are_shown_unranked_when_the_board_says_so(task, registry):
 def test_a_test_that_does_not_apply_says_why(task, registry):
     registry("run", task.write())
     refused = registry("compare", "--test", "mcnemar", "--unit", "cluster", exit_code=3).stderr
-    assert "small/test by Accuracy: mcnemar needs units that are right or wrong" in refused
+    assert "mcnemar does not take clusters; set unit" in refused
 
 
 def test_signature_identifies_the_comparison(task, registry):
     registry("run", task.write())
     signature = registry("board", "--format", "json").json[0]["signature"]
-    assert signature.startswith("acc|task:small@1|set:test|n:6/3c|gold:")
+    assert signature.startswith("acc|task:small@1|set:test|n:6|gold:")
     assert "|test:permutation-exact|seed:-|corr:holm/3|a:.05|v:" in signature
-    registry("compare", "--alpha", "0.01")
-    assert registry("board", "--format", "json").json[0]["signature"] != signature
+    others = []
+    for option in (("--alpha", "0.01"), ("--unit", "cluster"), ("--alternative", "greater"), ("--test", "sign")):
+        registry("compare", *option)
+        others.append(registry("board", "--format", "json").json[0]["signature"])
+    assert "|n:6/3c|" in others[1]
+    assert "|test:permutation-exact|alt:greater|" in others[2]
+    assert len({signature, *others}) == 5
+
+
+def test_an_exact_comparison_has_the_same_identity_under_every_seed(task, registry):
+    """The line that a paper prints must come out again elsewhere; exact tests draw nothing."""
+    signatures = set()
+    for seed in ({"seed": 1}, {"seed": 2, "resamples": 77}, {}):
+        task.significance = seed or {"alpha": 0.05}
+        registry("run", task.write(), "--db", f"{len(signatures)}{len(seed)}.duckdb")
+        signatures.add(registry("board", "--db", f"{len(signatures)}{len(seed)}.duckdb", "--format", "json")
+                       .json[0]["signature"])
+    assert len(signatures) == 1
+
+
+def test_boards_that_are_no_more_are_not_shown(many, registry):
+    """Tracks, facets and test sets come and go with the manifest; what a board showed stays in the database."""
+    many.test_set = {"facets": ["document"]}
+    many.documents = {k: f"d{n % 2}" for n, k in enumerate(many.gold)}
+    registry("run", many.write())
+    assert {r["facet"] for r in registry("board", "--format", "json").json} == {None, "document=d0", "document=d1"}
+    many.test_set = {"name": "renamed"}
+    board = registry("run", many.write(), "--format", "json").json
+    assert {(r["test_set"], r["facet"]) for r in board} == {("renamed", None)}
+    assert len(board) == 9
+    assert registry("board").stderr == ""
+    many.test_set = {"facets": ["document"]}
+    again = registry("run", many.write(), "--format", "json").json
+    assert len(again) == 27
+    many.submission = {"track": "closed"}
+    moved = registry("run", many.write(), "--format", "json").json
+    assert {r["track"] for r in moved} == {"closed"}
+    assert registry("board").stderr == ""
+
+
+def test_a_single_system_has_a_board_and_no_pairs(task, registry):
+    task.systems = {"a": task.systems["a"]}
+    registry("run", task.write())
+    assert "nothing to compare" in registry("board", "--format", "table").stdout
+    assert registry("pairs", "--format", "json").json == []
+
+
+def test_too_few_units_for_any_significance_are_told(task, registry):
+    registry("run", task.write())
+    assert "With 6 items no p-value can be below 0.03125" in registry("board", "--format", "table").stdout

@@ -13,6 +13,7 @@ def root(tmp_path):
         (tmp_path / "subs" / name).write_text("x")
     (tmp_path / "teams" / "Cat").mkdir(parents=True)
     (tmp_path / "teams" / "Cat" / "run-1").write_text("x")
+    (tmp_path / "loop").symlink_to("loop")
     return Root(tmp_path, tmp_path / "task.toml")
 
 
@@ -36,7 +37,9 @@ def test_braces_capture_names_and_all_else_is_literal(root):
     ("../{team}", "leads out|no file"),
     ("../task.toml", "leads out"),
     ("/etc/passwd", "leads out"),
-    ("subs", "is not a file"),
+    ("subs", "not a regular file"),
+    ("x" * 300, "cannot use the path"),
+    ("loop", "cannot use the path|no such file"),
 ])
 def test_what_does_not_work_out_is_named(root, pattern, says):
     with pytest.raises(ManifestError, match=says) as caught:
@@ -48,6 +51,12 @@ def test_a_name_that_splits_in_two_ways_is_refused(root):
     (root.folder / "subs" / "a.b.c.txt").write_text("x")
     with pytest.raises(ManifestError, match=r"a\.b\.c\.txt matches .* in more than one way"):
         match(root, "subs/{team}.{system}.txt")
+
+
+def test_a_file_named_by_itself_is_left_out_of_patterns(root):
+    odd = root.folder / "subs" / "a.b.c.txt"
+    odd.write_text("x")
+    assert len(list(root.match("subs/{team}.{system}.txt", "key", frozenset({odd})))) == 3
 
 
 def test_a_link_out_of_the_root_is_refused(root, tmp_path_factory):

@@ -31,7 +31,7 @@ def test_only_line_feeds_end_lines():
     (b"\xef\xbb\xbfa\n", 1, "byte-order mark"),
     ("a".encode("utf-16"), 1, "UTF-16"),
     (b"a\n\0\n", 2, "NUL"),
-    (gzip.compress(b"a\n" * 100)[:-9], None, "too early"),
+    (gzip.compress(b"a\n" * 100)[:-9], None, "before the end-of-stream marker"),
     (b"\x1f\x8bnonsense", None, "damaged gzip"),
 ])
 def test_what_is_no_text_is_named(content, line, says):

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.significance import lattice
-from registry.significance.lattice import TooLargeError, log_tail
+from registry.significance.lattice import TooLargeError, log_sign_tail
 
 
 def counted_tail(weights, threshold):
@@ -29,7 +29,7 @@ def test_equals_the_count_of_all_signs(weights, data):
     total = sum(map(abs, weights))
     threshold = data.draw(st.integers(-total - 2, total + 2))
     exact = counted_tail(weights, threshold)
-    found = log_tail(np.array(weights, dtype=np.int64), threshold)
+    found = log_sign_tail(np.array(weights, dtype=np.int64), threshold)
     if exact == 0:
         assert found == -math.inf
     else:
@@ -45,7 +45,39 @@ def test_equals_the_binomial_tail_in_whole_numbers(n, favour):
         count += term
     bits = count.bit_length()  # taken out first: the logarithm of the count alone is a large number
     expected = math.log(count / 2**bits) + (bits - n) * math.log(2)
-    assert log_tail(np.ones(n, dtype=np.int64), 2 * favour - n) == pytest.approx(expected, rel=1e-15, abs=2e-13)
+    assert log_sign_tail(np.ones(n, dtype=np.int64), 2 * favour - n) == pytest.approx(expected, rel=1e-15, abs=2e-13)
+
+
+class _Ramp:
+    """A region whose boundary is a slanted and bent line."""
+
+    def threshold(self, row):
+        return 30 + 0.4 * row + 0.002 * row * row
+
+    def thresholds(self, rows):
+        return np.ceil(self.threshold(rows)).astype(np.int64)
+
+
+@pytest.mark.parametrize("shift", [0, 40, 90])
+def test_transform_and_convolution_agree_in_two_dimensions(monkeypatch, shift):
+    """Two computations that share nothing: sums of positive terms only, and a tilted transform of a window."""
+    rng = np.random.default_rng(shift)
+    vectors = np.stack([rng.integers(-2, 4, 220), rng.integers(-3, 5, 220)], axis=1)
+    region = _Ramp()
+    region.thresholds = lambda rows: _Ramp().thresholds(rows) + int(vectors[:, 0].sum() / 2) + shift
+    region.threshold = lambda row: _Ramp().threshold(row) + int(vectors[:, 0].sum() / 2) + shift
+    convolved = lattice.log_probability(vectors, region)
+    monkeypatch.setattr(lattice, "SMALL", 0)
+    assert lattice.log_probability(vectors, region) == pytest.approx(convolved, abs=1e-12)
+
+
+@given(st.lists(st.integers(-40, 40), min_size=30, max_size=60), st.floats(0, 0.9))
+def test_transform_and_convolution_agree_in_one_dimension(weights, share):
+    threshold = int(share * sum(map(abs, weights)))
+    convolved = log_sign_tail(np.array(weights, dtype=np.int64), threshold)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lattice, "SMALL", 0)
+        assert log_sign_tail(np.array(weights, dtype=np.int64), threshold) == pytest.approx(convolved, abs=1e-12)
 
 
 def test_a_window_gives_what_the_whole_lattice_gives(monkeypatch):
@@ -55,14 +87,15 @@ def test_a_window_gives_what_the_whole_lattice_gives(monkeypatch):
     threshold = int(weights.sum() * 0.4)
     exact = counted_tail(weights.tolist(), threshold)
     expected = math.log(exact.numerator) - math.log(exact.denominator)
-    assert log_tail(weights, threshold) == pytest.approx(expected, abs=1e-12)
-    assert log_tail(weights * 1000, threshold * 1000) == pytest.approx(expected, abs=1e-12)
+    assert log_sign_tail(weights, threshold) == pytest.approx(expected, abs=1e-12)
+    assert log_sign_tail(weights * 1000, threshold * 1000) == pytest.approx(expected, abs=1e-12)
 
 
 def test_a_lattice_too_large_is_refused(monkeypatch):
+    monkeypatch.setattr(lattice, "SMALL", 0)
     monkeypatch.setattr(lattice, "MAX_WORK", 1000)
     with pytest.raises(TooLargeError):
-        log_tail(np.arange(1, 200), 500)
+        log_sign_tail(np.arange(1, 200), 500)
 
 
 @pytest.mark.parametrize(("weights", "threshold", "expected"), [
@@ -70,4 +103,4 @@ def test_a_lattice_too_large_is_refused(monkeypatch):
     ([3], -2, math.log(0.5)), ([1, 1], 0, math.log(0.75)),
 ])
 def test_degenerate(weights, threshold, expected):
-    assert log_tail(np.array(weights, dtype=np.int64), threshold) == pytest.approx(expected)
+    assert log_sign_tail(np.array(weights, dtype=np.int64), threshold) == pytest.approx(expected)

@@ -19,8 +19,8 @@ def quotient(sums):
     return np.divide(sums[..., 0], sums[..., 1], out=np.full(sums.shape[:-1], np.nan), where=sums[..., 1] != 0)
 
 
-def matrix(statistics, **options):
-    return StatisticMatrix(np.asarray(statistics, dtype=float), quotient, quotient=ACCURACY, **options)
+def matrix(statistics, quotient_=ACCURACY, **options):
+    return StatisticMatrix(np.asarray(statistics, dtype=float), quotient, quotient=quotient_, **options)
 
 
 def of_labels(right):
@@ -60,7 +60,7 @@ own_denominators = st.lists(
 alternatives = st.sampled_from(["two-sided", "greater", "less"])
 
 
-@given(shared_denominators, alternatives)
+@given(shared_denominators | own_denominators, alternatives)
 def test_exact_equals_full_enumeration(statistics, alternative):
     found = run(matrix(statistics), alternative=alternative)
     discordant = any(unit[0] != unit[1] for unit in statistics)
@@ -72,15 +72,65 @@ def test_exact_equals_full_enumeration(statistics, alternative):
 
 @given(own_denominators, alternatives)
 def test_monte_carlo_agrees_with_full_enumeration(statistics, alternative):
-    """Denominators that differ have no one-dimensional lattice; ties must count although floats split them."""
-    found = run(matrix(statistics), alternative=alternative, resamples=2000)
-    if found.method == "exact":
+    """Without the form of a quotient the same score is drawn; ties must count although floats split them."""
+    found = run(matrix(statistics, None), alternative=alternative, resamples=2000)
+    if not found.n_discordant:
         return
+    assert found.method == "monte-carlo"
     expected = float(enumerated(statistics, alternative))
     deviation = math.sqrt(max(expected * (1 - expected), 1e-4) / 2000)
     assert abs(found.p_value - (2000 * expected + 1) / 2001) < 6 * deviation
     assert found.resamples == 2000
     assert found.p_low <= found.p_value <= found.p_high + 1 / 2000
+
+
+BETA = st.sampled_from([1, 2, 5])
+
+
+@st.composite
+def spans(draw):
+    """Units with (true positives, predicted, gold) of two systems, F-beta's coefficients, and what both give."""
+    beta = draw(BETA)
+    units = draw(st.lists(st.tuples(st.integers(0, 3), *[st.integers(0, 3)] * 4), min_size=1, max_size=8))
+    statistics = [[[min(tp, gold), min(tp, gold) + more, gold] for tp, more in ((a, c), (b, d))]
+                  for gold, a, b, c, d in units]
+    return statistics, ((1 + beta**2, 0, 0), (0, 1, beta**2))
+
+
+@given(spans(), alternatives)
+def test_exact_f_equals_full_enumeration(case, alternative):
+    """F-beta on the two-dimensional lattice: ties between different swaps must be told from near ties."""
+    statistics, (over, under) = case
+    projected = [[[sum(c * s for c, s in zip(side, system, strict=True)) for side in (over, under)] for system in unit]
+                 for unit in statistics]
+    totals = [sum(unit[s][1] for unit in projected) for s in (0, 1)]
+    least = [sum(min(unit[0][1], unit[1][1]) for unit in projected)]
+    if not all(totals + least):
+        return
+
+    def score(sums):
+        return (sums @ np.array(over, dtype=float)) / (sums @ np.array(under, dtype=float))
+
+    found = run(StatisticMatrix(np.array(statistics, dtype=float), score, quotient=(over, under)),
+                alternative=alternative)
+    assert found.method == "exact"
+    expected = enumerated(projected, alternative) if found.n_discordant else 1
+    assert found.p_value == pytest.approx(float(expected), rel=1e-12)
+
+
+def test_an_exact_p_value_of_few_swaps_is_the_very_fraction():
+    """So equal p-values are equal to the last bit, and one that is just alpha is significant."""
+    for n in range(1, 12):
+        found = run(of_labels([[1, 0]] * n + [[1, 1]] * 3))
+        assert found.p_value == 2 / 2**n
+
+
+def test_a_far_tail_of_f_keeps_its_digits():
+    """40 sentences in which only A finds the span: both sums move together, all swaps but two are less extreme."""
+    statistics = np.array([[[1, 1, 1], [0, 0, 1]]] * 40 + [[[0, 2, 2], [0, 2, 2]]] * 10, dtype=float)
+    found = run(StatisticMatrix(statistics, lambda s: 2 * s[..., 0] / (s[..., 1] + s[..., 2]),
+                                quotient=((2, 0, 0), (0, 1, 1))))
+    assert found.p_value == pytest.approx(2.0**-39, rel=1e-12)
 
 
 def test_right_and_wrong_items_give_the_binomial_test():
@@ -132,29 +182,29 @@ def uneven(seed, units=200, systems=4):
 def test_draws_do_not_depend_on_the_other_systems_or_on_chunks(monkeypatch):
     statistics = uneven(1)
     settings = Settings(resamples=3000, seed=0)
-    full = Permutation().run(matrix(statistics), [(0, 1), (2, 3), (1, 2)], settings)
-    alone = Permutation().run(matrix(statistics[:, [1, 2]]), [(0, 1)], settings)
+    full = Permutation().run(matrix(statistics, None), [(0, 1), (2, 3), (1, 2)], settings)
+    alone = Permutation().run(matrix(statistics[:, [1, 2]], None), [(0, 1)], settings)
     assert full[2] == alone[0]
     monkeypatch.setattr(draws, "_CHUNK", 37)
-    assert Permutation().run(matrix(statistics), [(0, 1), (2, 3), (1, 2)], settings) == full
+    assert Permutation().run(matrix(statistics, None), [(0, 1), (2, 3), (1, 2)], settings) == full
 
 
 def test_more_draws_begin_with_the_same_draws():
     statistics = uneven(2)
-    few, many = (run(matrix(statistics), resamples=n, seed=5) for n in (700, 1400))
+    few, many = (run(matrix(statistics, None), resamples=n, seed=5) for n in (700, 1400))
     counts = [round(r.p_value * (r.resamples + 1)) - 1 for r in (few, many)]
     assert 0 <= counts[1] - counts[0] <= 700
 
 
 def test_the_mirror_pair_has_the_same_p_value():
     statistics = uneven(3)
-    m = matrix(statistics)
+    m = matrix(statistics, None)
     assert run(m, (0, 1), seed=9).p_value == run(m, (1, 0), seed=9).p_value
     assert run(m, (0, 1), seed=9, alternative="greater").p_value == run(m, (1, 0), seed=9, alternative="less").p_value
 
 
 def test_seeds_matter_and_0_is_one():
-    m = matrix(uneven(4))
+    m = matrix(uneven(4), None)
     p = [run(m, seed=s, resamples=1000).p_value for s in (0, 0, 1)]
     assert p[0] == p[1] != p[2]
 

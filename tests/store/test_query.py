@@ -30,6 +30,8 @@ def test_explain_is_answered(database):
     "SELECT content FROM read_text('secret.txt')", "ATTACH 'other.duckdb'", "PRAGMA database_list; SELECT 1",
     "CALL pragma_version()", "SET threads = 1", "SET enable_external_access = true", "INSTALL httpfs", "LOAD httpfs",
     "EXPORT DATABASE 'x'", "SELECT * FROM rows", "SELECT nothing FROM task", "SELEC 1", "CHECKPOINT",
+    "SELECT * FROM enable_logging(storage := 'file', storage_path := 'x')", 'FROM "enable_logging"()',
+    "FROM force_checkpoint()",
 ])
 def test_everything_else_is_refused_in_one_line(database, tmp_path, sql):
     (tmp_path / "secret.txt").write_text("secret")

@@ -25,7 +25,7 @@ final AS (
         numbered.track_id,
         test_set.gold_revision_id
     FROM numbered
-    JOIN test_set USING (test_set_id)
+    JOIN test_set ON test_set.test_set_id = numbered.test_set_id AND test_set.is_declared
     JOIN task USING (task_id)
     JOIN system USING (system_id)
     JOIN team USING (team_id)

@@ -21,6 +21,6 @@ WITH final AS (
     JOIN metric ON metric.metric_id = comparison.metric_id
     JOIN task_metric ON task_metric.task_id = task.task_id AND task_metric.alias = comparison.alias
     LEFT JOIN track ON track.track_id = comparison.track_id
-    WHERE task_metric.is_declared
+    WHERE task_metric.is_declared AND test_set.is_declared AND comparison.sequence > 0
 )
 SELECT * EXCLUDE (recency) FROM final WHERE recency = 1

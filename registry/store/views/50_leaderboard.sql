@@ -34,6 +34,7 @@ WITH final AS (
     ORDER BY
         latest_comparison.task,
         latest_comparison.test_set_position,
+        latest_comparison.test_set,
         latest_comparison.track NULLS FIRST,
         latest_comparison.facet NULLS FIRST,
         latest_comparison.metric_position,

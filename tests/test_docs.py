@@ -1,0 +1,26 @@
+"""The documentation names every key and option that there is."""
+
+import dataclasses
+import re
+
+import pytest
+
+from registry.manifest import spec
+from registry.readers import READERS
+from tests.conftest import ROOT
+
+MANIFEST = (ROOT / "docs" / "manifest.md").read_text()
+TABLES = [spec.Task, spec.TestSet, spec.Submission, spec.MetricSpec, spec.Significance, spec.Submit, spec.Board]
+
+
+@pytest.mark.parametrize("table", TABLES, ids=lambda t: t.__name__)
+def test_every_key_of_the_manifest_is_documented(table):
+    named = set(re.findall(r"^\| (`.*?) \|", MANIFEST, re.MULTILINE))
+    keys = {key for cell in named for key in re.findall(r"`(\w+)`", cell)}
+    assert set(table.model_fields) <= keys
+
+
+@pytest.mark.parametrize("reader", READERS.values(), ids=lambda r: r.name)
+def test_every_option_of_a_reader_is_documented(reader):
+    section = MANIFEST.partition(f"## Reader `{reader.name}`")[2].partition("\n## ")[0]
+    assert {f.name for f in dataclasses.fields(reader)} <= set(re.findall(r"`(\w+)`", section))
