@@ -16,7 +16,7 @@ class Item:
 
     Attributes:
         key: What names it in every file; unique in its test set.
-        gold: What a metric compares an answer with (a label; later: spans, references).
+        gold: What a metric compares an answer with: a label, a `Tagged` sentence.
         attributes: What groups it, such as document or domain.
         line: Where it stands in the gold file, from 1.
     """
@@ -34,6 +34,23 @@ class Answer:
     key: str
     value: Any
     line: int = 0
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Span:
+    """A typed span of tokens, from `start` up to but not including `end`, counted from 0."""
+
+    start: int
+    end: int
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Tagged:
+    """A sentence with its spans: what readers of tagged text give as gold and as answers."""
+
+    tokens: tuple[str, ...]
+    spans: frozenset[Span]
 
 
 Keyed = TypeVar("Keyed", Item, Answer)

@@ -12,7 +12,7 @@ import re
 import types
 import typing
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from itertools import chain, repeat
 from typing import Any, ClassVar, Self, TypeVar
 
@@ -45,6 +45,9 @@ class Value:
             if option not in known:
                 hint = suggest(option, known) if known else f"{cls.name} takes none"
                 raise InputError(f"unknown option {option!r} of {cls.name}; {hint}")
+        for f in fields(cls):
+            if f.default is MISSING and f.name not in options:
+                raise InputError(f"{cls.name} needs the option {f.name!r}")
         return cls(**{k: _convert(v, hints[k], f"option {k!r} of {cls.name}") for k, v in options.items()})
 
 
@@ -107,6 +110,8 @@ def _write(value: Any) -> str:
     if isinstance(value, str):
         plain = _WORD.fullmatch(value) and isinstance(_read(value, iter(())), str)
         return value if plain else json.dumps(value, ensure_ascii=False)
+    if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
+        return repr(int(value))
     return repr(value)
 
 

@@ -25,7 +25,13 @@ class Spice(Value):
     note: str | None = None
 
 
-KNOWN = {"Spice": Spice}
+@dataclass(frozen=True, repr=False)
+class Sauce(Value):
+    name: ClassVar[str] = "Sauce"
+    of: str
+
+
+KNOWN = {"Spice": Spice, "Sauce": Sauce}
 texts = st.text(st.characters(exclude_categories=("Cs",)))
 
 
@@ -38,13 +44,14 @@ def test_repr_parses_back(value):
 def test_repr_is_legible():
     assert repr(Spice(0.5, 3, True, "seed", ("Goa", "New York"), "hot")) == (
         'Spice(heat=0.5, count=3, whole=true, kind=seed, origins=[Goa, "New York"], note=hot)')
-    assert repr(Spice(origins=("Goa",))).endswith("origins=Goa, note=none)")
+    assert repr(Spice(2.0, origins=("Goa",))) == "Spice(heat=2, count=0, whole=false, kind=pod, origins=Goa, note=none)"
 
 
 @pytest.mark.parametrize("known", [METRICS, READERS, TESTS])
 def test_everything_that_is_registered_parses_back_and_documents_itself(known):
+    required = {"bio": {"scheme": "iob2"}}
     for name, cls in known.items():
-        value = cls()
+        value = cls.build(required.get(name, {}))
         assert name == cls.name
         assert parse("value", known, repr(value)) == value
         assert cls.__doc__.partition("\n")[0].endswith((".", ":"))
@@ -59,6 +66,7 @@ def test_malformed_names_are_refused(text):
 
 
 @pytest.mark.parametrize(("text", "says"), [
+    ("Sauce", "Sauce needs the option 'of'"),
     ("Spicy", "did you mean 'Spice'"),
     ("Spice(haet=1)", "did you mean 'heat'"),
     ("Spice(heat=hot)", "expected a number"),

@@ -87,9 +87,13 @@ def _apply_one(connection: Connection, journal: Journal, readings: Readings, tas
                applied: Applied) -> None:
     outcome = apply_submission(connection, journal, readings, task_row, one)
     applied.changes[f"{one.test_set.name}/{one.name}"] = outcome.change
-    if outcome.n_missing:
+    if outcome.aligned is None:
+        return
+    if n_missing := outcome.aligned.n_missing:
         what = "count as wrong" if one.missing == "worst" else "are left out for all systems"
-        applied.warnings.append(f"{one.document.path}: {outcome.n_missing} items have no answer and {what}")
+        applied.warnings.append(f"{one.document.path}: {n_missing} items have no answer and {what}")
+    if differing := outcome.aligned.differing:
+        applied.warnings.append(f"{one.document.path}: {differing} items have tokens that differ from the gold's")
 
 
 def _apply_task(connection: Connection, journal: Journal, task: ResolvedTask, content: bytes,

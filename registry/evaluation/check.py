@@ -40,10 +40,12 @@ def check(task: ResolvedTask, one: Declared | None = None) -> Checked:
         checked.files.append(path)
         try:
             aligned = align(gold[submission.test_set.name], submission.reader.read_answers(submission.document),
-                            missing=submission.missing, path=path)
+                            submission.reader, missing=submission.missing, tokens=submission.tokens, path=path)
         except InputError as error:
             checked.errors.append(error)
             continue
-        if absent := aligned.count(None):
-            checked.warnings.append(f"{path}: {absent} of {len(aligned)} items have no answer")
+        if aligned.n_missing:
+            checked.warnings.append(f"{path}: {aligned.n_missing} of {len(aligned.answers)} items have no answer")
+        if aligned.differing:
+            checked.warnings.append(f"{path}: {aligned.differing} items have tokens that differ from the gold's")
     return checked

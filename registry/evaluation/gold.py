@@ -62,7 +62,7 @@ def apply_gold(connection: Connection, journal: Journal, readings: Readings, tas
     if revision is not None and grouped and files == catalog.gold_sources(connection, revision, repr(reader)):
         return False
     items = read_gold(test_set, reader, documents)
-    digest = digest_lines(canonical_json([i.key, i.gold, dict(i.attributes)])
+    digest = digest_lines(canonical_json([i.key, reader.content(i.gold), dict(i.attributes)])
                           for i in sorted(items, key=lambda item: item.key))
     known = catalog.find(connection, models.gold_revision, test_set_id=stored.test_set_id, digest=digest)
     changed = revision is not None and (known is None or known.gold_revision_id != revision)

@@ -13,7 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from sqlalchemy import Connection
 
 from registry.errors import InputError, ManifestError, suggest
-from registry.evaluation.alignment import align
+from registry.evaluation.alignment import Aligned, align
 from registry.evaluation.readings import Readings, stored_submission
 from registry.evaluation.resolve import ResolvedTask
 from registry.identity import canonical_json, digest_lines
@@ -40,6 +40,7 @@ class Declared:
     document: Document
     reader: Reader
     missing: str
+    tokens: str
     kind: str = "primary"
     track: str | None = None
     withdrawn: bool = False
@@ -62,10 +63,10 @@ class Change(StrEnum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What happened to one submission, and how many items a newly aligned one leaves without an answer."""
+    """What happened to one submission, and how it was aligned if it was aligned anew."""
 
     change: Change
-    n_missing: int
+    aligned: Aligned | None
 
 
 def declared(task: ResolvedTask) -> Iterator[Declared]:
@@ -123,7 +124,7 @@ def declare(task: ResolvedTask, submit: Submit, document: Document, captured: di
     reading = task.manifest.reading(test_set, submit)
     return Declared(
         test_set, names.get("team", names["system"]), names["system"], names.get("version", "1"), document,
-        task.submission_reader(test_set, submit, key), reading.missing, kind=submit.kind,
+        task.submission_reader(test_set, submit, key), reading.missing, reading.tokens, kind=submit.kind,
         track=names.get("track", reading.track), withdrawn=submit.withdrawn, late=submit.late,
         attributes=submit.attributes)
 
@@ -146,7 +147,7 @@ def apply_submission(connection: Connection, journal: Journal, readings: Reading
     if there is None or (catalog.submission_source(connection, there.submission_id).source_digest,
                              there.reader) != (one.document.digest, repr(one.reader)):
         answers = one.reader.read_answers(one.document)
-        digest = content_digest(answers)
+        digest = content_digest(one.reader, answers)
         if there is not None and there.digest != digest:
             raise InputError(f"{task_row.slug}/{one.test_set.name}/{one.name} is in the registry with other content; "
                              "give this file another version", path=one.document.path)
@@ -159,33 +160,29 @@ def apply_submission(connection: Connection, journal: Journal, readings: Reading
         change = Change.changed
     else:
         change = Change.unchanged
-    n_missing = apply_scoring(connection, journal, readings, there.submission_id, test_set, one, answers)
-    return Outcome(Change.changed if n_missing is not None and change is Change.unchanged else change, n_missing or 0)
+    aligned = apply_scoring(connection, journal, readings, there.submission_id, test_set, one, answers)
+    return Outcome(Change.changed if aligned is not None and change is Change.unchanged else change, aligned)
 
 
-def content_digest(answers: list[Answer]) -> str:
+def content_digest(reader: Reader, answers: list[Answer]) -> str:
     """The digest of what a submission says, whatever the order of its lines."""
-    return digest_lines(sorted(canonical_json([answer.key, answer.value]) for answer in answers))
+    return digest_lines(sorted(canonical_json([answer.key, reader.content(answer.value)]) for answer in answers))
 
 
 def apply_scoring(connection: Connection, journal: Journal, readings: Readings, submission_id: int, test_set: AnyRow,
-                  one: Declared, answers: list[Answer] | None) -> int | None:
-    """Align a submission with the current gold and keep its responses.
-
-    Returns:
-        The number of items without an answer; None where all this was done before.
-    """
+                  one: Declared, answers: list[Answer] | None) -> Aligned | None:
+    """Align a submission with the current gold and keep its responses; None where that was done before."""
     key = {"submission_id": submission_id, "gold_revision_id": test_set.gold_revision_id, "missing": one.missing}
     if catalog.find(connection, models.scoring, **key) is not None:
         return None
     answers = one.reader.read_answers(one.document) if answers is None else answers
     items = readings.items(connection, test_set.gold_revision_id)
-    aligned = align(items, answers, missing=one.missing, path=one.document.path)
-    n_missing = aligned.count(None)
-    scoring_id = insert(connection, models.scoring, **key, n_missing=n_missing, run_id=journal.run_id(connection))
-    readings.keep_answers(scoring_id, aligned)
-    _insert_responses(connection, scoring_id, test_set.gold_revision_id, one.reader, aligned)
-    return n_missing
+    aligned = align(items, answers, one.reader, missing=one.missing, tokens=one.tokens, path=one.document.path)
+    scoring_id = insert(connection, models.scoring, **key, n_missing=aligned.n_missing,
+                        run_id=journal.run_id(connection))
+    readings.keep_answers(scoring_id, aligned.answers)
+    _insert_responses(connection, scoring_id, test_set.gold_revision_id, one.reader, aligned.answers)
+    return aligned
 
 
 def realign(connection: Connection, journal: Journal, readings: Readings, task: ResolvedTask, test_set: AnyRow,
@@ -193,7 +190,7 @@ def realign(connection: Connection, journal: Journal, readings: Readings, task: 
     """Align a submission that is in the registry with the current gold, from its kept file."""
     reader, document = stored_submission(connection, submission)
     one = Declared(task.manifest.test_set_named(test_set.name), submission.team, submission.system,
-                   submission.version, document, reader, submission.missing)
+                   submission.version, document, reader, submission.missing, tokens="warn")
     apply_scoring(connection, journal, readings, submission.submission_id, test_set, one, None)
 
 

@@ -2,7 +2,10 @@
 
 from registry.metrics.base import Metric, QuotientMetric
 from registry.metrics.labels import Accuracy
+from registry.metrics.spans import SpanF, SpanP, SpanR
 
-METRICS: dict[str, type[Metric]] = {metric.name: metric for metric in (Accuracy,)}
+METRICS: dict[str, type[Metric]] = {metric.name: metric for metric in (
+    Accuracy, SpanP, SpanR, SpanF,
+)}
 
-__all__ = ["METRICS", "Accuracy", "Metric", "QuotientMetric"]
+__all__ = ["METRICS", "Accuracy", "Metric", "QuotientMetric", "SpanF", "SpanP", "SpanR"]

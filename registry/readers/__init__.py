@@ -1,9 +1,10 @@
 """One file per format; `READERS` maps a format's name to its reader."""
 
 from registry.readers.base import Reader
+from registry.readers.bio import Bio
 from registry.readers.document import Document
 from registry.readers.labels import Labels
 
-READERS: dict[str, type[Reader]] = {reader.name: reader for reader in (Labels,)}
+READERS: dict[str, type[Reader]] = {reader.name: reader for reader in (Labels, Bio)}
 
-__all__ = ["READERS", "Document", "Labels", "Reader"]
+__all__ = ["READERS", "Bio", "Document", "Labels", "Reader"]

@@ -37,6 +37,18 @@ class Reader(Value):
             InputError: The file is not of the format; names file, line and item.
         """
 
+    def content(self, value: Any) -> Any:
+        """Give a gold or answer value as plain JSON, the same for equal values: digests rest on it."""
+        return value
+
+    def mismatch(self, gold: Any, answer: Any) -> tuple[int, str] | None:  # noqa: ARG002
+        """Say where (in lines after the answer's first) and how an answer is not about the gold's text."""
+        return None
+
+    def incomparable(self, gold: Any, answer: Any) -> str | None:  # noqa: ARG002
+        """Say why an answer cannot be compared with the gold at all."""
+        return None
+
     def answer_set(self, value: Any) -> Iterable[tuple[str, str]]:  # noqa: ARG002
         """List the distinct answers (key, type) that a gold or answer value stands for; free text has none."""
         return ()

@@ -1,0 +1,168 @@
+"""CoNLL columns with one tag per token, in a scheme of the IOB family: sentences are items, spans their answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+from registry.errors import InputError, suggest
+from registry.items import Answer, Item, Span, Tagged
+from registry.readers.base import Reader
+from registry.readers.document import Document
+
+Scheme = Literal["iob1", "iob2", "bioes"]
+
+
+@dataclass(frozen=True, repr=False)
+class Bio(Reader):
+    """One token per line, its tag in a column; blank lines end sentences.
+
+    Attributes:
+        scheme: How tags write spans (Tjong Kim Sang and Veenstra 1999, "Representing text chunks"). It is declared and
+            never guessed: `iob2` begins every span with B; `iob1` begins one with B only where it follows another of
+            its type; `bioes` also marks the last token (E) and spans of one token (S).
+        columns: The names of the columns, in order.
+        token: The column that holds the token.
+        label: The column that holds the tag.
+        separator: Between columns: `tab`, or `whitespace` (any run of blanks).
+        invalid_tags: What to do about a tag that the scheme does not allow where it stands: `reject` the file, or let
+            it `begin` a span, as lenient scorers do.
+        comment: Lines before a sentence's first token that begin with this text are comments; those of the form
+            `key = value` (after the text) are attributes of the sentence.
+        id: The attribute that names the sentence; without it sentences are numbered from 1.
+    """
+
+    name: ClassVar[str] = "bio"
+    gives: ClassVar[str] = "span"
+
+    scheme: Scheme
+    columns: tuple[str, ...] = ("token", "label")
+    token: str = "token"
+    label: str = "label"
+    separator: Literal["tab", "whitespace"] = "tab"
+    invalid_tags: Literal["reject", "begin"] = "reject"
+    comment: str | None = None
+    id: str = "id"
+
+    def __post_init__(self) -> None:
+        if len(set(self.columns)) < len(self.columns):
+            raise InputError(f"option 'columns' of bio names a column twice: {', '.join(self.columns)}")
+        for role in (self.token, self.label):
+            if role not in self.columns:
+                raise InputError(f"option 'columns' of bio has no column {role!r}; {suggest(role, self.columns)}")
+
+    def read_gold(self, documents: Mapping[str, Document]) -> list[Item]:
+        """Read the gold sentences."""
+        return [Item(key, tagged, attributes, line)
+                for key, tagged, attributes, line in self._sentences(documents["gold"])]
+
+    def read_answers(self, document: Document) -> list[Answer]:
+        """Read a system's sentences."""
+        return [Answer(key, tagged, line) for key, tagged, _, line in self._sentences(document)]
+
+    def content(self, value: Any) -> Any:
+        """Tokens, and spans in their order."""
+        return [value.tokens, [[s.start, s.end, s.type] for s in sorted(value.spans)]]
+
+    def answer_set(self, value: Any) -> Iterable[tuple[str, str]]:
+        """Every span is an answer; its key is `first-last`, tokens counted from 1."""
+        return [(f"{s.start + 1}-{s.end}", s.type) for s in sorted(value.spans)]
+
+    def incomparable(self, gold: Any, answer: Any) -> str | None:
+        """Sentences of different length have no spans in common terms."""
+        if len(gold.tokens) == len(answer.tokens):
+            return None
+        return (f"{len(answer.tokens)} tokens where the gold has {len(gold.tokens)}; a blank line too many or too few "
+                "at or above this sentence, or another tokenization")
+
+    def mismatch(self, gold: Any, answer: Any) -> tuple[int, str] | None:
+        """Say which token is the first to differ."""
+        for n, (expected, found) in enumerate(zip(gold.tokens, answer.tokens, strict=True)):
+            if expected != found:
+                return n, f"token {n + 1} is {found!r}, the gold's {expected!r}"
+        return None
+
+    def _sentences(self, document: Document) -> Iterator[tuple[str, Tagged, dict[str, str], int]]:
+        number = 0
+        for attributes, rows in self._blocks(document):
+            number += 1
+            first = rows[0][0]
+            spans = frozenset(self._spans([(line, tag) for line, _, tag in rows], document))
+            key = attributes.get(self.id, str(number))
+            yield (key, Tagged(tuple(token for _, token, _ in rows), spans),
+                   {k: v for k, v in attributes.items() if k != self.id}, first)
+        if not number:
+            raise InputError("no sentence in this file", path=document.path)
+
+    def _blocks(self, document: Document) -> Iterator[tuple[dict[str, str], list[tuple[int, str, str]]]]:
+        """Give every sentence's attributes, and its rows (line, token, tag)."""
+        separator = "\t" if self.separator == "tab" else None
+        at = [self.columns.index(role) for role in (self.token, self.label)]
+        attributes: dict[str, str] = {}
+        rows: list[tuple[int, str, str]] = []
+        for number, line in document.lines():
+            if not line.strip():
+                if rows:
+                    yield attributes, rows
+                    attributes, rows = {}, []
+                continue
+            cells = line.split(separator)
+            if len(cells) != len(self.columns):
+                if self.comment and not rows and line.startswith(self.comment):
+                    key, equals, value = line.removeprefix(self.comment).partition("=")
+                    if equals:
+                        attributes[key.strip()] = value.strip()
+                    continue
+                raise InputError(
+                    f"{len(cells)} {'column' if len(cells) == 1 else 'columns'} where {len(self.columns)} are expected "
+                    f"({', '.join(self.columns)}; separator {self.separator})", path=document.path, line=number)
+            token, tag = (cells[n] for n in at)
+            if not token or not tag:
+                raise InputError(f"the {'tag' if token else 'token'} is empty", path=document.path, line=number)
+            rows.append((number, token, tag))
+        if rows:
+            yield attributes, rows
+
+    def _spans(self, tags: Sequence[tuple[int, str]], document: Document) -> Iterator[Span]:
+        """Read the spans off a sentence's tags, given with their lines."""
+        start, type_, closed = 0, "", True  # the span that may still go on, if not closed
+        for n, (line, tag) in enumerate(tags):
+            prefix, _, kind = tag.partition("-")
+            wrong = self._wrong(prefix, kind, "" if closed else type_, tags[n - 1][1] if n else "O")
+            if wrong and (self.invalid_tags == "reject" or wrong.startswith("tag")):
+                raise InputError(wrong, path=document.path, line=line)
+            goes_on = not closed and prefix in ("I", "E") and kind == type_ and not wrong
+            if not closed and not goes_on:
+                yield Span(start, n, type_)
+                closed = True
+            if prefix != "O" and not goes_on:
+                start, type_, closed = n, kind, False
+            if prefix in ("E", "S"):
+                yield Span(start, n + 1, type_)
+                closed = True
+        if not closed:
+            if self.scheme == "bioes" and self.invalid_tags == "reject":
+                raise InputError(f"the sentence ends within a span of type {type_!r}, which E-{type_} should end "
+                                 f"under the scheme bioes; {self._remedy()}", path=document.path, line=tags[-1][0])
+            yield Span(start, len(tags), type_)
+
+    def _wrong(self, prefix: str, kind: str, open_type: str, before: str) -> str | None:
+        """Say what is wrong with a tag after `before`, where a span of `open_type` may go on; None if nothing is."""
+        prefixes = "BIOES" if self.scheme == "bioes" else "BIO"
+        tag = f"{prefix}-{kind}" if kind else prefix
+        if prefix not in tuple(prefixes) or bool(kind) == (prefix == "O"):
+            return f"tag {tag!r} is neither O nor one of {', '.join(p for p in prefixes if p != 'O')} with '-TYPE'"
+        continues = bool(open_type) and kind == open_type
+        if self.scheme == "iob1":
+            allowed = prefix != "B" or continues
+        elif self.scheme == "iob2":
+            allowed = prefix != "I" or continues
+        else:
+            allowed = continues if prefix in ("I", "E") else not open_type
+        if allowed:
+            return None
+        return f"{tag!r} cannot follow {before!r} under the scheme {self.scheme}; {self._remedy()}"
+
+    def _remedy(self) -> str:
+        return 'declare another scheme, mend the file, or let invalid_tags = "begin" read it leniently'

@@ -1,0 +1,103 @@
+"""Tagged text: every scheme reads what it writes, and what it does not allow is named with its line."""
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from registry.errors import InputError
+from registry.items import Span
+from registry.readers import Bio, Document
+
+
+def read(tags, scheme="iob2", **options):
+    text = "".join(f"w{n}\t{tag}\n" for n, tag in enumerate(tags))
+    (answer,) = Bio.build({"scheme": scheme, **options}).read_answers(Document("f", text.encode()))
+    return sorted(answer.value.spans)
+
+
+def write(length, spans, scheme):
+    """Tag a sentence as the scheme's definition says."""
+    tags = ["O"] * length
+    before = None
+    for span in sorted(spans):
+        adjacent = before is not None and before.end == span.start and before.type == span.type
+        for n in range(span.start, span.end):
+            tags[n] = f"I-{span.type}"
+        if scheme != "iob1" or adjacent:
+            tags[span.start] = f"B-{span.type}"
+        if scheme == "bioes":
+            tags[span.end - 1] = f"E-{span.type}"
+            if span.end - span.start == 1:
+                tags[span.start] = f"S-{span.type}"
+        before = span
+    return tags
+
+
+@st.composite
+def sentences(draw):
+    """A length, and spans that do not overlap but may touch."""
+    length = draw(st.integers(1, 12))
+    cuts = sorted(draw(st.sets(st.integers(0, length), min_size=2, max_size=8)) | {0})
+    types = st.sampled_from(["PER", "LOC", "creative-work"])
+    return length, [Span(a, b, draw(types)) for a, b in itertools.pairwise(cuts) if draw(st.booleans())]
+
+
+@given(sentences(), st.sampled_from(["iob1", "iob2", "bioes"]), st.sampled_from(["reject", "begin"]))
+def test_every_scheme_reads_back_what_it_writes(sentence, scheme, invalid_tags):
+    length, spans = sentence
+    assert read(write(length, spans, scheme), scheme, invalid_tags=invalid_tags) == sorted(spans)
+
+
+@pytest.mark.parametrize(("tags", "scheme", "line", "lenient"), [
+    (["O", "I-A"], "iob2", 2, [Span(1, 2, "A")]),
+    (["B-A", "I-B"], "iob2", 2, [Span(0, 1, "A"), Span(1, 2, "B")]),
+    (["I-A", "I-A"], "iob2", 1, [Span(0, 2, "A")]),
+    (["B-A"], "iob1", 1, [Span(0, 1, "A")]),
+    (["I-A", "B-B"], "iob1", 2, [Span(0, 1, "A"), Span(1, 2, "B")]),
+    (["B-A", "O"], "bioes", 2, [Span(0, 1, "A")]),
+    (["B-A"], "bioes", 1, [Span(0, 1, "A")]),
+    (["E-A", "S-A"], "bioes", 1, [Span(0, 1, "A"), Span(1, 2, "A")]),
+    (["B-A", "B-A", "E-A"], "bioes", 2, [Span(0, 1, "A"), Span(1, 3, "A")]),
+    (["B-A", "I-B", "E-B"], "bioes", 2, [Span(0, 1, "A"), Span(1, 3, "B")]),
+])
+def test_invalid_transitions_are_refused_with_their_line_or_begin_a_span(tags, scheme, line, lenient):
+    with pytest.raises(InputError, match=f"under the scheme {scheme}") as caught:
+        read(tags, scheme)
+    assert caught.value.line == line
+    assert read(tags, scheme, invalid_tags="begin") == lenient
+
+
+@pytest.mark.parametrize("tag", ["A", "X-A", "B-", "B", "O-A", "E-A", "b-A"])
+def test_what_is_no_tag_of_the_scheme_is_refused_even_leniently(tag):
+    for invalid_tags in ("reject", "begin"):
+        with pytest.raises(InputError, match="is neither O nor one of B, I with"):
+            read([tag], invalid_tags=invalid_tags)
+
+
+def test_comments_name_sentences_and_give_attributes():
+    text = "# id = s1\n# document = d1\n# read by hand\n#tag\tO\nx\tB-A\n\n\n# id = s2\ny\tO\n"
+    items = Bio(scheme="iob2", comment="#").read_gold({"gold": Document("f", text.encode())})
+    assert [(i.key, i.gold.tokens, dict(i.attributes), i.line) for i in items] == [
+        ("s1", ("#tag", "x"), {"document": "d1"}, 4), ("s2", ("y",), {}, 9)]
+
+
+def test_sentences_without_a_name_are_numbered():
+    answers = Bio(scheme="iob2").read_answers(Document("f", b"\r\nx\tO\r\n\r\ny\tO\r\n"))
+    assert [(a.key, a.line) for a in answers] == [("1", 2), ("2", 4)]
+
+
+@pytest.mark.parametrize(("text", "says"), [
+    ("x O\n", "1 column where 2 are expected"), ("x\tO\tO\n", "3 columns"), ("x\t\n", "the tag is empty"),
+    ("\tO\n", "the token is empty"), ("# only a comment\n", "column"),
+])
+def test_broken_lines_are_named(text, says):
+    with pytest.raises(InputError, match=says) as caught:
+        Bio(scheme="iob2").read_answers(Document("f", text.encode()))
+    assert caught.value.line == 1
+
+
+def test_the_scheme_must_be_declared():
+    with pytest.raises(InputError, match="bio needs the option 'scheme'"):
+        Bio.build({})

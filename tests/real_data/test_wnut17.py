@@ -1,0 +1,92 @@
+"""WNUT-17: the official entity F1 of all seven systems, and their exact p-values against shuffles.
+
+Source: Derczynski et al. 2017, "Results of the WNUT2017 shared task", table 4.
+"""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+MANIFEST = Path(__file__).parent / "wnut17.toml"
+OFFICIAL = [41.86, 40.78, 40.42, 39.98, 38.35, 37.06, 26.30]
+
+
+@pytest.fixture
+def run(registry, real_data):
+    return registry("run", MANIFEST, "--root", real_data("wnut17"), "--format", "json")
+
+
+def query(registry, sql):
+    return registry("query", sql, "--format", "json").json
+
+
+def test_official_f1(run):
+    assert [round(100 * row["score"], 2) for row in run.json if row["metric"] == "span_f1"] == OFFICIAL
+    assert "827 items have tokens that differ from the gold's" in run.stderr
+
+
+def test_statistics_agree_with_the_responses_in_sql(run, registry):
+    """The sums of every system's statistics are the counts of its responses and of the gold's answers."""
+    statistics = query(registry, """
+        SELECT system, sum(true_positives) AS tp, sum(predicted) AS predicted, sum(gold) AS gold
+        FROM statistics_prf JOIN ranked_submission USING (scoring_id) JOIN metric USING (metric_id)
+        WHERE metric.name LIKE 'SpanF%' GROUP BY system ORDER BY system""")
+    responses = query(registry, """
+        SELECT system, count(*) FILTER (correct) AS tp, count(*) AS predicted,
+            (SELECT count(*) FROM answer WHERE in_gold) AS gold
+        FROM item_response GROUP BY system ORDER BY system""")
+    assert statistics == responses
+    assert {row["gold"] for row in statistics} == {1079}
+
+
+def test_responses_of_any_two_systems_add_up_to_their_scores(run, registry):
+    """What both have, plus what only one has, is what each has; so are the true positives."""
+    scores = {(r["system"], r["metric"]): r["score"] for r in run.json}
+    regions = {(r["system_a"], r["system_b"]): r for r in query(registry, """
+        SELECT system_a, system_b, count(*) AS n, count(*) FILTER (correct) AS tp
+        FROM discordant_answer GROUP BY ALL""")}
+    shared = query(registry, """
+        SELECT a.system AS a, b.system AS b, count(*) AS n, count(*) FILTER (a.correct) AS tp
+        FROM item_response AS a JOIN item_response AS b USING (answer_id)
+        WHERE a.submission_id <> b.submission_id GROUP BY ALL""")
+    assert len(shared) == 42
+    for row in shared:
+        only = regions[row["a"], row["b"]]
+        tp, predicted = row["tp"] + only["tp"], row["n"] + only["n"]
+        assert scores[row["a"], "span_p"] == pytest.approx(tp / predicted, rel=1e-15)
+        assert scores[row["a"], "span_r"] == pytest.approx(tp / 1079, rel=1e-15)
+        assert scores[row["a"], "span_f1"] == pytest.approx(2 * tp / (predicted + 1079), rel=1e-15)
+
+
+def test_exact_p_values_lie_within_the_error_of_a_million_shuffles(run, registry):
+    """All 21 pairs of F1: one matrix of 10^6 random swaps over the sentences, drawn here with another generator."""
+    rows = registry("pairs", "--metric", "span_f1", "--format", "json").json
+    assert {r["method"] for r in rows} == {"exact"}
+    loaded = query(registry, """
+        SELECT system, item_id, true_positives AS tp, predicted, gold
+        FROM statistics_prf JOIN ranked_submission USING (scoring_id) JOIN metric USING (metric_id)
+        WHERE metric.name LIKE 'SpanF%'""")
+    names = sorted({r["system"] for r in loaded})
+    items = {item: n for n, item in enumerate(sorted({r["item_id"] for r in loaded}))}
+    statistics = np.zeros((len(items), len(names), 2), dtype=np.float32)
+    for r in loaded:
+        statistics[items[r["item_id"]], names.index(r["system"])] = 2 * r["tp"], r["predicted"] + r["gold"]
+    totals = statistics.astype(float).sum(axis=0)
+    rng = np.random.default_rng(17)
+    extremes, shuffles = dict.fromkeys([(r["system_a"], r["system_b"]) for r in rows], 0), 2**20
+    observed = totals[:, 0] / totals[:, 1]
+    for _ in range(shuffles // 2**14):
+        swapped = rng.integers(0, 2, (2**14, len(items)), dtype=np.int8).astype(np.float32)
+        sums = (swapped @ statistics.reshape(len(items), -1)).reshape(2**14, len(names), 2).astype(float)
+        for a, b in extremes:
+            i, j = names.index(a), names.index(b)
+            moved = sums[:, j] - sums[:, i]
+            first, second = totals[i] + moved, totals[j] - moved
+            difference = first[:, 0] / first[:, 1] - second[:, 0] / second[:, 1]
+            extremes[a, b] += int((np.abs(difference) >= abs(observed[i] - observed[j]) - 1e-12).sum())
+    for r in rows:
+        p = r["p_value"]
+        drawn = extremes[r["system_a"], r["system_b"]] / shuffles
+        assert abs(drawn - p) <= 4.5 * math.sqrt(p * (1 - p) / shuffles) + 2 / shuffles, r
