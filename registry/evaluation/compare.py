@@ -129,8 +129,13 @@ class _Comparing:
             for n, (pair, row, p) in enumerate(zip(pairs, results, adjusted, strict=True))])
         insert_many(self.connection, models.standing, [
             {"comparison_id": comparison_id, **row}
-            for row in _standings(self.board, wins, rank_baselines=self.request.rank_baselines)])
+            for row in _standings(self.board, wins, self._score_intervals(), self.request)])
         self.compared.made += 1
+
+    def _score_intervals(self) -> NDArray[np.float64]:
+        assert self.asked.seed is not None  # a request carries its seed
+        return self.test.score_intervals(self.board.matrix, Settings(
+            "two-sided", self.asked.resamples, self.asked.seed, confidence=self.asked.confidence))
 
     def _pair(self, a: int, b: int) -> _Pair:
         digests, asked = self.board.digests, self.asked
@@ -163,7 +168,7 @@ class _Comparing:
             place = self.board.place
             raise InputError(f"{place.task.slug}/{place.test_set.name} by {self.board.metric!r}: {reason}")
         assert asked.seed is not None  # a request carries its seed
-        settings = Settings(alternative, asked.resamples, asked.seed)
+        settings = Settings(alternative, asked.resamples, asked.seed, asked.interval, asked.confidence)
         results = self.test.run(matrix, [(pair.first, pair.second) for pair in pairs], settings)
         run_id = self.journal.run_id(self.connection)
         insert_many(self.connection, models.pair_result, [
@@ -198,16 +203,18 @@ class _Comparing:
         return int(catalog.get(self.connection, models.comparison, digest=digest).comparison_id)
 
 
-def _standings(board: Board, wins: NDArray[np.bool_], *, rank_baselines: bool) -> Iterator[dict[str, Any]]:
+def _standings(board: Board, wins: NDArray[np.bool_], intervals: NDArray[np.float64],
+               request: Request) -> Iterator[dict[str, Any]]:
     """One row per member, best first; baselines that are not ranked have no place."""
-    ranked = [n for n, m in enumerate(board.members) if rank_baselines or m.kind != "baseline"]
+    ranked = [n for n, m in enumerate(board.members) if request.rank_baselines or m.kind != "baseline"]
     ranking = rank(board.scores[ranked], wins[np.ix_(ranked, ranked)], lower_is_better=board.matrix.lower_is_better)
     at = {n: m for m, n in enumerate(ranked)}
     for n, member in enumerate(board.members):
         place = {"rank": ranking.rank, "rank_low": ranking.low, "rank_high": ranking.high, "cluster": ranking.cluster}
         yield {
-            "position": n, "submission_id": member.submission_id, "score": float(board.scores[n]), "ci_low": np.nan,
-            "ci_high": np.nan, "wins": int(wins[n].sum()), "losses": int(wins[:, n].sum()),
+            "position": n, "submission_id": member.submission_id, "score": float(board.scores[n]),
+            "ci_low": float(intervals[n, 0]), "ci_high": float(intervals[n, 1]), "wins": int(wins[n].sum()),
+            "losses": int(wins[:, n].sum()),
             **{name: int(values[at[n]]) if n in at else None for name, values in place.items()},
         }
 

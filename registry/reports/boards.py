@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
@@ -32,8 +33,8 @@ def boards(connection: Connection, task: str | None = None, metric: str | None =
         Column("kind", "kind"), Column("score", "score", number(4), right=True),
     )
     return [
-        Table([row | {"range": _range(row), "shown": shown} for row, shown in zip(rows, _shown(rows), strict=True)],
-              columns, _title(rows[0]), _say(connection, rows[0]), BOARD_KEYS, rows[0]["signature"])
+        _table([row | {"range": _range(row), "shown": shown} for row, shown in zip(rows, _shown(rows), strict=True)],
+               columns, connection, BOARD_KEYS)
         for rows in _grouped(connection, "leaderboard", BOARD_KEYS, task, metric)
     ]
 
@@ -48,11 +49,20 @@ def pair_tables(connection: Connection, task: str | None = None, metric: str | N
         Column("significant", "", lambda yes: "*" if yes else ""),
     )
     return [
-        Table([row | {"shown_a": a, "shown_b": b} for row, a, b in zip(
-            rows, _shown(rows, "_a"), _shown(rows, "_b"), strict=True)],
-              columns, _title(rows[0]), _say(connection, rows[0]), PAIR_KEYS, rows[0]["signature"])
+        _table([row | {"shown_a": a, "shown_b": b} for row, a, b in zip(
+            rows, _shown(rows, "_a"), _shown(rows, "_b"), strict=True)], columns, connection, PAIR_KEYS)
         for rows in _grouped(connection, "pairwise", PAIR_KEYS, task, metric)
     ]
+
+
+def _table(rows: list[dict[str, Any]], columns: tuple[Column, ...], connection: Connection,
+           keys: tuple[str, ...]) -> Table:
+    """One board or its pairs; a column of intervals stands last of the numbers where there are any."""
+    rows = [row | {"interval": _interval(row)} for row in rows]
+    if any(row["interval"] for row in rows):
+        at = max(n for n, column in enumerate(columns) if column.key in ("score", "difference")) + 1
+        columns = (*columns[:at], Column("interval", "interval", right=True), *columns[at:])
+    return Table(rows, columns, _title(rows[0]), _say(connection, rows[0]), keys, rows[0]["signature"])
 
 
 def stale(connection: Connection, task: str | None = None) -> list[str]:
@@ -89,6 +99,12 @@ def _title(row: dict[str, Any]) -> str:
     place += [row["facet"]] if row["facet"] else []
     return f"{', '.join(place)}: {row['metric']}" + (
         "" if row["metric"].lower() == row["metric_name"].lower() else f" = {row['metric_name']}")
+
+
+def _interval(row: dict[str, Any]) -> str:
+    """The interval for people, an open end as a dash; nothing where there is none."""
+    ends = [None if end is None or not math.isfinite(end) else f"{end:.4f}" for end in (row["ci_low"], row["ci_high"])]
+    return "" if ends == [None, None] else " to ".join(end or "-" for end in ends)
 
 
 def _shown(rows: list[dict[str, Any]], side: str = "") -> list[str]:

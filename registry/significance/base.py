@@ -14,17 +14,23 @@ from registry.significance.matrix import Floats, StatisticMatrix
 from registry.values import Value
 
 Alternative = Literal["two-sided", "greater", "less"]
+Interval = Literal["dual", "percentile", "basic", "bca"]
 Method = Literal["exact", "ideal", "monte-carlo", "asymptotic"]
 Pair = tuple[int, int]
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What a test is asked for: the alternative (`greater`: A is better), and the number and seed of random draws."""
+    """What a test is asked for: the alternative (`greater`: A is better), random draws, and the bootstrap's intervals.
+
+    `dual` is the interval that leaves out 0 just when the test is significant at 1 - confidence.
+    """
 
     alternative: Alternative = "two-sided"
     resamples: int = 100_000
     seed: int = 0
+    interval: Interval = "dual"
+    confidence: float = 0.95
 
 
 @dataclass(frozen=True)
@@ -60,13 +66,16 @@ class PairResult:
 
 @dataclass(frozen=True)
 class Tail:
-    """A p-value as a test's own computation gives it, by its natural logarithm."""
+    """A p-value as a test's own computation gives it, by its natural logarithm; the rest as in `PairResult`."""
 
     log_p: float
     method: Method
     p_low: float = math.nan
     p_high: float = math.nan
     resamples: int | None = None
+    ci_low: float = math.nan
+    ci_high: float = math.nan
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -117,6 +126,10 @@ class PairTest(Value):
         tails = dict(zip((o.pair for o in open_), self.tails(matrix, open_, settings), strict=True))
         return [_result(o, tails.get(o.pair)) for o in observed]
 
+    def score_intervals(self, matrix: StatisticMatrix, settings: Settings) -> Floats:  # noqa: ARG002
+        """Intervals of the systems' scores, [systems, 2]; nan where the test has none."""
+        return np.full((matrix.statistics.shape[1], 2), np.nan)
+
     @abstractmethod
     def tails(self, matrix: StatisticMatrix, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
         """Give the p-value of each pair; all of them have a discordant unit and a defined difference."""
@@ -137,8 +150,11 @@ def _result(observed: Observed, tail: Tail | None) -> PairResult:
     if tail.method == "exact" and 0 < (counted := _count(p, n_discordant)) < 2**36:
         p = math.ldexp(round(counted), -n_discordant)
         log10_p = math.log10(p) if p else log10_p
-    return PairResult(observed.difference, p, log10_p, tail.method, n_units, n_discordant, p_low=tail.p_low,
-                      p_high=tail.p_high, resamples=tail.resamples)
+    elif tail.resamples is not None and not math.isnan(p):
+        p = round(p * (tail.resamples + 1)) / (tail.resamples + 1)
+    return PairResult(
+        observed.difference, p, log10_p, tail.method, n_units, n_discordant, p_low=tail.p_low, p_high=tail.p_high,
+        ci_low=tail.ci_low, ci_high=tail.ci_high, resamples=tail.resamples, note=tail.note)
 
 
 def _count(p: float, n: int) -> float:

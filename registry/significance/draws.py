@@ -1,7 +1,9 @@
 """Random draws that depend on the seed alone: blocks of fixed size, each with a stream of its own.
 
 Block b of a kind comes from `SeedSequence(seed, spawn_key=(kind, b))`, so a result does not depend on the order of
-systems, on how many blocks are held at once, or on who computes them.
+systems, on how many blocks are held at once, or on who computes them. All systems share the draws: one matrix product
+per block. Sums are exact where those of the statistics are (whole numbers, or multiples of 2^-30), hence the same for
+any order of summation.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import numpy as np
 from registry.significance.matrix import Floats
 
 BLOCK = 256  # draws in a block
-SIGNS = 0  # the kind of stream that permutations draw from
+SIGNS, COUNTS = 0, 1  # the kinds of streams: of permutations and of bootstraps
 
 _CHUNK = 2**16  # units whose bits are expanded at once: 64 MiB of float32
 
@@ -22,7 +24,7 @@ def swapped_sums(statistics: Floats, resamples: int, seed: int) -> Iterator[Floa
     """Draw a random half of the units again and again, and sum the statistics over it.
 
     Each draw takes every unit with probability 1/2, the same units for all systems: the units that a permutation
-    swaps. All systems share one matrix product per block.
+    swaps.
 
     Args:
         statistics: [units, systems, columns].
@@ -30,21 +32,49 @@ def swapped_sums(statistics: Floats, resamples: int, seed: int) -> Iterator[Floa
         seed: Of the streams.
 
     Yields:
-        Sums [draws, systems, columns], a block at a time. They are exact where the sums of the statistics are (whole
-        numbers, or multiples of 2^-30), hence the same for any order of summation.
+        Sums [draws, systems, columns], a block at a time.
     """
-    units, *shape = statistics.shape
-    flat = statistics.reshape(units, -1)
-    whole = np.array_equal(flat, np.rint(flat))
-    fits = whole and np.abs(flat).sum(axis=0).max(initial=0) < 2**24
-    flat = np.ascontiguousarray(flat.T, dtype=np.float32 if fits else np.float64)
-    for block, start in enumerate(range(0, resamples, BLOCK)):
+    flat, shape = _flat(statistics), statistics.shape[1:]
+    for block, draws in _blocks(resamples):
         stream = np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(SIGNS, block)))
-        sums = np.zeros((flat.shape[0], BLOCK))
-        for at in range(0, units, _CHUNK):
-            part = flat[:, at:at + _CHUNK]
-            words = stream.random_raw((part.shape[1], BLOCK // 64)).astype("<u8", copy=False)
+        sums = np.zeros((flat.shape[1], BLOCK))
+        for at in range(0, len(flat), _CHUNK):
+            part = flat[at:at + _CHUNK]
+            words = stream.random_raw((len(part), BLOCK // 64)).astype("<u8", copy=False)
             taken = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little").astype(flat.dtype)
-            sums += part @ taken
-        draws = min(BLOCK, resamples - start)
+            sums += part.T @ taken
         yield sums[:, :draws].T.reshape(draws, *shape)
+
+
+def resampled_sums(statistics: Floats, resamples: int, seed: int) -> Iterator[Floats]:
+    """Draw as many units as there are, with replacement, again and again, and sum the statistics over them.
+
+    Arguments and what is given are those of `swapped_sums`.
+    """
+    flat, shape = _flat(statistics), statistics.shape[1:]
+    units = len(flat)
+    for block, draws in _blocks(resamples):
+        rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(COUNTS, block))))
+        sums = np.empty((draws, flat.shape[1]))
+        some = max(1, _CHUNK * 64 // units)  # draws whose counts are held at once: at most 32 MiB of indices
+        for at in range(0, draws, some):
+            rows = min(some, draws - at)
+            drawn = rng.integers(0, units, (rows, units))
+            drawn += np.arange(0, rows * units, units)[:, None]
+            counts = np.bincount(drawn.ravel(), minlength=rows * units).astype(flat.dtype)
+            sums[at:at + rows] = counts.reshape(rows, units) @ flat
+        yield sums.reshape(draws, *shape)
+
+
+def _flat(statistics: Floats) -> np.ndarray[tuple[int, int], np.dtype[np.float32 | np.float64]]:
+    """The statistics as [units, systems * columns], in float32 where every sum of a draw is exact there."""
+    flat = statistics.reshape(len(statistics), -1)
+    whole = np.array_equal(flat, np.rint(flat))
+    fits = whole and len(flat) * np.abs(flat).max(initial=0) < 2**24
+    return np.ascontiguousarray(flat, dtype=np.float32 if fits else np.float64)
+
+
+def _blocks(resamples: int) -> Iterator[tuple[int, int]]:
+    """The number of each block, and how many of its draws are wanted."""
+    for block, start in enumerate(range(0, resamples, BLOCK)):
+        yield block, min(BLOCK, resamples - start)

@@ -152,7 +152,7 @@ def _monte_carlo(matrix: StatisticMatrix, pairs: list[Observed], settings: Setti
             a, b = comparison.observed.pair
             moved = swapped[:, b] - swapped[:, a]
             comparison.count(sums[a] + moved, sums[b] - moved)
-    return [_monte_carlo_tail(c.extremes, settings.resamples) for c in comparisons]
+    return [monte_carlo_tail(c.extremes, settings.resamples) for c in comparisons]
 
 
 class _Extremes:
@@ -199,7 +199,8 @@ def _fraction(sums: Floats, quotient: Quotient | None) -> Fraction:
                     sum(c * s for c, s in zip(under, whole, strict=True)))
 
 
-def _monte_carlo_tail(extremes: int, resamples: int) -> Tail:
+def monte_carlo_tail(extremes: int, resamples: int) -> Tail:
+    """The p-value (c + 1) / (R + 1) of c extremes among R draws, with the interval that its draws leave open."""
     from scipy.special import betaincinv
 
     low = 0.0 if extremes == 0 else float(betaincinv(extremes, resamples - extremes + 1, 0.025))

@@ -1,0 +1,146 @@
+"""The paired bootstrap: every resample of small sets, theory, duality of test and interval, invariances."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from registry.significance import Bootstrap, Settings, StatisticMatrix, bootstrap, draws
+from tests.significance.test_permutation import matrix, of_labels, uneven
+
+ALTERNATIVES = ("two-sided", "greater", "less")
+
+
+def run(m, pair=(0, 1), **options):
+    return Bootstrap().run(m, [pair], Settings(**options))[0]
+
+
+def ideal(m, alternative):
+    """The p-value over all n^n resamples, compared with a tolerance as floats are."""
+    n = m.n_units
+    d = np.diff(m.scores()[::-1])[0]
+    count = 0
+    for units in itertools.product(range(n), repeat=n):
+        scores = m.score(m.statistics[list(units)].sum(axis=0))
+        moved = scores[0] - scores[1] - d
+        extremity, bar = {"two-sided": (abs(moved), abs(d)), "greater": (moved, d), "less": (-moved, -d)}[alternative]
+        count += not extremity < bar - 1e-12
+    return count / n**n
+
+
+@settings(max_examples=25)
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(1, 3), st.integers(0, 3), st.integers(1, 3)), min_size=2,
+                max_size=5), st.sampled_from(ALTERNATIVES))
+def test_agrees_with_all_resamples(rows, alternative):
+    m = matrix([[[a, d], [b, e]] for a, d, b, e in rows])
+    found = run(m, alternative=alternative, resamples=4000)
+    if not found.n_discordant or math.isnan(found.p_value):
+        return
+    expected = ideal(m, alternative)
+    deviation = math.sqrt(max(expected * (1 - expected), 1e-4) / 4000)
+    assert abs(found.p_value - (4000 * expected + 1) / 4001) < 6 * deviation
+    assert (found.method, found.resamples) == ("monte-carlo", 4000)
+
+
+def test_the_null_is_recentred_by_the_observed_difference():
+    """Many units: p is that of the normal test of the mean difference, which the mean of |d*| would not give."""
+    rng = np.random.default_rng(7)
+    right = rng.random((2000, 2)) < (0.66, 0.64)
+    d = right[:, 0].astype(float) - right[:, 1]
+    z = abs(d.mean()) / (d.std() / math.sqrt(len(d)))
+    found = run(of_labels(right), resamples=40_000)
+    assert found.p_value == pytest.approx(2 * stats.norm.sf(z), abs=0.015)
+    deviation = (found.ci_high - found.ci_low) / 2 / stats.norm.ppf(0.975)
+    assert deviation == pytest.approx(d.std() / math.sqrt(len(d)), rel=0.03)
+
+
+@pytest.mark.parametrize("alternative", ALTERNATIVES)
+def test_the_dual_interval_leaves_out_0_just_when_the_test_is_significant(alternative):
+    """At every level, also at those that fall between two draws."""
+    m = matrix(uneven(11, units=40, systems=3))
+    for pair in itertools.permutations(range(3), 2):
+        for alpha in (0.01, 0.05, 0.2, 0.5, 0.731):
+            found = run(m, pair, alternative=alternative, confidence=1 - alpha, resamples=999)
+            assert (found.ci_low > 0 or found.ci_high < 0) == (found.p_value <= alpha)
+
+
+def test_intervals_of_other_kinds():
+    """Percentile and basic mirror each other at d; BCa is the percentile interval where nothing is skewed."""
+    right = np.array([[1, 0]] * 60 + [[0, 1]] * 60 + [[1, 1]] * 80)
+    percentile, basic, bca = (run(of_labels(right), interval=kind, resamples=20_000) for kind in
+                              ("percentile", "basic", "bca"))
+    assert basic.ci_low == pytest.approx(-percentile.ci_high, abs=1e-12)
+    assert bca.ci_low == pytest.approx(percentile.ci_low, abs=0.011)
+    skewed = matrix([[[v, 1], [0, 1]] for v in [0] * 60 + [1] * 12 + [9] * 3])
+    low, shifted = (run(skewed, interval=kind, resamples=20_000) for kind in ("percentile", "bca"))
+    assert shifted.ci_low > low.ci_low
+    assert shifted.ci_high > low.ci_high
+
+
+def test_bca_agrees_with_scipy():
+    rng = np.random.default_rng(1)
+    values = rng.integers(0, 30, (80, 2)) ** 2
+    m = matrix([[[a, 1], [b, 1]] for a, b in values.tolist()])
+    found = run(m, interval="bca", resamples=60_000)
+    reference = stats.bootstrap((values[:, 0], values[:, 1]), lambda a, b, axis=-1: a.mean(axis) - b.mean(axis),
+                                paired=True, n_resamples=60_000, method="BCa", rng=np.random.default_rng(2))
+    width = found.ci_high - found.ci_low
+    assert abs(found.ci_low - reference.confidence_interval.low) < 0.02 * width
+    assert abs(found.ci_high - reference.confidence_interval.high) < 0.02 * width
+
+
+def test_score_intervals_are_percentiles_of_the_resampled_scores():
+    right = np.random.default_rng(3).random((1000, 2)) < (0.8, 0.5)
+    intervals = Bootstrap().score_intervals(of_labels(right), Settings(resamples=20_000))
+    for n in (0, 1):
+        share = right[:, n].mean()
+        low, high = stats.binom.ppf((0.025, 0.975), 1000, share) / 1000
+        assert intervals[n] == pytest.approx((low, high), abs=0.0021)
+
+
+def test_nothing_depends_on_blocks_systems_or_their_order(monkeypatch):
+    statistics = uneven(1)
+    options = Settings(resamples=700, seed=0)
+    full = Bootstrap().run(matrix(statistics), [(0, 1), (2, 3), (1, 2)], options)
+    assert repr(Bootstrap().run(matrix(statistics[:, [1, 2]]), [(0, 1)], options)[0]) == repr(full[2])
+    monkeypatch.setattr(draws, "_CHUNK", 7)
+    assert repr(Bootstrap().run(matrix(statistics), [(0, 1), (2, 3), (1, 2)], options)) == repr(full)
+    assert Bootstrap().run(matrix(statistics), [(0, 1)], Settings(resamples=700, seed=1))[0].p_value != full[0].p_value
+
+
+def test_resamples_draw_every_unit_equally_often():
+    sums = np.concatenate(list(draws.resampled_sums(np.eye(50)[:, None, :], 20_000, seed=4)))[:, 0]
+    assert (sums.sum(axis=1) == 50).all()
+    assert np.abs(sums.mean(axis=0) - 1).max() < 5 / math.sqrt(20_000)
+    assert sums.var() == pytest.approx(1 - 1 / 50, rel=0.01)
+
+
+def test_degenerate_differences_give_nan_with_a_reason():
+    assert run(of_labels([[1, 0]])).note == "one unit cannot be resampled"
+    constant = run(of_labels([[1, 0]] * 5))
+    assert math.isnan(constant.p_value)
+    assert constant.note == "the difference is the same in every resample"
+    assert run(of_labels([[1, 1], [0, 0]])).p_value == 1.0
+
+
+def test_an_undefined_resample_counts_as_extreme_and_takes_the_interval():
+    """Precision of a system with spans in one unit of four is undefined in (3/4)^4 of the resamples."""
+    found = run(matrix([[[1, 1], [1, 2]], *[[[0, 0], [1, 2]]] * 3]), resamples=4000)
+    assert found.p_value > (3 / 4) ** 4 - 0.05
+    assert "no interval" in found.note
+    assert math.isnan(found.ci_low)
+
+
+def test_scores_that_do_not_decompose_are_resampled_too():
+    """Any function of sums: the geometric mean of two shares, checked against resampling by hand."""
+    rng = np.random.default_rng(5)
+    statistics = np.concatenate([rng.integers(0, 5, (60, 2, 2)), np.full((60, 2, 1), 5)], axis=2).astype(float)
+    m = StatisticMatrix(statistics, lambda s: np.sqrt(s[..., 0] * s[..., 1]) / s[..., 2])
+    scores = bootstrap.resampled_scores(m, Settings(resamples=5000))
+    by_hand = [m.score(statistics[rng.integers(0, 60, 60)].sum(axis=0)) for _ in range(5000)]
+    np.testing.assert_allclose(scores.mean(axis=0), np.mean(by_hand, axis=0), atol=0.004)
+    np.testing.assert_allclose(scores.std(axis=0), np.std(by_hand, axis=0), rtol=0.06)
