@@ -43,6 +43,8 @@ def align(items: Sequence[Item], answers: Sequence[Answer], reader: Reader, *, m
             answer is about another text than the gold.
     """
     answered = by_key(answers, path)
+    if found := reader.implausible(items, answers):
+        raise InputError(found[1], path=path, line=found[0])
     known = {item.key for item in items}
     unknown = [answer for answer in answers if answer.key not in known]
     if unknown:
@@ -64,6 +66,6 @@ def align(items: Sequence[Item], answers: Sequence[Answer], reader: Reader, *, m
     absent = [item for item, answer in zip(items, aligned, strict=True) if answer is None]
     if absent and missing == "reject":
         more = f" (nor to {len(absent) - 1} more of the {len(items)} items)" if len(absent) > 1 else ""
-        raise InputError(f"there is no answer to it{more}; add it, or let the manifest say missing = \"worst\" or "
+        raise InputError(f"{reader.absent}{more}; add it, or let the manifest say missing = \"worst\" or "
                          '"drop"', path=path, item=absent[0].key)
     return Aligned(aligned, differing)

@@ -51,6 +51,8 @@ class ResolvedTask:
         for m, reference in enumerate(test_set.references):
             key = f"test_set[{n}].references[{m}].path"
             paths[f"reference:{reference.name}"] = self.root.resolve(reference.path, key)
+        if test_set.attributes is not None:
+            paths["attributes"] = self.root.resolve(test_set.attributes, f"test_set[{n}].attributes")
         return {role: Document.load(path) for role, path in paths.items()}
 
     def submission_reader(self, test_set: TestSet, submit: Submit, key: str) -> Reader:

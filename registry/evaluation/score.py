@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from registry.evaluation.readings import Readings
-from registry.families import FAMILIES, to_lattice
+from registry.families import to_lattice
 from registry.identity import digest_array, digest_json, digest_lines
-from registry.items import Answer, Item
-from registry.metrics import METRICS, Metric
+from registry.metrics import METRICS
 from registry.store import catalog, models, statistics
 from registry.store.catalog import AnyRow
 from registry.store.journal import Journal
@@ -80,8 +77,8 @@ def _score_one(connection: Connection, journal: Journal, readings: Readings, sco
     items = readings.items(connection, scoring.gold_revision_id)
     answers = readings.answers(connection, scoring)
     kept = np.array([answer is not None or scoring.missing != "drop" for answer in answers], dtype=bool)
-    computed = statistics_of(metric, [i for i, k in zip(items, kept, strict=True) if k],
-                             [a for a, k in zip(answers, kept, strict=True) if k])
+    computed = to_lattice(metric.corpus_statistics([i for i, k in zip(items, kept, strict=True) if k],
+                                                   [a for a, k in zip(answers, kept, strict=True) if k]))
     first, _ = catalog.item_ids(connection, scoring.gold_revision_id)
     at = np.flatnonzero(kept)
     keys = [items[n].key for n in at]
@@ -91,10 +88,3 @@ def _score_one(connection: Connection, journal: Journal, readings: Readings, sco
         "scoring_id": scoring_id, "metric_id": row.metric_id, "value": float(metric.score(computed.sum(axis=0))),
         "n_items": len(computed), "digest": digest, "run_id": journal.run_id(connection)}])
     return Block(scoring_id, row.metric_id, first + at, computed)
-
-
-def statistics_of(metric: Metric, items: Sequence[Item], answers: Sequence[Answer | None]) -> NDArray[np.float64]:
-    """The statistics [items, columns] of aligned answers, on the lattice that makes their sums exact."""
-    rows = [metric.statistics(item, answer) for item, answer in zip(items, answers, strict=True)]
-    columns = len(FAMILIES[metric.family].columns)
-    return to_lattice(np.array(rows, dtype=np.float64).reshape(len(rows), columns))

@@ -74,6 +74,7 @@ class TestSet(_Table):
     cluster: Name | None = None
     facets: list[Annotated[Name, AfterValidator(_no_equals)]] = []
     references: list[Reference] = []
+    attributes: str | None = None
 
 
 class Submission(_Table):

@@ -2,10 +2,13 @@
 
 from registry.metrics.base import Metric, QuotientMetric
 from registry.metrics.labels import Accuracy
+from registry.metrics.segments import BLEU, TER, ChrF
 from registry.metrics.spans import SpanF, SpanP, SpanR
 
 METRICS: dict[str, type[Metric]] = {metric.name: metric for metric in (
-    Accuracy, SpanP, SpanR, SpanF,
+    Accuracy, SpanP, SpanR, SpanF, BLEU, ChrF, TER,
 )}
 
-__all__ = ["METRICS", "Accuracy", "Metric", "QuotientMetric", "SpanF", "SpanP", "SpanR"]
+__all__ = [
+    "BLEU", "METRICS", "TER", "Accuracy", "ChrF", "Metric", "QuotientMetric", "SpanF", "SpanP", "SpanR",
+]

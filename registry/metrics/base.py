@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from registry.families import FAMILIES
 from registry.items import Answer, Item
 from registry.values import Value
 
@@ -29,6 +31,11 @@ class Metric(Value):
     @abstractmethod
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give the family's columns for one item; no answer (None) counts as the worst one."""
+
+    def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> NDArray[np.float64]:
+        """Give the family's columns for many items, [items, columns]."""
+        rows = [self.statistics(item, answer) for item, answer in zip(items, answers, strict=True)]
+        return np.array(rows, dtype=np.float64).reshape(len(rows), len(FAMILIES[self.family].columns))
 
     @abstractmethod
     def score(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -4,7 +4,8 @@ from registry.readers.base import Reader
 from registry.readers.bio import Bio
 from registry.readers.document import Document
 from registry.readers.labels import Labels
+from registry.readers.lines import Lines
 
-READERS: dict[str, type[Reader]] = {reader.name: reader for reader in (Labels, Bio)}
+READERS: dict[str, type[Reader]] = {reader.name: reader for reader in (Labels, Bio, Lines)}
 
-__all__ = ["READERS", "Bio", "Document", "Labels", "Reader"]
+__all__ = ["READERS", "Bio", "Document", "Labels", "Lines", "Reader"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -16,10 +16,12 @@ from registry.values import Value
 class Reader(Value):
     """A format with its options.
 
-    `gives` names the kind of gold and answer values (`label`, ...); a metric takes one kind.
+    `gives` names the kind of gold and answer values (`label`, ...); a metric takes one kind. `absent` is what an item
+    without an answer lacks.
     """
 
     gives: ClassVar[str]
+    absent: ClassVar[str] = "there is no answer to it"
 
     @abstractmethod
     def read_gold(self, documents: Mapping[str, Document]) -> list[Item]:
@@ -43,6 +45,11 @@ class Reader(Value):
 
     def mismatch(self, gold: Any, answer: Any) -> tuple[int, str] | None:  # noqa: ARG002
         """Say where (in lines after the answer's first) and how an answer is not about the gold's text."""
+        return None
+
+    def implausible(self, items: Sequence[Item],  # noqa: ARG002
+                    answers: Sequence[Answer]) -> tuple[int, str] | None:  # noqa: ARG002
+        """Say at which line and why a whole file does not seem to go with the gold."""
         return None
 
     def incomparable(self, gold: Any, answer: Any) -> str | None:  # noqa: ARG002

@@ -15,7 +15,7 @@ from typing import ClassVar
 import numpy as np
 
 from registry.significance.base import Observed, PairTest, Settings, Tail
-from registry.significance.draws import resampled_sums
+from registry.significance.draws import in_threads, resampled_sums
 from registry.significance.matrix import Floats, StatisticMatrix
 from registry.significance.permutation import TOLERANCE, monte_carlo_tail
 
@@ -42,7 +42,8 @@ class Bootstrap(PairTest):
         some = matrix.of_systems(chosen)
         observed, scores = some.scores(), resampled_scores(some, settings)
         place = {system: n for n, system in enumerate(chosen)}
-        return [_tail(some, o, observed, scores, place[o.pair[0]], place[o.pair[1]], settings) for o in pairs]
+        return list(in_threads(
+            lambda o: _tail(some, o, observed, scores, place[o.pair[0]], place[o.pair[1]], settings), pairs))
 
     def score_intervals(self, matrix: StatisticMatrix, settings: Settings) -> Floats:
         """Percentile intervals of the scores, from the resamples that the pairs rest on."""
@@ -61,8 +62,12 @@ class Bootstrap(PairTest):
 
 def resampled_scores(matrix: StatisticMatrix, settings: Settings) -> Floats:
     """Score every system in every resample of the units: [resamples, systems]."""
-    blocks = resampled_sums(matrix.statistics, settings.resamples, settings.seed)
-    return np.concatenate([matrix.score(sums) for sums in blocks])
+    scores = np.empty((matrix.statistics.shape[1], settings.resamples))  # a system's scores lie together
+    at = 0
+    for block in resampled_sums(matrix.statistics, settings.resamples, settings.seed, matrix.score):
+        scores[:, at:at + len(block)] = block.T
+        at += len(block)
+    return scores.T
 
 
 def _tail(matrix: StatisticMatrix, o: Observed, observed: Floats, scores: Floats, a: int, b: int,
@@ -73,15 +78,21 @@ def _tail(matrix: StatisticMatrix, o: Observed, observed: Floats, scores: Floats
     if o.difference and (np.abs(moved) <= tolerance).all():
         return Tail(math.nan, "monte-carlo", resamples=settings.resamples,
                     note="the difference is the same in every resample")
-    extremity = {"two-sided": np.abs(moved), "greater": moved, "less": -moved}[settings.alternative]
-    bar = {"two-sided": abs(o.difference), "greater": o.difference, "less": -o.difference}[settings.alternative]
+    if settings.alternative == "two-sided":
+        extremity, bar = np.abs(moved), abs(o.difference)
+    else:
+        sign = 1 if settings.alternative == "greater" else -1
+        extremity, bar = sign * moved, sign * o.difference
     extremes = int(np.count_nonzero(~(extremity < bar - tolerance)))  # an undefined one is extreme
     tail = monte_carlo_tail(extremes, settings.resamples)
-    undefined = np.isnan(moved)
-    if undefined.mean() > MOST_UNDEFINED:
+    defined = ~np.isnan(moved)
+    n_defined = int(np.count_nonzero(defined))
+    if n_defined < (1 - MOST_UNDEFINED) * len(moved):
         return Tail(tail.log_p, "monte-carlo", tail.p_low, tail.p_high, settings.resamples,
                     note="undefined in more than 0.1 % of the resamples: no interval")
-    low, high = _interval(matrix, o, resampled[~undefined], extremity[~undefined], settings)
+    if n_defined < len(moved):
+        resampled, extremity = resampled[defined], extremity[defined]
+    low, high = _interval(matrix, o, resampled, extremity, settings)
     return Tail(tail.log_p, "monte-carlo", tail.p_low, tail.p_high, settings.resamples, low, high)
 
 

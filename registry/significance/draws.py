@@ -8,11 +8,19 @@ any order of summation.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TypeVar
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from registry.significance.matrix import Floats
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
 
 BLOCK = 256  # draws in a block
 SIGNS, COUNTS = 0, 1  # the kinds of streams: of permutations and of bootstraps
@@ -46,24 +54,52 @@ def swapped_sums(statistics: Floats, resamples: int, seed: int) -> Iterator[Floa
         yield sums[:, :draws].T.reshape(draws, *shape)
 
 
-def resampled_sums(statistics: Floats, resamples: int, seed: int) -> Iterator[Floats]:
+def resampled_sums(statistics: Floats, resamples: int, seed: int, use: Callable[[Floats], Floats]) -> Iterator[Floats]:
     """Draw as many units as there are, with replacement, again and again, and sum the statistics over them.
 
-    Arguments and what is given are those of `swapped_sums`.
+    Args:
+        statistics: [units, systems, columns].
+        resamples: How many draws.
+        seed: Of the streams.
+        use: What becomes of the sums [draws, systems, columns] of a block; blocks are worked on by several threads.
+
+    Yields:
+        What `use` gives, block by block in their order.
     """
     flat, shape = _flat(statistics), statistics.shape[1:]
     units = len(flat)
-    for block, draws in _blocks(resamples):
+    some = max(1, _CHUNK * 64 // units)  # draws whose counts are held at once: at most 32 MiB of indices
+
+    def work(numbered: tuple[int, int]) -> Floats:
+        block, draws = numbered
         rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(COUNTS, block))))
         sums = np.empty((draws, flat.shape[1]))
-        some = max(1, _CHUNK * 64 // units)  # draws whose counts are held at once: at most 32 MiB of indices
         for at in range(0, draws, some):
             rows = min(some, draws - at)
-            drawn = rng.integers(0, units, (rows, units))
-            drawn += np.arange(0, rows * units, units)[:, None]
-            counts = np.bincount(drawn.ravel(), minlength=rows * units).astype(flat.dtype)
+            drawn = rng.integers(0, units, (rows, units), dtype=np.uint32)
+            cells = np.add(drawn, np.arange(0, rows * units, units)[:, None], dtype=np.int64)
+            counts = np.bincount(cells.ravel(), minlength=rows * units).astype(flat.dtype)
             sums[at:at + rows] = counts.reshape(rows, units) @ flat
-        yield sums.reshape(draws, *shape)
+        return use(sums.reshape(draws, *shape))
+
+    with threadpool_limits(1, "blas"):  # the threads are here
+        yield from in_threads(work, _blocks(resamples))
+
+
+def in_threads(work: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[Result]:
+    """Work on tasks in as many threads as there are processors, and give the results in the order of the tasks.
+
+    Only a few tasks are ahead of the results that were taken, which bounds the memory.
+    """
+    workers = os.cpu_count() or 1
+    ahead: deque[Future[Result]] = deque()
+    with ThreadPoolExecutor(workers) as pool:
+        for task in tasks:
+            ahead.append(pool.submit(work, task))
+            if len(ahead) > 2 * workers:
+                yield ahead.popleft().result()
+        while ahead:
+            yield ahead.popleft().result()
 
 
 def _flat(statistics: Floats) -> np.ndarray[tuple[int, int], np.dtype[np.float32 | np.float64]]:

@@ -8,7 +8,7 @@ import sys
 
 from tests.benchmarks.figures import Figure
 
-BENCHMARKS = ("command_line", "inserts")
+BENCHMARKS = ("command_line", "inserts", "bootstrap")
 
 
 def main(names):

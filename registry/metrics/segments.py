@@ -1,0 +1,170 @@
+"""Metrics of whole segments against references, on sacrebleu's own segment statistics (Post 2018).
+
+The statistics are sacrebleu's, the corpus score is computed here from their sums, vectorized over resamples; a test
+holds the two scores together. The order of references is part of the metric: chrF keeps the first of equally good ones.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from registry.errors import InputError
+from registry.families import FAMILIES
+from registry.items import Answer, Item
+from registry.metrics.base import Metric, QuotientMetric
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, repr=False)
+class _SegmentMetric(Metric):
+    """What the metrics on sacrebleu's statistics share."""
+
+    takes: ClassVar[str] = "segment"
+
+    references: tuple[str, ...] = ("gold",)
+
+    @abstractmethod
+    def engine(self, references: list[list[str]]) -> Any:
+        """Make sacrebleu's own metric, with these references read once."""
+
+    def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
+        """Give the statistics of one segment; no answer counts as an empty one."""
+        return tuple(self.corpus_statistics([item], [answer])[0])
+
+    def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
+        """Give the statistics of many segments at sacrebleu's own speed."""
+        for name in self.references:
+            if items and name not in items[0].gold:
+                raise InputError(f"{self!r} asks for a reference {name!r}; known: {', '.join(items[0].gold)}")
+        references = tuple(tuple(item.gold[name] for item in items) for name in self.references)
+        hypotheses = ["" if answer is None else answer.value for answer in answers]
+        found = _engine(self, references)._extract_corpus_statistics(hypotheses, None)
+        return self.columns(np.array(found, dtype=np.float64).reshape(len(items), -1))
+
+    def columns(self, found: Floats) -> Floats:
+        """Lay sacrebleu's statistics out as the family's columns."""
+        return found
+
+
+@lru_cache(maxsize=8)
+def _engine(metric: _SegmentMetric, references: tuple[tuple[str, ...], ...]) -> Any:
+    return metric.engine([list(texts) for texts in references])
+
+
+@dataclass(frozen=True, repr=False)
+class BLEU(_SegmentMetric):
+    """Corpus BLEU up to 4-grams, from 0 to 100."""
+
+    name: ClassVar[str] = "BLEU"
+    family: ClassVar[str] = "bleu"
+    citation: ClassVar[str] = "Papineni et al. 2002; Post 2018"
+
+    tokenize: Literal["13a", "char", "intl", "none", "zh", "spm", "flores101", "flores200"] = "13a"
+    smooth: Literal["exp", "floor", "add-k", "none"] = "exp"
+    lowercase: bool = False
+
+    def engine(self, references: list[list[str]]) -> Any:
+        """Make sacrebleu's BLEU."""
+        from sacrebleu import metrics
+
+        return metrics.BLEU(lowercase=self.lowercase, tokenize=self.tokenize, smooth_method=self.smooth, force=True,
+                            references=references)
+
+    def score(self, sums: Floats) -> Floats:
+        """Combine n-gram precisions and brevity penalty as sacrebleu does; no match at all scores 0."""
+        hypothesis, reference = sums[..., 0], sums[..., 1]
+        logs, halvings = np.zeros_like(hypothesis), np.zeros_like(hypothesis)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            for n in range(4):  # order by order, so that the last digit does not depend on the shape
+                added = 1 if self.smooth == "add-k" and n else 0
+                correct, total = sums[..., 2 + n] + added, sums[..., 6 + n] + added
+                unmatched = correct == 0
+                if unmatched.any():
+                    halvings += unmatched
+                    floor = 0.1 * (self.smooth == "floor")
+                    correct = np.where(unmatched, 0.5**halvings if self.smooth == "exp" else floor, correct)
+                    correct = np.where(total > 0, correct, 0.0)
+                    total = np.maximum(total, 1)
+                logs += np.log(correct / total)
+            penalty = np.where(hypothesis < reference, 1 - reference / hypothesis, 0.0)
+            scores = 100 * np.exp(penalty + logs / 4)
+        return np.where(sums[..., 2:6].any(axis=-1) & (hypothesis > 0), scores, 0.0)
+
+
+@dataclass(frozen=True, repr=False)
+class ChrF(_SegmentMetric):
+    """Character n-gram F-score, from 0 to 100; with word n-grams (`word_order = 2`) it is chrF++."""
+
+    name: ClassVar[str] = "chrF"
+    family: ClassVar[str] = "chrf"
+    citation: ClassVar[str] = "Popović 2015, 2017"
+
+    char_order: Literal[1, 2, 3, 4, 5, 6] = 6
+    word_order: Literal[0, 1, 2] = 0
+    beta: float = 2.0
+    lowercase: bool = False
+    whitespace: bool = False
+
+    def engine(self, references: list[list[str]]) -> Any:
+        """Make sacrebleu's CHRF."""
+        from sacrebleu import metrics
+
+        return metrics.CHRF(char_order=self.char_order, word_order=self.word_order, beta=self.beta,
+                            lowercase=self.lowercase, whitespace=self.whitespace, references=references)
+
+    def columns(self, found: Floats) -> Floats:
+        """Characters from the first column on, words from the nineteenth."""
+        laid = np.zeros((len(found), len(FAMILIES["chrf"].columns)))
+        laid[:, :3 * self.char_order] = found[:, :3 * self.char_order]
+        laid[:, 18:18 + 3 * self.word_order] = found[:, 3 * self.char_order:]
+        return laid
+
+    def score(self, sums: Floats) -> Floats:
+        """Average precision and recall over the orders that both sides have, then combine them."""
+        orders, precision, recall = (np.zeros(sums.shape[:-1]) for _ in range(3))
+        for n in (*range(self.char_order), *range(6, 6 + self.word_order)):
+            hypothesis, reference, match = (sums[..., 3 * n + part] for part in range(3))
+            both = (hypothesis > 0) & (reference > 0)
+            orders += both
+            precision += np.divide(match, hypothesis, out=np.zeros_like(precision), where=both)
+            recall += np.divide(match, reference, out=np.zeros_like(recall), where=both)
+        precision, recall = precision / np.maximum(orders, 1), recall / np.maximum(orders, 1)
+        weight = self.beta**2
+        under = weight * precision + recall
+        scores: Floats = np.divide(100 * (1 + weight) * precision * recall, under, out=np.zeros_like(under),
+                                   where=under > 0)
+        return scores
+
+
+@dataclass(frozen=True, repr=False)
+class TER(QuotientMetric, _SegmentMetric):
+    """Translation edit rate in percent: edits over the references' average length; lower is better."""
+
+    name: ClassVar[str] = "TER"
+    family: ClassVar[str] = "ratio"
+    better: ClassVar[Literal["higher", "lower"]] = "lower"
+    citation: ClassVar[str] = "Snover et al. 2006"
+
+    normalized: bool = False
+    no_punct: bool = False
+    case_sensitive: bool = False
+
+    @property
+    def quotient(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """A hundred times the edits over the reference length."""
+        return (100, 0), (0, 1)
+
+    def engine(self, references: list[list[str]]) -> Any:
+        """Make sacrebleu's TER."""
+        from sacrebleu import metrics
+
+        return metrics.TER(normalized=self.normalized, no_punct=self.no_punct, case_sensitive=self.case_sensitive,
+                           references=references)

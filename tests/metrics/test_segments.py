@@ -1,0 +1,60 @@
+"""BLEU, chrF and TER: the vectorized scores are sacrebleu's, also of sums of resampled segments."""
+
+import numpy as np
+import pytest
+import sacrebleu.metrics
+from hypothesis import given
+from hypothesis import strategies as st
+
+from registry.errors import InputError
+from registry.items import Answer, Item
+from registry.metrics import BLEU, TER, ChrF
+
+WORDS = ["the", "cat", "sat", "on", "a", "mat", ".", "Cat", "mats", "žluťoučký", "kůň", "x"]
+segments = st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join)
+corpora = st.lists(st.tuples(segments, segments.filter(bool), segments.filter(bool)), min_size=1, max_size=6)
+
+METRICS = [
+    (BLEU(references=("A", "B")), lambda refs: sacrebleu.metrics.BLEU(references=refs)),
+    (BLEU(references=("B",), smooth="floor", lowercase=True),
+     lambda refs: sacrebleu.metrics.BLEU(references=refs, smooth_method="floor", lowercase=True)),
+    (BLEU(references=("A",), smooth="add-k", tokenize="char"),
+     lambda refs: sacrebleu.metrics.BLEU(references=refs, smooth_method="add-k", tokenize="char")),
+    (BLEU(references=("A",), smooth="none"),
+     lambda refs: sacrebleu.metrics.BLEU(references=refs, smooth_method="none")),
+    (ChrF(references=("A", "B")), lambda refs: sacrebleu.metrics.CHRF(references=refs)),
+    (ChrF(references=("B", "A"), word_order=2), lambda refs: sacrebleu.metrics.CHRF(references=refs, word_order=2)),
+    (ChrF(references=("A",), char_order=3, beta=1.0),
+     lambda refs: sacrebleu.metrics.CHRF(references=refs, char_order=3, beta=1)),
+    (TER(references=("A", "B")), lambda refs: sacrebleu.metrics.TER(references=refs)),
+]
+
+
+def aligned(corpus):
+    items = [Item(str(n), {"A": a, "B": b}) for n, (_, a, b) in enumerate(corpus)]
+    return items, [Answer(str(n), text) for n, (text, _, _) in enumerate(corpus)]
+
+
+@pytest.mark.parametrize(("metric", "peer"), METRICS, ids=lambda m: repr(m) if not callable(m) else "")
+@given(corpora)
+def test_the_score_of_the_sums_is_sacrebleu_s(metric, peer, corpus):
+    items, answers = aligned(corpus)
+    references = [[item.gold[name] for item in items] for name in metric.references]
+    expected = peer(references).corpus_score([a.value for a in answers], None).score
+    sums = metric.corpus_statistics(items, answers).sum(axis=0)
+    assert metric.score(sums) == pytest.approx(expected, rel=1e-12, abs=1e-12)
+    stacked = np.stack([sums, 0 * sums, 3 * sums])
+    assert metric.score(stacked)[0] == metric.score(sums)
+
+
+def test_no_answer_is_an_empty_one():
+    items, _ = aligned([("", "the cat", "a cat")])
+    for metric, _ in METRICS:
+        assert (metric.corpus_statistics(items, [None]) == metric.corpus_statistics(items, [Answer("0", "")])).all()
+        assert metric.statistics(items[0], None) == tuple(metric.corpus_statistics(items, [None])[0])
+
+
+def test_an_unknown_reference_is_named():
+    items, answers = aligned([("x", "x", "x")])
+    with pytest.raises(InputError, match="asks for a reference 'C'; known: A, B"):
+        BLEU(references=("C",)).corpus_statistics(items, answers)

@@ -1,0 +1,89 @@
+"""Segments by line: lengths, references, attributes, and lines that are not where they belong."""
+
+import random
+
+import pytest
+
+from registry.errors import InputError
+from registry.readers import Document, Lines
+
+WORDS = [
+    "the", "a", "of", "river", "city", "mayor", "council", "decided", "yesterday", "that", "new", "bridge",
+    "would", "cost", "more", "than", "planned", "children", "school", "teacher", "books", "winter", "snow",
+    "mountain", "train", "station", "early", "morning", "coffee", "market", "price", "rises", "farmers",
+    "protest", "government", "minister", "law", "vote", "rain", "summer", "garden", "flowers", "doctor",
+    "hospital", "nurse", "patient", "waiting",
+]
+
+
+@pytest.fixture
+def reference():
+    rng = random.Random(6)
+    return [" ".join(rng.choices(WORDS, k=rng.randint(6, 18))) for _ in range(300)]
+
+
+def translate(lines, share, seed=1):
+    """A translation that keeps this share of the words."""
+    rng = random.Random(seed)
+    return [" ".join(w if rng.random() < share else rng.choice(WORDS) for w in line.split()) for line in lines]
+
+
+def document(lines):
+    return Document("f", "".join(line + "\n" for line in lines).encode())
+
+
+def judge(reference, lines, **options):
+    reader = Lines(**options)
+    return reader.implausible(reader.read_gold({"gold": document(reference)}), reader.read_answers(document(lines)))
+
+
+@pytest.mark.parametrize("share", [1.0, 0.7, 0.45])
+def test_a_translation_in_order_is_accepted_be_it_poor(reference, share):
+    assert judge(reference, translate(reference, share)) is None
+
+
+def test_shuffled_lines_are_found(reference):
+    lines = translate(reference, 0.7)
+    random.Random(2).shuffle(lines)
+    line, why = judge(reference, lines)
+    assert line == 1
+    assert "seem to be shuffled" in why
+    assert judge(reference, lines, check_order=False) is None
+
+
+@pytest.mark.parametrize("at", [0, 60, 200])
+def test_lines_shifted_by_one_are_found_about_where_it_begins(reference, at):
+    lines = translate(reference, 0.7)
+    shifted = lines[:at] + lines[at + 1:] + ["a line at the end"]
+    line, why = judge(reference, shifted)
+    assert abs(line - at) <= 26
+    assert "shifted" in why or at == 0
+
+
+def test_too_many_lines_are_named(reference):
+    line, why = judge(reference, [*reference, "one more"])
+    assert (line, why.startswith("301 lines where the gold has 300")) == (301, True)
+
+
+def test_references_and_attributes_are_read_by_name():
+    items = Lines(attributes=("domain", "document")).read_gold({
+        "gold": document(["a", "b"]), "reference:B": document(["c", "d"]),
+        "attributes": document(["news\td1", "chat\td2"])})
+    assert [(i.key, i.gold, dict(i.attributes)) for i in items] == [
+        ("1", {"gold": "a", "B": "c"}, {"domain": "news", "document": "d1"}),
+        ("2", {"gold": "b", "B": "d"}, {"domain": "chat", "document": "d2"})]
+
+
+@pytest.mark.parametrize(("files", "says"), [
+    ({"gold": ["a", "b"], "reference:B": ["c"]}, "1 lines where the gold has 2"),
+    ({"gold": ["a", " "]}, "the reference is blank"),
+    ({"gold": ["a"], "attributes": ["x\ty"]}, "2 columns where 1 are expected"),
+    ({"gold": ["a"], "attributes": ["x", "y"]}, "2 lines where the gold has 1"),
+])
+def test_gold_files_that_do_not_fit_are_named(files, says):
+    with pytest.raises(InputError, match=says):
+        Lines().read_gold({role: document(lines) for role, lines in files.items()})
+
+
+def test_a_blank_line_is_no_answer():
+    assert [a.key for a in Lines().read_answers(document(["a", "  ", "b"]))] == ["1", "3"]

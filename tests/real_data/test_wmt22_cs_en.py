@@ -1,0 +1,55 @@
+"""WMT22 Czech-English: official BLEU and chrF, and sacrebleu's own bootstrap of scores."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+import sacrebleu.metrics
+from sacrebleu.significance import _bootstrap_resample
+
+from registry.metrics import BLEU
+from registry.readers import Document, Lines
+from registry.significance import Settings, StatisticMatrix
+from registry.significance.bootstrap import resampled_scores
+
+MANIFEST = Path(__file__).parent / "wmt22-cs-en.toml"
+
+
+@pytest.fixture
+def data(real_data):
+    return real_data("wmt22-cs-en")
+
+
+def test_official_bleu_and_chrf_to_4_decimals(registry, data, tmp_path):
+    """66 scores: 11 systems against B, C, and both in the order C, B; with few resamples, for speed."""
+    manifest = tmp_path / "task.toml"
+    manifest.write_text(MANIFEST.read_text().replace("resamples = 10_000", "resamples = 100"))
+    board = registry("run", manifest, "--root", data, "--format", "json").json
+    with (data / "official-scores.csv").open() as file:
+        official = {(r["system"], r["metric"]): float(r["score"]) for r in csv.DictReader(file)}
+    assert len(board) == 66
+    for row in board:
+        assert row["score"] == pytest.approx(official[row["system"], row["metric"]], abs=5e-5)
+
+
+def test_bootstrap_means_and_deviations_are_those_of_sacrebleu(data):
+    """Within Monte-Carlo error of sacrebleu's resampling of the same statistics, for three systems."""
+    texts = {name: (data / path).read_text().split("\n")[:-1] for name, path in {
+        "C": "references/generaltest2022.cs-en.ref.C.en",
+        **{s: f"system-outputs/generaltest2022.cs-en.hyp.{s}.en" for s in ("Online-W", "Lan-Bridge", "ALMAnaCH-Inria")},
+    }.items()}
+    reference = texts.pop("C")
+    reader, resamples = Lines(), 4000
+    items = reader.read_gold({"gold": Document("C", "\n".join(reference).encode())})
+    metric = BLEU()
+    statistics = np.stack([metric.corpus_statistics(items, reader.read_answers(Document(s, "\n".join(t).encode())))
+                           for s, t in texts.items()], axis=1)
+    scores = resampled_scores(StatisticMatrix(statistics, metric.score), Settings(resamples=resamples))
+    peer = sacrebleu.metrics.BLEU(references=[reference])
+    for n, text in enumerate(texts.values()):
+        theirs = np.array([s.score for s in _bootstrap_resample(peer._extract_corpus_statistics(text, None), peer,
+                                                                n_samples=resamples)[1]])
+        error = theirs.std() / np.sqrt(resamples)
+        assert abs(scores[:, n].mean() - theirs.mean()) < 5 * np.sqrt(2) * error
+        assert scores[:, n].std() == pytest.approx(theirs.std(), rel=5 / np.sqrt(resamples))
