@@ -19,7 +19,7 @@ def sample(registry, monkeypatch):
     """The sample task in a registry of its own, commands run from the checkout."""
     monkeypatch.setenv("REGISTRY_DB", str(Path.cwd() / "readme.duckdb"))
     monkeypatch.chdir(ROOT)
-    registry("run", "sample_data/stance/task.toml")
+    registry("run", "sample_data/entities/task.toml")
     return registry
 
 
@@ -39,12 +39,13 @@ def test_commands_print_what_is_shown(sample, command, printed):
 
 
 def test_there_are_commands_to_test():
-    assert len(list(blocks())) >= 4
+    assert len(list(blocks())) == 5
+    assert all(printed for _, printed in blocks())
 
 
 def test_the_manifest_is_the_sample_task_s():
     (text,) = re.findall(r"```toml\n(.*?)```", README, re.DOTALL)
-    assert tomllib.loads(text) == tomllib.loads((ROOT / "sample_data" / "stance" / "task.toml").read_text())
+    assert tomllib.loads(text) == tomllib.loads((ROOT / "sample_data" / "entities" / "task.toml").read_text())
 
 
 def test_every_command_is_named():

@@ -5,7 +5,8 @@ import random
 import pytest
 from scipy import stats
 
-RAW = ("submission_a", "submission_b", "difference", "p_value", "log10_p", "n_units", "n_discordant", "method")
+RAW = ("submission_a", "submission_b", "difference", "p_value", "log10_p", "ci_low", "ci_high", "n_units",
+       "n_discordant", "method")
 
 
 def pairs(registry, *options):
@@ -41,9 +42,10 @@ def test_p_values_are_those_of_the_binomial_test_and_orders_are_best_first(many,
 
 @pytest.mark.parametrize("unit", ["item", "cluster"])
 @pytest.mark.parametrize("alternative", ["two-sided", "greater"])
+@pytest.mark.parametrize("test", ["permutation", "bootstrap"])
 def test_one_more_submission_gives_the_last_bit_of_computing_everything_anew(many, registry, tmp_path, unit,
-                                                                             alternative):
-    many.significance = {"seed": 1, "unit": unit, "alternative": alternative}
+                                                                             alternative, test):
+    many.significance = {"seed": 1, "unit": unit, "alternative": alternative, "test": test, "resamples": 1000}
     last = many.systems.pop("s8")
     registry("run", many.write())
     many.systems["s8"] = last
@@ -55,7 +57,10 @@ def test_one_more_submission_gives_the_last_bit_of_computing_everything_anew(man
     assert raw(registry) == incremental
 
 
-def test_permuting_systems_items_and_lines_changes_no_result(many, registry, tmp_path):
+@pytest.mark.parametrize("test", ["permutation", "bootstrap"])
+def test_permuting_systems_items_and_lines_changes_no_result(many, registry, tmp_path, test):
+    """To the last bit, also of what is drawn: items are resampled in the order of their keys."""
+    many.significance = {"seed": 0, "test": test, "resamples": 2000}
     registry("run", many.write())
     expected = raw(registry), [[r[k] for k in ("rank", "rank_low", "rank_high", "cluster", "submission", "score")]
                                for r in registry("board", "--format", "json").json]

@@ -1,0 +1,67 @@
+"""Bad tagged text and bad translations: one line that names file, line and item and the likely cause."""
+
+import shutil
+
+import pytest
+
+from tests.conftest import ROOT
+
+
+@pytest.fixture
+def sample(registry, tmp_path):
+    """A copy of a sample task, and a way to expect that a changed submission is refused and nothing written."""
+    def copy(name, submission):
+        folder = tmp_path / name
+        shutil.copytree(ROOT / "sample_data" / name, folder)
+        path = folder / "submissions" / submission
+
+        def refused(change, *says):
+            lines = path.read_text().split("\n")
+            path.write_text("\n".join(change(lines)))
+            for command in ("check", "run"):
+                told = registry(command, folder / "task.toml", exit_code=3).stderr
+                assert told.count("\n") == 1, told
+                for part in says:
+                    assert part in told
+            assert not list(tmp_path.glob("*.duckdb"))
+            path.write_text("\n".join(lines))
+
+        return refused
+
+    return copy
+
+
+def replaced(at, line):
+    return lambda lines: [*lines[:at], line, *lines[at + 1:]]
+
+
+def test_entities(sample):
+    refused = sample("entities", "Aspen.aspen-s.conll")
+    name = "Aspen.aspen-s.conll"
+    refused(replaced(1, "Nobody\tI-person"), f"{name}:2:", "'I-person' cannot follow 'O' under the scheme iob2",
+            'invalid_tags = "begin"')
+    refused(replaced(1, "Nobody\tE-person"), f"{name}:2:", "tag 'E-person' is neither O nor one of B, I")
+    refused(replaced(1, "Nobody O"), f"{name}:2:", "1 column where 2 are expected (token, label; separator tab)")
+
+    def other_token(lines):
+        return [*lines[:2], "x\t" + lines[2].split("\t")[1], *lines[3:]]
+
+    refused(other_token, f"{name}:3: item 'd01-01': token 2 is 'x', the gold's", 'tokens = "warn"')
+    refused(lambda lines: [*lines[:2], *lines[3:]], f"{name}:2: item 'd01-01':", "tokens where the gold has",
+            "blank line too many or too few", "another tokenization")
+    refused(lambda lines: lines[lines.index("") + 1:], "item 'd01-01': there is no answer to it")
+    refused(replaced(0, "# id = d99-01"), f"{name}:2: item 'd99-01': not in the gold")
+
+
+def test_another_scheme_than_declared(sample):
+    refused = sample("entities", "Aspen.aspen-s.conll")
+    refused(lambda lines: [line.replace("\tB-", "\tI-") for line in lines],
+            "under the scheme iob2; declare another scheme")
+
+
+def test_translations(sample):
+    refused = sample("translation", "harbour.txt")
+    refused(lambda lines: lines[:50] + lines[51:], "harbour.txt:", "shifted or shuffled from about line", "check_order")
+    refused(lambda lines: ["one more line", *lines], "harbour.txt:121: 121 lines where the gold has 120")
+    refused(lambda lines: [*lines[60:120], *lines[:60], ""], "the lines seem to be shuffled")
+    refused(replaced(16, "  "), "harbour.txt: item '17': its line is blank", 'missing = "worst"')
