@@ -45,7 +45,7 @@ def compare(
 ) -> None:
     """Test all pairs of every leaderboard and rank; what is not given is as the task declares it."""
     from registry.evaluation import compare as compare_task
-    from registry.evaluation.requests import declared_request
+    from registry.evaluation import declared_request
     from registry.reports.boards import pair_tables
     from registry.store import catalog
     from registry.store.journal import Journal

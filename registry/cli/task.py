@@ -45,8 +45,7 @@ def init(db: Db = None) -> None:
 def run(manifest: ManifestPath, root: Root = None, db: Db = None, format_: OutputFormat = None,
         dry_run: DryRun = False) -> None:
     """Do the whole job: apply, score, compare, and print the leaderboards."""
-    from registry.evaluation import Readings, apply, compare, score
-    from registry.evaluation.requests import declared_request
+    from registry.evaluation import Readings, apply, compare, declared_request, score
     from registry.reports.boards import boards
     from registry.store import catalog
     from registry.store.journal import Journal

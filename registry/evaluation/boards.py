@@ -10,26 +10,13 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from registry.errors import InputError, MismatchError
+from registry.evaluation.requests import Request
 from registry.identity import digest_array, digest_json
-from registry.manifest import Significance
 from registry.metrics import METRICS, Metric, QuotientMetric
 from registry.significance import StatisticMatrix
 from registry.store import catalog, models, statistics
 from registry.store.catalog import AnyRow
 from registry.values import parse
-
-
-@dataclass(frozen=True)
-class Request:
-    """What a comparison is asked for: the settings with their seed, and the metrics by alias (None: all).
-
-    `facets` are the item attributes, by test set, for whose every value there is a board.
-    """
-
-    significance: Significance
-    facets: dict[str, list[str]]
-    rank_baselines: bool = True
-    metrics: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from registry.errors import InputError, UnknownNameError
-from registry.evaluation.boards import Board, Request, load, places
+from registry.evaluation.boards import Board, load, places
+from registry.evaluation.requests import Request
 from registry.evaluation.resolve import resolve_significance
 from registry.identity import digest_json
 from registry.manifest import Significance

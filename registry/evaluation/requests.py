@@ -1,14 +1,27 @@
-"""What a task declares about significance, with what somebody asks for instead."""
+"""What a comparison is asked for: what the task declares about significance, with what somebody gives instead."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
-from registry.evaluation.boards import Request
 from registry.evaluation.resolve import resolve_stored
-from registry.manifest import significance_with
+from registry.manifest import Significance, significance_with
 from registry.store.catalog import AnyRow
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a comparison is asked for: the settings with their seed, and the metrics by alias (None: all).
+
+    `facets` are the item attributes, by test set, for whose every value there is a board.
+    """
+
+    significance: Significance
+    facets: dict[str, list[str]]
+    rank_baselines: bool = True
+    metrics: tuple[str, ...] | None = None
 
 
 def declared_request(task_row: AnyRow, given: Mapping[str, Any] | None = None,

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 Row = Mapping[str, Any]
-FORMATS = ("table", "tsv", "csv", "md", "json")
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ class Table:
 
 
 def render(tables: Sequence[Table], format_: str, *, width: int | None = None, color: bool = False) -> str:
-    """Write tables in one of `FORMATS`; `tsv`, `csv` and `json` write all rows as one."""
+    """Write tables as `table`, `md`, `tsv`, `csv` or `json`; the last three write all rows as one."""
     if format_ in ("table", "md"):
         one = _markdown if format_ == "md" else lambda table: _terminal(table, width, color=color)
         return "\n".join(one(table) for table in tables)

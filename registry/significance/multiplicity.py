@@ -31,7 +31,6 @@ def uncorrected(p: Floats) -> Floats:
 CORRECTIONS: dict[str, Callable[[Floats], Floats]] = {
     "holm": holm, "bonferroni": bonferroni, "none": uncorrected,
 }
-FAMILYWISE = frozenset({"holm", "bonferroni"})
 
 
 def adjust(p: Floats, correction: str) -> Floats:

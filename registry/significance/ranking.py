@@ -21,7 +21,6 @@ class Ranking:
         rank: 1, 2, 2, 4: equal scores share a place. Systems without a score share the last one.
         low, high: The places that the decisions leave open: [significant losses + 1, n - significant wins].
         cluster: From 1; a new cluster begins where every system above wins significantly against every one below.
-        wins, losses: How many decisions went for and against the system.
     """
 
     order: Ints
@@ -29,8 +28,6 @@ class Ranking:
     low: Ints
     high: Ints
     cluster: Ints
-    wins: Ints
-    losses: Ints
 
 
 def rank(scores: Floats, wins: NDArray[np.bool_], *, lower_is_better: bool = False) -> Ranking:
@@ -45,9 +42,8 @@ def rank(scores: Floats, wins: NDArray[np.bool_], *, lower_is_better: bool = Fal
     keys = np.where(np.isnan(scores), np.inf, scores if lower_is_better else -scores)
     order = np.argsort(keys, kind="stable")
     places = 1 + (keys[None, :] < keys[:, None]).sum(axis=1)
-    won, lost = wins.sum(axis=1), wins.sum(axis=0)
     sorted_wins = wins[np.ix_(order, order)]
     breaks = [0] + [int(sorted_wins[:i, i:].all()) for i in range(1, n)]
     cluster = np.empty(n, dtype=np.int64)
     cluster[order] = 1 + np.cumsum(breaks[:n])
-    return Ranking(order, places, lost + 1, n - won, cluster, won, lost)
+    return Ranking(order, places, wins.sum(axis=0) + 1, n - wins.sum(axis=1), cluster)
