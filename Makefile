@@ -11,7 +11,7 @@ demo: .venv/.installed
 	$(BIN)/registry run sample_data/entities/task.toml --db $(DEMO_DB) --format table
 	$(BIN)/registry run sample_data/translation/task.toml --db $(DEMO_DB) --format table
 	@echo; echo "Which entities did nobody find?"
-	@$(BIN)/registry query --db $(DEMO_DB) --format table "SELECT item, answer.key AS tokens, answer.type FROM answer JOIN item USING (item_id) WHERE in_gold AND answer_id NOT IN (SELECT answer_id FROM item_response) ORDER BY item LIMIT 5"
+	@$(BIN)/registry query --db $(DEMO_DB) --format table "SELECT item.key AS sentence, answer.key AS tokens, answer.type FROM answer JOIN item USING (item_id) WHERE in_gold AND answer_id NOT IN (SELECT answer_id FROM item_response) ORDER BY sentence LIMIT 5"
 	@echo; echo "What did only aspen-s say, and not birch-crf, and was it right?"
 	@$(BIN)/registry query --db $(DEMO_DB) --format table "SELECT correct, count(*) AS spans FROM discordant_answer WHERE task = 'entities' AND system_a = 'aspen-s' AND system_b = 'birch-crf' GROUP BY correct ORDER BY correct DESC"
 	@echo; echo "Which types are systems wrong about most often?"

@@ -46,7 +46,7 @@ def pair_tables(connection: Connection, task: str | None = None, metric: str | N
         Column("score_b", "B", number(4), right=True), Column("difference", "A - B", number(4), right=True),
         Column("n_discordant", "differing", plain, right=True), Column("p_value", "p", p_value, right=True),
         Column("p_adjusted", "adjusted p", p_value, right=True), Column("method", "method"),
-        Column("significant", "", lambda yes: "*" if yes else ""),
+        Column("significant", "significant", lambda yes: "yes" if yes else ""),
     )
     return [
         _table([row | {"shown_a": a, "shown_b": b} for row, a, b in zip(
