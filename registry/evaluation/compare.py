@@ -120,7 +120,10 @@ class _Comparing:
         for pair, row, p in zip(pairs, results, adjusted, strict=True):
             if p <= self.asked.alpha and row.difference:
                 wins[(pair.first, pair.second) if row.difference > 0 else (pair.second, pair.first)] = True
-        comparison_id = self._keep_comparison(digest, sequence, {row.method for row in results}, len(pairs))
+        intervals = self._score_intervals()
+        methods = {row.method for row in results}
+        drawn = "monte-carlo" in methods or bool(np.isfinite(intervals).any())
+        comparison_id = self._keep_comparison(digest, sequence, methods, len(pairs), drawn=drawn)
         insert_many(self.connection, models.comparison_pair, [
             {"comparison_id": comparison_id, "position": n,
              "submission_a": self.board.members[pair.a].submission_id,
@@ -130,7 +133,7 @@ class _Comparing:
             for n, (pair, row, p) in enumerate(zip(pairs, results, adjusted, strict=True))])
         insert_many(self.connection, models.standing, [
             {"comparison_id": comparison_id, **row}
-            for row in _standings(self.board, wins, self._score_intervals(), self.request)])
+            for row in _standings(self.board, wins, intervals, self.request)])
         self.compared.made += 1
 
     def _score_intervals(self) -> NDArray[np.float64]:
@@ -179,9 +182,9 @@ class _Comparing:
                 "test": repr(self.test), "alternative": alternative, "run_id": run_id}
             for pair, result in zip(pairs, results, strict=True)])
 
-    def _keep_comparison(self, digest: str, sequence: int, methods: set[str], family_size: int) -> int:
+    def _keep_comparison(self, digest: str, sequence: int, methods: set[str], family_size: int, *,
+                         drawn: bool) -> int:
         board, place, asked = self.board, self.board.place, self.asked
-        drawn = "monte-carlo" in methods
         signature = str(Signature(
             metric=place.metric.alias, task=place.task.slug, task_version=place.task.version,
             test_set=place.test_set.name, track=place.track, facet=place.facet_name,

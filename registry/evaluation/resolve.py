@@ -75,13 +75,21 @@ def resolve(manifest: Manifest, path: Path, folder: Path | None = None) -> Resol
     readers: dict[str, Reader] = {}
     for n, test_set in enumerate(manifest.test_set):
         with _at(path, f"test_set[{n}]"):
-            readers[test_set.name] = build("reader", READERS, test_set.format, test_set.options)
+            reader = build("reader", READERS, test_set.format, test_set.options)
+            if (test_set.references or test_set.attributes) and not reader.takes_more_files:
+                raise InputError(f"reader {reader.name!r} takes neither references nor an attributes file")
+            readers[test_set.name] = reader
     metrics: dict[str, Metric] = {}
     for n, spec in enumerate(manifest.metric):
         with _at(path, f"metric[{n}]"):
             metric = build("metric", METRICS, spec.name, spec.options)
             if metric in metrics.values():
                 raise InputError(f"{metric!r} is declared already; one id is enough")
+            for test_set in manifest.test_set:
+                known = ["gold", *(reference.name for reference in test_set.references)]
+                for name in metric.needs():
+                    if name not in known:
+                        raise UnknownNameError(f"reference of test set {test_set.name}", name, known)
             metrics[spec.id] = metric
             for test_set_name, reader in readers.items():
                 if reader.gives != metric.takes:

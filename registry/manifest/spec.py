@@ -76,6 +76,13 @@ class TestSet(_Table):
     references: list[Reference] = []
     attributes: str | None = None
 
+    @model_validator(mode="after")
+    def _references_have_names_of_their_own(self) -> TestSet:
+        names = ["gold", *(reference.name for reference in self.references)]
+        if twice := {n for n in names if names.count(n) > 1}:
+            raise ValueError(f"two references are called {min(twice)!r} ('gold' is the gold itself); rename one")
+        return self
+
 
 class Submission(_Table):
     """`[submission]`: defaults for every `[[submit]]`; format and options default to the gold's."""
@@ -105,7 +112,7 @@ class Significance(_Table):
     """`[significance]`: which test on which pairs, and how the family is corrected."""
 
     test: str = "permutation"
-    resamples: Annotated[int, Field(ge=1, le=2**30)] = 100_000
+    resamples: Annotated[int, Field(ge=100, le=2**30)] = 100_000
     seed: Annotated[int, Field(ge=0, lt=2**63)] | None = None
     unit: Literal["item", "cluster"] = "item"
     alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05

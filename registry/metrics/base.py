@@ -10,6 +10,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from registry.errors import InputError
 from registry.families import FAMILIES
 from registry.items import Answer, Item
 from registry.values import Value
@@ -32,6 +33,10 @@ class Metric(Value):
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give the family's columns for one item; no answer (None) counts as the worst one."""
 
+    def needs(self) -> tuple[str, ...]:
+        """The named golds that the metric compares with, where an item can have several."""
+        return ()
+
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> NDArray[np.float64]:
         """Give the family's columns for many items, [items, columns]."""
         rows = [self.statistics(item, answer) for item, answer in zip(items, answers, strict=True)]
@@ -40,6 +45,12 @@ class Metric(Value):
     @abstractmethod
     def score(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """Score summed statistics of shape [..., columns], over any leading axes; undefined is nan."""
+
+
+def check_beta(beta: float, name: str) -> None:
+    """Refuse a weight of recall that no F-score has."""
+    if not 0 <= beta <= 1000:
+        raise InputError(f"option 'beta' of {name} is {beta!r}; expected a number from 0 to 1000")
 
 
 @dataclass(frozen=True, repr=False)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from registry.errors import InputError
 from registry.families import FAMILIES
 from registry.items import Answer, Item
-from registry.metrics.base import Metric, QuotientMetric
+from registry.metrics.base import Metric, QuotientMetric, check_beta
 
 Floats = NDArray[np.float64]
 
@@ -31,6 +31,14 @@ class _SegmentMetric(Metric):
 
     references: tuple[str, ...] = ("gold",)
 
+    def __post_init__(self) -> None:
+        if not self.references or len(set(self.references)) < len(self.references):
+            raise InputError(f"option 'references' of {self.name} must name one or more references, each once")
+
+    def needs(self) -> tuple[str, ...]:
+        """The references."""
+        return self.references
+
     @abstractmethod
     def engine(self, references: list[list[str]]) -> Any:
         """Make sacrebleu's own metric, with these references read once."""
@@ -41,9 +49,6 @@ class _SegmentMetric(Metric):
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
         """Give the statistics of many segments at sacrebleu's own speed."""
-        for name in self.references:
-            if items and name not in items[0].gold:
-                raise InputError(f"{self!r} asks for a reference {name!r}; known: {', '.join(items[0].gold)}")
         references = tuple(tuple(item.gold[name] for item in items) for name in self.references)
         hypotheses = ["" if answer is None else answer.value for answer in answers]
         found = _engine(self, references)._extract_corpus_statistics(hypotheses, None)
@@ -67,7 +72,7 @@ class BLEU(_SegmentMetric):
     family: ClassVar[str] = "bleu"
     citation: ClassVar[str] = "Papineni et al. 2002; Post 2018"
 
-    tokenize: Literal["13a", "char", "intl", "none", "zh", "spm", "flores101", "flores200"] = "13a"
+    tokenize: Literal["13a", "char", "intl", "none", "zh"] = "13a"
     smooth: Literal["exp", "floor", "add-k", "none"] = "exp"
     lowercase: bool = False
 
@@ -112,6 +117,10 @@ class ChrF(_SegmentMetric):
     beta: float = 2.0
     lowercase: bool = False
     whitespace: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_beta(self.beta, self.name)
 
     def engine(self, references: list[list[str]]) -> Any:
         """Make sacrebleu's CHRF."""
@@ -161,6 +170,10 @@ class TER(QuotientMetric, _SegmentMetric):
     def quotient(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """A hundred times the edits over the reference length."""
         return (100, 0), (0, 1)
+
+    def score(self, sums: Floats) -> Floats:
+        """Divide; without any reference word it is 0, or 100 where there are edits, as sacrebleu has it."""
+        return np.where(sums[..., 1] > 0, super().score(sums), 100.0 * (sums[..., 0] > 0))
 
     def engine(self, references: list[list[str]]) -> Any:
         """Make sacrebleu's TER."""

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import ClassVar
 
 from registry.items import Answer, Item
-from registry.metrics.base import QuotientMetric
+from registry.metrics.base import QuotientMetric, check_beta
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,6 +59,9 @@ class SpanF(_SpanMetric):
     citation: ClassVar[str] = "van Rijsbergen 1979, chapter 7"
 
     beta: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_beta(self.beta, self.name)
 
     @property
     def quotient(self) -> tuple[tuple[int, ...], tuple[int, ...]]:

@@ -17,11 +17,12 @@ class Reader(Value):
     """A format with its options.
 
     `gives` names the kind of gold and answer values (`label`, ...); a metric takes one kind. `absent` is what an item
-    without an answer lacks.
+    without an answer lacks; `takes_more_files` tells whether `references` and `attributes` mean anything to the format.
     """
 
     gives: ClassVar[str]
     absent: ClassVar[str] = "there is no answer to it"
+    takes_more_files: ClassVar[bool] = False
 
     @abstractmethod
     def read_gold(self, documents: Mapping[str, Document]) -> list[Item]:

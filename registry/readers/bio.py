@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
@@ -9,7 +10,9 @@ from typing import Any, ClassVar, Literal
 from registry.errors import InputError, suggest
 from registry.items import Answer, Item, Span, Tagged
 from registry.readers.base import Reader
-from registry.readers.document import Document
+from registry.readers.document import Document, split
+
+_ATTRIBUTE = re.compile(r"\s*([\w.-]+)\s*=\s*(.*?)\s*")
 
 Scheme = Literal["iob1", "iob2", "bioes"]
 
@@ -97,7 +100,6 @@ class Bio(Reader):
 
     def _blocks(self, document: Document) -> Iterator[tuple[dict[str, str], list[tuple[int, str, str]]]]:
         """Give every sentence's attributes, and its rows (line, token, tag)."""
-        separator = "\t" if self.separator == "tab" else None
         at = [self.columns.index(role) for role in (self.token, self.label)]
         attributes: dict[str, str] = {}
         rows: list[tuple[int, str, str]] = []
@@ -105,15 +107,16 @@ class Bio(Reader):
             if not line.strip():
                 if rows:
                     yield attributes, rows
-                    attributes, rows = {}, []
+                attributes, rows = {}, []
                 continue
-            cells = line.split(separator)
-            if len(cells) != len(self.columns):
-                if self.comment and not rows and line.startswith(self.comment):
-                    key, equals, value = line.removeprefix(self.comment).partition("=")
-                    if equals:
-                        attributes[key.strip()] = value.strip()
+            cells = split(line, self.separator)
+            if self.comment and not rows and line.startswith(self.comment):
+                if found := _ATTRIBUTE.fullmatch(line.removeprefix(self.comment)):
+                    attributes[found[1]] = found[2]
                     continue
+                if len(cells) != len(self.columns):
+                    continue
+            if len(cells) != len(self.columns):
                 raise InputError(
                     f"{len(cells)} {'column' if len(cells) == 1 else 'columns'} where {len(self.columns)} are expected "
                     f"({', '.join(self.columns)}; separator {self.separator})", path=document.path, line=number)
@@ -128,7 +131,8 @@ class Bio(Reader):
         """Read the spans off a sentence's tags, given with their lines."""
         start, type_, closed = 0, "", True  # the span that may still go on, if not closed
         for n, (line, tag) in enumerate(tags):
-            prefix, _, kind = tag.partition("-")
+            prefix, dash, kind = tag.partition("-")
+            prefix += dash if prefix == "O" else ""  # "O-" is no tag
             wrong = self._wrong(prefix, kind, "" if closed else type_, tags[n - 1][1] if n else "O")
             if wrong and (self.invalid_tags == "reject" or wrong.startswith("tag")):
                 raise InputError(wrong, path=document.path, line=line)

@@ -95,3 +95,10 @@ class Document:
         if len(unfolded) > MAX_BYTES:
             raise InputError(f"unfolds to more than {MAX_BYTES >> 20} MiB", path=self.path)
         return unfolded
+
+
+def split(line: str, separator: str) -> list[str]:
+    """Split a line at tabs, or (`whitespace`) at runs of spaces and tabs; other blanks belong to what they stand in."""
+    if separator == "tab":
+        return line.split("\t")
+    return [cell for cell in line.replace("\t", " ").split(" ") if cell]

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 from registry.errors import InputError, suggest
 from registry.items import Answer, Item
 from registry.readers.base import Reader
-from registry.readers.document import Document
+from registry.readers.document import Document, split
 
 Row = tuple[int, dict[str, str]]
 
@@ -125,9 +125,8 @@ class Labels(Reader):
 
     def _cells(self, document: Document) -> Iterator[tuple[int, list[str]]]:
         if self.separator != "comma":
-            separator = "\t" if self.separator == "tab" else None
             for number, line in self._content_lines(document):
-                yield number, line.split(separator)
+                yield number, split(line, self.separator)
             return
         numbers: list[int] = []
 

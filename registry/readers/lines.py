@@ -32,9 +32,14 @@ class Lines(Reader):
     name: ClassVar[str] = "lines"
     gives: ClassVar[str] = "segment"
     absent: ClassVar[str] = "its line is blank"
+    takes_more_files: ClassVar[bool] = True
 
     attributes: tuple[str, ...] = ("document",)
     check_order: bool = True
+
+    def __post_init__(self) -> None:
+        if len(set(self.attributes)) < len(self.attributes):
+            raise InputError(f"option 'attributes' of lines names a column twice: {', '.join(self.attributes)}")
 
     def read_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """Read the references, which must have equally many lines, and the attributes."""
@@ -58,6 +63,8 @@ class Lines(Reader):
 
     def implausible(self, items: Sequence[Item], answers: Sequence[Answer]) -> tuple[int, str] | None:
         """Say where and why the file does not seem to go with the gold: its length, or the order of its lines."""
+        if not answers:
+            return 1, "no segment in this file: all lines are blank"
         last = answers[-1].line
         if last > len(items):
             return last, (f"{last} lines where the gold has {len(items)}; a line was added, or a line end stands "
@@ -65,10 +72,11 @@ class Lines(Reader):
         if not self.check_order or len(items) < BLOCK:
             return None
         wins = _own_reference_wins(items, answers)
-        if not wins:
+        if len(wins) < BLOCK:
             return None
-        blocks = [wins[at:at + BLOCK] for at in range(0, len(wins), BLOCK) if len(wins[at:at + BLOCK]) == BLOCK]
-        weak = [block for block in blocks if sum(won for _, won in block) < BLOCK / 2]
+        starts = [*range(0, len(wins) - BLOCK, BLOCK), max(0, len(wins) - BLOCK)]  # the last one ends with the file
+        blocks = [wins[at:at + BLOCK] for at in starts]
+        weak = [block for block in blocks if sum(won for _, won in block) < len(block) / 2]
         if not weak:
             return None
         line = weak[0][0][0]

@@ -75,7 +75,9 @@ def _tail(matrix: StatisticMatrix, o: Observed, observed: Floats, scores: Floats
     resampled = matrix.gain(scores[:, a], scores[:, b])
     moved = resampled - o.difference
     tolerance = TOLERANCE * float(np.abs(observed[[a, b]]).max())
-    if o.difference and (np.abs(moved) <= tolerance).all():
+    defined = ~np.isnan(moved)
+    n_defined = int(np.count_nonzero(defined))
+    if o.difference and (np.abs(moved[defined]) <= tolerance).all():
         return Tail(math.nan, "monte-carlo", resamples=settings.resamples,
                     note="the difference is the same in every resample")
     if settings.alternative == "two-sided":
@@ -85,26 +87,31 @@ def _tail(matrix: StatisticMatrix, o: Observed, observed: Floats, scores: Floats
         extremity, bar = sign * moved, sign * o.difference
     extremes = int(np.count_nonzero(~(extremity < bar - tolerance)))  # an undefined one is extreme
     tail = monte_carlo_tail(extremes, settings.resamples)
-    defined = ~np.isnan(moved)
-    n_defined = int(np.count_nonzero(defined))
     if n_defined < (1 - MOST_UNDEFINED) * len(moved):
         return Tail(tail.log_p, "monte-carlo", tail.p_low, tail.p_high, settings.resamples,
                     note="undefined in more than 0.1 % of the resamples: no interval")
-    if n_defined < len(moved):
-        resampled, extremity = resampled[defined], extremity[defined]
-    low, high = _interval(matrix, o, resampled, extremity, settings)
+    if settings.interval == "dual":
+        low, high = _dual(o.difference, np.where(defined, extremity, np.inf), bar, tolerance, settings)
+    else:
+        low, high = _interval(matrix, o, resampled[defined], settings)
     return Tail(tail.log_p, "monte-carlo", tail.p_low, tail.p_high, settings.resamples, low, high)
 
 
-def _interval(matrix: StatisticMatrix, o: Observed, resampled: Floats, extremity: Floats,
-              settings: Settings) -> tuple[float, float]:
+def _dual(d: float, extremity: Floats, bar: float, tolerance: float, settings: Settings) -> tuple[float, float]:
+    """The interval that leaves out 0 just when (c + 1) / (R + 1) <= alpha, alpha = 1 - confidence.
+
+    It reaches as far as the k-th largest extremity, k = floor(alpha (R + 1)): below what was observed just then.
+    """
+    k = math.floor((1 - settings.confidence) * (settings.resamples + 1) * (1 + 1e-12))
+    reach = math.inf if k < 1 else float(np.partition(extremity, len(extremity) - k)[len(extremity) - k])
+    if abs(reach - bar) <= tolerance:
+        reach = bar  # a tie, as the p-value counts it: the interval ends at 0
+    return (-math.inf if settings.alternative == "less" else d - reach,
+            math.inf if settings.alternative == "greater" else d + reach)
+
+
+def _interval(matrix: StatisticMatrix, o: Observed, resampled: Floats, settings: Settings) -> tuple[float, float]:
     d, outside = o.difference, 1 - settings.confidence
-    if settings.interval == "dual":
-        # the k-th largest extremity, k = floor(alpha (R + 1)): it is below |d| just when (c + 1) / (R + 1) <= alpha
-        k = math.floor(outside * (settings.resamples + 1) * (1 + 1e-12))
-        reach = math.inf if k < 1 else float(np.partition(extremity, len(extremity) - k)[len(extremity) - k])
-        return (-math.inf if settings.alternative == "less" else d - reach,
-                math.inf if settings.alternative == "greater" else d + reach)
     if settings.interval == "bca":
         levels = _bca_levels(matrix, o, resampled, outside / 2)
     else:

@@ -21,6 +21,7 @@ from registry.significance.draws import swapped_sums
 from registry.significance.lattice import TooLargeError, log_probability, log_sign_tail
 from registry.significance.matrix import Floats, Quotient, StatisticMatrix
 
+LARGEST = 2**30  # of the sums of numerators and denominators: products of two then fit into 64 bits
 TOLERANCE = 1e-12  # relative to the scores: differences closer than this may be one and the same
 
 
@@ -45,11 +46,16 @@ def _exact(matrix: StatisticMatrix, observed: Observed, settings: Settings) -> T
     """Give the exact tail of a pair; None where the score is no quotient of whole numbers, or the lattice too large."""
     if matrix.quotient is None:
         return None
-    a, b = ((observed.a @ np.array(matrix.quotient, dtype=np.float64).T), (
-        observed.b @ np.array(matrix.quotient, dtype=np.float64).T))
+    # a common factor of one side scales all differences alike
+    coefficients = np.array([[c / math.gcd(*side) for c in side] for side in matrix.quotient]).T
+    a, b = observed.a @ coefficients, observed.b @ coefficients
     if not np.array_equal(a, np.rint(a)) or not np.array_equal(b, np.rint(b)):
         return None
+    if np.abs(a).sum() + np.abs(b).sum() > LARGEST:
+        return None
     moves = (a - b).astype(np.int64)
+    if not moves.any():  # what differs does not enter this score
+        return Tail(0.0, "exact")
     region = _Quotients(*(int(n) for n in (*a.sum(axis=0), *b.sum(axis=0))))
     favours = region.sign if not matrix.lower_is_better else -region.sign
     if settings.alternative == "less":

@@ -59,6 +59,21 @@ def test_another_scheme_than_declared(sample):
             "under the scheme iob2; declare another scheme")
 
 
+def test_manifests_that_ask_for_what_is_not_there(registry, tmp_path):
+    folder = tmp_path / "translation"
+    shutil.copytree(ROOT / "sample_data" / "translation", folder)
+    text = (folder / "task.toml").read_text()
+    for old, new, says in (
+        ('references = ["A", "B"]', 'references = ["A", "Z"]', "metric[0]: unknown reference of test set test 'Z'"),
+        ('{ name = "B", path', '{ name = "A", path', "two references are called 'A'"),
+        ('{ name = "B", path', '{ name = "gold", path', "two references are called 'gold'"),
+        ('format = "lines"', 'format = "labels"', "takes neither references nor an attributes file"),
+    ):
+        assert old in text
+        (folder / "task.toml").write_text(text.replace(old, new))
+        assert says in registry("check", folder / "task.toml", exit_code=3).stderr
+
+
 def test_translations(sample):
     refused = sample("translation", "harbour.txt")
     refused(lambda lines: lines[:50] + lines[51:], "harbour.txt:", "shifted or shuffled from about line", "check_order")

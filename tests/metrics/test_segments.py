@@ -54,7 +54,15 @@ def test_no_answer_is_an_empty_one():
         assert metric.statistics(items[0], None) == tuple(metric.corpus_statistics(items, [None])[0])
 
 
-def test_an_unknown_reference_is_named():
-    items, answers = aligned([("x", "x", "x")])
-    with pytest.raises(InputError, match="asks for a reference 'C'; known: A, B"):
-        BLEU(references=("C",)).corpus_statistics(items, answers)
+@pytest.mark.parametrize("options", [{"references": []}, {"references": ["A", "A"]}, {"beta": -1}, {"beta": 1e200}])
+def test_options_that_make_no_metric_are_refused(options):
+    with pytest.raises(InputError, match="option"):
+        ChrF.build(options)
+
+
+def test_ter_without_reference_words_is_sacrebleu_s():
+    items, answers = aligned([("x", "...", "!!")])
+    metric = TER(references=("A",), no_punct=True)
+    peer = sacrebleu.metrics.TER(no_punct=True, references=[["..."]])
+    sums = metric.corpus_statistics(items, answers).sum(axis=0)
+    assert metric.score(sums) == peer.corpus_score(["x"], None).score

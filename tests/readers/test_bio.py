@@ -69,7 +69,7 @@ def test_invalid_transitions_are_refused_with_their_line_or_begin_a_span(tags, s
     assert read(tags, scheme, invalid_tags="begin") == lenient
 
 
-@pytest.mark.parametrize("tag", ["A", "X-A", "B-", "B", "O-A", "E-A", "b-A"])
+@pytest.mark.parametrize("tag", ["A", "X-A", "B-", "B", "O-A", "E-A", "b-A", "O-"])
 def test_what_is_no_tag_of_the_scheme_is_refused_even_leniently(tag):
     for invalid_tags in ("reject", "begin"):
         with pytest.raises(InputError, match="is neither O nor one of B, I with"):
@@ -81,6 +81,11 @@ def test_comments_name_sentences_and_give_attributes():
     items = Bio(scheme="iob2", comment="#").read_gold({"gold": Document("f", text.encode())})
     assert [(i.key, i.gold.tokens, dict(i.attributes), i.line) for i in items] == [
         ("s1", ("#tag", "x"), {"document": "d1"}, 4), ("s2", ("y",), {}, 9)]
+
+
+def test_blanks_other_than_spaces_and_tabs_belong_to_tokens():
+    (answer,) = Bio(scheme="iob2", separator="whitespace").read_answers(Document("f", "a\u00a0b \t O\n".encode()))
+    assert answer.value.tokens == ("a\u00a0b",)
 
 
 def test_sentences_without_a_name_are_numbered():

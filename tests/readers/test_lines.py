@@ -60,6 +60,17 @@ def test_lines_shifted_by_one_are_found_about_where_it_begins(reference, at):
     assert "shifted" in why or at == 0
 
 
+def test_a_shift_near_the_end_is_found(reference):
+    lines = translate(reference, 0.7)
+    line, why = judge(reference, [*lines[:280], *lines[281:], "the end"])
+    assert 270 <= line <= 300
+    assert "shifted" in why
+
+
+def test_a_file_of_blanks_is_named(reference):
+    assert judge(reference, ["\u00a0", "\u3000"]) == (1, "no segment in this file: all lines are blank")
+
+
 def test_too_many_lines_are_named(reference):
     line, why = judge(reference, [*reference, "one more"])
     assert (line, why.startswith("301 lines where the gold has 300")) == (301, True)

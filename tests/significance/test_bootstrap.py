@@ -128,9 +128,31 @@ def test_degenerate_differences_give_nan_with_a_reason():
     assert run(of_labels([[1, 1], [0, 0]])).p_value == 1.0
 
 
+def test_a_constant_difference_is_degenerate_also_where_some_resamples_are_undefined():
+    """Precision: A always right, B always wrong, and silent in one unit of nine: (8/9)^9 and so on never all silent."""
+    found = run(matrix([*[[[1, 1], [0, 1]]] * 8, [[1, 1], [0, 0]]]), resamples=5000)
+    assert math.isnan(found.p_value)
+    assert found.note == "the difference is the same in every resample"
+
+
+def test_the_dual_interval_counts_undefined_resamples_as_the_test_does():
+    """B has no denominator in two units of nine, so about 1 resample in 10^6 is undefined; levels just beside p."""
+    rng = np.random.default_rng(6)
+    for _ in range(30):
+        rows = [[[int(a), 3], [int(b), 3]] for a, b in rng.integers(0, 4, (6, 2))]
+        m = matrix([*rows, [[1, 2], [0, 0]]])
+        p = run(m, resamples=999).p_value
+        if math.isnan(p) or p == 1:
+            continue
+        for alpha in (p - 0.4 / 1000, p + 0.4 / 1000):
+            found = run(m, resamples=999, confidence=1 - alpha)
+            if not found.note:
+                assert (found.ci_low > 0 or found.ci_high < 0) == (found.p_value <= alpha)
+
+
 def test_an_undefined_resample_counts_as_extreme_and_takes_the_interval():
     """Precision of a system with spans in one unit of four is undefined in (3/4)^4 of the resamples."""
-    found = run(matrix([[[1, 1], [1, 2]], *[[[0, 0], [1, 2]]] * 3]), resamples=4000)
+    found = run(matrix([[[1, 1], [1, 2]], [[0, 0], [0, 2]], [[0, 0], [1, 2]], [[0, 0], [2, 2]]]), resamples=4000)
     assert found.p_value > (3 / 4) ** 4 - 0.05
     assert "no interval" in found.note
     assert math.isnan(found.ci_low)

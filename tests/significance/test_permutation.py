@@ -118,6 +118,28 @@ def test_exact_f_equals_full_enumeration(case, alternative):
     assert found.p_value == pytest.approx(float(expected), rel=1e-12)
 
 
+def test_what_does_not_enter_the_score_gives_p_1():
+    """Recall of two systems that differ only in what they predict beside the gold: every alternative, no draw."""
+    statistics = np.array([[[1, 1, 2], [1, 2, 2]], [[0, 0, 1], [0, 3, 1]]], dtype=float)
+    for alternative in ("two-sided", "greater", "less"):
+        found = run(StatisticMatrix(statistics, lambda s: s[..., 0] / s[..., 2], quotient=((1, 0, 0), (0, 0, 1))),
+                    alternative=alternative)
+        assert (found.p_value, found.method, found.n_discordant) == (1.0, "exact", 2)
+
+
+def test_coefficients_too_large_for_whole_numbers_are_drawn_not_overflowed():
+    """F-beta of a long decimal: its squared fraction has 10 digits; full enumeration gives 0.5."""
+    over, under = (33333**2 + 10**10, 0, 0), (0, 10**10, 33333**2)
+    statistics = np.array([[[0, 2, 1], [1, 4, 1]], [[0, 0, 5], [2, 4, 5]]], dtype=float)
+
+    def score(sums):
+        return (sums @ np.array(over, dtype=float)) / (sums @ np.array(under, dtype=float))
+
+    found = run(StatisticMatrix(statistics, score, quotient=(over, under)), resamples=20_000)
+    assert found.method == "monte-carlo"
+    assert found.p_value == pytest.approx(0.5, abs=0.02)
+
+
 def test_an_exact_p_value_of_few_swaps_is_the_very_fraction():
     """So equal p-values are equal to the last bit, and one that is just alpha is significant."""
     for n in range(1, 12):
