@@ -92,13 +92,13 @@ class _Quotients:
     def log_tail(self, moves: NDArray[np.int64], *, beyond: bool = False) -> float:
         """Log P(the difference after random swaps is at least the observed one, or `beyond` it)."""
         moves = moves[(moves != 0).any(axis=1)] * (1 if self.sign >= 0 else -1)
+        if self.worse[1] + int(np.minimum(moves[:, 1], 0).sum()) <= 0:
+            raise TooLargeError  # some swaps leave a quotient undefined: not for this region
         if (line := _on_a_line(moves)) is not None:
             over, under = (b + w for b, w in zip(self.better, self.worse, strict=True))
             if moves[0, 0] * under == moves[0, 1] * over:  # along it both quotients stay the same
                 return -math.inf if beyond else 0.0
             return log_sign_tail(line, abs(int(line.sum())) + beyond)  # along it the difference grows
-        if self.worse[1] + int(np.minimum(moves[:, 1], 0).sum()) <= 0:
-            raise TooLargeError  # some swaps leave a quotient undefined: not for this region
         self.beyond = beyond
         self.steps = (_common(moves[:, 0]), _common(moves[:, 1]))
         found = log_probability(moves // self.steps, self)

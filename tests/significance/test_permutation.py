@@ -127,6 +127,15 @@ def test_what_does_not_enter_the_score_gives_p_1():
         assert (found.p_value, found.method, found.n_discordant) == (1.0, "exact", 2)
 
 
+def test_swaps_that_leave_a_score_undefined_are_drawn_and_count_as_extreme():
+    """Precision of a unit each way: the 8 swaps give 1, -1, twice 0.5, twice -0.5, and twice one system nothing."""
+    m = matrix([[[1, 1], [0, 0]], [[1, 1], [0, 0]], [[0, 0], [0, 1]]])
+    for alternative, expected in (("greater", 3 / 8), ("less", 1.0), ("two-sided", 4 / 8)):
+        found = run(m, alternative=alternative, resamples=8000)
+        assert found.method == "monte-carlo"
+        assert found.p_value == pytest.approx(expected, abs=0.03)
+
+
 def test_coefficients_too_large_for_whole_numbers_are_drawn_not_overflowed():
     """F-beta of a long decimal: its squared fraction has 10 digits; full enumeration gives 0.5."""
     over, under = (33333**2 + 10**10, 0, 0), (0, 10**10, 33333**2)
