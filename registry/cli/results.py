@@ -8,7 +8,7 @@ import typer
 
 from registry.cli.console import counted, say, show
 from registry.cli.options import Db, DryRun, MetricAlias, OutputFormat, TaskName, database
-from registry.cli.task import say_results
+from registry.cli.task import say_end, say_results
 
 
 def score(task: TaskName = None, db: Db = None, dry_run: DryRun = False) -> None:
@@ -62,8 +62,5 @@ def compare(
             compared = compare_task(session.connection, journal, row, request)
             say_results(compared=compared)
             tables += pair_tables(session.connection, row.slug, metric)
-    if not journal.changed:
-        say("nothing changed")
-    elif dry_run:
-        say("dry run: nothing was written")
+    say_end(changed=journal.changed, dry_run=dry_run)
     show(tables, format_)

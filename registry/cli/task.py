@@ -65,10 +65,7 @@ def run(manifest: ManifestPath, root: Root = None, db: Db = None, format_: Outpu
         compared = compare(session.connection, journal, row, declared_request(row))
         tables = boards(session.connection, slug)
     say_results(scored, compared)
-    if not journal.changed:
-        say("nothing changed")
-    elif dry_run:
-        say("dry run: nothing was written")
+    say_end(changed=journal.changed, dry_run=dry_run)
     show(tables, format_)
 
 
@@ -103,11 +100,11 @@ def check(
     one = None
     if file is not None:
         document = Document.load(file)
-        listed = [found for found in expanded(task) if found[2].resolve() == file.resolve()]
-        for key, entry, _, captured in listed[:1]:  # read as the manifest declares this very file
-            one = declare(task, entry, document, captured, key)
-        if not listed:
-            one = declare(task, Submit(file=str(file), system="submission", test_set=test_set), document, {}, "")
+        undeclared: tuple[str, Submit, Path, dict[str, str]] = (
+            "", Submit(file=str(file), system="submission", test_set=test_set), file, {})
+        key, entry, _, captured = next(
+            (found for found in expanded(task) if found[2].resolve() == file.resolve()), undeclared)
+        one = declare(task, entry, document, captured, key)
     checked = check_task(task, one)
     for warning in checked.warnings:
         say(f"warning: {warning}")
@@ -208,11 +205,11 @@ def say_results(scored: Scored | None = None, compared: Compared | None = None) 
         say(f"comparisons: {compared.made} made; pairs: {compared.pairs_computed} tested, {compared.pairs_found} known")
 
 
-def say_end(*, changed: bool, dry_run: bool, then: str) -> None:
-    """Tell whether anything was written, and what comes next."""
+def say_end(*, changed: bool, dry_run: bool, then: str = "") -> None:
+    """Tell whether anything was written, and what comes next, if anything does."""
     if not changed:
         say("nothing changed")
     elif dry_run:
         say("dry run: nothing was written")
-    else:
+    elif then:
         say(f"next: {then} to date")

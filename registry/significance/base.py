@@ -6,9 +6,11 @@ import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from fractions import Fraction
+from typing import ClassVar, Literal, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from registry.significance.matrix import Floats, StatisticMatrix
 from registry.values import Value
@@ -31,6 +33,16 @@ class Settings:
     seed: int = 0
     interval: Interval = "dual"
     confidence: float = 0.95
+
+
+Difference = TypeVar("Difference", NDArray[np.float64], float, Fraction)
+
+
+def extremity(difference: Difference, alternative: Alternative) -> Difference:
+    """How extreme a difference is under the alternative: the larger, the more it speaks against the null."""
+    if alternative == "two-sided":
+        return abs(difference)
+    return difference if alternative == "greater" else -difference
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from registry.significance.base import Observed, PairTest, Settings, Tail
+from registry.significance.base import Observed, PairTest, Settings, Tail, extremity
 from registry.significance.draws import in_threads, resampled_sums
 from registry.significance.matrix import Floats, StatisticMatrix
 from registry.significance.permutation import TOLERANCE, monte_carlo_tail
@@ -80,30 +80,26 @@ def _tail(matrix: StatisticMatrix, o: Observed, observed: Floats, scores: Floats
     if o.difference and (np.abs(moved[defined]) <= tolerance).all():
         return Tail(math.nan, "monte-carlo", resamples=settings.resamples,
                     note="the difference is the same in every resample")
-    if settings.alternative == "two-sided":
-        extremity, bar = np.abs(moved), abs(o.difference)
-    else:
-        sign = 1 if settings.alternative == "greater" else -1
-        extremity, bar = sign * moved, sign * o.difference
-    extremes = int(np.count_nonzero(~(extremity < bar - tolerance)))  # an undefined one is extreme
+    reached, bar = extremity(moved, settings.alternative), extremity(o.difference, settings.alternative)
+    extremes = int(np.count_nonzero(~(reached < bar - tolerance)))  # an undefined one is extreme
     tail = monte_carlo_tail(extremes, settings.resamples)
     if n_defined < (1 - MOST_UNDEFINED) * len(moved):
         return Tail(tail.log_p, "monte-carlo", tail.p_low, tail.p_high, settings.resamples,
                     note="undefined in more than 0.1 % of the resamples: no interval")
     if settings.interval == "dual":
-        low, high = _dual(o.difference, np.where(defined, extremity, np.inf), bar, tolerance, settings)
+        low, high = _dual(o.difference, np.where(defined, reached, np.inf), bar, tolerance, settings)
     else:
         low, high = _interval(matrix, o, resampled[defined], settings)
     return Tail(tail.log_p, "monte-carlo", tail.p_low, tail.p_high, settings.resamples, low, high)
 
 
-def _dual(d: float, extremity: Floats, bar: float, tolerance: float, settings: Settings) -> tuple[float, float]:
+def _dual(d: float, reached: Floats, bar: float, tolerance: float, settings: Settings) -> tuple[float, float]:
     """The interval that leaves out 0 just when (c + 1) / (R + 1) <= alpha, alpha = 1 - confidence.
 
     It reaches as far as the k-th largest extremity, k = floor(alpha (R + 1)): below what was observed just then.
     """
     k = math.floor((1 - settings.confidence) * (settings.resamples + 1) * (1 + 1e-12))
-    reach = math.inf if k < 1 else float(np.partition(extremity, len(extremity) - k)[len(extremity) - k])
+    reach = math.inf if k < 1 else float(np.partition(reached, len(reached) - k)[len(reached) - k])
     if abs(reach - bar) <= tolerance:
         reach = bar  # a tie, as the p-value counts it: the interval ends at 0
     return (-math.inf if settings.alternative == "less" else d - reach,

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from registry.significance.base import Observed, PairTest, Settings, Tail
+from registry.significance.base import Alternative, Observed, PairTest, Settings, Tail, extremity
 from registry.significance.draws import swapped_sums
 from registry.significance.lattice import TooLargeError, log_probability, log_sign_tail
 from registry.significance.matrix import Floats, Quotient, StatisticMatrix
@@ -139,14 +139,6 @@ def _common(steps: NDArray[np.int64]) -> int:
     return max(1, int(np.gcd.reduce(np.abs(steps))))
 
 
-def log_sign_p(steps: NDArray[np.int64], alternative: str) -> float:
-    """Log p of the sum of `steps` when the sign of each is random."""
-    observed = int(steps.sum())
-    if alternative == "two-sided":
-        return 0.0 if observed == 0 else min(0.0, math.log(2) + log_sign_tail(steps, abs(observed)))
-    return log_sign_tail(steps, observed if alternative == "greater" else -observed)
-
-
 def _monte_carlo(matrix: StatisticMatrix, pairs: list[Observed], settings: Settings) -> list[Tail]:
     """Draw the swapped units of all pairs at once; each pair swaps only its own two systems."""
     if not pairs:
@@ -164,10 +156,10 @@ def _monte_carlo(matrix: StatisticMatrix, pairs: list[Observed], settings: Setti
 class _Extremes:
     """Counts the draws of one pair that are at least as extreme as what was observed; ties count."""
 
-    def __init__(self, matrix: StatisticMatrix, observed: Observed, alternative: str) -> None:
+    def __init__(self, matrix: StatisticMatrix, observed: Observed, alternative: Alternative) -> None:
         self.matrix, self.observed, self.alternative, self.extremes = matrix, observed, alternative, 0
         a, b = observed.a.sum(axis=0), observed.b.sum(axis=0)
-        self.bar = self._extremity(np.array(observed.difference))
+        self.bar = extremity(observed.difference, alternative)
         self.tolerance = TOLERANCE * float(max(abs(matrix.score(a)), abs(matrix.score(b))))
         whole = np.array_equal(observed.a, np.rint(observed.a)) and np.array_equal(observed.b, np.rint(observed.b))
         self.quotient = matrix.quotient if whole else None
@@ -175,7 +167,8 @@ class _Extremes:
 
     def count(self, a: Floats, b: Floats) -> None:
         """Count among draws with the sums `a` and `b`, [draws, columns]; an undefined difference is extreme."""
-        excess = self._extremity(self.matrix.gain(self.matrix.score(a), self.matrix.score(b))) - self.bar
+        difference = self.matrix.gain(self.matrix.score(a), self.matrix.score(b))
+        excess = extremity(difference, self.alternative) - self.bar
         close = np.abs(excess) <= self.tolerance
         self.extremes += int(np.count_nonzero(~close & ~(excess < 0)))
         if self.exact_bar is None:
@@ -184,18 +177,9 @@ class _Extremes:
         for i in np.flatnonzero(close):  # two different quotients can lie closer than rounding: compare as fractions
             self.extremes += self._exact(a[i], b[i]) >= self.exact_bar
 
-    def _extremity(self, difference: Floats) -> Floats:
-        if self.alternative == "two-sided":
-            return np.abs(difference)
-        return difference if self.alternative == "greater" else -difference
-
     def _exact(self, a: Floats, b: Floats) -> Fraction:
         difference = _fraction(a, self.quotient) - _fraction(b, self.quotient)
-        if self.matrix.lower_is_better:
-            difference = -difference
-        if self.alternative == "two-sided":
-            return abs(difference)
-        return difference if self.alternative == "greater" else -difference
+        return extremity(-difference if self.matrix.lower_is_better else difference, self.alternative)
 
 
 def _fraction(sums: Floats, quotient: Quotient | None) -> Fraction:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from registry.significance.base import Observed, PairTest, Settings, Tail
+from registry.significance.lattice import log_sign_tail
 from registry.significance.matrix import StatisticMatrix
-from registry.significance.permutation import log_sign_p
 
 
 @dataclass(frozen=True, repr=False)
@@ -28,7 +30,7 @@ class Sign(PairTest):
         for o in pairs:
             gains = matrix.gain(matrix.score(o.a), matrix.score(o.b))
             signs = np.sign(np.nan_to_num(gains)).astype(np.int64)
-            tails.append(Tail(log_sign_p(signs, settings.alternative), "exact"))
+            tails.append(Tail(_log_p(signs, settings.alternative), "exact"))
         return tails
 
 
@@ -48,3 +50,11 @@ class McNemar(Sign):
         if np.isin(scores, (0, 1)).all():
             return None
         return "mcnemar needs units that are right or wrong; take the sign or permutation test for graded ones"
+
+
+def _log_p(steps: NDArray[np.int64], alternative: str) -> float:
+    """Log p of the sum of `steps` when the sign of each is random."""
+    observed = int(steps.sum())
+    if alternative == "two-sided":
+        return 0.0 if observed == 0 else min(0.0, math.log(2) + log_sign_tail(steps, abs(observed)))
+    return log_sign_tail(steps, observed if alternative == "greater" else -observed)
