@@ -77,7 +77,8 @@ def _tail(matrix: StatisticMatrix, o: Observed, observed: Floats, scores: Floats
     tolerance = TOLERANCE * float(np.abs(observed[[a, b]]).max())
     defined = ~np.isnan(moved)
     n_defined = int(np.count_nonzero(defined))
-    if o.difference and (np.abs(moved[defined]) <= tolerance).all():
+    # the first resamples nearly always tell; nan compares as false
+    if o.difference and not any((np.abs(part) > tolerance).any() for part in (moved[:100], moved)):
         return Tail(math.nan, "monte-carlo", resamples=settings.resamples,
                     note="the difference is the same in every resample")
     reached, bar = extremity(moved, settings.alternative), extremity(o.difference, settings.alternative)
@@ -87,7 +88,9 @@ def _tail(matrix: StatisticMatrix, o: Observed, observed: Floats, scores: Floats
         return Tail(tail.log_p, "monte-carlo", tail.p_low, tail.p_high, settings.resamples,
                     note="undefined in more than 0.1 % of the resamples: no interval")
     if settings.interval == "dual":
-        low, high = _dual(o.difference, np.where(defined, reached, np.inf), bar, tolerance, settings)
+        if n_defined < len(moved):
+            reached = np.where(defined, reached, np.inf)
+        low, high = _dual(o.difference, reached, bar, tolerance, settings)
     else:
         low, high = _interval(matrix, o, resampled[defined], settings)
     return Tail(tail.log_p, "monte-carlo", tail.p_low, tail.p_high, settings.resamples, low, high)
