@@ -131,7 +131,7 @@ def load(connection: Connection, place: Place, unit: str) -> Board | None:
     matrix = StatisticMatrix(
         loaded[order], metric.score, _clusters(connection, place, first + order) if unit == "cluster" else None,
         lower_is_better=metric.better == "lower",
-        quotient=metric.quotient if isinstance(metric, QuotientMetric) else None)
+        quotient=metric.quotient if isinstance(metric, QuotientMetric) else None, family=metric.family)
     scores = matrix.scores()
     towards = scores if matrix.lower_is_better else -scores
     best_first = sorted(range(len(place.members)),

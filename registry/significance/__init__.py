@@ -2,15 +2,23 @@
 
 from registry.significance.base import PairResult, PairTest, Settings
 from registry.significance.bootstrap import Bootstrap
+from registry.significance.fisher import Fisher
+from registry.significance.independent import BinomialZ, ChiSquared, RankSum, TwoSampleT
+from registry.significance.matched import MatchedT, Wilcoxon
 from registry.significance.matrix import StatisticMatrix
 from registry.significance.multiplicity import CORRECTIONS
+from registry.significance.overall import OVERALL_TESTS, OverallTest
 from registry.significance.permutation import Permutation
 from registry.significance.ranking import Ranking, rank
 from registry.significance.sign import McNemar, Sign
 
-TESTS: dict[str, type[PairTest]] = {test.name: test for test in (Permutation, Bootstrap, Sign, McNemar)}
+TESTS: dict[str, type[PairTest]] = {
+    test.name: test for test in (
+        Permutation, Bootstrap, Sign, McNemar, Wilcoxon, MatchedT, Fisher, TwoSampleT, BinomialZ, ChiSquared, RankSum)
+}
 
 __all__ = [
-    "CORRECTIONS", "TESTS", "Bootstrap", "McNemar", "PairResult", "PairTest", "Permutation", "Ranking", "Settings",
-    "Sign", "StatisticMatrix", "rank",
+    "CORRECTIONS", "OVERALL_TESTS", "TESTS", "BinomialZ", "Bootstrap", "ChiSquared", "Fisher", "MatchedT", "McNemar",
+    "OverallTest", "PairResult", "PairTest", "Permutation", "RankSum", "Ranking", "Settings", "Sign",
+    "StatisticMatrix", "TwoSampleT", "Wilcoxon", "rank",
 ]

@@ -45,7 +45,7 @@ def extremity(difference: Difference, alternative: Alternative) -> Difference:
     return difference if alternative == "greater" else -difference
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class PairResult:
     """One test of one pair (A, B).
 
@@ -59,6 +59,7 @@ class PairResult:
         p_low, p_high: 95 % Clopper-Pearson interval of a Monte-Carlo p-value.
         ci_low, ci_high: Interval of the difference.
         resamples: Draws behind a Monte-Carlo p-value; None for others.
+        statistic: The test's own statistic (t, z, chi-squared, signed ranks), where it has one that people print.
         note: Why a value is nan, or what else a reader must know.
     """
 
@@ -73,49 +74,65 @@ class PairResult:
     ci_low: float = math.nan
     ci_high: float = math.nan
     resamples: int | None = None
+    statistic: float = math.nan
     note: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Tail:
-    """A p-value as a test's own computation gives it, by its natural logarithm; the rest as in `PairResult`."""
+    """A p-value as a test's own computation gives it, by its natural logarithm; the rest as in `PairResult`.
+
+    Where it counts equally likely outcomes of fair coins, it is a whole multiple of 2^-`coins`.
+    """
 
     log_p: float
     method: Method
     p_low: float = math.nan
     p_high: float = math.nan
     resamples: int | None = None
+    coins: int | None = None
     ci_low: float = math.nan
     ci_high: float = math.nan
+    statistic: float = math.nan
     note: str = ""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Observed:
-    """One pair before it is tested: the matrix by unit, the pair, and what is seen in all its units.
+    """One pair before it is tested: the matrix by unit, the pair, and what is seen in all its units."""
 
-    `a` and `b` are the statistics [units, columns] of the two systems, `discordant` the units where they differ.
-    """
-
+    matrix: StatisticMatrix
     pair: Pair
-    a: Floats
-    b: Floats
-    discordant: np.ndarray[tuple[int], np.dtype[np.bool_]]
     difference: float
+    n_discordant: int
+
+    @property
+    def a(self) -> Floats:
+        """The statistics of the first system, [units, columns]."""
+        return self.matrix.statistics[:, self.pair[0]]
+
+    @property
+    def b(self) -> Floats:
+        """The statistics of the second system, [units, columns]."""
+        return self.matrix.statistics[:, self.pair[1]]
 
 
 @dataclass(frozen=True, repr=False)
 class PairTest(Value):
     """A paired significance test with its options.
 
-    `null` is the hypothesis it tests, `assumes` what must hold for it, `citation` where it comes from, and
-    `takes_clusters` tells whether its units can be clusters of items.
+    `null` is the hypothesis it tests, `assumes` what must hold for it, `citation` where it comes from,
+    `takes_clusters` tells whether its units can be clusters of items, `families` the statistics families that it
+    takes (None: every one whose statistics add up), and `independent` whether it assumes that the two systems'
+    results are independent of each other, which on one test set they hardly ever are (Yeh 2000, section 2).
     """
 
     null: ClassVar[str]
     assumes: ClassVar[str]
     citation: ClassVar[str]
     takes_clusters: ClassVar[bool] = True
+    families: ClassVar[tuple[str, ...] | None] = None
+    independent: ClassVar[bool] = False
 
     def refusal(self, matrix: StatisticMatrix) -> str | None:  # noqa: ARG002
         """Say why this test does not apply to the matrix (already by unit), or None where it does."""
@@ -133,9 +150,11 @@ class PairTest(Value):
         if reason := self.refusal(matrix):
             raise ValueError(reason)
         scores = matrix.scores()
-        observed = [_observe(matrix, pair, scores) for pair in pairs]
-        open_ = [o for o in observed if o.discordant.any() and not math.isnan(o.difference)]
-        tails = dict(zip((o.pair for o in open_), self.tails(matrix, open_, settings), strict=True))
+        observed = [
+            Observed(matrix, pair, float(matrix.gain(scores[pair[0]], scores[pair[1]])), n)
+            for pair, n in zip(pairs, _discordant(matrix.statistics, pairs), strict=True)]
+        open_ = [o for o in observed if o.n_discordant and not math.isnan(o.difference)]
+        tails = dict(zip((o.pair for o in open_), self.tails(open_, settings) if open_ else [], strict=True))
         return [_result(o, tails.get(o.pair)) for o in observed]
 
     def score_intervals(self, matrix: StatisticMatrix, settings: Settings) -> Floats:  # noqa: ARG002
@@ -143,32 +162,35 @@ class PairTest(Value):
         return np.full((matrix.statistics.shape[1], 2), np.nan)
 
     @abstractmethod
-    def tails(self, matrix: StatisticMatrix, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
-        """Give the p-value of each pair; all of them have a discordant unit and a defined difference."""
+    def tails(self, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
+        """Give the p-value of each pair (at least one); all of them have a discordant unit and a defined difference."""
 
 
-def _observe(matrix: StatisticMatrix, pair: Pair, scores: Floats) -> Observed:
-    a, b = matrix.statistics[:, pair[0]], matrix.statistics[:, pair[1]]
-    difference = float(matrix.gain(scores[pair[0]], scores[pair[1]]))
-    return Observed(pair, a, b, (a != b).any(axis=1), difference)
+def _discordant(statistics: Floats, pairs: Sequence[Pair]) -> list[int]:
+    """How many units have statistics in which the two systems differ, for each pair."""
+    varies = (statistics != statistics[:, :1]).any(axis=(0, 1))
+    columns = [np.ascontiguousarray(statistics[:, :, n].T) for n in np.flatnonzero(varies)]
+
+    def count(a: int, b: int) -> int:
+        if len(columns) == 1:
+            return int(np.count_nonzero(columns[0][a] != columns[0][b]))
+        return int(np.count_nonzero(np.any([column[a] != column[b] for column in columns], axis=0)))
+
+    return [count(a, b) if columns else 0 for a, b in pairs]
 
 
 def _result(observed: Observed, tail: Tail | None) -> PairResult:
-    n_units, n_discordant = len(observed.a), int(observed.discordant.sum())
+    n_units, n_discordant = len(observed.matrix.statistics), observed.n_discordant
     if tail is None and n_discordant:
         return PairResult(math.nan, math.nan, math.nan, "exact", n_units, n_discordant, note="a score is undefined")
     tail = tail or Tail(0.0, "exact")
     p, log10_p = math.exp(tail.log_p), tail.log_p / math.log(10)
-    if tail.method == "exact" and 0 < (counted := _count(p, n_discordant)) < 2**36:
-        p = math.ldexp(round(counted), -n_discordant)
+    if tail.coins is not None and tail.coins <= 1000 and 0 < (counted := math.ldexp(p, tail.coins)) < 2**36:
+        p = math.ldexp(round(counted), -tail.coins)  # a whole number, so the last digits can be put right
         log10_p = math.log10(p) if p else log10_p
     elif tail.resamples is not None and not math.isnan(p):
         p = round(p * (tail.resamples + 1)) / (tail.resamples + 1)
     return PairResult(
         observed.difference, p, log10_p, tail.method, n_units, n_discordant, p_low=tail.p_low, p_high=tail.p_high,
-        ci_low=tail.ci_low, ci_high=tail.ci_high, resamples=tail.resamples, note=tail.note)
-
-
-def _count(p: float, n: int) -> float:
-    """How many of the 2^n swaps an exact p-value counts: a whole number, so the last digits can be put right."""
-    return math.ldexp(p, n) if n <= 1000 else math.inf
+        ci_low=tail.ci_low, ci_high=tail.ci_high, resamples=tail.resamples, statistic=tail.statistic,
+        note=tail.note)

@@ -31,10 +31,9 @@ class Bootstrap(PairTest):
     assumes: ClassVar[str] = "units are independent draws from a population, and many: small test sets need permutation"
     citation: ClassVar[str] = "Efron and Tibshirani 1993, chapter 16; Berg-Kirkpatrick et al. 2012, section 2"
 
-    def tails(self, matrix: StatisticMatrix, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
+    def tails(self, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
         """Give the p-value and the interval of each pair, all from the same resamples."""
-        if not pairs:
-            return []
+        matrix = pairs[0].matrix
         if matrix.n_units < 2:
             return [Tail(math.nan, "monte-carlo", resamples=settings.resamples,
                          note="one unit cannot be resampled")] * len(pairs)
@@ -93,7 +92,8 @@ def _tail(matrix: StatisticMatrix, o: Observed, observed: Floats, scores: Floats
         low, high = _dual(o.difference, reached, bar, tolerance, settings)
     else:
         low, high = _interval(matrix, o, resampled[defined], settings)
-    return Tail(tail.log_p, "monte-carlo", tail.p_low, tail.p_high, settings.resamples, low, high)
+    return Tail(tail.log_p, "monte-carlo", tail.p_low, tail.p_high, settings.resamples,
+                ci_low=low, ci_high=high)
 
 
 def _dual(d: float, reached: Floats, bar: float, tolerance: float, settings: Settings) -> tuple[float, float]:

@@ -26,6 +26,7 @@ from registry.significance.matrix import Floats
 
 Ints = NDArray[np.int64]
 
+HALVES = 32  # weights up to which all sums of either half are listed
 MAX_WORK = 2**26  # cells of the transform times distinct vectors; beyond it Monte Carlo is the better answer
 SMALL = 2**24  # cells times vectors up to which plain convolution is as fast
 TOLERANCE = 1e-14
@@ -84,11 +85,29 @@ def log_sign_tail(weights: Ints, threshold: int) -> float:
         return -math.inf
     if start <= 0:
         return 0.0
+    if len(weights) <= HALVES and len(weights) * total > SMALL:
+        return _by_halves(weights, start)
     vectors = np.stack([weights, np.zeros_like(weights)], axis=1)
     if 2 * start > total:
         return log_probability(vectors, HalfLine(start))
     # below the middle the tail is the complement of one above it, and loses nothing
     return math.log1p(-math.exp(log_probability(vectors, HalfLine(total - start + 1))))
+
+
+def _by_halves(weights: Ints, start: int) -> float:
+    """List the sums of either half of the weights, and count the pairs of them that reach `start`.
+
+    For a lattice too fine to walk over, such as that of scores with all their digits (Pagano and Tritchler's method is
+    for coarse ones; listing by halves is Horowitz and Sahni 1974).
+    """
+    sums = []
+    for half in (weights[::2], weights[1::2]):
+        found = np.zeros(1, dtype=np.int64)
+        for weight in half:
+            found = np.concatenate([found, found + weight])
+        sums.append(np.sort(found))
+    below = np.searchsorted(sums[0], start - sums[1][::-1], side="left")  # in rising order: near in memory
+    return math.log(int((len(sums[0]) - below).sum())) - len(weights) * math.log(2)
 
 
 def log_probability(vectors: Ints, region: Region) -> float:

@@ -2,15 +2,35 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from registry.families import RESOLUTION
+
 Floats = NDArray[np.float64]
 Score = Callable[[Floats], Floats]
 Quotient = tuple[tuple[int, ...], tuple[int, ...]]
+
+
+def as_whole(values: Floats) -> NDArray[np.int64] | None:
+    """The values as whole multiples of one step: 1, or the decimal one of at most six places that they were written in.
+
+    Statistics that are not whole are kept as multiples of 2^-30 (`registry.families`): a written 0.3125 is one, and a
+    0.1 nearly. In steps of 0.0001 both are whole, and sums that were equal on paper are equal again. Values with more
+    places are taken in steps of 2^-30, and others, or too large ones, not at all (None).
+    """
+    largest = float(np.abs(values).max(initial=0))
+    for step in (1.0, *(10.0**-places for places in range(1, 7)), RESOLUTION):
+        whole = np.rint(values / step)
+        slack = 0 if step in (1.0, RESOLUTION) else RESOLUTION / 2 / step * (1 + 1e-6)
+        if np.abs(values / step - whole).max(initial=0) <= slack and largest / step * values.size < 2**62:
+            return whole.astype(np.int64)
+    return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,6 +43,7 @@ class StatisticMatrix:
         units: [items], the number from 0 of the cluster that each item belongs to; None where items are the units.
         lower_is_better: Whether a lower score is the better one.
         quotient: Where the score is one linear function of the sums over another, the coefficients of both.
+        family: The statistics family that the columns are of (`registry.families`), where a test needs their meaning.
     """
 
     statistics: Floats
@@ -30,6 +51,7 @@ class StatisticMatrix:
     units: NDArray[np.int64] | None = None
     lower_is_better: bool = False
     quotient: Quotient | None = None
+    family: str | None = None
 
     @property
     def n_units(self) -> int:
@@ -51,6 +73,16 @@ class StatisticMatrix:
     def scores(self) -> Floats:
         """Score every system on all items, [systems]."""
         return self.score(self.statistics.sum(axis=0))
+
+    @cached_property
+    def parts(self) -> tuple[Floats, Floats]:
+        """The numerator and the denominator of every unit and system, [units, systems] each; `quotient` must be there.
+
+        A common factor of the coefficients of one side is left out: it scales all scores alike.
+        """
+        assert self.quotient is not None
+        over, under = (self.statistics @ np.array([c / math.gcd(*side) for c in side]) for side in self.quotient)
+        return over, under
 
     def gain(self, scores_a: Floats, scores_b: Floats) -> Floats:
         """The difference that is positive where A is better."""

@@ -1,8 +1,8 @@
 """The paired permutation test: under the null the two systems' outputs can be swapped in any unit.
 
-Exact where the score is a quotient of whole sums (accuracy, precision, recall, F-beta, error rates): swaps then move
-the two sums over a lattice, of one dimension where both systems share the denominators. Monte Carlo elsewhere, with
-Noreen's (c + 1) / (R + 1).
+Exact where the score is a quotient of sums of whole numbers or of decimals (accuracy, precision, recall, F-beta, error
+rates, means of item scores): swaps then move the two sums over a lattice, of one dimension where both systems share the
+denominators. Exact by trying every swap where few units differ. Monte Carlo elsewhere, with Noreen's (c + 1) / (R + 1).
 """
 
 from __future__ import annotations
@@ -19,8 +19,9 @@ from numpy.typing import NDArray
 from registry.significance.base import Alternative, Observed, PairTest, Settings, Tail, extremity
 from registry.significance.draws import swapped_sums
 from registry.significance.lattice import TooLargeError, log_probability, log_sign_tail
-from registry.significance.matrix import Floats, Quotient, StatisticMatrix
+from registry.significance.matrix import Floats, Quotient, as_whole
 
+ENUMERATED = 16  # discordant units up to which every swap is tried, whatever the score
 LARGEST = 2**30  # of the sums of numerators and denominators: products of two then fit into 64 bits
 TOLERANCE = 1e-12  # relative to the scores: differences closer than this may be one and the same
 
@@ -34,41 +35,62 @@ class Permutation(PairTest):
     assumes: ClassVar[str] = "units are independent of each other; the two systems may be correlated"
     citation: ClassVar[str] = "Noreen 1989; Yeh 2000, section 3.2"
 
-    def tails(self, matrix: StatisticMatrix, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
+    def tails(self, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
         """Give exact tails where the lattice allows, and draw the other pairs together."""
-        found = {o.pair: _exact(matrix, o, settings) for o in pairs}
+        found = {o.pair: _exact(o, settings) for o in pairs}
         drawn = [o for o in pairs if found[o.pair] is None]
-        found |= dict(zip((o.pair for o in drawn), _monte_carlo(matrix, drawn, settings), strict=True))
+        found |= dict(zip((o.pair for o in drawn), _monte_carlo(drawn, settings), strict=True))
         return [tail for o in pairs if (tail := found[o.pair]) is not None]
 
 
-def _exact(matrix: StatisticMatrix, observed: Observed, settings: Settings) -> Tail | None:
-    """Give the exact tail of a pair; None where the score is no quotient of whole numbers, or the lattice too large."""
+def _exact(observed: Observed, settings: Settings) -> Tail | None:
+    """Give the exact tail of a pair; None where there are too many swaps, or the lattice is too large.
+
+    Few swaps are tried each; a quotient's moves over its lattice are counted.
+    """
+    if (tail := _on_lattice(observed, settings)) is not None:
+        return tail
+    return _all_swaps(observed, settings) if observed.n_discordant <= ENUMERATED else None
+
+
+def _all_swaps(observed: Observed, settings: Settings) -> Tail:
+    """Try every way to swap the discordant units, as Yeh 2000 does where there are few."""
+    apart = observed.b - observed.a
+    apart = apart[apart.any(axis=1)]
+    swaps = np.arange(2**len(apart))[:, None] >> np.arange(len(apart)) & 1
+    moved = swaps @ apart
+    extremes = _Extremes(observed, settings.alternative)
+    extremes.count(observed.a.sum(axis=0) + moved, observed.b.sum(axis=0) - moved)
+    return Tail(math.log(extremes.extremes / len(swaps)), "exact", coins=len(apart))
+
+
+def _on_lattice(observed: Observed, settings: Settings) -> Tail | None:
+    matrix = observed.matrix
     if matrix.quotient is None:
         return None
-    # a common factor of one side scales all differences alike
-    coefficients = np.array([[c / math.gcd(*side) for c in side] for side in matrix.quotient]).T
-    a, b = observed.a @ coefficients, observed.b @ coefficients
-    if not np.array_equal(a, np.rint(a)) or not np.array_equal(b, np.rint(b)):
+    pair = list(observed.pair)
+    over, under = (as_whole(part[:, pair]) for part in matrix.parts)
+    if over is None or under is None:
         return None
-    if np.abs(a).sum() + np.abs(b).sum() > LARGEST:
-        return None
-    moves = (a - b).astype(np.int64)
+    moves = np.stack([part[:, 0] - part[:, 1] for part in (over, under)], axis=1)
     if not moves.any():  # what differs does not enter this score
         return Tail(0.0, "exact")
-    region = _Quotients(*(int(n) for n in (*a.sum(axis=0), *b.sum(axis=0))))
+    if moves[:, 1].any() and np.abs(over).sum() + np.abs(under).sum() > LARGEST:
+        return None
+    region = _Quotients(*(int(part[:, n].sum()) for n in (0, 1) for part in (over, under)))
     favours = region.sign if not matrix.lower_is_better else -region.sign
     if settings.alternative == "less":
         favours = -favours
     try:
         if settings.alternative == "two-sided":
-            return Tail(min(0.0, math.log(2) + region.log_tail(moves)) if favours else 0.0, "exact")
-        if favours > 0:
-            return Tail(region.log_tail(moves), "exact")
-        # at least as extreme as a difference that points the other way: all but what is beyond it there
-        return Tail(math.log1p(-math.exp(region.log_tail(moves, beyond=True))), "exact")
+            log_p = min(0.0, math.log(2) + region.log_tail(moves)) if favours else 0.0
+        elif favours > 0:
+            log_p = region.log_tail(moves)
+        else:  # at least as extreme as a difference that points the other way: all but what is beyond it there
+            log_p = math.log1p(-math.exp(region.log_tail(moves, beyond=True)))
     except TooLargeError:
         return None
+    return Tail(log_p, "exact", coins=observed.n_discordant)
 
 
 class _Quotients:
@@ -96,7 +118,7 @@ class _Quotients:
             raise TooLargeError  # some swaps leave a quotient undefined: not for this region
         if (line := _on_a_line(moves)) is not None:
             over, under = (b + w for b, w in zip(self.better, self.worse, strict=True))
-            if moves[0, 0] * under == moves[0, 1] * over:  # along it both quotients stay the same
+            if int(moves[0, 0]) * under == int(moves[0, 1]) * over:  # along it both quotients stay the same
                 return -math.inf if beyond else 0.0
             return log_sign_tail(line, abs(int(line.sum())) + beyond)  # along it the difference grows
         self.beyond = beyond
@@ -139,12 +161,13 @@ def _common(steps: NDArray[np.int64]) -> int:
     return max(1, int(np.gcd.reduce(np.abs(steps))))
 
 
-def _monte_carlo(matrix: StatisticMatrix, pairs: list[Observed], settings: Settings) -> list[Tail]:
+def _monte_carlo(pairs: list[Observed], settings: Settings) -> list[Tail]:
     """Draw the swapped units of all pairs at once; each pair swaps only its own two systems."""
     if not pairs:
         return []
+    matrix = pairs[0].matrix
     sums = matrix.statistics.sum(axis=0)
-    comparisons = [_Extremes(matrix, o, settings.alternative) for o in pairs]
+    comparisons = [_Extremes(o, settings.alternative) for o in pairs]
     for swapped in swapped_sums(matrix.statistics, settings.resamples, settings.seed):
         for comparison in comparisons:
             a, b = comparison.observed.pair
@@ -156,13 +179,13 @@ def _monte_carlo(matrix: StatisticMatrix, pairs: list[Observed], settings: Setti
 class _Extremes:
     """Counts the draws of one pair that are at least as extreme as what was observed; ties count."""
 
-    def __init__(self, matrix: StatisticMatrix, observed: Observed, alternative: Alternative) -> None:
-        self.matrix, self.observed, self.alternative, self.extremes = matrix, observed, alternative, 0
+    def __init__(self, observed: Observed, alternative: Alternative) -> None:
+        self.matrix, self.observed, self.alternative, self.extremes = observed.matrix, observed, alternative, 0
         a, b = observed.a.sum(axis=0), observed.b.sum(axis=0)
         self.bar = extremity(observed.difference, alternative)
-        self.tolerance = TOLERANCE * float(max(abs(matrix.score(a)), abs(matrix.score(b))))
+        self.tolerance = TOLERANCE * float(np.abs(self.matrix.score(np.stack([a, b]))).max())
         whole = np.array_equal(observed.a, np.rint(observed.a)) and np.array_equal(observed.b, np.rint(observed.b))
-        self.quotient = matrix.quotient if whole else None
+        self.quotient = self.matrix.quotient if whole else None
         self.exact_bar = self._exact(a, b) if self.quotient else None
 
     def count(self, a: Floats, b: Floats) -> None:

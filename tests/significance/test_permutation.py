@@ -3,14 +3,16 @@
 import itertools
 import math
 from fractions import Fraction
+from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from registry.significance import Permutation, Settings, StatisticMatrix, draws
+from registry.families import to_lattice
+from registry.significance import Permutation, Settings, StatisticMatrix, draws, permutation
 
 ACCURACY = ((1, 0), (0, 1))
 
@@ -29,8 +31,14 @@ def of_labels(right):
     return matrix(np.stack([right, np.ones_like(right)], axis=-1))
 
 
-def run(m, pair=(0, 1), **settings):
-    return Permutation().run(m, [pair], Settings(**settings))[0]
+def run(m, pair=(0, 1), **options):
+    return Permutation().run(m, [pair], Settings(**options))[0]
+
+
+def drawn(m, **options):
+    """Test without trying every swap of few units, so that what is no lattice is drawn."""
+    with mock.patch.object(permutation, "ENUMERATED", 0):
+        return run(m, **options)
 
 
 def enumerated(statistics, alternative):
@@ -73,7 +81,7 @@ def test_exact_equals_full_enumeration(statistics, alternative):
 @given(own_denominators, alternatives)
 def test_monte_carlo_agrees_with_full_enumeration(statistics, alternative):
     """Without the form of a quotient the same score is drawn; ties must count although floats split them."""
-    found = run(matrix(statistics, None), alternative=alternative, resamples=2000)
+    found = drawn(matrix(statistics, None), alternative=alternative, resamples=2000)
     if not found.n_discordant:
         return
     assert found.method == "monte-carlo"
@@ -82,6 +90,42 @@ def test_monte_carlo_agrees_with_full_enumeration(statistics, alternative):
     assert abs(found.p_value - (2000 * expected + 1) / 2001) < 6 * deviation
     assert found.resamples == 2000
     assert found.p_low <= found.p_value <= found.p_high + 1 / 2000
+
+
+@given(own_denominators, alternatives)
+def test_few_units_are_swapped_in_every_way_whatever_the_score(statistics, alternative):
+    """Yeh 2000, section 3.3: all 2^n shuffles where n is small. The score is not told to be a quotient."""
+    found = run(matrix(statistics, None), alternative=alternative)
+    assert found.method == "exact"
+    assert found.p_value == (float(enumerated(statistics, alternative)) if found.n_discordant else 1)
+
+
+def swapped_means(gains, alternative):
+    """The share of all swaps that are as extreme, of gains in whole numbers."""
+    sums = np.array(list(itertools.product((1, -1), repeat=len(gains)))) @ gains
+    bar = {"two-sided": abs, "greater": int, "less": int.__neg__}[alternative](int(gains.sum()))
+    return float(({"two-sided": abs, "greater": np.positive, "less": np.negative}[alternative](sums) >= bar).mean())
+
+
+@given(st.lists(st.tuples(st.integers(0, 400), st.integers(0, 400)), min_size=17, max_size=18), alternatives)
+@settings(max_examples=20)
+def test_scores_with_decimals_are_exact_and_their_ties_kept(scores, alternative):
+    """As ingest keeps them, 0.0001 is no whole multiple of anything; on paper the sums tie all the time."""
+    values = to_lattice(np.array(scores) / 10_000)
+    found = run(matrix(np.stack([values, np.ones_like(values)], axis=-1)), alternative=alternative)
+    gains = np.array([a - b for a, b in scores])
+    assert found.method == "exact"
+    assert found.p_value == pytest.approx(swapped_means(gains, alternative) if gains.any() else 1, rel=1e-12)
+
+
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("units", [17, 18])
+def test_scores_with_all_their_digits_are_exact_up_to_32_units(units, alternative):
+    values = to_lattice(np.random.default_rng(units).normal(0.1, 1, (units, 2)))
+    found = run(matrix(np.stack([values, np.ones_like(values)], axis=-1)), alternative=alternative)
+    gains = np.rint((values[:, 0] - values[:, 1]) * 2**30).astype(np.int64)
+    assert found.method == "exact"
+    assert found.p_value == pytest.approx(swapped_means(gains, alternative), rel=1e-12)
 
 
 BETA = st.sampled_from([1, 2, 5])
@@ -127,11 +171,12 @@ def test_what_does_not_enter_the_score_gives_p_1():
         assert (found.p_value, found.method, found.n_discordant) == (1.0, "exact", 2)
 
 
-def test_swaps_that_leave_a_score_undefined_are_drawn_and_count_as_extreme():
+def test_swaps_that_leave_a_score_undefined_count_as_extreme():
     """Precision of a unit each way: the 8 swaps give 1, -1, twice 0.5, twice -0.5, and twice one system nothing."""
     m = matrix([[[1, 1], [0, 0]], [[1, 1], [0, 0]], [[0, 0], [0, 1]]])
     for alternative, expected in (("greater", 3 / 8), ("less", 1.0), ("two-sided", 4 / 8)):
-        found = run(m, alternative=alternative, resamples=8000)
+        assert run(m, alternative=alternative).p_value == expected
+        found = drawn(m, alternative=alternative, resamples=8000)
         assert found.method == "monte-carlo"
         assert found.p_value == pytest.approx(expected, abs=0.03)
 
@@ -144,7 +189,7 @@ def test_coefficients_too_large_for_whole_numbers_are_drawn_not_overflowed():
     def score(sums):
         return (sums @ np.array(over, dtype=float)) / (sums @ np.array(under, dtype=float))
 
-    found = run(StatisticMatrix(statistics, score, quotient=(over, under)), resamples=20_000)
+    found = drawn(StatisticMatrix(statistics, score, quotient=(over, under)), resamples=20_000)
     assert found.method == "monte-carlo"
     assert found.p_value == pytest.approx(0.5, abs=0.02)
 

@@ -1,0 +1,84 @@
+"""Fisher's exact test of a 2 x 2 table, and of the regions that only one of two systems accepts (Evert 2004)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from registry.significance.base import Alternative, Observed, PairTest, Settings, Tail
+from registry.significance.matrix import StatisticMatrix
+
+Rule = Literal["point", "doubling"]
+PRECISION = ((1, 0, 0), (0, 1, 0))
+
+
+def fisher_exact(table: Sequence[Sequence[int]], alternative: Alternative = "two-sided",
+                 rule: Rule = "point") -> Fraction:
+    """The exact p-value of a 2 x 2 table given its margins, in whole numbers throughout.
+
+    Args:
+        table: [[a, b], [c, d]].
+        alternative: `greater` means that a is larger than its margins make likely.
+        rule: What two-sided means: `point` adds up all tables that are no more likely than the observed one (R's and
+            scipy's rule), `doubling` takes twice the smaller side. They differ where the margins are uneven.
+    """
+    (a, b), (c, d) = ((int(n) for n in row) for row in table)
+    first, second, column = a + b, c + d, a + c
+    low, high = max(0, column - second), min(first, column)
+    ways = math.comb(first, low) * math.comb(second, column - low)
+    weights = []  # of every table with these margins, by its first cell; each from the one before
+    for k in range(low, high + 1):
+        weights.append(ways)
+        ways = ways * (first - k) * (column - k) // ((k + 1) * (second - column + k + 1))
+    total, at = sum(weights), a - low
+    below, above = sum(weights[:at + 1]), sum(weights[at:])
+    if alternative != "two-sided":
+        return Fraction(above if alternative == "greater" else below, total)
+    if rule == "doubling":
+        return Fraction(min(total, 2 * min(below, above)), total)
+    return Fraction(sum(w for w in weights if w <= weights[at]), total)
+
+
+@dataclass(frozen=True, repr=False)
+class Fisher(PairTest):
+    """Fisher's test of precision in D1 and D2, the candidates that only A and that only B accepts.
+
+    `rule` says what two-sided means, see `fisher_exact`.
+    """
+
+    name: ClassVar[str] = "fisher"
+    null: ClassVar[str] = "a candidate that only one system accepts is as likely to be right, whichever accepts it"
+    assumes: ClassVar[str] = "every candidate is judged once, so that the two regions are independent samples"
+    citation: ClassVar[str] = "Evert 2004, section 3.3"
+    families: ClassVar[tuple[str, ...] | None] = ("prf",)
+    takes_clusters: ClassVar[bool] = False
+    rule: Rule = "point"
+
+    def refusal(self, matrix: StatisticMatrix) -> str | None:
+        """Refuse all but the precision of candidates that are each accepted or not."""
+        if matrix.family != "prf" or matrix.quotient != PRECISION:
+            return ("fisher compares the precision of candidates that systems accept or not; take mcnemar for one "
+                    "answer per item, permutation for other scores")
+        accepted = matrix.statistics[:, :, 1]
+        if not np.isin(accepted, (0, 1)).all():
+            return "fisher needs units with one candidate each: responses that share an item are not independent"
+        if (accepted == 1).all():
+            return ("fisher does not apply where every system answers every item: there is no candidate that only one "
+                    "accepts; take mcnemar")
+        return None
+
+    def tails(self, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
+        """Count true and false positives in the regions of each pair."""
+        tails = []
+        for o in pairs:
+            only_a, only_b = o.a[:, 1] > o.b[:, 1], o.b[:, 1] > o.a[:, 1]
+            right = [int(o.a[only_a, 0].sum()), int(o.b[only_b, 0].sum())]
+            table = [[right[0], int(only_a.sum()) - right[0]], [right[1], int(only_b.sum()) - right[1]]]
+            p = fisher_exact(table, settings.alternative, self.rule)
+            tails.append(Tail(math.log(p.numerator) - math.log(p.denominator), "exact"))
+        return tails

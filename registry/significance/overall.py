@@ -1,0 +1,103 @@
+"""Tests of all systems of a board at once: is there any difference among them?"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from registry.significance.matrix import Floats, StatisticMatrix
+from registry.significance.normal import log_chi_squared_p
+from registry.significance.units import ROUNDING, midranks
+from registry.values import Value
+
+
+@dataclass(frozen=True, slots=True)
+class OverallResult:
+    """A test of all systems: its chi-squared statistic with degrees of freedom, and its p-value."""
+
+    statistic: float
+    degrees: int
+    p_value: float
+    log10_p: float
+
+
+@dataclass(frozen=True, repr=False)
+class OverallTest(Value):
+    """A test of the hypothesis that all systems are equally good."""
+
+    null: ClassVar[str]
+    assumes: ClassVar[str]
+    citation: ClassVar[str]
+
+    def refusal(self, matrix: StatisticMatrix) -> str | None:  # noqa: ARG002
+        """Say why this test does not apply to the matrix (already by unit), or None where it does."""
+        return None
+
+    def run(self, matrix: StatisticMatrix) -> OverallResult:
+        """Test all systems; systems that never differ have p = 1.
+
+        Units where a system's score is undefined are left out.
+
+        Raises:
+            ValueError: The test does not apply, see `refusal`.
+        """
+        matrix = matrix.by_unit()
+        if reason := self.refusal(matrix):
+            raise ValueError(reason)
+        scores = matrix.score(matrix.statistics)
+        scores = scores[~np.isnan(scores).any(axis=1)]
+        degrees = scores.shape[1] - 1
+        statistic = self.statistic(scores) if degrees > 0 and len(scores) else 0.0
+        log_p = log_chi_squared_p(statistic, degrees) if statistic else 0.0
+        return OverallResult(statistic, degrees, math.exp(log_p), log_p / math.log(10))
+
+    @abstractmethod
+    def statistic(self, scores: Floats) -> float:
+        """Give the statistic of scores [units, systems], chi-squared under the null; 0 where nothing differs."""
+
+
+@dataclass(frozen=True, repr=False)
+class CochranQ(OverallTest):
+    """Cochran's Q: McNemar's (uncorrected) test for more than two systems."""
+
+    name: ClassVar[str] = "cochran"
+    null: ClassVar[str] = "every system is as likely to get an item right"
+    assumes: ClassVar[str] = "items are independent of each other and each is right or wrong; many items differ"
+    citation: ClassVar[str] = "Cochran 1950"
+
+    def refusal(self, matrix: StatisticMatrix) -> str | None:
+        """Refuse units that are not right or wrong."""
+        if np.isin(matrix.score(matrix.statistics), (0, 1)).all():
+            return None
+        return "cochran needs units that are right or wrong; take friedman for graded ones"
+
+    def statistic(self, scores: Floats) -> float:
+        """Divide k (k - 1) sum (total - mean)^2 by the sum of r (k - r), r the systems that are right in a unit."""
+        k, totals, right = scores.shape[1], scores.sum(axis=0), scores.sum(axis=1)
+        mixed = float((right * (k - right)).sum())
+        return k * (k - 1) * float(((totals - totals.mean()) ** 2).sum()) / mixed if mixed else 0.0
+
+
+@dataclass(frozen=True, repr=False)
+class Friedman(OverallTest):
+    """Friedman's test of the systems' ranks within units, with its correction for ties."""
+
+    name: ClassVar[str] = "friedman"
+    null: ClassVar[str] = "within a unit every order of the systems is equally likely"
+    assumes: ClassVar[str] = "units are independent of each other, and many"
+    citation: ClassVar[str] = "Friedman 1937; Conover 1999, section 5.8"
+
+    def statistic(self, scores: Floats) -> float:
+        """(k - 1) sum (rank totals - their mean)^2 over the spread of all ranks."""
+        k, slack = scores.shape[1], ROUNDING * float(np.abs(scores).max(initial=0))
+        ranks = np.array([midranks(row, slack) for row in scores])
+        spread = float(((ranks - (k + 1) / 2) ** 2).sum())
+        totals = ranks.sum(axis=0)
+        return (k - 1) * float(((totals - totals.mean()) ** 2).sum()) / spread if spread else 0.0
+
+
+OVERALL_TESTS: dict[str, type[OverallTest]] = {test.name: test for test in (CochranQ, Friedman)}
