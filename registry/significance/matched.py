@@ -48,7 +48,7 @@ class Wilcoxon(PairTest):
                 return Tail(min(0.0, log_p), "exact", coins=len(gains), statistic=statistic)
             except TooLargeError:
                 pass
-        z = (bar - 1) / math.sqrt(float(doubled @ doubled))  # the excess moves in steps of 2, so half a step is 1
+        z = (bar - 2) / math.sqrt(float(doubled @ doubled))  # half a step of the sum of ranks moves the excess by 2
         log_p = min(0.0, math.log(sides) + log_normal_p(z, "greater"))
         return Tail(log_p, "asymptotic", statistic=statistic)
 

@@ -1,6 +1,7 @@
 """WMT22 Czech-English: official BLEU and chrF, and sacrebleu's own bootstrap of scores."""
 
 import csv
+import math
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from registry.metrics import BLEU
 from registry.readers import Document, Lines
 from registry.significance import Settings, StatisticMatrix
 from registry.significance.bootstrap import resampled_scores
+from registry.significance.independent import rank_sum
 
 MANIFEST = Path(__file__).parent / "wmt22-cs-en.toml"
 
@@ -53,3 +55,26 @@ def test_bootstrap_means_and_deviations_are_those_of_sacrebleu(data):
         error = theirs.std() / np.sqrt(resamples)
         assert abs(scores[:, n].mean() - theirs.mean()) < 5 * np.sqrt(2) * error
         assert scores[:, n].std() == pytest.approx(theirs.std(), rel=5 / np.sqrt(resamples))
+
+
+def test_rank_sums_of_human_scores(real_data):
+    """The organisers' one-sided p-values, printed where below 0.05; their scores are printed with fewer digits."""
+    human = real_data("wmt22-cs-en") / "human"
+    scores = {}
+    for line in (human / "ad-seg-scores-cs-en.csv").read_text().splitlines()[1:]:
+        system, segment, _, z, _ = line.split()
+        scores.setdefault(system, {})[segment] = float(z)
+    header, *rows = (line.split() for line in (human / "adwilcox-csen.csv").read_text().splitlines())
+    seen = 0
+    for row in rows:
+        for other, official in zip(header, row[1:], strict=True):
+            if row[0] == other:
+                continue
+            tail = rank_sum(*(np.array(list(scores[name].values())) for name in (row[0], other)), "greater")
+            if float(official) == 0.12:
+                assert math.exp(tail.log_p) > 0.05
+            else:
+                seen += 1
+                assert math.exp(tail.log_p) == pytest.approx(float(official), rel=0.005)
+    assert (len(rows), len(header)) == (12, 12)
+    assert seen == 41

@@ -5,7 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
+from statsmodels.stats.contingency_tables import mcnemar
 
+from registry.errors import InputError
+from registry.families import to_lattice
 from registry.significance import McNemar, Settings, Sign
 from tests.significance.test_permutation import matrix, of_labels
 
@@ -34,3 +37,57 @@ def test_mcnemar_refuses_graded_units():
     clusters = matrix(of_labels([[1, 0], [1, 1]]).statistics, units=np.array([0, 0]))
     with pytest.raises(ValueError, match="right or wrong"):
         McNemar().run(clusters, [(0, 1)], Settings())
+
+
+tables = st.tuples(st.integers(0, 40), st.integers(0, 40)).filter(any)
+
+
+def of_table(only_a, only_b, variant, alternative="two-sided"):
+    labels = of_labels([(1, 0)] * only_a + [(0, 1)] * only_b + [(1, 1), (0, 0)])
+    (found,) = McNemar(variant).run(labels, [(0, 1)], Settings(alternative))
+    return found
+
+
+@given(tables)
+def test_chi_squared_variants_are_statsmodels(table):
+    only_a, only_b = table
+    for variant, correction in (("chi-squared", False), ("corrected", True)):
+        if correction and only_a == only_b:  # statsmodels corrects a difference of 0 to -1
+            continue
+        peer = mcnemar([[1, only_a], [only_b, 1]], exact=False, correction=correction)
+        found = of_table(only_a, only_b, variant)
+        assert found.p_value == pytest.approx(peer.pvalue, rel=1e-10)
+        assert found.statistic == pytest.approx(peer.statistic, rel=1e-12)
+        assert found.method == "asymptotic"
+
+
+@given(tables)
+def test_mid_p_counts_half_of_what_is_as_extreme(table):
+    """By its definition, over all outcomes of the coins (Fagerland, Lydersen and Laake 2013)."""
+    only_a, only_b = table
+    n = only_a + only_b
+    masses = stats.binom.pmf(np.arange(n + 1), n, 0.5)
+    excess = np.abs(2 * np.arange(n + 1) - n)
+    observed = abs(only_a - only_b)
+    expected = masses[excess > observed].sum() + masses[excess == observed].sum() / 2
+    assert of_table(only_a, only_b, "mid-p").p_value == pytest.approx(expected, rel=1e-9)
+    greater = masses[only_a + 1:].sum() + masses[only_a] / 2
+    assert of_table(only_a, only_b, "mid-p", "greater").p_value == pytest.approx(greater, rel=1e-9)
+
+
+def test_published_p_values_of_1_against_7():
+    """Tango's table: exact 0.0703, mid-p 0.0391."""
+    assert round(of_table(1, 7, "exact").p_value, 4) == 0.0703
+    assert round(of_table(1, 7, "mid-p").p_value, 4) == 0.0391
+
+
+def test_a_declared_tie_width_leaves_small_differences_out():
+    """In steps of 0.1 a difference of 0.3 - 0.2 ties at a width of 0.1, although floats make it larger."""
+    units = [(3, 2), (2, 3), (5, 1), (4, 0), (9, 3), (0, 1)]
+    scores = to_lattice(np.array(units) / 10)
+    m = matrix(np.stack([scores, np.ones_like(scores)], axis=-1))
+    for tie, better, worse in ((0.1, 3, 0), (0.0, 4, 2), (0.0999, 4, 2), (0.4, 1, 0)):
+        (found,) = Sign(tie).run(m, [(0, 1)], Settings())
+        assert found.p_value == pytest.approx(stats.binomtest(better, better + worse).pvalue, rel=1e-12)
+    with pytest.raises(InputError, match="tie"):
+        Sign(-0.1)

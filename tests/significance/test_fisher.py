@@ -1,0 +1,57 @@
+"""Fisher's exact test, against scipy, its two rules, and its refusals."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from registry.significance import Fisher, Settings
+from registry.significance.fisher import fisher_exact
+from tests.significance.test_independent import PRECISION, RECALL, responses
+from tests.significance.test_permutation import alternatives, of_labels
+
+cells = st.integers(0, 25)
+
+
+@given(cells, cells, cells, cells, alternatives)
+def test_every_table_has_scipys_p_value(a, b, c, d, alternative):
+    expected = stats.fisher_exact([[a, b], [c, d]], alternative=alternative).pvalue
+    assert float(fisher_exact([[a, b], [c, d]], alternative)) == pytest.approx(expected, rel=1e-9)
+
+
+def test_a_table_where_the_two_sided_rules_differ():
+    """Margins 5, 4 and 6, 3: the tables have 10, 40, 30 and 4 ways of 84, by their first cell.
+
+    Observed is the one of 4 ways: no other is as unlikely (point), and twice its side is 8 (doubling).
+    """
+    table = [[5, 0], [1, 3]]
+    assert fisher_exact(table) == Fraction(4, 84)
+    assert fisher_exact(table, rule="doubling") == Fraction(8, 84)
+    assert stats.fisher_exact(table).pvalue == pytest.approx(4 / 84)
+
+
+def test_regions_of_yehs_precision():
+    """Of the responses that only one method gives, I has 28 of 71 right, II 6 of 15."""
+    (found,) = Fisher().run(responses(PRECISION), [(0, 1)], Settings())
+    expected = stats.fisher_exact([[28, 43], [6, 9]])
+    assert found.method == "exact"
+    assert found.p_value == pytest.approx(expected.pvalue, rel=1e-9)
+    assert found.n_discordant == 28 + 43 + 6 + 9
+
+
+def test_refusals():
+    def refused(m, why):
+        with pytest.raises(ValueError, match=why):
+            Fisher().run(m, [(0, 1)], Settings())
+
+    refused(of_labels([[1, 0], [0, 1]]), "mcnemar for one answer per item")
+    refused(responses(RECALL), "precision")
+    m = responses(PRECISION)
+    several = type(m)(np.concatenate([m.statistics, [[[2, 3, 2], [1, 1, 2]]]]), m.score, quotient=PRECISION,
+                      family="prf")
+    refused(several, "share an item")
+    answered = type(m)(np.array([[[1, 1, 1], [0, 1, 1]]], dtype=float), m.score, quotient=PRECISION, family="prf")
+    refused(answered, "every system answers every item")
