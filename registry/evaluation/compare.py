@@ -167,7 +167,7 @@ class _Comparing:
     def _compute(self, pairs: Sequence[_Pair], alternative: Alternative) -> None:
         if not pairs:
             return
-        matrix, asked = self.board.matrix.by_unit(), self.asked
+        matrix, asked = self.board.matrix.by_unit, self.asked
         if reason := self.test.refusal(matrix):
             place = self.board.place
             raise InputError(f"{place.task.slug}/{place.test_set.name} by {self.board.metric!r}: {reason}")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import ClassVar, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from registry.significance.execution import Execution
 from registry.significance.matrix import Floats, StatisticMatrix
 from registry.values import Value
 
@@ -25,7 +26,8 @@ Pair = tuple[int, int]
 class Settings:
     """What a test is asked for: the alternative (`greater`: A is better), random draws, and the bootstrap's intervals.
 
-    `dual` is the interval that leaves out 0 just when the test is significant at 1 - confidence.
+    `dual` is the interval that leaves out 0 just when the test is significant at 1 - confidence. `execution` says who
+    computes, and changes no number.
     """
 
     alternative: Alternative = "two-sided"
@@ -33,6 +35,7 @@ class Settings:
     seed: int = 0
     interval: Interval = "dual"
     confidence: float = 0.95
+    execution: Execution = field(default=Execution(), compare=False)
 
 
 Difference = TypeVar("Difference", NDArray[np.float64], float, Fraction)
@@ -146,7 +149,7 @@ class PairTest(Value):
         Raises:
             ValueError: The test does not apply, see `refusal`.
         """
-        matrix = matrix.by_unit()
+        matrix = matrix.by_unit
         if reason := self.refusal(matrix):
             raise ValueError(reason)
         scores = matrix.scores()

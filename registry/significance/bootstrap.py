@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from tempfile import TemporaryFile
 from typing import ClassVar
 
 import numpy as np
 
-from registry.significance.base import Observed, PairTest, Settings, Tail, extremity
-from registry.significance.draws import in_threads, resampled_sums
+from registry.significance.base import Alternative, Observed, PairTest, Settings, Tail, extremity
+from registry.significance.draws import resampled_sums
 from registry.significance.matrix import Floats, StatisticMatrix
 from registry.significance.permutation import TOLERANCE, monte_carlo_tail
 
+_CHUNK = 2**14  # resamples of a pair that are looked at together: they fit into a core's own memory
 MOST_UNDEFINED = 0.001  # the share of undefined resamples above which no interval is given
 
 
@@ -38,15 +40,14 @@ class Bootstrap(PairTest):
             return [Tail(math.nan, "monte-carlo", resamples=settings.resamples,
                          note="one unit cannot be resampled")] * len(pairs)
         chosen = sorted({system for o in pairs for system in o.pair})
-        some = matrix.of_systems(chosen)
-        observed, scores = some.scores(), resampled_scores(some, settings)
-        place = {system: n for n, system in enumerate(chosen)}
-        return list(in_threads(
-            lambda o: _tail(some, o, observed, scores, place[o.pair[0]], place[o.pair[1]], settings), pairs))
+        some = matrix if len(chosen) == matrix.statistics.shape[1] else matrix.of_systems(chosen)
+        scores = dict(zip(chosen, resampled_scores(some, settings).T, strict=True))
+        return list(replace(settings.execution, cluster=None, progress=None).map(
+            lambda o: _tail(o, scores[o.pair[0]], scores[o.pair[1]], settings), pairs))
 
     def score_intervals(self, matrix: StatisticMatrix, settings: Settings) -> Floats:
         """Percentile intervals of the scores, from the resamples that the pairs rest on."""
-        matrix = matrix.by_unit()
+        matrix = matrix.by_unit
         if matrix.n_units < 2:
             return super().score_intervals(matrix, settings)
         scores = resampled_scores(matrix, settings)
@@ -60,66 +61,110 @@ class Bootstrap(PairTest):
 
 
 def resampled_scores(matrix: StatisticMatrix, settings: Settings) -> Floats:
-    """Score every system in every resample of the units: [resamples, systems]."""
-    scores = np.empty((matrix.statistics.shape[1], settings.resamples))  # a system's scores lie together
-    at = 0
-    for block in resampled_sums(matrix.statistics, settings.resamples, settings.seed, matrix.score):
-        scores[:, at:at + len(block)] = block.T
-        at += len(block)
-    return scores.T
+    """Score every system in every resample of the units: [resamples, systems].
+
+    The matrix keeps them, for all that rests on the same draws; they lie in a temporary file where they would take
+    more than half of the memory that is allowed.
+    """
+    key = (settings.resamples, settings.seed)
+    if key not in matrix.drawn:
+        shape = (matrix.statistics.shape[1], settings.resamples)  # a system's scores lie together
+        scores = _room(shape, settings.execution.memory // 2)
+        at = 0
+        for block in resampled_sums(matrix.statistics, *key, matrix.score, settings.execution):
+            scores[:, at:at + len(block)] = block.T
+            at += len(block)
+        matrix.drawn.clear()
+        matrix.drawn[key] = scores.T
+    return matrix.drawn[key]
 
 
-def _tail(matrix: StatisticMatrix, o: Observed, observed: Floats, scores: Floats, a: int, b: int,
-          settings: Settings) -> Tail:
-    resampled = matrix.gain(scores[:, a], scores[:, b])
-    moved = resampled - o.difference
-    tolerance = TOLERANCE * float(np.abs(observed[[a, b]]).max())
-    defined = ~np.isnan(moved)
-    n_defined = int(np.count_nonzero(defined))
-    # the first resamples nearly always tell; nan compares as false
-    if o.difference and not any((np.abs(part) > tolerance).any() for part in (moved[:100], moved)):
-        return Tail(math.nan, "monte-carlo", resamples=settings.resamples,
-                    note="the difference is the same in every resample")
-    reached, bar = extremity(moved, settings.alternative), extremity(o.difference, settings.alternative)
-    extremes = int(np.count_nonzero(~(reached < bar - tolerance)))  # an undefined one is extreme
-    tail = monte_carlo_tail(extremes, settings.resamples)
-    if n_defined < (1 - MOST_UNDEFINED) * len(moved):
-        return Tail(tail.log_p, "monte-carlo", tail.p_low, tail.p_high, settings.resamples,
-                    note="undefined in more than 0.1 % of the resamples: no interval")
+def _room(shape: tuple[int, int], most: int) -> Floats:
+    if math.prod(shape) * 8 <= most:
+        return np.empty(shape)
+    with TemporaryFile() as file:  # the mapping keeps it until the array is gone
+        return np.memmap(file, dtype=np.float64, mode="w+", shape=shape)
+
+
+def _tail(o: Observed, a: Floats, b: Floats, settings: Settings) -> Tail:
+    """Test one pair by the scores [resamples] of its two systems; undefined ones count as extreme."""
+    gain, alternative = o.matrix.gain, settings.alternative
+    tolerance = TOLERANCE * float(np.abs([o.matrix.score(side.sum(axis=0)) for side in (o.a, o.b)]).max())
+    bar = extremity(o.difference, alternative)
+    rank = math.floor((1 - settings.confidence) * (len(a) + 1) * (1 + 1e-12))
+    top = _Top(rank, len(a))
+    extremes = n_undefined = 0
+    moves = not o.difference
+    for at in range(0, len(a), _CHUNK):
+        moved = gain(a[at:at + _CHUNK], b[at:at + _CHUNK]) - o.difference
+        moves = moves or bool((np.abs(moved) > tolerance).any())  # nan compares as false
+        reached = extremity(moved, alternative)
+        if (undefined := np.isnan(reached)).any():
+            n_undefined += int(undefined.sum())
+            reached[undefined] = np.inf
+        extremes += int(np.count_nonzero(reached >= bar - tolerance))
+        top.see(reached)
+    if not moves:
+        return Tail(math.nan, "monte-carlo", resamples=len(a), note="the difference is the same in every resample")
+    tail = monte_carlo_tail(extremes, len(a))
+    if n_undefined > MOST_UNDEFINED * len(a):
+        return replace(tail, note="undefined in more than 0.1 % of the resamples: no interval")
     if settings.interval == "dual":
-        if n_defined < len(moved):
-            reached = np.where(defined, reached, np.inf)
-        low, high = _dual(o.difference, reached, bar, tolerance, settings)
+        reach = top.value()
+        if reach is None:  # the first draws misled: look at all of them
+            everything = np.sort(extremity(gain(a, b) - o.difference, alternative))  # nan last, as if infinite
+            reach = math.inf if np.isnan(everything[-rank]) else float(everything[-rank])
+        low, high = _dual(o.difference, reach, bar, tolerance, alternative)
     else:
-        low, high = _interval(matrix, o, resampled[defined], settings)
-    return Tail(tail.log_p, "monte-carlo", tail.p_low, tail.p_high, settings.resamples,
-                ci_low=low, ci_high=high)
+        resampled = gain(a, b)
+        low, high = _interval(o, resampled[~np.isnan(resampled)], settings)
+    return replace(tail, ci_low=low, ci_high=high)
 
 
-def _dual(d: float, reached: Floats, bar: float, tolerance: float, settings: Settings) -> tuple[float, float]:
+class _Top:
+    """Finds the value of a rank from above among values that are seen in parts, keeping few of them."""
+
+    def __init__(self, rank: int, n: int) -> None:
+        self.rank, self.share = rank, rank / n
+        self.floor, self.kept = -math.inf, list[Floats]()
+
+    def see(self, values: Floats) -> None:
+        """Keep what may be among the highest; the first values tell from where on."""
+        self.kept.append(values[values >= self.floor])
+        if len(self.kept) == 1:
+            above = math.ceil(1.1 * self.share * len(values) + 4 * math.sqrt(self.share * len(values)) + 10)
+            if above < len(values):
+                self.floor = float(np.partition(values, len(values) - above)[len(values) - above])
+
+    def value(self) -> float | None:
+        """The value of that rank, infinite for rank 0; None where too few were kept."""
+        if self.rank < 1:
+            return math.inf
+        kept = np.concatenate(self.kept)
+        if len(kept) < self.rank:
+            return None
+        return float(np.partition(kept, len(kept) - self.rank)[len(kept) - self.rank])
+
+
+def _dual(d: float, reach: float, bar: float, tolerance: float, alternative: Alternative) -> tuple[float, float]:
     """The interval that leaves out 0 just when (c + 1) / (R + 1) <= alpha, alpha = 1 - confidence.
 
     It reaches as far as the k-th largest extremity, k = floor(alpha (R + 1)): below what was observed just then.
     """
-    k = math.floor((1 - settings.confidence) * (settings.resamples + 1) * (1 + 1e-12))
-    reach = math.inf if k < 1 else float(np.partition(reached, len(reached) - k)[len(reached) - k])
     if abs(reach - bar) <= tolerance:
         reach = bar  # a tie, as the p-value counts it: the interval ends at 0
-    return (-math.inf if settings.alternative == "less" else d - reach,
-            math.inf if settings.alternative == "greater" else d + reach)
+    return -math.inf if alternative == "less" else d - reach, math.inf if alternative == "greater" else d + reach
 
 
-def _interval(matrix: StatisticMatrix, o: Observed, resampled: Floats, settings: Settings) -> tuple[float, float]:
+def _interval(o: Observed, resampled: Floats, settings: Settings) -> tuple[float, float]:
     d, outside = o.difference, 1 - settings.confidence
-    if settings.interval == "bca":
-        levels = _bca_levels(matrix, o, resampled, outside / 2)
-    else:
-        levels = (outside / 2, 1 - outside / 2)
+    plain = (outside / 2, 1 - outside / 2)
+    levels = _bca_levels(o, resampled, outside / 2) if settings.interval == "bca" else plain
     low, high = (float(q) for q in np.quantile(resampled, levels))
     return (2 * d - high, 2 * d - low) if settings.interval == "basic" else (low, high)
 
 
-def _bca_levels(matrix: StatisticMatrix, o: Observed, resampled: Floats, outside: float) -> tuple[float, float]:
+def _bca_levels(o: Observed, resampled: Floats, outside: float) -> tuple[float, float]:
     """The levels of the bias-corrected and accelerated interval (Efron 1987), ties half counted.
 
     The acceleration is that of the paired difference under the jackknife by unit.
@@ -128,6 +173,7 @@ def _bca_levels(matrix: StatisticMatrix, o: Observed, resampled: Floats, outside
 
     below = (np.count_nonzero(resampled < o.difference) + np.count_nonzero(resampled <= o.difference)) / 2
     bias = float(ndtri(min(max(below, 0.5), len(resampled) - 0.5) / len(resampled)))
+    matrix = o.matrix
     without = matrix.gain(matrix.score(o.a.sum(axis=0) - o.a), matrix.score(o.b.sum(axis=0) - o.b))
     pull = np.nanmean(without) - without
     spread = float(np.nansum(pull**2))

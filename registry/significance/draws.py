@@ -8,27 +8,30 @@ any order of summation.
 
 from __future__ import annotations
 
-import os
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Generic, TypeVar
 
 import numpy as np
-from threadpoolctl import threadpool_limits
+from numpy.typing import NDArray
 
+from registry.significance.execution import Execution
 from registry.significance.matrix import Floats
 
-Task = TypeVar("Task")
-Result = TypeVar("Result")
+Used = TypeVar("Used")
+Singles = NDArray[np.float32]
 
 BLOCK = 256  # draws in a block
 SIGNS, COUNTS = 0, 1  # the kinds of streams: of permutations and of bootstraps
 
 _CHUNK = 2**16  # units whose bits are expanded at once: 64 MiB of float32
+_CELLS = 2**22  # draws times units whose counts are drawn at once, 16 MiB of float32: part of what a seed means
 
 
-def swapped_sums(statistics: Floats, resamples: int, seed: int) -> Iterator[Floats]:
+def swapped_sums(statistics: Floats, resamples: int, seed: int, use: Callable[[Floats], Used],
+                 execution: Execution) -> Iterator[Used]:
     """Draw a random half of the units again and again, and sum the statistics over it.
 
     Each draw takes every unit with probability 1/2, the same units for all systems: the units that a permutation
@@ -38,79 +41,142 @@ def swapped_sums(statistics: Floats, resamples: int, seed: int) -> Iterator[Floa
         statistics: [units, systems, columns].
         resamples: How many draws.
         seed: Of the streams.
-
-    Yields:
-        Sums [draws, systems, columns], a block at a time.
-    """
-    flat, shape = _flat(statistics), statistics.shape[1:]
-    for block, draws in _blocks(resamples):
-        stream = np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(SIGNS, block)))
-        sums = np.zeros((flat.shape[1], BLOCK))
-        for at in range(0, len(flat), _CHUNK):
-            part = flat[at:at + _CHUNK]
-            words = stream.random_raw((len(part), BLOCK // 64)).astype("<u8", copy=False)
-            taken = np.unpackbits(words.view(np.uint8), axis=1, bitorder="little").astype(flat.dtype)
-            sums += part.T @ taken
-        yield sums[:, :draws].T.reshape(draws, *shape)
-
-
-def resampled_sums(statistics: Floats, resamples: int, seed: int, use: Callable[[Floats], Floats]) -> Iterator[Floats]:
-    """Draw as many units as there are, with replacement, again and again, and sum the statistics over them.
-
-    Args:
-        statistics: [units, systems, columns].
-        resamples: How many draws.
-        seed: Of the streams.
-        use: What becomes of the sums [draws, systems, columns] of a block; blocks are worked on by several threads.
+        use: What becomes of the sums [draws, systems, columns] of a block.
+        execution: Who works on the blocks.
 
     Yields:
         What `use` gives, block by block in their order.
     """
-    flat, shape = _flat(statistics), statistics.shape[1:]
-    units = len(flat)
-    some = max(1, _CHUNK * 64 // units)  # draws whose counts are held at once: at most 32 MiB of indices
-
-    def work(numbered: tuple[int, int]) -> Floats:
-        block, draws = numbered
-        rng = np.random.Generator(np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(COUNTS, block))))
-        sums = np.empty((draws, flat.shape[1]))
-        for at in range(0, draws, some):
-            rows = min(some, draws - at)
-            drawn = rng.integers(0, units, (rows, units), dtype=np.uint32)
-            cells = np.add(drawn, np.arange(0, rows * units, units)[:, None], dtype=np.int64)
-            counts = np.bincount(cells.ravel(), minlength=rows * units).astype(flat.dtype)
-            sums[at:at + rows] = counts.reshape(rows, units) @ flat
-        return use(sums.reshape(draws, *shape))
-
-    with threadpool_limits(1, "blas"):  # the threads are here
-        yield from in_threads(work, _blocks(resamples))
+    return execution.map(_Swaps(_Columns.of(statistics), seed, use), _blocks(resamples))
 
 
-def in_threads(work: Callable[[Task], Result], tasks: Iterable[Task]) -> Iterator[Result]:
-    """Work on tasks in as many threads as there are processors, and give the results in the order of the tasks.
+def resampled_sums(statistics: Floats, resamples: int, seed: int, use: Callable[[Floats], Used],
+                   execution: Execution) -> Iterator[Used]:
+    """Draw as many units as there are, with replacement, again and again, and sum the statistics over them.
 
-    Only a few tasks are ahead of the results that were taken, which bounds the memory.
+    Arguments and results as in `swapped_sums`.
     """
-    workers = os.cpu_count() or 1
-    ahead: deque[Future[Result]] = deque()
-    with ThreadPoolExecutor(workers) as pool:
-        for task in tasks:
-            ahead.append(pool.submit(work, task))
-            if len(ahead) > 2 * workers:
-                yield ahead.popleft().result()
-        while ahead:
-            yield ahead.popleft().result()
+    return execution.map(_Resamples(_Columns.of(statistics), seed, use), _blocks(resamples))
 
 
-def _flat(statistics: Floats) -> np.ndarray[tuple[int, int], np.dtype[np.float32 | np.float64]]:
-    """The statistics as [units, systems * columns], in float32 where every sum of a draw is exact there."""
-    flat = statistics.reshape(len(statistics), -1)
-    whole = np.array_equal(flat, np.rint(flat))
-    fits = whole and len(flat) * np.abs(flat).max(initial=0) < 2**24
-    return np.ascontiguousarray(flat, dtype=np.float32 if fits else np.float64)
+def swaps(units: int, block: int, seed: int) -> Iterator[tuple[slice, NDArray[np.uint8]]]:
+    """The draws of a block: for some units at a time, which of them each draw takes, [units, draws] of 0 and 1."""
+    stream = _stream(seed, SIGNS, block)
+    for at in range(0, units, _CHUNK):
+        part = slice(at, min(at + _CHUNK, units))
+        words = stream.random_raw((part.stop - at, BLOCK // 64)).astype("<u8", copy=False)
+        yield part, np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
 
 
-def _blocks(resamples: int) -> Iterator[tuple[int, int]]:
+def resamples_of(units: int, draws: int, block: int, seed: int) -> Iterator[tuple[slice, Singles]]:
+    """The draws of a block: for some draws at a time, how often each takes every unit, [draws, units].
+
+    The counts of n draws with replacement are multinomial. Independent Poisson counts with the sum N are multinomial
+    too, given N, so n - N further draws complete them; a row with N > n is drawn anew, which leaves the distribution
+    as it is. Poisson counts are read off a table by 16 random bits each, more bits deciding where a step of the
+    distribution function lies between two entries. That is several times faster than drawing and counting n indices.
+    """
+    rng = np.random.Generator(_stream(seed, COUNTS, block))
+    some = max(1, _CELLS // units)
+    for at in range(0, draws, some):
+        rows = min(some, draws - at)
+        counts, missing = _poisson_rows(rng, rows, units)
+        while len(over := np.flatnonzero(missing < 0)):
+            counts[over], missing[over] = _poisson_rows(rng, len(over), units)
+        places = rng.integers(0, units, int(missing.sum()), dtype=np.uint32).astype(np.int64)
+        places += np.repeat(np.arange(rows) * units, missing)
+        np.add.at(counts.reshape(-1), places, np.float32(1))
+        yield slice(at, at + rows), counts
+
+
+def _poisson_rows(rng: np.random.Generator, rows: int, units: int) -> tuple[Singles, NDArray[np.int64]]:
+    """Poisson counts [rows, units] of a mean somewhat below 1, and how many draws each row lacks."""
+    mean = max(0.0, 1 - 2.5 / math.sqrt(units))  # 1 row in 160 has more draws than it may
+    if not mean:
+        return np.zeros((rows, units), dtype=np.float32), np.full(rows, units)
+    table, distribution = _poisson(mean)
+    words = rng.bit_generator.random_raw(-(-rows * units // 4)).astype("<u8", copy=False)
+    bits = words.view("<u2")[:rows * units]
+    counts = table.take(bits)
+    unclear = np.flatnonzero(np.isnan(counts))
+    finer = (bits[unclear] + rng.random(len(unclear))) / 2**16
+    counts[unclear] = np.searchsorted(distribution, finer, side="right")
+    counts = counts.reshape(rows, units)
+    return counts, units - counts.sum(axis=1, dtype=np.float64).astype(np.int64)
+
+
+@cache
+def _poisson(mean: float) -> tuple[Singles, Floats]:
+    """The counts by 16 bits, nan where more bits must decide, and the distribution function P(count <= k)."""
+    masses = [math.exp(-mean)]
+    while masses[-1] > 1e-18:
+        masses.append(masses[-1] * mean / len(masses))
+    distribution = np.cumsum(masses)
+    table = np.searchsorted(distribution, np.arange(2**16) / 2**16, side="right").astype(np.float32)
+    table[np.minimum((distribution * 2**16).astype(np.int64), 2**16 - 1)] = np.nan
+    return table, distribution
+
+
+@dataclass(frozen=True, eq=False)
+class _Columns:
+    """The distinct columns [units, columns] of statistics, and how to lay their sums out as [systems, columns].
+
+    They are float32 where every sum of a draw is exact there.
+    """
+
+    distinct: NDArray[Any]
+    places: NDArray[np.int64]
+    shape: tuple[int, int]
+
+    @classmethod
+    def of(cls, statistics: Floats) -> _Columns:
+        flat = statistics.reshape(len(statistics), -1)
+        fits = np.array_equal(flat, np.rint(flat)) and len(flat) * np.abs(flat).max(initial=0) < 2**24
+        flat = np.asfortranarray(flat, dtype=np.float32 if fits else np.float64)
+        seen: dict[bytes, int] = {}
+        places = np.array([seen.setdefault(column.tobytes(), len(seen)) for column in flat.T], dtype=np.int64)
+        first = np.unique(places, return_index=True)[1]
+        return cls(np.ascontiguousarray(flat[:, first]), places, (statistics.shape[1], statistics.shape[2]))
+
+    def lay_out(self, sums: NDArray[Any]) -> Floats:
+        """Sums [draws, distinct columns] as [draws, systems, columns]."""
+        return sums.astype(np.float64, copy=False)[:, self.places].reshape(len(sums), *self.shape)
+
+
+@dataclass(frozen=True, eq=False)
+class _Swaps(Generic[Used]):
+    columns: _Columns
+    seed: int
+    use: Callable[[Floats], Used]
+
+    def __call__(self, numbered: tuple[int, int]) -> Used:
+        block, draws = numbered
+        distinct = self.columns.distinct
+        sums = np.zeros((BLOCK, distinct.shape[1]))
+        for part, taken in swaps(len(distinct), block, self.seed):
+            sums += taken.astype(distinct.dtype).T @ distinct[part]
+        return self.use(self.columns.lay_out(sums[:draws]))
+
+
+@dataclass(frozen=True, eq=False)
+class _Resamples(Generic[Used]):
+    columns: _Columns
+    seed: int
+    use: Callable[[Floats], Used]
+
+    def __call__(self, numbered: tuple[int, int]) -> Used:
+        block, draws = numbered
+        distinct = self.columns.distinct
+        sums = np.empty((draws, distinct.shape[1]))
+        for rows, counts in resamples_of(len(distinct), draws, block, self.seed):
+            sums[rows] = counts.astype(distinct.dtype, copy=False) @ distinct
+        return self.use(self.columns.lay_out(sums))
+
+
+def _stream(seed: int, kind: int, block: int) -> np.random.PCG64:
+    return np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(kind, block)))
+
+
+def _blocks(resamples: int) -> list[tuple[int, int]]:
     """The number of each block, and how many of its draws are wanted."""
-    for block, start in enumerate(range(0, resamples, BLOCK)):
-        yield block, min(BLOCK, resamples - start)
+    return [(block, min(BLOCK, resamples - start)) for block, start in enumerate(range(0, resamples, BLOCK))]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -44,6 +44,7 @@ class StatisticMatrix:
         lower_is_better: Whether a lower score is the better one.
         quotient: Where the score is one linear function of the sums over another, the coefficients of both.
         family: The statistics family that the columns are of (`registry.families`), where a test needs their meaning.
+        drawn: The scores [resamples, systems] of the resamples that were drawn last, by their number and seed.
     """
 
     statistics: Floats
@@ -52,12 +53,14 @@ class StatisticMatrix:
     lower_is_better: bool = False
     quotient: Quotient | None = None
     family: str | None = None
+    drawn: dict[tuple[int, int], Floats] = field(init=False, repr=False, default_factory=dict)
 
     @property
     def n_units(self) -> int:
         """How many units are resampled or permuted."""
         return len(self.statistics) if self.units is None else int(self.units.max(initial=-1)) + 1
 
+    @cached_property
     def by_unit(self) -> StatisticMatrix:
         """Sum the statistics over each unit, [units, systems, columns]: clusters are tested by the same kernels."""
         if self.units is None:

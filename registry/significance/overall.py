@@ -45,7 +45,7 @@ class OverallTest(Value):
         Raises:
             ValueError: The test does not apply, see `refusal`.
         """
-        matrix = matrix.by_unit()
+        matrix = matrix.by_unit
         if reason := self.refusal(matrix):
             raise ValueError(reason)
         scores = matrix.score(matrix.statistics)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -19,9 +19,10 @@ from numpy.typing import NDArray
 from registry.significance.base import Alternative, Observed, PairTest, Settings, Tail, extremity
 from registry.significance.draws import swapped_sums
 from registry.significance.lattice import TooLargeError, log_probability, log_sign_tail
-from registry.significance.matrix import Floats, Quotient, as_whole
+from registry.significance.matrix import Floats, Quotient, Score, as_whole
 
 ENUMERATED = 16  # discordant units up to which every swap is tried, whatever the score
+_VALUES = 2**17  # sums of pairs that are scored together: 1 MiB of float64
 LARGEST = 2**30  # of the sums of numerators and denominators: products of two then fit into 64 bits
 TOLERANCE = 1e-12  # relative to the scores: differences closer than this may be one and the same
 
@@ -59,9 +60,10 @@ def _all_swaps(observed: Observed, settings: Settings) -> Tail:
     apart = apart[apart.any(axis=1)]
     swaps = np.arange(2**len(apart))[:, None] >> np.arange(len(apart)) & 1
     moved = swaps @ apart
-    extremes = _Extremes(observed, settings.alternative)
-    extremes.count(observed.a.sum(axis=0) + moved, observed.b.sum(axis=0) - moved)
-    return Tail(math.log(extremes.extremes / len(swaps)), "exact", coins=len(apart))
+    sums = np.stack([np.zeros_like(moved), moved], axis=1)  # A loses nothing to B but the sum of what is apart
+    extremes = _Extremes.of([replace(observed, pair=(0, 1), matrix=observed.matrix.of_systems(observed.pair))],
+                            settings.alternative)
+    return Tail(math.log(int(extremes.count(sums)[0]) / len(swaps)), "exact", coins=len(apart))
 
 
 def _on_lattice(observed: Observed, settings: Settings) -> Tail | None:
@@ -165,44 +167,72 @@ def _monte_carlo(pairs: list[Observed], settings: Settings) -> list[Tail]:
     """Draw the swapped units of all pairs at once; each pair swaps only its own two systems."""
     if not pairs:
         return []
-    matrix = pairs[0].matrix
-    sums = matrix.statistics.sum(axis=0)
-    comparisons = [_Extremes(o, settings.alternative) for o in pairs]
-    for swapped in swapped_sums(matrix.statistics, settings.resamples, settings.seed):
-        for comparison in comparisons:
-            a, b = comparison.observed.pair
-            moved = swapped[:, b] - swapped[:, a]
-            comparison.count(sums[a] + moved, sums[b] - moved)
-    return [monte_carlo_tail(c.extremes, settings.resamples) for c in comparisons]
+    statistics = pairs[0].matrix.statistics
+    extremes = _Extremes.of(pairs, settings.alternative)
+    counts = np.zeros(len(pairs), dtype=np.int64)
+    for block in swapped_sums(statistics, settings.resamples, settings.seed, extremes.count, settings.execution):
+        counts += block
+    return [monte_carlo_tail(int(n), settings.resamples) for n in counts]
 
 
+@dataclass(frozen=True, eq=False)
 class _Extremes:
-    """Counts the draws of one pair that are at least as extreme as what was observed; ties count."""
+    """Counts the draws that are at least as extreme for each pair as what was observed; ties count.
 
-    def __init__(self, observed: Observed, alternative: Alternative) -> None:
-        self.matrix, self.observed, self.alternative, self.extremes = observed.matrix, observed, alternative, 0
-        a, b = observed.a.sum(axis=0), observed.b.sum(axis=0)
-        self.bar = extremity(observed.difference, alternative)
-        self.tolerance = TOLERANCE * float(np.abs(self.matrix.score(np.stack([a, b]))).max())
-        whole = np.array_equal(observed.a, np.rint(observed.a)) and np.array_equal(observed.b, np.rint(observed.b))
-        self.quotient = self.matrix.quotient if whole else None
-        self.exact_bar = self._exact(a, b) if self.quotient else None
+    `totals` are the sums of the systems [systems, columns], `a` and `b` the systems of the pairs, `bars` what was
+    observed and `tolerances` how close a draw may come and be the same, [pairs]. Where statistics are whole and the
+    score is their quotient, what lies that close is compared in fractions: two different quotients may.
+    """
 
-    def count(self, a: Floats, b: Floats) -> None:
-        """Count among draws with the sums `a` and `b`, [draws, columns]; an undefined difference is extreme."""
-        difference = self.matrix.gain(self.matrix.score(a), self.matrix.score(b))
-        excess = extremity(difference, self.alternative) - self.bar
-        close = np.abs(excess) <= self.tolerance
-        self.extremes += int(np.count_nonzero(~close & ~(excess < 0)))
-        if self.exact_bar is None:
-            self.extremes += int(np.count_nonzero(close))
-            return
-        for i in np.flatnonzero(close):  # two different quotients can lie closer than rounding: compare as fractions
-            self.extremes += self._exact(a[i], b[i]) >= self.exact_bar
+    score: Score
+    lower_is_better: bool
+    alternative: Alternative
+    totals: Floats
+    a: NDArray[np.int64]
+    b: NDArray[np.int64]
+    bars: Floats
+    tolerances: Floats
+    quotient: Quotient | None
 
-    def _exact(self, a: Floats, b: Floats) -> Fraction:
-        difference = _fraction(a, self.quotient) - _fraction(b, self.quotient)
-        return extremity(-difference if self.matrix.lower_is_better else difference, self.alternative)
+    @classmethod
+    def of(cls, pairs: Sequence[Observed], alternative: Alternative) -> _Extremes:
+        matrix = pairs[0].matrix
+        whole = np.array_equal(matrix.statistics, np.rint(matrix.statistics))
+        a, b = np.array([o.pair for o in pairs]).T
+        sizes, bars = np.abs(matrix.scores()), np.array([o.difference for o in pairs])
+        return cls(matrix.score, matrix.lower_is_better, alternative, matrix.statistics.sum(axis=0), a, b,
+                   extremity(bars, alternative), TOLERANCE * np.maximum(sizes[a], sizes[b]),
+                   matrix.quotient if whole else None)
+
+    def count(self, swapped: Floats) -> NDArray[np.int64]:
+        """Count among draws in which the sums `swapped` [draws, systems, columns] change sides; gives [pairs]."""
+        some = max(1, _VALUES // (swapped.shape[0] * swapped.shape[2]))
+        return np.concatenate([self._count(swapped, slice(at, at + some)) for at in range(0, len(self.a), some)])
+
+    def _count(self, swapped: Floats, pairs: slice) -> NDArray[np.int64]:
+        a, b = self.a[pairs], self.b[pairs]
+        moved = swapped[:, b] - swapped[:, a]
+        sums_a, sums_b = self.totals[a] + moved, self.totals[b] - moved
+        differences = self.score(sums_a) - self.score(sums_b)
+        if self.lower_is_better:
+            differences = -differences
+        excess = extremity(differences, self.alternative) - self.bars[pairs]
+        if self.quotient is None:
+            return np.sum(~(excess < -self.tolerances[pairs]), axis=0)  # an undefined one is extreme
+        close = np.abs(excess) <= self.tolerances[pairs]
+        counts: NDArray[np.int64] = np.sum(~close & ~(excess < 0), axis=0)
+        for n in np.flatnonzero(close.any(axis=0)):
+            sides = np.concatenate([sums_a[close[:, n], n], sums_b[close[:, n], n]], axis=1)
+            rows, times = np.unique(sides, axis=0, return_counts=True)
+            bar = self._fraction(np.concatenate([self.totals[a[n]], self.totals[b[n]]]))
+            counts[n] += sum(int(k) for row, k in zip(rows, times, strict=True) if self._fraction(row) >= bar)
+        return counts
+
+    def _fraction(self, sides: Floats) -> Fraction:
+        """The extremity of the difference of two quotients, of the sums of A and of B one after the other."""
+        columns = len(sides) // 2
+        a, b = (_fraction(side, self.quotient) for side in (sides[:columns], sides[columns:]))
+        return extremity(b - a if self.lower_is_better else a - b, self.alternative)
 
 
 def _fraction(sums: Floats, quotient: Quotient | None) -> Fraction:

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from registry.significance import Bootstrap, Settings, StatisticMatrix, bootstrap, draws
+from registry.significance.execution import Execution
 from tests.significance.test_permutation import matrix, of_labels, uneven
 
 ALTERNATIVES = ("two-sided", "greater", "less")
@@ -107,17 +109,33 @@ def test_nothing_depends_on_blocks_systems_or_their_order(monkeypatch):
     options = Settings(resamples=700, seed=0)
     full = Bootstrap().run(matrix(statistics), [(0, 1), (2, 3), (1, 2)], options)
     assert repr(Bootstrap().run(matrix(statistics[:, [1, 2]]), [(0, 1)], options)[0]) == repr(full[2])
-    monkeypatch.setattr(draws, "_CHUNK", 7)
-    monkeypatch.setattr(draws.os, "cpu_count", lambda: 1)
-    assert repr(Bootstrap().run(matrix(statistics), [(0, 1), (2, 3), (1, 2)], options)) == repr(full)
+    monkeypatch.setattr(bootstrap, "_CHUNK", 100)
+    few = replace(options, execution=Execution(workers=1, memory=1000))
+    assert repr(Bootstrap().run(matrix(statistics), [(0, 1), (2, 3), (1, 2)], few)) == repr(full)
     assert Bootstrap().run(matrix(statistics), [(0, 1)], Settings(resamples=700, seed=1))[0].p_value != full[0].p_value
 
 
 def test_resamples_draw_every_unit_equally_often():
-    sums = np.concatenate(list(draws.resampled_sums(np.eye(50)[:, None, :], 20_000, 4, lambda s: s)))[:, 0]
+    sums = np.concatenate(list(draws.resampled_sums(np.eye(50)[:, None, :], 20_000, 4, np.copy, Execution())))[:, 0]
     assert (sums.sum(axis=1) == 50).all()
     assert np.abs(sums.mean(axis=0) - 1).max() < 5 / math.sqrt(20_000)
     assert sums.var() == pytest.approx(1 - 1 / 50, rel=0.01)
+    correlations = np.corrcoef(sums.T)[~np.eye(50, dtype=bool)]
+    assert np.abs(correlations + 1 / 49).max() < 5 / math.sqrt(20_000)
+
+
+@pytest.mark.parametrize("units", [2, 5, 8, 9, 40])
+def test_counts_are_multinomial(units):
+    """The first count is binomial(n, 1/n), and so are the first two together; by chi-squared over 51,200 draws."""
+    counts = np.concatenate([rows.copy() for block in range(200) for _, rows in
+                             draws.resamples_of(units, 256, block, seed=units)]).astype(int)
+    assert (counts.sum(axis=1) == units).all()
+    for some in (1, 2):
+        seen = np.bincount(counts[:, :some].sum(axis=1), minlength=units + 1)
+        expected = stats.binom.pmf(np.arange(units + 1), units, some / units) * len(counts)
+        likely = expected > 10
+        seen, expected = (np.append(v[likely], v[~likely].sum() + 1e-9) for v in (seen, expected))
+        assert ((seen - expected) ** 2 / expected).sum() < stats.chi2.ppf(1 - 1e-5, len(seen))
 
 
 def test_degenerate_differences_give_nan_with_a_reason():

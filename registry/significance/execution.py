@@ -1,0 +1,96 @@
+"""How blocks of draws are worked on: in this thread, in several, or on a dask cluster; the results are the same bits.
+
+A block depends on nothing but its number, and results are taken in the order of the blocks, so who computes them, and
+how many at once, changes only the time.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from threadpoolctl import threadpool_limits
+
+from registry.errors import InputError
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True)
+class Execution:
+    """Who works, and with how much memory.
+
+    Attributes:
+        workers: Threads; None: as many as there are processors.
+        cluster: The address of a dask scheduler that blocks are sent to; None: this process works.
+        memory: Bytes that draws and their scores may take; scores beyond it lie in a temporary file.
+        progress: Called with the blocks that are done and all of them.
+    """
+
+    workers: int | None = None
+    cluster: str | None = None
+    memory: int = 2**31
+    progress: Callable[[int, int], None] | None = None
+
+    @property
+    def threads(self) -> int:
+        """How many threads work in this process."""
+        return self.workers or os.cpu_count() or 1
+
+    def map(self, work: Callable[[Task], Result], tasks: Sequence[Task]) -> Iterator[Result]:
+        """Work on tasks and give the results in their order.
+
+        Only a few tasks are ahead of the results that were taken, which bounds the memory. `work` is sent to a cluster
+        once; so it must be made of what can be pickled. An interrupt leaves what is not begun undone.
+        """
+        results = self._on_cluster(work, tasks) if self.cluster else self._in_threads(work, tasks)
+        for done, result in enumerate(results, start=1):
+            if self.progress:
+                self.progress(done, len(tasks))
+            yield result
+
+    def _in_threads(self, work: Callable[[Task], Result], tasks: Sequence[Task]) -> Iterator[Result]:
+        with threadpool_limits(1, "blas"):  # the threads are here
+            if self.threads == 1 or len(tasks) < 2:
+                yield from map(work, tasks)
+                return
+            pool = ThreadPoolExecutor(self.threads)
+            try:
+                yield from _ahead(lambda task: pool.submit(work, task), tasks, 2 * self.threads)
+            finally:
+                pool.shutdown(cancel_futures=True)
+
+    def _on_cluster(self, work: Callable[[Task], Result], tasks: Sequence[Task]) -> Iterator[Result]:
+        try:
+            from distributed import Client
+        except ImportError:
+            raise InputError("a cluster needs dask: pip install 'evalregistry[dask]'") from None
+        try:
+            client = Client(self.cluster, timeout="10s")
+        except (OSError, ValueError) as error:
+            raise InputError(f"no dask scheduler answers at {self.cluster!r}: {error}") from None
+        with client:
+            sent = client.scatter(work, broadcast=True)
+            workers = sum(client.nthreads().values())
+            yield from _ahead(lambda task: client.submit(_with_one_blas_thread, sent, task, pure=False), tasks,
+                              2 * workers)
+
+
+def _ahead(submit: Callable[[Task], Future[Result]], tasks: Sequence[Task], most: int) -> Iterator[Result]:
+    waiting: deque[Future[Result]] = deque()
+    for task in tasks:
+        waiting.append(submit(task))
+        if len(waiting) > most:
+            yield waiting.popleft().result()
+    while waiting:
+        yield waiting.popleft().result()
+
+
+def _with_one_blas_thread(work: Callable[[Any], Any], task: Any) -> Any:
+    with threadpool_limits(1, "blas"):
+        return work(task)
