@@ -7,7 +7,18 @@ from typing import Annotated
 import typer
 
 from registry.cli.console import counted, say, show
-from registry.cli.options import Db, DryRun, MetricAlias, OutputFormat, TaskName, database
+from registry.cli.options import (
+    Cluster,
+    Db,
+    DryRun,
+    Memory,
+    MetricAlias,
+    OutputFormat,
+    TaskName,
+    Workers,
+    database,
+    execution,
+)
 from registry.cli.task import say_end, say_results
 
 
@@ -38,7 +49,15 @@ def compare(
         "two-sided, greater (the better system is better) or less."))] = None,
     unit: Annotated[str | None, typer.Option("--unit", help="item, or cluster.")] = None,
     alpha: Annotated[float | None, typer.Option("--alpha", help="The level of significance.")] = None,
-    correction: Annotated[str | None, typer.Option("--correction", help="holm, bonferroni or none.")] = None,
+    correction: Annotated[str | None, typer.Option("--correction", help=(
+        "Of the p-values of all pairs: `registry list corrections`."))] = None,
+    overall: Annotated[str | None, typer.Option("--overall", help=(
+        "Also test all systems at once: cochran or friedman."))] = None,
+    resolve: Annotated[int | None, typer.Option("--resolve", metavar="N", help=(
+        "Draw again, up to N times, where Monte-Carlo error leaves a decision open."))] = None,
+    workers: Workers = None,
+    cluster: Cluster = None,
+    memory: Memory = None,
     db: Db = None,
     format_: OutputFormat = None,
     dry_run: DryRun = False,
@@ -52,13 +71,14 @@ def compare(
     from registry.store.session import writing
 
     given = {"test": test, "resamples": resamples, "seed": seed, "alternative": alternative, "unit": unit,
-             "alpha": alpha, "correction": correction}
+             "alpha": alpha, "correction": correction, "overall": overall, "resolve": resolve}
     given = {name: value for name, value in given.items() if value is not None}
     journal = Journal("compare", {"task": task, "metric": metric, **given})
     tables = []
     with writing(database(db), journal, dry_run=dry_run) as session:
         for row in catalog.tasks(session.connection, task):
-            request = declared_request(row, given, metrics=None if metric is None else (metric,))
+            request = declared_request(row, given, None if metric is None else (metric,),
+                                       execution(workers, cluster, memory))
             compared = compare_task(session.connection, journal, row, request)
             say_results(compared=compared)
             tables += pair_tables(session.connection, row.slug, metric)

@@ -11,7 +11,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from registry.cli.console import counted, say, show
-from registry.cli.options import Db, DryRun, ManifestPath, OutputFormat, Root, database
+from registry.cli.options import (
+    Cluster,
+    Db,
+    DryRun,
+    ManifestPath,
+    Memory,
+    OutputFormat,
+    Root,
+    Workers,
+    database,
+    execution,
+)
 
 if TYPE_CHECKING:
     from registry.evaluation import Applied, Compared, Scored
@@ -43,7 +54,7 @@ def init(db: Db = None) -> None:
 
 
 def run(manifest: ManifestPath, root: Root = None, db: Db = None, format_: OutputFormat = None,
-        dry_run: DryRun = False) -> None:
+        workers: Workers = None, cluster: Cluster = None, memory: Memory = None, dry_run: DryRun = False) -> None:
     """Do the whole job: apply, score, compare, and print the leaderboards."""
     from registry.evaluation import Readings, apply, compare, declared_request, score
     from registry.reports.boards import boards
@@ -62,7 +73,8 @@ def run(manifest: ManifestPath, root: Root = None, db: Db = None, format_: Outpu
         (row,) = catalog.tasks(session.connection, slug)
         scored = score(session.connection, journal, readings, row)
         session.checkpoint()
-        compared = compare(session.connection, journal, row, declared_request(row))
+        request = declared_request(row, execution=execution(workers, cluster, memory))
+        compared = compare(session.connection, journal, row, request)
         tables = boards(session.connection, slug)
     say_results(scored, compared)
     say_end(changed=journal.changed, dry_run=dry_run)

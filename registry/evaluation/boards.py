@@ -48,14 +48,14 @@ class Place:
 
         They depend on what governs random draws only where something was `drawn`.
         """
-        unused = set() if drawn else {"seed", "resamples", "interval", "confidence"}
+        unused = set() if drawn else {"seed", "resamples", "resolve", "interval", "confidence"}
         return digest_json({
             "task": [self.task.slug, self.task.version], "test_set": self.test_set.name, "gold": self.gold.digest,
             "track": self.track, "facet": self.facet, "metric": [self.metric.alias, self.metric.name],
             "members": sorted([m.name, m.kind, self.scores[m.scoring_id].digest, self.scores[m.scoring_id].n_items]
                               for m in self.members),
             "cluster": self.test_set.cluster_attribute if request.significance.unit == "cluster" else None,
-            "significance": request.significance.model_dump(mode="json", exclude=unused),
+            "significance": request.significance.model_dump(mode="json", exclude=unused, exclude_none=True),
             "rank_baselines": request.rank_baselines,
         })
 

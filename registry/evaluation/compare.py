@@ -22,7 +22,8 @@ from registry.evaluation.resolve import resolve_significance
 from registry.identity import digest_json
 from registry.manifest import Significance
 from registry.provenance import Signature
-from registry.significance import PairResult, PairTest, Settings, rank
+from registry.significance import OverallTest, PairResult, PairTest, Settings, rank
+from registry.significance.assumptions import misuses
 from registry.significance.base import Alternative
 from registry.significance.multiplicity import adjust
 from registry.store import catalog, comparisons, models
@@ -52,7 +53,7 @@ def compare(connection: Connection, journal: Journal, task_row: AnyRow, request:
         InputError: The test does not apply to a metric, or clusters are not declared.
     """
     compared = Compared()
-    test = resolve_significance(request.significance)
+    test, overall = resolve_significance(request.significance)
     known = [m.alias for m in catalog.task_metrics(connection, task_row.task_id)]
     for alias in request.metrics or ():
         if alias not in known:
@@ -68,7 +69,7 @@ def compare(connection: Connection, journal: Journal, task_row: AnyRow, request:
             if (board := load(connection, place, request.significance.unit)) is None:
                 compared.warnings.append(f"{place.name}: there is no item that all systems have answered, so no board")
                 continue
-            _Comparing(connection, journal, board, request, test, compared).run(digest, latest + 1)
+            _Comparing(connection, journal, board, request, test, overall, compared).run(digest, latest + 1)
         elif there.sequence == 0 or there.sequence < latest:
             catalog.set_values(connection, models.comparison, there.comparison_id, sequence=latest + 1)
             journal.event(connection, "compare-again", task_row.slug, signature=there.signature)
@@ -88,6 +89,7 @@ class _Pair:
     first: int
     second: int
     alternative: Alternative
+    resamples: int
     key: str
 
     @property
@@ -104,6 +106,7 @@ class _Comparing:
     board: Board
     request: Request
     test: PairTest
+    overall: OverallTest | None
     compared: Compared
 
     @property
@@ -112,10 +115,11 @@ class _Comparing:
 
     def run(self, digest: str, sequence: int) -> None:
         """Find or compute the raw results, adjust them, rank, and keep it all as a snapshot."""
-        pairs = [self._pair(a, b) for a, b in combinations(range(len(self.board.members)), 2)]
-        found = self._results(pairs)
-        results = [found[pair.key] for pair in pairs]
-        adjusted = adjust(np.array([row.p_value for row in results], dtype=np.float64), self.asked.correction)
+        self._warn()
+        pairs = [self._pair(a, b, self.asked.resamples)
+                 for a, b in combinations(range(len(self.board.members)), 2)]
+        results, resolved = self._resolve(pairs)
+        adjusted = self._adjusted(results, "p_value")
         wins = np.zeros((len(self.board.members),) * 2, dtype=bool)
         for pair, row, p in zip(pairs, results, adjusted, strict=True):
             if p <= self.asked.alpha and row.difference:
@@ -129,57 +133,101 @@ class _Comparing:
              "submission_a": self.board.members[pair.a].submission_id,
              "submission_b": self.board.members[pair.b].submission_id, "pair_result_id": row.pair_result_id,
              "is_swapped": pair.is_swapped, "p_adjusted": float(p),
-             "is_significant": bool(wins[pair.a, pair.b] or wins[pair.b, pair.a])}
+             "is_significant": bool(wins[pair.a, pair.b] or wins[pair.b, pair.a]), "is_resolved": bool(resolved[n])}
             for n, (pair, row, p) in enumerate(zip(pairs, results, adjusted, strict=True))])
+        if self.overall is not None:
+            insert_many(self.connection, models.overall_result, [
+                {"comparison_id": comparison_id, "test": repr(self.overall),
+                 **asdict(self.overall.run(self.board.matrix))}])
         insert_many(self.connection, models.standing, [
             {"comparison_id": comparison_id, **row}
             for row in _standings(self.board, wins, intervals, self.request)])
         self.compared.made += 1
 
+    def _warn(self) -> None:
+        """Refuse tests that do not apply here, and warn of uses that their assumptions do not cover."""
+        matrix = self.board.matrix.by_unit
+        if reason := self.test.refusal(matrix) or (self.overall and self.overall.refusal(matrix)):
+            raise InputError(f"{self.board.place.name}: {reason}")
+        self.compared.warnings += [f"{self.board.place.name}: {warning}" for warning in misuses(self.test, matrix)]
+
+    def _resolve(self, pairs: list[_Pair]) -> tuple[list[AnyRow], NDArray[np.bool_]]:
+        """Find the pairs' results, and say which of them their Monte-Carlo error leaves resolved.
+
+        Undecided pairs are drawn again with more draws, in place, as long as the request allows.
+        """
+        results, resamples = self._results(pairs), self.asked.resamples
+        while True:
+            resolved = self._resolved(results)
+            if resolved.all() or resamples >= (self.asked.resolve or 0):
+                return results, resolved
+            resamples = min(4 * resamples, self.asked.resolve or 0)
+            undecided = [int(n) for n in np.flatnonzero(~resolved)]
+            for n in undecided:
+                pairs[n] = self._pair(pairs[n].a, pairs[n].b, resamples)
+            for n, row in zip(undecided, self._results([pairs[n] for n in undecided]), strict=True):
+                results[n] = row
+
+    def _resolved(self, results: Sequence[AnyRow]) -> NDArray[np.bool_]:
+        """Say which adjusted p-values lie on one side of alpha wherever in its interval each p-value lies.
+
+        Adjusted p-values never fall when a p-value rises, so the ends of all intervals bound them.
+        """
+        if not results:
+            return np.zeros(0, dtype=bool)
+        low, high = (self._adjusted(results, end) for end in ("p_low", "p_high"))
+        resolved: NDArray[np.bool_] = (high <= self.asked.alpha) | ~(low <= self.asked.alpha)
+        return resolved
+
+    def _adjusted(self, results: Sequence[AnyRow], column: str) -> NDArray[np.float64]:
+        """Adjust the p-values, or an end of their intervals where they have one."""
+        p = [row.p_value if getattr(row, column) is None else getattr(row, column) for row in results]
+        return adjust(np.array(p, dtype=np.float64), self.asked.correction)
+
     def _score_intervals(self) -> NDArray[np.float64]:
         assert self.asked.seed is not None  # a request carries its seed
         return self.test.score_intervals(self.board.matrix, Settings(
-            "two-sided", self.asked.resamples, self.asked.seed, confidence=self.asked.confidence))
+            "two-sided", self.asked.resamples, self.asked.seed, confidence=self.asked.confidence,
+            execution=self.request.execution))
 
-    def _pair(self, a: int, b: int) -> _Pair:
+    def _pair(self, a: int, b: int, resamples: int) -> _Pair:
         digests, asked = self.board.digests, self.asked
         swapped = digests[b] < digests[a]
         first, second = (b, a) if swapped else (a, b)
         alternative = FLIPPED[asked.alternative] if swapped else asked.alternative
         key = digest_json({
             "statistics": [digests[first], digests[second]], "metric": repr(self.board.metric),
-            "test": repr(self.test), "alternative": alternative, "resamples": asked.resamples, "seed": asked.seed,
+            "test": repr(self.test), "alternative": alternative, "resamples": resamples, "seed": asked.seed,
             "interval": asked.interval, "confidence": asked.confidence,
         })
-        return _Pair(a, b, first, second, alternative, key)
+        return _Pair(a, b, first, second, alternative, resamples, key)
 
-    def _results(self, pairs: Sequence[_Pair]) -> dict[str, AnyRow]:
-        """Find the results that are there, compute the others, and give all of them by key."""
+    def _results(self, pairs: Sequence[_Pair]) -> list[AnyRow]:
+        """Find the results that are there, and compute the others."""
         keys = [pair.key for pair in pairs]
         found = comparisons.pair_results(self.connection, keys)
         todo = {pair.key: pair for pair in pairs if pair.key not in found}
-        for alternative in FLIPPED:
-            self._compute([pair for pair in todo.values() if pair.alternative == alternative], alternative)
+        for kind in sorted({(pair.alternative, pair.resamples) for pair in todo.values()}):
+            self._compute([pair for pair in todo.values() if (pair.alternative, pair.resamples) == kind])
         self.compared.pairs_found += len(pairs) - len(todo)
         self.compared.pairs_computed += len(todo)
-        return comparisons.pair_results(self.connection, keys) if todo else found
+        if todo:
+            found = comparisons.pair_results(self.connection, keys)
+        return [found[key] for key in keys]
 
-    def _compute(self, pairs: Sequence[_Pair], alternative: Alternative) -> None:
-        if not pairs:
-            return
+    def _compute(self, pairs: Sequence[_Pair]) -> None:
+        """Test pairs of one alternative and number of resamples."""
         matrix, asked = self.board.matrix.by_unit, self.asked
-        if reason := self.test.refusal(matrix):
-            place = self.board.place
-            raise InputError(f"{place.task.slug}/{place.test_set.name} by {self.board.metric!r}: {reason}")
         assert asked.seed is not None  # a request carries its seed
-        settings = Settings(alternative, asked.resamples, asked.seed, asked.interval, asked.confidence)
+        settings = Settings(pairs[0].alternative, pairs[0].resamples, asked.seed, asked.interval, asked.confidence,
+                            self.request.execution)
         results = self.test.run(matrix, [(pair.first, pair.second) for pair in pairs], settings)
         run_id = self.journal.run_id(self.connection)
         insert_many(self.connection, models.pair_result, [
             _pair_row(result, asked) | {
                 "digest": pair.key, "statistics_a": self.board.digests[pair.first],
                 "statistics_b": self.board.digests[pair.second], "metric": repr(self.board.metric),
-                "test": repr(self.test), "alternative": alternative, "run_id": run_id}
+                "test": repr(self.test), "alternative": pair.alternative, "run_id": run_id}
             for pair, result in zip(pairs, results, strict=True)])
 
     def _keep_comparison(self, digest: str, sequence: int, methods: set[str], family_size: int, *,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from registry.evaluation.resolve import resolve_stored
 from registry.manifest import Significance, significance_with
+from registry.significance import Execution
 from registry.store.catalog import AnyRow
 
 
@@ -15,17 +16,19 @@ from registry.store.catalog import AnyRow
 class Request:
     """What a comparison is asked for: the settings with their seed, and the metrics by alias (None: all).
 
-    `facets` are the item attributes, by test set, for whose every value there is a board.
+    `facets` are the item attributes, by test set, for whose every value there is a board; `execution`
+    says who computes.
     """
 
     significance: Significance
     facets: dict[str, list[str]]
     rank_baselines: bool = True
     metrics: tuple[str, ...] | None = None
+    execution: Execution = field(default=Execution(), compare=False)
 
 
 def declared_request(task_row: AnyRow, given: Mapping[str, Any] | None = None,
-                     metrics: tuple[str, ...] | None = None) -> Request:
+                     metrics: tuple[str, ...] | None = None, execution: Execution | None = None) -> Request:
     """The comparison that the task declares; `given` settings take the place of the declared ones.
 
     Raises:
@@ -33,4 +36,5 @@ def declared_request(task_row: AnyRow, given: Mapping[str, Any] | None = None,
     """
     manifest = resolve_stored(task_row.manifest, task_row.slug).manifest
     significance = significance_with(manifest.significance, {"seed": task_row.seed, **(given or {})})
-    return Request(significance, {t.name: t.facets for t in manifest.test_set}, manifest.board.rank_baselines, metrics)
+    return Request(significance, {t.name: t.facets for t in manifest.test_set}, manifest.board.rank_baselines,
+                   metrics, execution or Execution())

@@ -14,7 +14,7 @@ from registry.identity import canonical_json, digest
 from registry.manifest import Manifest, Root, Significance, Submit, TestSet
 from registry.metrics import METRICS, Metric
 from registry.readers import READERS, Document, Reader
-from registry.significance import CORRECTIONS, TESTS, PairTest
+from registry.significance import CORRECTIONS, OVERALL_TESTS, TESTS, OverallTest, PairTest
 from registry.values import build, parse
 
 
@@ -105,8 +105,8 @@ def resolve_stored(stored: str, slug: str) -> ResolvedTask:
     return resolve(Manifest.model_validate(json.loads(stored)), Path(f"<stored manifest of {slug}>"), Path())
 
 
-def resolve_significance(significance: Significance) -> PairTest:
-    """Give the test that is asked for; the correction must be known too.
+def resolve_significance(significance: Significance) -> tuple[PairTest, OverallTest | None]:
+    """Give the test of pairs that is asked for, and that of all systems; the correction must be known too.
 
     Raises:
         UnknownNameError: The test or the correction is not known.
@@ -117,7 +117,8 @@ def resolve_significance(significance: Significance) -> PairTest:
     test = parse("test", TESTS, significance.test)
     if significance.unit == "cluster" and not test.takes_clusters:
         raise InputError(f"{test!r} does not take clusters; set unit = \"item\", or take another test")
-    return test
+    overall = significance.overall
+    return test, None if overall is None else parse("overall test", OVERALL_TESTS, overall)
 
 
 @contextmanager

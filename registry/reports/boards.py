@@ -20,7 +20,7 @@ PAIR_KEYS = (
     "task", "test_set", "track", "facet", "metric", "metric_name", "signature", "system_a", "system_b",
     "submission_a", "submission_b", "score_a", "score_b", "difference", "ci_low", "ci_high", "p_value", "p_adjusted",
     "significant", "method", "test", "alternative", "correction", "family_size", "unit", "n_units", "n_discordant",
-    "resamples", "seed", "log10_p", "p_low", "p_high", "note",
+    "resamples", "seed", "log10_p", "p_low", "p_high", "statistic", "resolved", "note",
 )
 _PLACE = ("task", "test_set", "track", "facet", "metric", "metric_name", "signature")
 
@@ -123,10 +123,16 @@ def _range(row: dict[str, Any]) -> str:
 
 def _say(connection: Connection, shown: dict[str, Any]) -> tuple[str, ...]:
     """Say in plain sentences what the comparison supports."""
-    row = connection.execute(text(
-        "SELECT test, alternative, unit, alpha, correction, family_size, n_units, n_systems, "
-        "(SELECT count(*) FROM comparison_pair AS p WHERE p.comparison_id = l.comparison_id AND is_significant) AS won "
-        "FROM latest_comparison AS l WHERE signature = :signature"), {"signature": shown["signature"]}).one()
+    row = connection.execute(text("""
+        WITH decided AS (
+            SELECT comparison_id, count_if(is_significant) AS won, count_if(NOT is_resolved) AS open
+            FROM comparison_pair GROUP BY comparison_id
+        )
+        SELECT l.*, decided.won, decided.open, o.test AS overall, o.statistic, o.degrees, o.p_value
+        FROM latest_comparison AS l
+        LEFT JOIN decided USING (comparison_id)
+        LEFT JOIN overall_result AS o USING (comparison_id)
+        WHERE signature = :signature"""), {"signature": shown["signature"]}).one()
     if row.n_systems == 1:
         return ("One system: there is nothing to compare.",)
     corrected = {"none": "uncorrected"}.get(row.correction, f"after {row.correction.capitalize()}'s correction")
@@ -134,6 +140,12 @@ def _say(connection: Connection, shown: dict[str, Any]) -> tuple[str, ...]:
     sure = "" if row.correction != "none" and not sided else "; rank ranges are descriptive"
     said = [f"{row.won} of {row.family_size} differences are significant at {row.alpha:g} {corrected} "
             f"({row.test} over {row.n_units} {row.unit}s{sided}){sure}."]
+    if row.overall is not None:
+        said.append(f"All systems at once: {row.overall} {row.statistic:.2f} with {row.degrees} degrees of freedom, "
+                    f"p = {p_value(row.p_value)}.")
+    if row.open:
+        said.append(f"{row.open} of these decisions {'hangs' if row.open == 1 else 'hang'} on Monte-Carlo error: draw "
+                    "more with --resamples or --resolve.")
     least = 2.0 ** ((not sided) - row.n_units)
     needed = row.alpha / (1 if row.correction == "none" else row.family_size)
     if row.test == "permutation" and least > needed:

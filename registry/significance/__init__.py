@@ -2,6 +2,7 @@
 
 from registry.significance.base import PairResult, PairTest, Settings
 from registry.significance.bootstrap import Bootstrap
+from registry.significance.execution import Execution
 from registry.significance.fisher import Fisher
 from registry.significance.independent import BinomialZ, ChiSquared, RankSum, TwoSampleT
 from registry.significance.matched import MatchedT, Wilcoxon
@@ -18,7 +19,7 @@ TESTS: dict[str, type[PairTest]] = {
 }
 
 __all__ = [
-    "CORRECTIONS", "OVERALL_TESTS", "TESTS", "BinomialZ", "Bootstrap", "ChiSquared", "Fisher", "MatchedT", "McNemar",
-    "OverallTest", "PairResult", "PairTest", "Permutation", "RankSum", "Ranking", "Settings", "Sign",
+    "CORRECTIONS", "OVERALL_TESTS", "TESTS", "BinomialZ", "Bootstrap", "ChiSquared", "Execution", "Fisher", "MatchedT",
+    "McNemar", "OverallTest", "PairResult", "PairTest", "Permutation", "RankSum", "Ranking", "Settings", "Sign",
     "StatisticMatrix", "TwoSampleT", "Wilcoxon", "rank",
 ]

@@ -62,7 +62,8 @@ class PairResult:
         p_low, p_high: 95 % Clopper-Pearson interval of a Monte-Carlo p-value.
         ci_low, ci_high: Interval of the difference.
         resamples: Draws behind a Monte-Carlo p-value; None for others.
-        statistic: The test's own statistic (t, z, chi-squared, signed ranks), where it has one that people print.
+        statistic: The test's own statistic, where people print it, without its direction: |t|, |z|, chi-squared, the
+            smaller sum of ranks, the smaller U.
         note: Why a value is nan, or what else a reader must know.
     """
 

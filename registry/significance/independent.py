@@ -77,7 +77,7 @@ class TwoSampleT(IndependentTest):
         if n < 2 or not (error := math.sqrt((a.var(ddof=1) + b.var(ddof=1)) / n)):
             return Tail(math.nan, "asymptotic", note="no variance within either system")
         t = difference / error
-        return Tail(log_t_p(t, 2 * n - 2, alternative), "asymptotic", statistic=t)
+        return Tail(log_t_p(t, 2 * n - 2, alternative), "asymptotic", statistic=abs(t))
 
 
 @dataclass(frozen=True, repr=False)
@@ -119,7 +119,7 @@ class BinomialZ(_Proportions):
         z = self.z(o, pooled=self.pooled)
         if math.isnan(z):
             return Tail(math.nan, "asymptotic", note="both proportions are 0 or 1")
-        return Tail(log_normal_p(z, alternative), "asymptotic", statistic=z)
+        return Tail(log_normal_p(z, alternative), "asymptotic", statistic=abs(z))
 
 
 @dataclass(frozen=True, repr=False)
@@ -164,15 +164,17 @@ class RankSum(IndependentTest):
 def rank_sum(x: Floats, y: Floats, alternative: Alternative) -> Tail:
     """Test whether values of `x` tend to be larger than those of `y`; the two may be of different size.
 
-    This is how WMT compares human scores of systems that were judged on different segments. The statistic is U of `x`.
+    This is how WMT compares human scores of systems that were judged on different segments. The statistic is the
+    smaller U.
     """
     n, m = len(x), len(y)
     ranks = midranks(np.concatenate([x, y]), 1e-12 * float(max(np.abs(x).max(initial=0), np.abs(y).max(initial=0))))
     u = float(ranks[:n].sum()) - n * (n + 1) / 2
     deviations = ranks - (n + m + 1) / 2
     spread = math.sqrt(n * m / (n + m) / (n + m - 1) * float(deviations @ deviations)) if n and m else 0.0
+    smaller = min(u, n * m - u)
     if not spread:
-        return Tail(0.0, "asymptotic", statistic=u)
+        return Tail(0.0, "asymptotic", statistic=smaller)
     excess = extremity(u - n * m / 2, alternative)
     log_p = log_normal_p((excess - 0.5) / spread, "greater") + (math.log(2) if alternative == "two-sided" else 0)
-    return Tail(min(0.0, log_p), "asymptotic", statistic=u)
+    return Tail(min(0.0, log_p), "asymptotic", statistic=smaller)

@@ -30,7 +30,7 @@ class Wilcoxon(PairTest):
     variant: Literal["exact", "normal"] = "exact"
 
     def tails(self, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
-        """Rank the differences of the units where they differ; the statistic is the sum of the ranks that favour A."""
+        """Rank the differences of the units where they differ; the statistic is the smaller sum of ranks."""
         return [self._tail(o, settings) for o in pairs]
 
     def _tail(self, o: Observed, settings: Settings) -> Tail:
@@ -41,7 +41,7 @@ class Wilcoxon(PairTest):
         doubled = (2 * midranks(np.abs(gains), slack)).astype(np.int64)
         excess = int(doubled @ np.sign(gains).astype(np.int64))
         bar, sides = extremity(float(excess), settings.alternative), 2 if settings.alternative == "two-sided" else 1
-        statistic = float(doubled[gains > 0].sum()) / 2
+        statistic = min(float(doubled[side * gains > 0].sum()) for side in (1, -1)) / 2
         if self.variant == "exact":
             try:
                 log_p = 0.0 if sides == 2 and excess == 0 else math.log(sides) + log_sign_tail(doubled, int(bar))
@@ -80,6 +80,6 @@ def _t(o: Observed, settings: Settings) -> Tail:
     outside = (1 - settings.confidence) / (2 if settings.alternative == "two-sided" else 1)
     reach = float(stdtrit(n - 1, 1 - outside)) * error
     return Tail(
-        log_t_p(mean / error, n - 1, settings.alternative), "asymptotic", statistic=mean / error,
+        log_t_p(mean / error, n - 1, settings.alternative), "asymptotic", statistic=abs(mean / error),
         ci_low=-math.inf if settings.alternative == "less" else mean - reach,
         ci_high=math.inf if settings.alternative == "greater" else mean + reach)

@@ -218,7 +218,8 @@ class _Extremes:
             differences = -differences
         excess = extremity(differences, self.alternative) - self.bars[pairs]
         if self.quotient is None:
-            return np.sum(~(excess < -self.tolerances[pairs]), axis=0)  # an undefined one is extreme
+            within: NDArray[np.int64] = np.sum(~(excess < -self.tolerances[pairs]), axis=0)
+            return within  # an undefined one is extreme
         close = np.abs(excess) <= self.tolerances[pairs]
         counts: NDArray[np.int64] = np.sum(~close & ~(excess < 0), axis=0)
         for n in np.flatnonzero(close.any(axis=0)):

@@ -140,7 +140,7 @@ pair_result = Table(
     _number("p_high", null=True), _text("interval", null=True), _number("confidence", null=True),
     _number("ci_low", null=True), _number("ci_high", null=True), _int("n_units"), _int("n_discordant"),
     _int("resamples", null=True), Column("seed", BigInteger), _text("note"), _int("run_id"),
-    UniqueConstraint("digest"),
+    _number("statistic", null=True), UniqueConstraint("digest"),
 )
 comparison = Table(
     "comparison", metadata, _id("comparison_id"), _text("digest"), _int("sequence"), _int("test_set_id"),
@@ -153,6 +153,12 @@ comparison = Table(
 comparison_pair = Table(
     "comparison_pair", metadata, _int("comparison_id"), _int("position"), _int("submission_a"), _int("submission_b"),
     _int("pair_result_id"), _flag("is_swapped"), _number("p_adjusted", null=True), _flag("is_significant"),
+    Column("is_resolved", Boolean),
+)
+# One test of all systems of a comparison: is there any difference among them?
+overall_result = Table(
+    "overall_result", metadata, _int("comparison_id"), _text("test"), _number("statistic"), _int("degrees"),
+    _number("p_value"), _number("log10_p"), UniqueConstraint("comparison_id"),
 )
 standing = Table(
     "standing", metadata, _int("comparison_id"), _int("position"), _int("submission_id"), _int("rank", null=True),

@@ -161,7 +161,7 @@ def test_baselines_are_shown_unranked_when_the_board_says_so(task, registry):
 def test_a_test_that_does_not_apply_says_why(task, registry):
     registry("run", task.write())
     refused = registry("compare", "--test", "mcnemar", "--unit", "cluster", exit_code=3).stderr
-    assert "mcnemar does not take clusters; set unit" in refused
+    assert "mcnemar(variant=exact) does not take clusters; set unit" in refused
 
 
 def test_signature_identifies_the_comparison(task, registry):
@@ -219,3 +219,60 @@ def test_a_single_system_has_a_board_and_no_pairs(task, registry):
 def test_too_few_units_for_any_significance_are_told(task, registry):
     registry("run", task.write())
     assert "With 6 items no p-value can be below 0.03125" in registry("board", "--format", "table").stdout
+
+
+def test_all_systems_at_once(many, registry):
+    """Cochran's Q by hand, stored with the comparison and said under the board."""
+    registry("run", many.write())
+    told = registry("compare", "--overall", "cochran", "--format", "table").stdout
+    right = [[labels[k] == v for labels in many.systems.values()] for k, v in many.gold.items()]
+    k, totals, rows = 9, [sum(column) for column in zip(*right, strict=True)], [sum(row) for row in right]
+    q = k * (k - 1) * sum((t - sum(totals) / k) ** 2 for t in totals) / sum(r * (k - r) for r in rows)
+    (row,) = registry("query", "SELECT * FROM overall_result", "--format", "json").json
+    assert row["statistic"] == pytest.approx(q)
+    assert row["p_value"] == pytest.approx(stats.chi2.sf(q, 8))
+    assert f"All systems at once: cochran {q:.2f} with 8 degrees of freedom" in told
+    assert "did you mean" in registry("compare", "--overall", "cochrane", exit_code=3).stderr
+
+
+def test_open_decisions_are_told_and_resolved_by_more_draws(many, registry):
+    """The intervals of p-values must lie on one side of the level wherever the adjustment puts them."""
+    options = ("--test", "bootstrap", "--correction", "none", "--resamples", "200")
+    registry("run", many.write())
+    told = registry("compare", *options, "--format", "table").stdout
+    rows = pairs(registry)
+    undecided = [row for row in rows if row["p_low"] <= 0.05 < row["p_high"]]
+    assert undecided
+    assert [row for row in rows if not row["resolved"]] == undecided
+    assert f"{len(undecided)} of these decisions" in told
+    registry("compare", *options, "--resolve", "1000000")
+    resolved = pairs(registry)
+    assert all(row["resolved"] for row in resolved)
+    more = {row["submission_a"] + row["submission_b"]: row["resamples"] for row in resolved}
+    assert {more[row["submission_a"] + row["submission_b"]] > 200 for row in undecided} == {True}
+    assert {row["resamples"] for row in resolved if row not in undecided} >= {200}
+    registry("compare", *options, "--resolve", "800")
+    assert {row["resamples"] for row in pairs(registry)} == {200, 800}
+
+
+@pytest.mark.parametrize(("options", "warning"), [
+    (("--test", "t"), "take mcnemar or permutation"),
+    (("--test", "bootstrap"), "80 units are fewer than 200"),
+    (("--test", "two-sample-t"), "results are independent"),
+    (("--test", "sign", "--unit", "cluster"), None),
+])
+def test_misuse_is_warned_of_not_refused(many, registry, options, warning):
+    registry("run", many.write())
+    told = registry("compare", *options).stderr
+    assert (warning in told) if warning else ("warning" not in told)
+    assert len(pairs(registry)) == 36
+
+
+def test_workers_and_memory_change_no_bit(many, registry):
+    many.significance = {"seed": 3, "test": "bootstrap", "resamples": 3000}
+    registry("run", many.write(), "--workers", "1", "--memory", "1M")
+    first = registry("pairs", "--format", "json").stdout
+    (many.folder.parent / "registry.duckdb").unlink()
+    registry("run", many.manifest, "--workers", "3")
+    assert registry("pairs", "--format", "json").stdout == first
+    assert "not a size" in registry("compare", "--memory", "lots", exit_code=3).stderr

@@ -76,7 +76,8 @@ def test_two_sample_t_is_scipys(units, alternative):
     assume((a != b).any() and min(np.ptp(a), np.ptp(b)) > 0)
     (found,) = TwoSampleT().run(of_scores(units), [(0, 1)], Settings(alternative))
     expected = stats.ttest_ind(a, b, alternative=alternative)
-    assert (found.statistic, found.p_value) == pytest.approx((expected.statistic, expected.pvalue), rel=1e-9, abs=1e-12)
+    assert found.p_value == pytest.approx(expected.pvalue, rel=1e-9)
+    assert found.statistic == pytest.approx(abs(expected.statistic), rel=1e-9, abs=1e-12)
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=2, max_size=60),
@@ -93,7 +94,7 @@ def test_binomial_z_is_statsmodels(right, alternative, pooled):
         statistic = (shares[0] - shares[1]) / math.sqrt((shares * (1 - shares) / n).sum())
         p = {"two-sided": 2 * stats.norm.sf(abs(statistic)), "greater": stats.norm.sf(statistic),
              "less": stats.norm.cdf(statistic)}[alternative[0]]
-    assert (found.statistic, found.p_value) == pytest.approx((statistic, p), rel=1e-9, abs=1e-12)
+    assert (found.statistic, found.p_value) == pytest.approx((abs(statistic), p), rel=1e-9, abs=1e-12)
 
 
 values = st.lists(st.integers(0, 6), min_size=2, max_size=30)
@@ -104,7 +105,7 @@ def test_rank_sum_of_unequal_sets_is_scipys(x, y, alternative):
     assume(len(set(x + y)) > 1)
     found = rank_sum(np.array(x, dtype=float), np.array(y, dtype=float), alternative)
     expected = stats.mannwhitneyu(x, y, alternative=alternative, method="asymptotic")
-    assert found.statistic == expected.statistic
+    assert found.statistic == min(expected.statistic, len(x) * len(y) - expected.statistic)
     assert math.exp(found.log_p) == pytest.approx(expected.pvalue, rel=1e-9)
 
 

@@ -35,6 +35,8 @@ WITH final AS (
         pair_result.p_low,
         pair_result.p_high,
         pair_result.note,
+        pair_result.statistic,
+        comparison_pair.is_resolved AS resolved,
         latest_comparison.comparison_id
     FROM latest_comparison
     JOIN comparison_pair USING (comparison_id)

@@ -1,0 +1,72 @@
+"""Which uses of a test its assumptions do not cover: rules that warn, and never refuse.
+
+What a test cannot be computed for it refuses itself (`PairTest.refusal`). These rules are about what can be computed
+and should not be believed: the misuses of Dror et al. 2018 (footnote 3) and the independence of Yeh 2000 (section 2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from registry.significance.base import PairTest
+from registry.significance.bootstrap import Bootstrap
+from registry.significance.matched import MatchedT, Wilcoxon
+from registry.significance.matrix import StatisticMatrix
+from registry.significance.sign import Sign
+
+FEW = 200  # units below which the recentred bootstrap rejects too often (tests/validity)
+
+
+def is_mean(matrix: StatisticMatrix) -> bool:
+    """Say whether the score is the plain mean of the units' scores: a quotient with the same denominator in each."""
+    if matrix.quotient is None:
+        return False
+    under = matrix.parts[1]
+    return bool((under == under.flat[0]).all())
+
+
+def is_categorical(matrix: StatisticMatrix) -> bool:
+    """Say whether units are only ever one of two things, such as right and wrong."""
+    scores = matrix.score(matrix.statistics)
+    return len(np.unique(scores[~np.isnan(scores)])) <= 2
+
+
+def _independent(test: PairTest, matrix: StatisticMatrix) -> str | None:  # noqa: ARG001
+    return (f"{test.name} assumes that the systems' results are independent; on one test set they hardly ever are, and "
+            "real differences are missed (Yeh 2000): take permutation") if test.independent else None
+
+
+def _t_without_a_mean(test: PairTest, matrix: StatisticMatrix) -> str | None:
+    return ("t tests the mean score of units, and this metric is not that mean (Dror et al. 2018): take permutation or "
+            "bootstrap") if isinstance(test, MatchedT) and not is_mean(matrix) else None
+
+
+def _t_on_categories(test: PairTest, matrix: StatisticMatrix) -> str | None:
+    return ("t on units that are right or wrong (Dror et al. 2018): take mcnemar or permutation"
+            if isinstance(test, MatchedT) and is_categorical(matrix) else None)
+
+
+def _units_instead_of_the_score(test: PairTest, matrix: StatisticMatrix) -> str | None:
+    return (f"{test.name} looks at single units, and may decide otherwise than the score, which is not their mean: "
+            "take permutation or bootstrap") if isinstance(test, Sign | Wilcoxon) and not is_mean(matrix) else None
+
+
+def _bootstrap_of_few(test: PairTest, matrix: StatisticMatrix) -> str | None:
+    return (f"the bootstrap rejects too often on a small test set (Dror et al. 2018), and {matrix.n_units} units are "
+            f"fewer than {FEW}: take permutation") if isinstance(test, Bootstrap) and matrix.n_units < FEW else None
+
+
+RULES: Sequence[Callable[[PairTest, StatisticMatrix], str | None]] = (
+    _independent, _t_without_a_mean, _t_on_categories, _units_instead_of_the_score, _bootstrap_of_few)
+
+
+def misuses(test: PairTest, matrix: StatisticMatrix) -> list[str]:
+    """List what a reader of the results must be warned of, each with the test to take instead.
+
+    Args:
+        test: The test that was asked for; it does not refuse the matrix.
+        matrix: By unit.
+    """
+    return [warning for rule in RULES if (warning := rule(test, matrix))]
