@@ -86,7 +86,8 @@ class PairResult:
 class Tail:
     """A p-value as a test's own computation gives it, by its natural logarithm; the rest as in `PairResult`.
 
-    Where it counts equally likely outcomes of fair coins, it is a whole multiple of 2^-`coins`.
+    Where it counts equally likely outcomes of fair coins, it is a whole multiple of 2^-`coins`; `p` is the p-value
+    itself where it is known to the last digit.
     """
 
     log_p: float
@@ -95,6 +96,7 @@ class Tail:
     p_high: float = math.nan
     resamples: int | None = None
     coins: int | None = None
+    p: float | None = None
     ci_low: float = math.nan
     ci_high: float = math.nan
     statistic: float = math.nan
@@ -188,12 +190,10 @@ def _result(observed: Observed, tail: Tail | None) -> PairResult:
     if tail is None and n_discordant:
         return PairResult(math.nan, math.nan, math.nan, "exact", n_units, n_discordant, note="a score is undefined")
     tail = tail or Tail(0.0, "exact")
-    p, log10_p = math.exp(tail.log_p), tail.log_p / math.log(10)
+    p, log10_p = math.exp(tail.log_p) if tail.p is None else tail.p, tail.log_p / math.log(10)
     if tail.coins is not None and tail.coins <= 1000 and 0 < (counted := math.ldexp(p, tail.coins)) < 2**36:
         p = math.ldexp(round(counted), -tail.coins)  # a whole number, so the last digits can be put right
         log10_p = math.log10(p) if p else log10_p
-    elif tail.resamples is not None and not math.isnan(p):
-        p = round(p * (tail.resamples + 1)) / (tail.resamples + 1)
     return PairResult(
         observed.difference, p, log10_p, tail.method, n_units, n_discordant, p_low=tail.p_low, p_high=tail.p_high,
         ci_low=tail.ci_low, ci_high=tail.ci_high, resamples=tail.resamples, statistic=tail.statistic,

@@ -11,14 +11,16 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from tempfile import TemporaryFile
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
+from registry.significance import studentized
 from registry.significance.base import Alternative, Observed, PairTest, Settings, Tail, extremity
 from registry.significance.draws import resampled_sums
 from registry.significance.matrix import Floats, StatisticMatrix
 from registry.significance.permutation import TOLERANCE, monte_carlo_tail
+from registry.significance.studentized import bootstrap_t
 
 _CHUNK = 2**14  # resamples of a pair that are looked at together: they fit into a core's own memory
 MOST_UNDEFINED = 0.001  # the share of undefined resamples above which no interval is given
@@ -26,12 +28,25 @@ MOST_UNDEFINED = 0.001  # the share of undefined resamples above which no interv
 
 @dataclass(frozen=True, repr=False)
 class Bootstrap(PairTest):
-    """Paired bootstrap of whole items or clusters, recentred by the observed difference."""
+    """Paired bootstrap of whole items or clusters, recentred by the observed difference.
+
+    `variant` is `recentred`; or `studentized`, the bootstrap-t, for scores that are quotients: differences in units of
+    their standard errors, and intervals made of them (`dual` symmetric, all others equal-tailed); or
+    `berg-kirkpatrick-2012`, their Figure 1: p = s / b, s counting d* > 2 d, one-sided in the direction of the gain
+    whatever the alternative is.
+    """
 
     name: ClassVar[str] = "bootstrap"
     null: ClassVar[str] = "the two systems' scores are equal in the population that the units are drawn from"
     assumes: ClassVar[str] = "units are independent draws from a population, and many: small test sets need permutation"
     citation: ClassVar[str] = "Efron and Tibshirani 1993, chapter 16; Berg-Kirkpatrick et al. 2012, section 2"
+    variant: Literal["recentred", "studentized", "berg-kirkpatrick-2012"] = "recentred"
+
+    def refusal(self, matrix: StatisticMatrix) -> str | None:
+        """Refuse to studentize a score that is no quotient."""
+        if self.variant == "studentized" and matrix.quotient is None:
+            return "a studentized test needs a score that is a quotient of sums, such as F1 or accuracy"
+        return None
 
     def tails(self, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
         """Give the p-value and the interval of each pair, all from the same resamples."""
@@ -39,11 +54,15 @@ class Bootstrap(PairTest):
         if matrix.n_units < 2:
             return [Tail(math.nan, "monte-carlo", resamples=settings.resamples,
                          note="one unit cannot be resampled")] * len(pairs)
+        if self.variant == "studentized":
+            return [_studentized_tail(*drawn, settings)
+                    for drawn in bootstrap_t(pairs, settings)]
+        tail = _tail if self.variant == "recentred" else _berg_kirkpatrick
         chosen = sorted({system for o in pairs for system in o.pair})
         some = matrix if len(chosen) == matrix.statistics.shape[1] else matrix.of_systems(chosen)
         scores = dict(zip(chosen, resampled_scores(some, settings).T, strict=True))
         return list(replace(settings.execution, cluster=None, progress=None).map(
-            lambda o: _tail(o, scores[o.pair[0]], scores[o.pair[1]], settings), pairs))
+            lambda o: tail(o, scores[o.pair[0]], scores[o.pair[1]], settings), pairs))
 
     def score_intervals(self, matrix: StatisticMatrix, settings: Settings) -> Floats:
         """Percentile intervals of the scores, from the resamples that the pairs rest on."""
@@ -88,10 +107,9 @@ def _room(shape: tuple[int, int], most: int) -> Floats:
 
 def _tail(o: Observed, a: Floats, b: Floats, settings: Settings) -> Tail:
     """Test one pair by the scores [resamples] of its two systems; undefined ones count as extreme."""
-    gain, alternative = o.matrix.gain, settings.alternative
-    tolerance = TOLERANCE * float(np.abs([o.matrix.score(side.sum(axis=0)) for side in (o.a, o.b)]).max())
+    gain, alternative, tolerance = o.matrix.gain, settings.alternative, _tolerance(o)
     bar = extremity(o.difference, alternative)
-    rank = math.floor((1 - settings.confidence) * (len(a) + 1) * (1 + 1e-12))
+    rank = _rank(settings, len(a))
     top = _Top(rank, len(a))
     extremes = n_undefined = 0
     moves = not o.difference
@@ -119,6 +137,47 @@ def _tail(o: Observed, a: Floats, b: Floats, settings: Settings) -> Tail:
         resampled = gain(a, b)
         low, high = _interval(o, resampled[~np.isnan(resampled)], settings)
     return replace(tail, ci_low=low, ci_high=high)
+
+
+def _tolerance(o: Observed) -> float:
+    return TOLERANCE * float(np.abs([o.matrix.score(side.sum(axis=0)) for side in (o.a, o.b)]).max())
+
+
+def _berg_kirkpatrick(o: Observed, a: Floats, b: Floats, settings: Settings) -> Tail:  # noqa: ARG001
+    """Count the resamples in which the better system's gain is more than twice what was observed."""
+    gains = math.copysign(1, o.difference) * o.matrix.gain(a, b)
+    s = int(np.count_nonzero(gains > 2 * abs(o.difference) + _tolerance(o)))  # undefined ones are not
+    tail = monte_carlo_tail(s, len(a))
+    return replace(tail, p=s / len(a), log_p=math.log(s / len(a)) if s else -math.inf,
+                   note="s / b, one-sided in the direction of the gain")
+
+
+def _studentized_tail(drawn: Floats, difference: float, error: float, settings: Settings) -> Tail:
+    """Test one pair by the recentred statistics of the resamples; undefined ones count as extreme."""
+    if not error:
+        return Tail(math.nan, "monte-carlo", resamples=len(drawn), note="the difference is the same in every unit")
+    statistic, alternative = difference / error, settings.alternative
+    undefined = np.isnan(drawn)
+    reached = np.where(undefined, np.inf, extremity(drawn, alternative))
+    bar, tolerance = extremity(statistic, alternative), studentized.TOLERANCE * abs(statistic)
+    tail = monte_carlo_tail(int(np.count_nonzero(reached >= bar - tolerance)), len(drawn))
+    tail = replace(tail, statistic=abs(statistic))
+    if np.count_nonzero(undefined) > MOST_UNDEFINED * len(drawn):
+        return replace(tail, note="undefined in more than 0.1 % of the resamples: no interval")
+    if settings.interval == "dual":
+        top = _Top(_rank(settings, len(drawn)), len(drawn))
+        top.see(reached)
+        low, high = _dual(statistic, top.value() or 0.0, bar, tolerance, alternative)
+        low, high = low * error, high * error
+    else:
+        outside = (1 - settings.confidence) / 2
+        low, high = (difference - error * float(q) for q in np.quantile(drawn[~undefined], (1 - outside, outside)))
+    return replace(tail, ci_low=low, ci_high=high)
+
+
+def _rank(settings: Settings, resamples: int) -> int:
+    """The rank from above of the extremity that the dual interval reaches to: floor(alpha (R + 1))."""
+    return math.floor((1 - settings.confidence) * (resamples + 1) * (1 + 1e-12))
 
 
 class _Top:

@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from registry.significance.base import Alternative, Observed, PairTest, Settings, Tail, extremity
 from registry.significance.draws import swapped_sums
 from registry.significance.lattice import TooLargeError, log_probability, log_sign_tail
-from registry.significance.matrix import Floats, Quotient, Score, as_whole
+from registry.significance.matrix import Floats, Quotient, Score, StatisticMatrix, as_whole
+from registry.significance.studentized import count_all_swaps, count_swaps
 
 ENUMERATED = 16  # discordant units up to which every swap is tried, whatever the score
 _VALUES = 2**17  # sums of pairs that are scored together: 1 MiB of float64
@@ -29,15 +30,29 @@ TOLERANCE = 1e-12  # relative to the scores: differences closer than this may be
 
 @dataclass(frozen=True, repr=False)
 class Permutation(PairTest):
-    """Paired permutation (approximate randomization) of whole items or clusters."""
+    """Paired permutation (approximate randomization) of whole items or clusters.
+
+    `studentized` compares the difference in units of its standard error, for scores that are quotients. That is right
+    also where two systems with equal scores are not exchangeable, as when one finds more and the other errs less; it
+    is drawn, unless few units differ.
+    """
 
     name: ClassVar[str] = "permutation"
     null: ClassVar[str] = "in every unit, the outputs of the two systems are exchangeable"
     assumes: ClassVar[str] = "units are independent of each other; the two systems may be correlated"
     citation: ClassVar[str] = "Noreen 1989; Yeh 2000, section 3.2"
+    studentized: bool = False
+
+    def refusal(self, matrix: StatisticMatrix) -> str | None:
+        """Refuse to studentize a score that is no quotient."""
+        if self.studentized and matrix.quotient is None:
+            return "a studentized test needs a score that is a quotient of sums, such as F1 or accuracy"
+        return None
 
     def tails(self, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
         """Give exact tails where the lattice allows, and draw the other pairs together."""
+        if self.studentized:
+            return _studentized(pairs, settings)
         found = {o.pair: _exact(o, settings) for o in pairs}
         drawn = [o for o in pairs if found[o.pair] is None]
         found |= dict(zip((o.pair for o in drawn), _monte_carlo(drawn, settings), strict=True))
@@ -57,13 +72,28 @@ def _exact(observed: Observed, settings: Settings) -> Tail | None:
 def _all_swaps(observed: Observed, settings: Settings) -> Tail:
     """Try every way to swap the discordant units, as Yeh 2000 does where there are few."""
     apart = observed.b - observed.a
-    apart = apart[apart.any(axis=1)]
-    swaps = np.arange(2**len(apart))[:, None] >> np.arange(len(apart)) & 1
+    apart, swaps = apart[apart.any(axis=1)], _every_swap(observed)
     moved = swaps @ apart
     sums = np.stack([np.zeros_like(moved), moved], axis=1)  # A loses nothing to B but the sum of what is apart
     extremes = _Extremes.of([replace(observed, pair=(0, 1), matrix=observed.matrix.of_systems(observed.pair))],
                             settings.alternative)
     return Tail(math.log(int(extremes.count(sums)[0]) / len(swaps)), "exact", coins=len(apart))
+
+
+def _every_swap(observed: Observed) -> NDArray[np.int64]:
+    """All ways to swap the discordant units, [ways, units]."""
+    ways: NDArray[np.int64] = np.arange(2**observed.n_discordant)[:, None] >> np.arange(observed.n_discordant) & 1
+    return ways
+
+
+def _studentized(pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
+    few = [o for o in pairs if o.n_discordant <= ENUMERATED]
+    many = [o for o in pairs if o.n_discordant > ENUMERATED]
+    found = {o.pair: Tail(math.log(count_all_swaps(o, _every_swap(o), settings) / 2**o.n_discordant), "exact",
+                          coins=o.n_discordant) for o in few}
+    found |= {o.pair: monte_carlo_tail(n, settings.resamples)
+              for o, n in zip(many, count_swaps(many, settings) if many else (), strict=True)}
+    return [found[o.pair] for o in pairs]
 
 
 def _on_lattice(observed: Observed, settings: Settings) -> Tail | None:
@@ -249,4 +279,5 @@ def monte_carlo_tail(extremes: int, resamples: int) -> Tail:
 
     low = 0.0 if extremes == 0 else float(betaincinv(extremes, resamples - extremes + 1, 0.025))
     high = 1.0 if extremes == resamples else float(betaincinv(extremes + 1, resamples - extremes, 0.975))
-    return Tail(math.log((extremes + 1) / (resamples + 1)), "monte-carlo", low, high, resamples)
+    p = (extremes + 1) / (resamples + 1)
+    return Tail(math.log(p), "monte-carlo", low, high, resamples, p=p)
