@@ -1,6 +1,6 @@
 """Named values: metrics, readers and tests are frozen dataclasses whose `repr` parses back to an equal value.
 
-`repr(value)` is the value's canonical name, `Name` or `Name(option=value, ...)` with every option in the order of its
+`repr(value)` is the value's canonical name, `Name` or `Name(option=value, ...)` with the options in the order of their
 definition, and its identity in the database. Text that is not a plain word is written in double quotes, several values
 in square brackets; a tuple of one is written as that one.
 """
@@ -24,12 +24,17 @@ _WORD = re.compile(r"[\w.+-]+")
 
 @dataclass(frozen=True, repr=False)
 class Value:
-    """The base of everything that is named by its options; `name` is what manifests and commands call it."""
+    """The base of everything that is named by its options; `name` is what manifests and commands call it.
+
+    `terse` names leave out the options that have their default value.
+    """
 
     name: ClassVar[str]
+    terse: ClassVar[bool] = False
 
     def __repr__(self) -> str:
-        options = ", ".join(f"{f.name}={_write(getattr(self, f.name))}" for f in fields(self))
+        written = [f for f in fields(self) if not (self.terse and getattr(self, f.name) == f.default)]
+        options = ", ".join(f"{f.name}={_write(getattr(self, f.name))}" for f in written)
         return f"{self.name}({options})" if options else self.name
 
     @classmethod

@@ -133,6 +133,7 @@ class PairTest(Value):
     results are independent of each other, which on one test set they hardly ever are (Yeh 2000, section 2).
     """
 
+    terse: ClassVar[bool] = True
     null: ClassVar[str]
     assumes: ClassVar[str]
     citation: ClassVar[str]

@@ -29,6 +29,7 @@ class OverallResult:
 class OverallTest(Value):
     """A test of the hypothesis that all systems are equally good."""
 
+    terse: ClassVar[bool] = True
     null: ClassVar[str]
     assumes: ClassVar[str]
     citation: ClassVar[str]

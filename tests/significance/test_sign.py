@@ -81,6 +81,11 @@ def test_published_p_values_of_1_against_7():
     assert round(of_table(1, 7, "mid-p").p_value, 4) == 0.0391
 
 
+def test_names_leave_out_what_is_as_usual():
+    assert [repr(test) for test in (McNemar(), McNemar("mid-p"), Sign(), Sign(0.01))] == [
+        "mcnemar", "mcnemar(variant=mid-p)", "sign", "sign(tie=0.01)"]
+
+
 def test_a_declared_tie_width_leaves_small_differences_out():
     """In steps of 0.1 a difference of 0.3 - 0.2 ties at a width of 0.1, although floats make it larger."""
     units = [(3, 2), (2, 3), (5, 1), (4, 0), (9, 3), (0, 1)]
