@@ -8,7 +8,7 @@ system in every resample, [resamples, systems], are all that is kept.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from tempfile import TemporaryFile
 from typing import ClassVar, Literal
@@ -18,18 +18,19 @@ import numpy as np
 from registry.significance import studentized
 from registry.significance.base import Alternative, Observed, PairTest, Settings, Tail, extremity
 from registry.significance.draws import resampled_sums
+from registry.significance.ideal import MOST_UNDEFINED, ideal_tail
 from registry.significance.matrix import Floats, StatisticMatrix
 from registry.significance.permutation import TOLERANCE, monte_carlo_tail
 from registry.significance.studentized import bootstrap_t
 
 _CHUNK = 2**14  # resamples of a pair that are looked at together: they fit into a core's own memory
-MOST_UNDEFINED = 0.001  # the share of undefined resamples above which no interval is given
 
 
 @dataclass(frozen=True, repr=False)
 class Bootstrap(PairTest):
     """Paired bootstrap of whole items or clusters, recentred by the observed difference.
 
+    It is ideal, without any draws, where both systems share the denominators of a quotient and the lattice is small.
     `variant` is `recentred`; or `studentized`, the bootstrap-t, for scores that are quotients: differences in units of
     their standard errors, and intervals made of them (`dual` symmetric, all others equal-tailed); or
     `berg-kirkpatrick-2012`, their Figure 1: p = s / b, s counting d* > 2 d, one-sided in the direction of the gain
@@ -55,14 +56,14 @@ class Bootstrap(PairTest):
             return [Tail(math.nan, "monte-carlo", resamples=settings.resamples,
                          note="one unit cannot be resampled")] * len(pairs)
         if self.variant == "studentized":
-            return [_studentized_tail(*drawn, settings)
-                    for drawn in bootstrap_t(pairs, settings)]
-        tail = _tail if self.variant == "recentred" else _berg_kirkpatrick
-        chosen = sorted({system for o in pairs for system in o.pair})
-        some = matrix if len(chosen) == matrix.statistics.shape[1] else matrix.of_systems(chosen)
-        scores = dict(zip(chosen, resampled_scores(some, settings).T, strict=True))
-        return list(replace(settings.execution, cluster=None, progress=None).map(
-            lambda o: tail(o, scores[o.pair[0]], scores[o.pair[1]], settings), pairs))
+            return [_studentized_tail(*drawn, settings) for drawn in bootstrap_t(pairs, settings)]
+        if self.variant == "berg-kirkpatrick-2012":
+            return _drawn(pairs, _berg_kirkpatrick, settings)
+        here = replace(settings.execution, cluster=None, progress=None)
+        found = dict(zip((o.pair for o in pairs), here.map(lambda o: ideal_tail(o, settings), pairs), strict=True))
+        drawn = [o for o in pairs if found[o.pair] is None]
+        found |= dict(zip((o.pair for o in drawn), _drawn(drawn, _tail, settings), strict=True))
+        return [tail for o in pairs if (tail := found[o.pair]) is not None]
 
     def score_intervals(self, matrix: StatisticMatrix, settings: Settings) -> Floats:
         """Percentile intervals of the scores, from the resamples that the pairs rest on."""
@@ -77,6 +78,19 @@ class Bootstrap(PairTest):
             if len(defined) >= (1 - MOST_UNDEFINED) * len(column):
                 intervals[n] = np.quantile(defined, (outside, 1 - outside))
         return intervals
+
+
+def _drawn(pairs: Sequence[Observed], test: Callable[[Observed, Floats, Floats, Settings], Tail],
+           settings: Settings) -> list[Tail]:
+    """Test pairs by the scores of their systems in the resamples, which all of them share."""
+    if not pairs:
+        return []
+    matrix = pairs[0].matrix
+    chosen = sorted({system for o in pairs for system in o.pair})
+    some = matrix if len(chosen) == matrix.statistics.shape[1] else matrix.of_systems(chosen)
+    scores = dict(zip(chosen, resampled_scores(some, settings).T, strict=True))
+    here = replace(settings.execution, cluster=None, progress=None)
+    return list(here.map(lambda o: test(o, scores[o.pair[0]], scores[o.pair[1]], settings), pairs))
 
 
 def resampled_scores(matrix: StatisticMatrix, settings: Settings) -> Floats:

@@ -1,42 +1,132 @@
-"""Corrections of a family of p-values; `CORRECTIONS` maps a correction's name to its function."""
+"""Corrections of a family of p-values; `CORRECTIONS` maps a correction's name to what it does, controls and assumes."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
+from typing import Literal
 
 import numpy as np
 
 from registry.significance.matrix import Floats
 
 
-def holm(p: Floats) -> Floats:
-    """Adjust step-down so that the family-wise error is controlled under any dependence (Holm 1979)."""
-    order = np.argsort(p, kind="stable")
-    steps = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
-    adjusted = np.empty_like(p)
-    adjusted[order] = np.minimum(steps, 1)
-    return adjusted
+@dataclass(frozen=True)
+class Correction:
+    """A way to adjust the p-values of a family.
 
+    Attributes:
+        name: What manifests and commands call it.
+        controls: The error rate that stays below alpha where adjusted p-values up to alpha are called significant.
+        assumes: What must hold of the p-values for that.
+        citation: Where it comes from.
+        function: From p-values [family], none undefined, to adjusted ones, of at most 1 and in the order of the given.
+    """
 
-def bonferroni(p: Floats) -> Floats:
-    """Multiply by the size of the family: family-wise error control under any dependence."""
-    return np.minimum(p * len(p), 1)
-
-
-def uncorrected(p: Floats) -> Floats:
-    """Leave the p-values as they are: every pair is judged alone, and errors add up over the family."""
-    return p.copy()
-
-
-CORRECTIONS: dict[str, Callable[[Floats], Floats]] = {
-    "holm": holm, "bonferroni": bonferroni, "none": uncorrected,
-}
+    name: str
+    controls: Literal["family-wise error", "false discovery rate", "nothing"]
+    assumes: str
+    citation: str
+    function: Callable[[Floats], Floats] = field(repr=False)
 
 
 def adjust(p: Floats, correction: str) -> Floats:
     """Adjust the p-values of a family by the `correction` of that name.
 
     An undefined p-value (nan) stays so and counts in the family as one that rejects nothing.
+
+    Raises:
+        ValueError: The correction does not take a family of this size (shaffer).
     """
     defined = np.where(np.isnan(p), 1.0, p)
-    return np.where(np.isnan(p), np.nan, CORRECTIONS[correction](defined))
+    return np.where(np.isnan(p), np.nan, CORRECTIONS[correction].function(defined))
+
+
+def shaffer_factors(systems: int) -> Floats:
+    """How many of the hypotheses that pairs of systems are equal can be true at once, for Shaffer's procedure S1.
+
+    Equality divides the systems into groups, and all pairs within a group are true: S(k), the possible numbers of true
+    hypotheses among k systems, is the union over the size g of one group of g (g - 1) / 2 + S(k - g) (Shaffer 1986).
+
+    Returns:
+        [pairs]: at j, the most that can be true when at least j of them are false, from j = 0.
+    """
+    possible = [1]  # of each number of systems, S as the set bits of one number
+    for k in range(1, systems + 1):
+        possible.append(reduce(or_, (possible[k - g] << math.comb(g, 2) for g in range(1, k + 1))))
+    numbers = np.flatnonzero([bit == "1" for bit in reversed(f"{possible[-1]:b}")])
+    left = np.arange(math.comb(systems, 2), 0, -1)
+    return numbers[np.searchsorted(numbers, left, side="right") - 1].astype(np.float64)
+
+
+def _uncorrected(p: Floats) -> Floats:
+    return p.copy()
+
+
+def _bonferroni(p: Floats) -> Floats:
+    return np.minimum(p * len(p), 1)
+
+
+def _holm(p: Floats) -> Floats:
+    return _step_down(p, np.arange(len(p), 0.0, -1))
+
+
+def _shaffer(p: Floats) -> Floats:
+    systems = (1 + math.isqrt(1 + 8 * len(p))) // 2
+    if math.comb(systems, 2) != len(p):
+        raise ValueError(f"shaffer takes the family of all pairs of k systems, k (k - 1) / 2 of them, and not "
+                         f"{len(p)} p-values; take holm")
+    return _step_down(p, shaffer_factors(systems))
+
+
+def _hochberg(p: Floats) -> Floats:
+    return _step_up(p, np.arange(len(p), 0.0, -1))
+
+
+def _benjamini_hochberg(p: Floats) -> Floats:
+    return _step_up(p, len(p) / np.arange(1, len(p) + 1))
+
+
+def _benjamini_yekutieli(p: Floats) -> Floats:
+    places = np.arange(1, len(p) + 1)
+    return _step_up(p, len(p) / places * (1 / places).sum())
+
+
+def _step_down(p: Floats, factors: Floats) -> Floats:
+    """Multiply the p-values by the factors from the smallest on, none to fall below the one before."""
+    order = np.argsort(p, kind="stable")
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * factors), 1)
+    return adjusted
+
+
+def _step_up(p: Floats, factors: Floats) -> Floats:
+    """Multiply the p-values by the factors, of the smallest first, none to exceed a later one."""
+    order = np.argsort(p, kind="stable")
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(np.minimum.accumulate((p[order] * factors)[::-1])[::-1], 1)
+    return adjusted
+
+
+CORRECTIONS: dict[str, Correction] = {
+    correction.name: correction for correction in (
+        Correction("holm", "family-wise error", "nothing", "Holm 1979", _holm),
+        Correction("shaffer", "family-wise error",
+                   "the family is that of all pairs of k systems, each tested two-sided, and equality is transitive: "
+                   "if A = B and B = C, then A = C",
+                   "Shaffer 1986, procedure S1", _shaffer),
+        Correction("bonferroni", "family-wise error", "nothing", "Dunn 1961", _bonferroni),
+        Correction("hochberg", "family-wise error",
+                   "p-values are independent or positively dependent (MTP2), which those of all pairs need not be",
+                   "Hochberg 1988; Sarkar 1998", _hochberg),
+        Correction("bh", "false discovery rate",
+                   "p-values are independent or positively dependent (PRDS), which those of all pairs need not be",
+                   "Benjamini and Hochberg 1995; Benjamini and Yekutieli 2001", _benjamini_hochberg),
+        Correction("by", "false discovery rate", "nothing", "Benjamini and Yekutieli 2001, theorem 1.3",
+                   _benjamini_yekutieli),
+        Correction("none", "nothing", "every pair is judged alone: errors add up over the family", "", _uncorrected),
+    )
+}

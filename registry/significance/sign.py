@@ -5,17 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from registry.errors import InputError
 from registry.significance.base import Alternative, Observed, PairTest, Settings, Tail
 from registry.significance.lattice import log_sign_tail
-from registry.significance.matrix import StatisticMatrix
+from registry.significance.matrix import Floats, StatisticMatrix
 from registry.significance.normal import log_normal_p
 from registry.significance.units import unit_gains
+
+Ints = NDArray[np.int64]
+
+TINY = 1e-290  # below it p-values are computed by their logarithms
 
 
 @dataclass(frozen=True, repr=False)
@@ -38,12 +42,13 @@ class Sign(PairTest):
 
     def tails(self, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
         """Count the units that favour either system; a unit where a score is undefined is left out."""
-        tails = []
+        counts = []
         for o in pairs:
             gains, slack = unit_gains(o)
-            for_a, for_b = (int(np.count_nonzero(side * gains > self.tie + slack)) for side in (1, -1))
-            tails.append(Tail(_log_p(for_a, for_b, settings.alternative), "exact", coins=for_a + for_b))
-        return tails
+            counts.append([np.count_nonzero(side * gains > self.tie + slack) for side in (1, -1)])
+        for_a, for_b = np.array(counts).T
+        log_p = log_coins(for_a, for_b, settings.alternative).tolist()
+        return [Tail(log, "exact", coins=n) for log, n in zip(log_p, (for_a + for_b).tolist(), strict=True)]
 
 
 @dataclass(frozen=True, repr=False)
@@ -70,33 +75,46 @@ class McNemar(PairTest):
         return "mcnemar needs units that are right or wrong; take the sign or permutation test for graded ones"
 
     def tails(self, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
-        """Count the discordant units of all pairs at once, and test each pair."""
+        """Count the discordant units of all pairs at once, and test them at once."""
         matrix = pairs[0].matrix
         right = (matrix.score(matrix.statistics) == (0 if matrix.lower_is_better else 1)).astype(np.float32)
         n_right, n_both = right.sum(axis=0), right.T @ right  # below 2^24 units exact
-        test = cache(lambda only_a, only_b: self._tail(only_a, only_b, settings.alternative))
-        return [test(*(int(n_right[system] - n_both[o.pair]) for system in o.pair)) for o in pairs]
-
-    def _tail(self, only_a: int, only_b: int, alternative: Alternative) -> Tail:
-        n, excess = only_a + only_b, only_a - only_b
-        if n == 0:
-            return Tail(0.0, "exact")
-        if self.variant == "exact":
-            return Tail(_log_p(only_a, only_b, alternative), "exact", coins=n)
-        if self.variant == "mid-p":
-            point = math.comb(n, only_a) / 2**n
-            p = math.exp(_log_p(only_a, only_b, alternative))
-            p -= point / (2 if excess == 0 or alternative != "two-sided" else 1)
-            return Tail(math.log(p), "exact", coins=n + 1)
-        size = max(0, abs(excess) - 1) if self.variant == "corrected" else abs(excess)
-        z = math.copysign(size, excess) / math.sqrt(n)
-        return Tail(log_normal_p(z, alternative), "asymptotic", statistic=z * z)
+        a, b = np.array([o.pair for o in pairs]).T
+        only_a, only_b = ((n_right[side] - n_both[a, b]).astype(np.int64) for side in (a, b))
+        if self.variant in ("exact", "mid-p"):
+            half = self.variant == "mid-p"
+            log_p = log_coins(only_a, only_b, settings.alternative, half=half)
+            return [Tail(log, "exact", coins=n) for log, n in zip(
+                log_p.tolist(), (only_a + only_b + half).tolist(), strict=True)]
+        excess = np.abs(only_a - only_b)
+        size = np.maximum(excess - 1, 0) if self.variant == "corrected" else excess
+        z = np.copysign(size, only_a - only_b) / np.sqrt(np.maximum(only_a + only_b, 1))
+        return [Tail(log_normal_p(one, settings.alternative), "asymptotic", statistic=one * one) for one in z.tolist()]
 
 
-@cache
-def _log_p(for_a: int, for_b: int, alternative: Alternative) -> float:
-    """Log p of so many coins that favour A and B, when each is fair."""
-    steps, observed = np.ones(for_a + for_b, dtype=np.int64), for_a - for_b
-    if alternative == "two-sided":
-        return 0.0 if observed == 0 else min(0.0, math.log(2) + log_sign_tail(steps, abs(observed)))
-    return log_sign_tail(steps, observed if alternative == "greater" else -observed)
+def log_coins(for_a: Ints, for_b: Ints, alternative: Alternative, *, half: bool = False) -> Floats:
+    """Log p of so many coins that favour A and B, [pairs] each, when every coin is fair; no coin gives p = 1.
+
+    With `half`, outcomes just as extreme as the observed one count half (the mid-p-value).
+    """
+    n, sides = for_a + for_b, 2 if alternative == "two-sided" else 1
+    bar = {"two-sided": np.maximum(for_a, for_b), "greater": for_a, "less": for_b}[alternative]
+    reached, beyond = _at_least(bar, n), _at_least(bar + 1, n)
+    p = sides * ((reached + beyond) / 2 if half else reached)
+    if sides == 2:  # both sides are as extreme as the middle
+        p = np.where(for_a == for_b, 1 - (reached - beyond) / 2 if half else 1.0, p)
+    found = np.log(np.maximum(p, TINY))
+    for at in np.flatnonzero(p < TINY):  # near or below the least that a float can hold
+        bars = range(int(bar[at]), int(bar[at]) + 1 + half)
+        coins = np.ones(n[at], dtype=np.int64)
+        found[at] = np.logaddexp.reduce([log_sign_tail(coins, 2 * m - int(n[at])) for m in bars])
+        found[at] += math.log(sides / len(bars))
+    return found
+
+
+def _at_least(m: Ints, n: Ints) -> Floats:
+    """P(X >= m) for X binomial(n, 1/2), by the incomplete beta function."""
+    from scipy.special import betainc
+
+    inside = (m > 0) & (m <= n)
+    return np.where(inside, betainc(np.where(inside, m, 1.0), np.where(inside, n - m + 1.0, 1.0), 0.5), m <= 0)

@@ -18,7 +18,8 @@ ALTERNATIVES = ("two-sided", "greater", "less")
 
 
 def run(m, pair=(0, 1), **options):
-    return Bootstrap().run(m, [pair], Settings(**options))[0]
+    """Draw, also where the score is a quotient whose ideal bootstrap there is."""
+    return Bootstrap().run(replace(m, quotient=None), [pair], Settings(**options))[0]
 
 
 def ideal(m, alternative):
@@ -46,6 +47,19 @@ def test_agrees_with_all_resamples(rows, alternative):
     deviation = math.sqrt(max(expected * (1 - expected), 1e-4) / 4000)
     assert abs(found.p_value - (4000 * expected + 1) / 4001) < 6 * deviation
     assert (found.method, found.resamples) == ("monte-carlo", 4000)
+
+
+def test_what_needs_no_draws_is_ideal():
+    """Shared denominators; drawing gives the same within its own error."""
+    m = of_labels(np.random.default_rng(5).random((300, 2)) < (0.7, 0.6))
+    (found,) = Bootstrap().run(m, [(0, 1)], Settings())
+    assert (found.method, found.resamples) == ("ideal", None)
+    drawn = run(m)
+    assert abs(drawn.p_value - found.p_value) < 5 * math.sqrt(found.p_value / 100_000)
+    assert (found.ci_low, found.ci_high) == pytest.approx((drawn.ci_low, drawn.ci_high), abs=0.004)
+    assert Bootstrap().run(m, [(0, 1)], Settings(interval="bca", resamples=500))[0].method == "monte-carlo"
+    own = matrix(uneven(3))
+    assert Bootstrap().run(own, [(0, 1)], Settings(resamples=500))[0].method == "monte-carlo"
 
 
 def test_the_null_is_recentred_by_the_observed_difference():

@@ -1,20 +1,53 @@
-"""Corrections, against their definitions and worked examples."""
+"""Corrections, against their definitions, other programs and worked examples."""
 
 import itertools
+import math
+from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
-from registry.significance.multiplicity import CORRECTIONS, adjust
+from registry.significance.multiplicity import CORRECTIONS, adjust, shaffer_factors
 
 p_values = st.lists(st.floats(0, 1), min_size=1, max_size=8)
+of_all_pairs = st.integers(1, 5).flatmap(
+    lambda k: st.lists(st.floats(0, 1), min_size=math.comb(k, 2), max_size=math.comb(k, 2)))
+
+
+def partitions(systems):
+    """Every way to divide systems into groups of equals."""
+    if not systems:
+        yield []
+        return
+    first, *others = systems
+    for groups in partitions(others):
+        yield [[first], *groups]
+        for n in range(len(groups)):
+            yield [*groups[:n], [first, *groups[n]], *groups[n + 1:]]
+
+
+def true_pairs(k):
+    """The sets of pairs that can be equal at once, as sets of places in the order of `combinations`."""
+    place = {pair: n for n, pair in enumerate(itertools.combinations(range(k), 2))}
+    for groups in partitions(list(range(k))):
+        yield {place[tuple(sorted(pair))] for group in groups for pair in itertools.combinations(group, 2)}
 
 
 def test_holm_by_hand():
     """Ordered .01, .02, .03, .04: times 4, 3, 2, 1, and never below the one before."""
     np.testing.assert_allclose(adjust(np.array([0.04, 0.01, 0.03, 0.02]), "holm"), [0.06, 0.04, 0.06, 0.06])
+
+
+def test_steps_up_by_hand():
+    """Ordered .01, .02, .03, .04: Hochberg takes .04 x 1 for all; BH .01 x 4/1, .02 x 4/2, .03 x 4/3, .04 x 4/4."""
+    p = np.array([0.04, 0.01, 0.03, 0.02])
+    np.testing.assert_allclose(adjust(p, "hochberg"), [0.04] * 4)
+    np.testing.assert_allclose(adjust(p, "bh"), [0.04] * 4)
+    np.testing.assert_allclose(adjust(p, "by"), [0.04 * (1 + 1 / 2 + 1 / 3 + 1 / 4)] * 4)
+    np.testing.assert_allclose(adjust(np.array([0.001, 0.03, 0.02]), "bh"), [0.003, 0.03, 0.03])
 
 
 @given(p_values)
@@ -28,7 +61,60 @@ def test_holm_is_the_closure_of_bonferroni(p):
         assert adjusted[i] == pytest.approx(closed)
 
 
-@given(p_values, st.randoms(use_true_random=False))
+@pytest.fixture(scope="module")
+def multitest():
+    return pytest.importorskip("statsmodels.stats.multitest")
+
+
+@given(p=p_values)
+def test_agrees_with_statsmodels(multitest, p):
+    for name, method in (("bonferroni", "bonferroni"), ("holm", "holm"), ("hochberg", "simes-hochberg"),
+                         ("bh", "fdr_bh"), ("by", "fdr_by")):
+        theirs = multitest.multipletests(p, method=method)[1]
+        np.testing.assert_allclose(adjust(np.array(p), name), theirs, 1e-12, 1e-300)
+
+
+@given(p_values)
+def test_false_discovery_rates_agree_with_scipy(p):
+    for name in ("bh", "by"):
+        theirs = stats.false_discovery_control(p, method=name)
+        np.testing.assert_allclose(adjust(np.array(p), name), theirs, 1e-12, 1e-300)
+
+
+def test_shaffer_by_hand():
+    """Four systems: all 6 pairs may be equal; if one is not, at most 3 (a group of three), and 2 as two groups."""
+    assert shaffer_factors(4).tolist() == [6, 3, 3, 3, 2, 1]
+    p = np.array([0.03, 0.001, 0.012, 0.02, 0.6, 0.011])
+    np.testing.assert_allclose(adjust(p, "shaffer"), [0.06, 0.006, 0.036, 0.06, 0.6, 0.033])
+
+
+@pytest.mark.parametrize("systems", range(1, 8))
+def test_shaffer_knows_how_many_pairs_can_be_equal(systems):
+    """Brute force over every partition of the systems into groups of equals."""
+    numbers = {len(equal) for equal in true_pairs(systems)}
+    pairs = math.comb(systems, 2)
+    assert shaffer_factors(systems).tolist() == [
+        max(n for n in numbers if n <= pairs - rejected) for rejected in range(pairs)]
+
+
+@given(of_all_pairs)
+def test_shaffer_lies_between_holm_and_the_closure_over_what_can_be_true(p):
+    """The closure takes only the intersections that can be true (Bergmann and Hommel 1988), which Shaffer bounds."""
+    adjusted, k = adjust(np.array(p), "shaffer"), (1 + math.isqrt(1 + 8 * len(p))) // 2
+    assert (adjusted <= adjust(np.array(p), "holm")).all()
+    exhaustive = list(true_pairs(k))
+    for i, value in enumerate(adjusted):
+        closed = max(min(1, len(equal) * min(p[n] for n in equal)) for equal in exhaustive if i in equal)
+        assert value >= closed * (1 - 1e-12)
+
+
+def test_shaffer_refuses_what_is_not_all_pairs():
+    for size in (2, 4, 5, 7):
+        with pytest.raises(ValueError, match=f"not {size} p-values; take holm"):
+            adjust(np.full(size, 0.01), "shaffer")
+
+
+@given(of_all_pairs, st.randoms(use_true_random=False))
 def test_order_does_not_matter(p, rng):
     order = list(range(len(p)))
     rng.shuffle(order)
@@ -36,11 +122,35 @@ def test_order_does_not_matter(p, rng):
         np.testing.assert_array_equal(adjust(np.array(p), correction)[order], adjust(np.array(p)[order], correction))
 
 
+@given(of_all_pairs)
+def test_adjusted_p_values_keep_their_order_and_lie_between_p_and_1(p):
+    p = np.array(p)
+    for correction in CORRECTIONS:
+        adjusted = adjust(p, correction)
+        assert (adjusted >= p).all()
+        assert (adjusted <= 1).all()
+        assert (np.diff(adjusted[np.argsort(p)]) >= 0).all()
+
+
 def test_an_undefined_p_value_stays_so_and_counts():
     np.testing.assert_allclose(adjust(np.array([0.01, np.nan]), "bonferroni"), [0.02, np.nan])
     np.testing.assert_allclose(adjust(np.array([0.01, np.nan]), "holm"), [0.02, np.nan])
+    np.testing.assert_allclose(adjust(np.array([0.01, np.nan]), "bh"), [0.02, np.nan])
+    np.testing.assert_allclose(adjust(np.array([0.01, np.nan, 0.5]), "shaffer"), [0.03, np.nan, 0.5])
 
 
 def test_an_empty_family():
     for correction in CORRECTIONS:
         assert adjust(np.array([]), correction).size == 0
+
+
+def test_corrections_are_values_that_say_what_they_control():
+    assert {name: c.controls for name, c in CORRECTIONS.items()} == {
+        "bonferroni": "family-wise error", "holm": "family-wise error", "shaffer": "family-wise error",
+        "hochberg": "family-wise error", "bh": "false discovery rate", "by": "false discovery rate", "none": "nothing"}
+    for name, correction in CORRECTIONS.items():
+        assert correction.name == name
+        assert correction.assumes
+        assert correction.citation or name == "none"
+    with pytest.raises(FrozenInstanceError):
+        CORRECTIONS["none"].controls = "family-wise error"

@@ -1,5 +1,7 @@
 """The sign test and McNemar's exact test, against scipy."""
 
+import math
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -10,6 +12,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 from registry.errors import InputError
 from registry.families import to_lattice
 from registry.significance import McNemar, Settings, Sign
+from registry.significance.sign import log_coins
 from tests.significance.test_permutation import matrix, of_labels
 
 
@@ -79,6 +82,18 @@ def test_published_p_values_of_1_against_7():
     """Tango's table: exact 0.0703, mid-p 0.0391."""
     assert round(of_table(1, 7, "exact").p_value, 4) == 0.0703
     assert round(of_table(1, 7, "mid-p").p_value, 4) == 0.0391
+
+
+def test_tails_are_those_of_whole_numbers():
+    """From 1 down to 1e-3000, relative to the tail, against sums of binomial coefficients."""
+    for n in (1, 7, 40, 300, 2000, 10_000):
+        for only_a in {round(n / 2 + z * math.sqrt(n) / 2) for z in (0, 1, 3, 6, 12, 25, 60)} | {n}:
+            if only_a > n:
+                continue
+            ways = sum(math.comb(n, k) for k in range(only_a, n + 1))
+            counts = (np.array([v]) for v in (only_a, n - only_a))
+            (found,) = log_coins(*counts, "greater")
+            assert found == pytest.approx(math.log(ways) - n * math.log(2), rel=1e-12, abs=1e-12)
 
 
 def test_names_leave_out_what_is_as_usual():
