@@ -53,7 +53,7 @@ class Signature:
     """What identifies one comparison; `str` of it is the one line that a paper prints.
 
     `identity` is the digest of the comparison's content, `gold` that of the gold annotations; `n_clusters` is given
-    where clusters are the units, and `seed` where something was drawn.
+    where clusters are the units, `strata` where units are drawn within them, and `seed` where something was drawn.
     """
 
     metric: str
@@ -64,6 +64,7 @@ class Signature:
     facet: str | None
     n_items: int
     n_clusters: int | None
+    strata: str | None
     gold: str
     test: str
     alternative: str
@@ -78,6 +79,7 @@ class Signature:
         where = f"set:{self.test_set}" + (f"|track:{_inert(self.track)}" if self.track else "")
         where += f"|facet:{_inert(self.facet)}" if self.facet else ""
         n = f"n:{self.n_items}" + ("" if self.n_clusters is None else f"/{self.n_clusters}c")
+        n += f"|strata:{_inert(self.strata)}" if self.strata else ""
         test = self.test + (f"-{self.method}" if self.method else "")
         test += "" if self.alternative == "two-sided" else f"|alt:{self.alternative}"
         return "|".join((

@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 from registry.errors import InputError, MismatchError
 from registry.evaluation.requests import Request
 from registry.identity import digest_array, digest_json
+from registry.manifest import Significance
 from registry.metrics import METRICS, Metric, QuotientMetric
 from registry.significance import StatisticMatrix
 from registry.store import catalog, models, statistics
@@ -106,13 +107,13 @@ def places(connection: Connection, task_row: AnyRow, request: Request) -> Iterat
                     yield Place(task_row, test_set, gold, metric, track, facet, of_track, scores)
 
 
-def load(connection: Connection, place: Place, unit: str) -> Board | None:
+def load(connection: Connection, place: Place, asked: Significance) -> Board | None:
     """Load a board's statistics; None where no item is left of it.
 
     Raises:
-        InputError: Clusters are asked for, but the test set declares none.
+        InputError: Clusters are asked for, but the test set declares none; or strata that items do not have.
     """
-    if unit == "cluster" and place.test_set.cluster_attribute is None:
+    if asked.unit == "cluster" and place.test_set.cluster_attribute is None:
         raise InputError(f"test set {place.test_set.name!r} declares no cluster; add the key cluster to its "
                          "[[test_set]], or take --unit item")
     metric = parse("metric", METRICS, place.metric.name)
@@ -128,23 +129,41 @@ def load(connection: Connection, place: Place, unit: str) -> Board | None:
     order = np.array(sorted(np.flatnonzero(kept), key=lambda n: keys[n]), dtype=np.int64)
     if not len(order):
         return None
+    units = None
+    if asked.unit == "cluster":
+        units = _numbered(connection, place, place.test_set.cluster_attribute, first + order)
     matrix = StatisticMatrix(
-        loaded[order], metric.score, _clusters(connection, place, first + order) if unit == "cluster" else None,
+        loaded[order], metric.score, units, _strata(connection, place, asked.strata, first + order, units),
         lower_is_better=metric.better == "lower",
         quotient=metric.quotient if isinstance(metric, QuotientMetric) else None, family=metric.family)
     scores = matrix.scores()
     towards = scores if matrix.lower_is_better else -scores
     best_first = sorted(range(len(place.members)),
                         key=lambda n: (np.isnan(scores[n]), towards[n], place.members[n].name))
-    units = None if matrix.units is None else digest_array(matrix.units)
+    groups = [None if units is None else digest_array(units)]
+    groups += [] if matrix.strata is None else [digest_array(matrix.strata)]
     return Board(
         place, metric, [place.members[n] for n in best_first],
-        [digest_json([digest_array(matrix.statistics[:, n]), units]) for n in best_first],
+        [digest_json([digest_array(matrix.statistics[:, n]), *groups]) for n in best_first],
         matrix.of_systems(best_first), scores[best_first])
 
 
-def _clusters(connection: Connection, place: Place, item_ids: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The number of each item's cluster, in the order of their names."""
-    names = catalog.item_attribute(connection, place.gold.gold_revision_id, place.test_set.cluster_attribute)
-    _, clusters = np.unique([names[int(item)] for item in item_ids], return_inverse=True)
-    return clusters.astype(np.int64)
+def _numbered(connection: Connection, place: Place, attribute: str, item_ids: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The number of each item's value of an attribute, in the order of the values."""
+    values = catalog.item_attribute(connection, place.gold.gold_revision_id, attribute)
+    if lacking := [int(item) for item in item_ids if int(item) not in values]:
+        raise InputError(f"{len(lacking)} items of test set {place.test_set.name!r} have no attribute {attribute!r}")
+    _, numbers = np.unique([values[int(item)] for item in item_ids], return_inverse=True)
+    return numbers.astype(np.int64)
+
+
+def _strata(connection: Connection, place: Place, attribute: str | None, item_ids: NDArray[np.int64],
+            units: NDArray[np.int64] | None) -> NDArray[np.int64] | None:
+    """The number of each item's stratum; a unit must lie in one."""
+    if attribute is None:
+        return None
+    strata = _numbered(connection, place, attribute, item_ids)
+    if units is not None and len(np.unique(np.stack([units, strata]), axis=1)[0]) > len(np.unique(units)):
+        raise InputError(f"a {place.test_set.cluster_attribute} of test set {place.test_set.name!r} has items of "
+                         f"several {attribute!r}: strata must keep clusters whole")
+    return strata

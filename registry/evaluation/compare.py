@@ -1,14 +1,12 @@
 """All pairs of a board tested, adjusted as one family, and ranked.
 
-A raw result is keyed by the content it rests on, in one canonical direction of the pair, so one more submission
-computes only its own pairs. Adjusted p-values belong to a family and are a new snapshot whenever the family changes.
+A comparison is one snapshot of a family: whenever the family changes there is a new one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -17,21 +15,17 @@ from sqlalchemy import Connection
 
 from registry.errors import InputError, UnknownNameError
 from registry.evaluation.boards import Board, load, places
+from registry.evaluation.pair_results import PairResults
 from registry.evaluation.requests import Request
 from registry.evaluation.resolve import resolve_significance
-from registry.identity import digest_json
 from registry.manifest import Significance
 from registry.provenance import Signature
-from registry.significance import OverallTest, PairResult, PairTest, Settings, rank
+from registry.significance import CORRECTIONS, OverallTest, PairTest, Settings, rank
 from registry.significance.assumptions import misuses
-from registry.significance.base import Alternative
-from registry.significance.multiplicity import adjust
 from registry.store import catalog, comparisons, models
 from registry.store.catalog import AnyRow
 from registry.store.journal import Journal, now
 from registry.store.rows import insert_many
-
-FLIPPED: dict[Alternative, Alternative] = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
 
 
 @dataclass
@@ -66,7 +60,7 @@ def compare(connection: Connection, journal: Journal, task_row: AnyRow, request:
             connection, test_set_id=place.test_set.test_set_id, track_id=place.members[0].track_id,
             facet=place.facet_name, alias=place.metric.alias)
         if there is None:
-            if (board := load(connection, place, request.significance.unit)) is None:
+            if (board := load(connection, place, request.significance)) is None:
                 compared.warnings.append(f"{place.name}: there is no item that all systems have answered, so no board")
                 continue
             _Comparing(connection, journal, board, request, test, overall, compared).run(digest, latest + 1)
@@ -78,23 +72,6 @@ def compare(connection: Connection, journal: Journal, task_row: AnyRow, request:
         catalog.set_values(connection, models.comparison, old.comparison_id, sequence=0)
         journal.event(connection, "board-retired", task_row.slug, signature=old.signature)
     return compared
-
-
-@dataclass(frozen=True)
-class _Pair:
-    """Two members of a board (best first), and the canonical direction in which their result is kept."""
-
-    a: int
-    b: int
-    first: int
-    second: int
-    alternative: Alternative
-    resamples: int
-    key: str
-
-    @property
-    def is_swapped(self) -> bool:
-        return self.first != self.a
 
 
 @dataclass(frozen=True)
@@ -116,17 +93,19 @@ class _Comparing:
     def run(self, digest: str, sequence: int) -> None:
         """Find or compute the raw results, adjust them, rank, and keep it all as a snapshot."""
         self._warn()
-        pairs = [self._pair(a, b, self.asked.resamples)
-                 for a, b in combinations(range(len(self.board.members)), 2)]
-        results, resolved = self._resolve(pairs)
-        adjusted = self._adjusted(results, "p_value")
+        tested = PairResults(self.connection, self.journal, self.board, self.request, self.test)
+        pairs, results = tested.of_all_pairs()
+        adjusted, resolved = tested.decide(pairs, results)
+        self.compared.pairs_computed += tested.computed
+        self.compared.pairs_found += len(pairs) - tested.computed
         wins = np.zeros((len(self.board.members),) * 2, dtype=bool)
         for pair, row, p in zip(pairs, results, adjusted, strict=True):
             if p <= self.asked.alpha and row.difference:
                 wins[(pair.first, pair.second) if row.difference > 0 else (pair.second, pair.first)] = True
         intervals = self._score_intervals()
         methods = {row.method for row in results}
-        drawn = "monte-carlo" in methods or bool(np.isfinite(intervals).any())
+        by_draws = CORRECTIONS[self.asked.correction].function is None
+        drawn = by_draws or "monte-carlo" in methods or bool(np.isfinite(intervals).any())
         comparison_id = self._keep_comparison(digest, sequence, methods, len(pairs), drawn=drawn)
         insert_many(self.connection, models.comparison_pair, [
             {"comparison_id": comparison_id, "position": n,
@@ -151,84 +130,11 @@ class _Comparing:
             raise InputError(f"{self.board.place.name}: {reason}")
         self.compared.warnings += [f"{self.board.place.name}: {warning}" for warning in misuses(self.test, matrix)]
 
-    def _resolve(self, pairs: list[_Pair]) -> tuple[list[AnyRow], NDArray[np.bool_]]:
-        """Find the pairs' results, and say which of them their Monte-Carlo error leaves resolved.
-
-        Undecided pairs are drawn again with more draws, in place, as long as the request allows.
-        """
-        results, resamples = self._results(pairs), self.asked.resamples
-        while True:
-            resolved = self._resolved(results)
-            if resolved.all() or resamples >= (self.asked.resolve or 0):
-                return results, resolved
-            resamples = min(4 * resamples, self.asked.resolve or 0)
-            undecided = [int(n) for n in np.flatnonzero(~resolved)]
-            for n in undecided:
-                pairs[n] = self._pair(pairs[n].a, pairs[n].b, resamples)
-            for n, row in zip(undecided, self._results([pairs[n] for n in undecided]), strict=True):
-                results[n] = row
-
-    def _resolved(self, results: Sequence[AnyRow]) -> NDArray[np.bool_]:
-        """Say which adjusted p-values lie on one side of alpha wherever in its interval each p-value lies.
-
-        Adjusted p-values never fall when a p-value rises, so the ends of all intervals bound them.
-        """
-        if not results:
-            return np.zeros(0, dtype=bool)
-        low, high = (self._adjusted(results, end) for end in ("p_low", "p_high"))
-        resolved: NDArray[np.bool_] = (high <= self.asked.alpha) | ~(low <= self.asked.alpha)
-        return resolved
-
-    def _adjusted(self, results: Sequence[AnyRow], column: str) -> NDArray[np.float64]:
-        """Adjust the p-values, or an end of their intervals where they have one."""
-        p = [row.p_value if getattr(row, column) is None else getattr(row, column) for row in results]
-        return adjust(np.array(p, dtype=np.float64), self.asked.correction)
-
     def _score_intervals(self) -> NDArray[np.float64]:
         assert self.asked.seed is not None  # a request carries its seed
         return self.test.score_intervals(self.board.matrix, Settings(
             "two-sided", self.asked.resamples, self.asked.seed, confidence=self.asked.confidence,
             execution=self.request.execution))
-
-    def _pair(self, a: int, b: int, resamples: int) -> _Pair:
-        digests, asked = self.board.digests, self.asked
-        swapped = digests[b] < digests[a]
-        first, second = (b, a) if swapped else (a, b)
-        alternative = FLIPPED[asked.alternative] if swapped else asked.alternative
-        key = digest_json({
-            "statistics": [digests[first], digests[second]], "metric": repr(self.board.metric),
-            "test": repr(self.test), "alternative": alternative, "resamples": resamples, "seed": asked.seed,
-            "interval": asked.interval, "confidence": asked.confidence,
-        })
-        return _Pair(a, b, first, second, alternative, resamples, key)
-
-    def _results(self, pairs: Sequence[_Pair]) -> list[AnyRow]:
-        """Find the results that are there, and compute the others."""
-        keys = [pair.key for pair in pairs]
-        found = comparisons.pair_results(self.connection, keys)
-        todo = {pair.key: pair for pair in pairs if pair.key not in found}
-        for kind in sorted({(pair.alternative, pair.resamples) for pair in todo.values()}):
-            self._compute([pair for pair in todo.values() if (pair.alternative, pair.resamples) == kind])
-        self.compared.pairs_found += len(pairs) - len(todo)
-        self.compared.pairs_computed += len(todo)
-        if todo:
-            found = comparisons.pair_results(self.connection, keys)
-        return [found[key] for key in keys]
-
-    def _compute(self, pairs: Sequence[_Pair]) -> None:
-        """Test pairs of one alternative and number of resamples."""
-        matrix, asked = self.board.matrix.by_unit, self.asked
-        assert asked.seed is not None  # a request carries its seed
-        settings = Settings(pairs[0].alternative, pairs[0].resamples, asked.seed, asked.interval, asked.confidence,
-                            self.request.execution)
-        results = self.test.run(matrix, [(pair.first, pair.second) for pair in pairs], settings)
-        run_id = self.journal.run_id(self.connection)
-        insert_many(self.connection, models.pair_result, [
-            _pair_row(result, asked) | {
-                "digest": pair.key, "statistics_a": self.board.digests[pair.first],
-                "statistics_b": self.board.digests[pair.second], "metric": repr(self.board.metric),
-                "test": repr(self.test), "alternative": pair.alternative, "run_id": run_id}
-            for pair, result in zip(pairs, results, strict=True)])
 
     def _keep_comparison(self, digest: str, sequence: int, methods: set[str], family_size: int, *,
                          drawn: bool) -> int:
@@ -237,7 +143,8 @@ class _Comparing:
             metric=place.metric.alias, task=place.task.slug, task_version=place.task.version,
             test_set=place.test_set.name, track=place.track, facet=place.facet_name,
             n_items=len(board.matrix.statistics),
-            n_clusters=board.matrix.n_units if asked.unit == "cluster" else None, gold=place.gold.digest,
+            n_clusters=board.matrix.n_units if asked.unit == "cluster" else None, strata=asked.strata,
+            gold=place.gold.digest,
             test=repr(self.test), alternative=asked.alternative,
             method="mixed" if len(methods) > 1 else next(iter(methods), None),
             seed=asked.seed if drawn else None, correction=asked.correction, family_size=family_size,
@@ -269,13 +176,3 @@ def _standings(board: Board, wins: NDArray[np.bool_], intervals: NDArray[np.floa
             "losses": int(wins[:, n].sum()),
             **{name: int(values[at[n]]) if n in at else None for name, values in place.items()},
         }
-
-
-def _pair_row(result: PairResult, asked: Significance) -> dict[str, Any]:
-    """A pair result as the database keeps it; what was not used is NULL."""
-    has_interval = not np.isnan(result.ci_low)
-    return asdict(result) | {
-        "seed": None if result.resamples is None else asked.seed,
-        "interval": asked.interval if has_interval else None,
-        "confidence": asked.confidence if has_interval else None,
-    }

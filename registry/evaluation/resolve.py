@@ -15,6 +15,7 @@ from registry.manifest import Manifest, Root, Significance, Submit, TestSet
 from registry.metrics import METRICS, Metric
 from registry.readers import READERS, Document, Reader
 from registry.significance import CORRECTIONS, OVERALL_TESTS, TESTS, OverallTest, PairTest
+from registry.significance.stepdown import STEP_DOWN
 from registry.values import build, parse
 
 
@@ -110,13 +111,21 @@ def resolve_significance(significance: Significance) -> tuple[PairTest, OverallT
 
     Raises:
         UnknownNameError: The test or the correction is not known.
-        InputError: The test does not take the unit.
+        InputError: The test does not take the unit, or the correction not the test.
     """
     if significance.correction not in CORRECTIONS:
         raise UnknownNameError("correction", significance.correction, CORRECTIONS)
     test = parse("test", TESTS, significance.test)
     if significance.unit == "cluster" and not test.takes_clusters:
         raise InputError(f"{test!r} does not take clusters; set unit = \"item\", or take another test")
+    if significance.strata is not None and not test.takes_strata:
+        raise InputError(f"{test!r} does not draw within strata; leave strata out, or take bootstrap")
+    correction = CORRECTIONS[significance.correction]
+    if correction.function is None and (test.name not in STEP_DOWN or test != TESTS[test.name]()):
+        raise InputError(f"correction {correction.name!r} needs the draws of {' or '.join(STEP_DOWN)}, and {test!r} "
+                         "has none; take holm")
+    if correction.name == "shaffer" and significance.alternative != "two-sided":
+        raise InputError("correction 'shaffer' counts equalities, which one-sided tests do not test; take holm")
     overall = significance.overall
     return test, None if overall is None else parse("overall test", OVERALL_TESTS, overall)
 

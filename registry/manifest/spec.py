@@ -120,6 +120,8 @@ class Significance(_Table):
     correction: str = "holm"
     interval: Literal["dual", "percentile", "basic", "bca"] = "dual"
     confidence: Annotated[float, Field(gt=0, lt=1)] = 0.95
+    strata: Name | None = None
+    margin: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     overall: str | None = None
     resolve: Annotated[int, Field(ge=100, le=2**30)] | None = None
 

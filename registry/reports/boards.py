@@ -11,6 +11,7 @@ from sqlalchemy import Connection, text
 
 from registry.reports.table import Column, Table, number, p_value
 from registry.reports.table import text as plain
+from registry.significance import CORRECTIONS
 
 BOARD_KEYS = (
     "task", "test_set", "track", "facet", "metric", "metric_name", "signature", "rank", "rank_low", "rank_high",
@@ -62,7 +63,7 @@ def _table(rows: list[dict[str, Any]], columns: tuple[Column, ...], connection: 
     if any(row["interval"] for row in rows):
         at = max(n for n, column in enumerate(columns) if column.key in ("score", "difference")) + 1
         columns = (*columns[:at], Column("interval", "interval", right=True), *columns[at:])
-    return Table(rows, columns, _title(rows[0]), _say(connection, rows[0]), keys, rows[0]["signature"])
+    return Table(rows, columns, title(rows[0]), _say(connection, rows[0]), keys, rows[0]["signature"])
 
 
 def stale(connection: Connection, task: str | None = None) -> list[str]:
@@ -93,7 +94,8 @@ def _grouped(connection: Connection, view: str, keys: Sequence[str], task: str |
     return [list(group) for _, group in groupby(rows, key=lambda row: [row[k] for k in _PLACE])]
 
 
-def _title(row: dict[str, Any]) -> str:
+def title(row: dict[str, Any]) -> str:
+    """Say which board it is."""
     place = [f"{row['task']}/{row['test_set']}"]
     place += [f"track {row['track']}"] if row["track"] else []
     place += [row["facet"]] if row["facet"] else []
@@ -135,10 +137,12 @@ def _say(connection: Connection, shown: dict[str, Any]) -> tuple[str, ...]:
         WHERE signature = :signature"""), {"signature": shown["signature"]}).one()
     if row.n_systems == 1:
         return ("One system: there is nothing to compare.",)
-    corrected = {"none": "uncorrected"}.get(row.correction, f"after {row.correction.capitalize()}'s correction")
+    correction = CORRECTIONS[row.correction]
+    corrected = "uncorrected" if row.correction == "none" else f"after {correction.title}"
+    level = "a false discovery rate of " if correction.controls == "false discovery rate" else ""
     sided = "" if row.alternative == "two-sided" else f", one-sided ({row.alternative})"
-    sure = "" if row.correction != "none" and not sided else "; rank ranges are descriptive"
-    said = [f"{row.won} of {row.family_size} differences are significant at {row.alpha:g} {corrected} "
+    sure = "" if correction.controls == "family-wise error" and not sided else "; rank ranges are descriptive"
+    said = [f"{row.won} of {row.family_size} differences are significant at {level}{row.alpha:g} {corrected} "
             f"({row.test} over {row.n_units} {row.unit}s{sided}){sure}."]
     if row.overall is not None:
         said.append(f"All systems at once: {row.overall} {row.statistic:.2f} with {row.degrees} degrees of freedom, "

@@ -112,6 +112,13 @@ class Observed:
     difference: float
     n_discordant: int
 
+    @classmethod
+    def of(cls, matrix: StatisticMatrix, pairs: Sequence[Pair]) -> list[Observed]:
+        """Look at pairs of a matrix that is by unit."""
+        scores = matrix.scores()
+        return [cls(matrix, pair, float(matrix.gain(scores[pair[0]], scores[pair[1]])), n)
+                for pair, n in zip(pairs, _discordant(matrix.statistics, pairs), strict=True)]
+
     @property
     def a(self) -> Floats:
         """The statistics of the first system, [units, columns]."""
@@ -128,7 +135,8 @@ class PairTest(Value):
     """A paired significance test with its options.
 
     `null` is the hypothesis it tests, `assumes` what must hold for it, `citation` where it comes from,
-    `takes_clusters` tells whether its units can be clusters of items, `families` the statistics families that it
+    `takes_clusters` tells whether its units can be clusters of items, `takes_strata` whether it draws within strata,
+    `families` the statistics families that it
     takes (None: every one whose statistics add up), and `independent` whether it assumes that the two systems'
     results are independent of each other, which on one test set they hardly ever are (Yeh 2000, section 2).
     """
@@ -138,6 +146,7 @@ class PairTest(Value):
     assumes: ClassVar[str]
     citation: ClassVar[str]
     takes_clusters: ClassVar[bool] = True
+    takes_strata: ClassVar[bool] = False
     families: ClassVar[tuple[str, ...] | None] = None
     independent: ClassVar[bool] = False
 
@@ -156,10 +165,7 @@ class PairTest(Value):
         matrix = matrix.by_unit
         if reason := self.refusal(matrix):
             raise ValueError(reason)
-        scores = matrix.scores()
-        observed = [
-            Observed(matrix, pair, float(matrix.gain(scores[pair[0]], scores[pair[1]])), n)
-            for pair, n in zip(pairs, _discordant(matrix.statistics, pairs), strict=True)]
+        observed = Observed.of(matrix, pairs)
         open_ = [o for o in observed if o.n_discordant and not math.isnan(o.difference)]
         tails = dict(zip((o.pair for o in open_), self.tails(open_, settings) if open_ else [], strict=True))
         return [_result(o, tails.get(o.pair)) for o in observed]

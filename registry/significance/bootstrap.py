@@ -40,6 +40,7 @@ class Bootstrap(PairTest):
     name: ClassVar[str] = "bootstrap"
     null: ClassVar[str] = "the two systems' scores are equal in the population that the units are drawn from"
     assumes: ClassVar[str] = "units are independent draws from a population, and many: small test sets need permutation"
+    takes_strata: ClassVar[bool] = True
     citation: ClassVar[str] = "Efron and Tibshirani 1993, chapter 16; Berg-Kirkpatrick et al. 2012, section 2"
     variant: Literal["recentred", "studentized", "berg-kirkpatrick-2012"] = "recentred"
 
@@ -104,7 +105,7 @@ def resampled_scores(matrix: StatisticMatrix, settings: Settings) -> Floats:
         shape = (matrix.statistics.shape[1], settings.resamples)  # a system's scores lie together
         scores = _room(shape, settings.execution.memory // 2)
         at = 0
-        for block in resampled_sums(matrix.statistics, *key, matrix.score, settings.execution):
+        for block in resampled_sums(matrix.statistics, *key, matrix.score, settings.execution, matrix.strata):
             scores[:, at:at + len(block)] = block.T
             at += len(block)
         matrix.drawn.clear()

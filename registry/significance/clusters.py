@@ -22,7 +22,7 @@ class Clustering:
     """How the items of a test set cluster in the difference of one pair.
 
     Attributes:
-        n_units: Items.
+        n_items: Items.
         n_clusters: Clusters of items; as many as items where the test set declares none.
         intra_cluster_correlation: Of the items' influences on the difference; may be negative, nan without two items
             in one cluster.
@@ -30,7 +30,7 @@ class Clustering:
         note: Why a value is nan.
     """
 
-    n_units: int
+    n_items: int
     n_clusters: int
     intra_cluster_correlation: float
     design_effect: float

@@ -126,7 +126,7 @@ class PairMatrix(StatisticMatrix):
 
 
 def resampled_correlations(matrix: PairMatrix, resamples: int, seed: int, execution: Execution) -> Iterator[Floats]:
-    """Score every system in resamples of the units, those of `registry.significance.draws.resampled_sums`.
+    """Score every system in resamples of the units, within strata: those of `draws.resampled_sums`.
 
     Yields:
         Scores [draws, systems], block by block in their order.
@@ -140,8 +140,21 @@ class _Resamples:
     seed: int
 
     def __call__(self, draws: range) -> Floats:
-        counts = resamples_of(self.matrix.n_units, len(draws), draws.start // BLOCK, self.seed)
-        return np.concatenate([self.matrix.weighted(some.astype(np.float64)) for _, some in counts])
+        counts = np.empty((len(draws), self.matrix.n_units))
+        for stratum, units in self._strata():
+            for rows, some in resamples_of(len(units), len(draws), draws.start // BLOCK, self.seed, stratum):
+                counts[rows, units] = some
+        return self.matrix.weighted(counts)
+
+    def _strata(self) -> Iterator[tuple[tuple[int, ...], NDArray[np.int64]]]:
+        """The units of each stratum, with what its streams are told from others' by."""
+        if (strata := self.matrix.strata) is None:
+            yield (), np.arange(self.matrix.n_units)
+            return
+        if self.matrix.units is not None:  # all items of a unit are of one stratum
+            strata = strata[np.unique(self.matrix.units, return_index=True)[1]]
+        for n in range(int(strata.max()) + 1):
+            yield (n,), np.flatnonzero(strata == n)
 
 
 def swapped_differences(matrix: PairMatrix, pairs: Sequence[Pair], resamples: int, seed: int,
@@ -221,11 +234,14 @@ def permutation_tails(pairs: Sequence[Observed], settings: Settings) -> list[Tai
     """Test pairs of a `PairMatrix` by swaps: by all of them where few units differ, else by random ones.
 
     A swap that leaves a correlation undefined counts as extreme. Ties are those within the tolerance of 1, not of what
-    was observed: swaps change correlations that are nearly 0 into others, with all the rounding of those.
+    was observed: swaps change correlations that are nearly 0 into others, with all the rounding of those. For the same
+    reason the observed difference is that of no swap, rounded as the others are.
     """
     matrix, alternative = pairs[0].matrix, settings.alternative
     assert isinstance(matrix, PairMatrix)
-    bars = {o.pair: extremity(o.difference, alternative) - TOLERANCE for o in pairs}
+    nothing = np.zeros((1, matrix.n_units), dtype=np.uint8)
+    bars = {o.pair: extremity(float(_Swapped.of(matrix, o.pair).differences(nothing)[0]), alternative) - TOLERANCE
+            for o in pairs}
     few = {o.pair: n for o in pairs if (n := len(differing_units(matrix, o.pair))) <= ENUMERATED}
     found = {}
     for pair, n in few.items():

@@ -51,12 +51,14 @@ def swapped_sums(statistics: Floats, resamples: int, seed: int, use: Callable[[F
 
 
 def resampled_sums(statistics: Floats, resamples: int, seed: int, use: Callable[[Floats], Used],
-                   execution: Execution) -> Iterator[Used]:
+                   execution: Execution, strata: NDArray[np.int64] | None = None) -> Iterator[Used]:
     """Draw as many units as there are, with replacement, again and again, and sum the statistics over them.
 
-    Arguments and results as in `swapped_sums`.
+    Arguments and results as in `swapped_sums`. Of each of the `strata` [units], numbered from 0, as many units are
+    drawn as it has.
     """
-    return execution.map(_Resamples(_Columns.of(statistics), seed, use), _blocks(resamples))
+    parts = None if strata is None else tuple(np.flatnonzero(strata == n) for n in range(int(strata.max()) + 1))
+    return execution.map(_Resamples(_Columns.of(statistics), seed, use, parts), _blocks(resamples))
 
 
 def swaps(units: int, block: int, seed: int) -> Iterator[tuple[slice, NDArray[np.uint8]]]:
@@ -68,7 +70,8 @@ def swaps(units: int, block: int, seed: int) -> Iterator[tuple[slice, NDArray[np
         yield part, np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
 
 
-def resamples_of(units: int, draws: int, block: int, seed: int) -> Iterator[tuple[slice, Singles]]:
+def resamples_of(units: int, draws: int, block: int, seed: int,
+                 stratum: tuple[int, ...] = ()) -> Iterator[tuple[slice, Singles]]:
     """The draws of a block: for some draws at a time, how often each takes every unit, [draws, units].
 
     The counts of n draws with replacement are multinomial. Independent Poisson counts with the sum N are multinomial
@@ -76,7 +79,7 @@ def resamples_of(units: int, draws: int, block: int, seed: int) -> Iterator[tupl
     as it is. Poisson counts are read off a table by 16 random bits each, more bits deciding where a step of the
     distribution function lies between two entries. That is several times faster than drawing and counting n indices.
     """
-    rng = np.random.Generator(_stream(seed, COUNTS, block))
+    rng = np.random.Generator(_stream(seed, COUNTS, block, *stratum))
     some = max(1, _CELLS // units)
     for at in range(0, draws, some):
         rows = min(some, draws - at)
@@ -163,18 +166,27 @@ class _Resamples(Generic[Used]):
     columns: _Columns
     seed: int
     use: Callable[[Floats], Used]
+    parts: tuple[NDArray[np.int64], ...] | None
 
     def __call__(self, numbered: tuple[int, int]) -> Used:
         block, draws = numbered
-        distinct = self.columns.distinct
-        sums = np.empty((draws, distinct.shape[1]))
-        for rows, counts in resamples_of(len(distinct), draws, block, self.seed):
-            sums[rows] = counts.astype(distinct.dtype, copy=False) @ distinct
+        sums = np.zeros((draws, self.columns.distinct.shape[1]))
+        for stratum, distinct in self._strata():
+            for rows, counts in resamples_of(len(distinct), draws, block, self.seed, stratum):
+                sums[rows] += counts.astype(distinct.dtype, copy=False) @ distinct
         return self.use(self.columns.lay_out(sums))
 
+    def _strata(self) -> Iterator[tuple[tuple[int, ...], NDArray[Any]]]:
+        """The columns of each stratum, with what its streams are told from others' by."""
+        if self.parts is None:
+            yield (), self.columns.distinct
+            return
+        for n, part in enumerate(self.parts):
+            yield (n,), self.columns.distinct[part]
 
-def _stream(seed: int, kind: int, block: int) -> np.random.PCG64:
-    return np.random.PCG64(np.random.SeedSequence(seed, spawn_key=(kind, block)))
+
+def _stream(seed: int, *key: int) -> np.random.PCG64:
+    return np.random.PCG64(np.random.SeedSequence(seed, spawn_key=key))
 
 
 def _blocks(resamples: int) -> list[tuple[int, int]]:

@@ -16,7 +16,8 @@ import numpy as np
 
 from registry.errors import InputError
 from registry.significance.base import Method, Observed, Settings
-from registry.significance.bootstrap import MOST_UNDEFINED, resampled_scores
+from registry.significance.bootstrap import resampled_scores
+from registry.significance.ideal import MOST_UNDEFINED
 from registry.significance.matrix import Floats
 from registry.significance.normal import log_normal_p, log_t_p
 from registry.significance.permutation import TOLERANCE, monte_carlo_tail

@@ -43,11 +43,11 @@ def ideal_tail(observed: Observed, settings: Settings) -> Tail | None:
     p <= 1 - confidence; the percentile and the basic one are those of the defined resamples.
 
     Returns:
-        The tail, p with a relative error of about 1e-11. None where the score is no quotient of whole numbers or
-        decimals whose denominators the systems share, where the lattice is too large, and for the interval `bca`.
+        The tail, p with a relative error of about 1e-11. None where there are strata, where the score is no quotient of
+        whole numbers or decimals whose denominators the systems share, where the lattice is too large, and for `bca`.
     """
     matrix = observed.matrix
-    if matrix.quotient is None or settings.interval == "bca":
+    if matrix.quotient is None or matrix.strata is not None or settings.interval == "bca":
         return None
     parts = [part[:, list(observed.pair)] for part in matrix.parts]
     over, under = (as_whole(part) for part in parts)

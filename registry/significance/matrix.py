@@ -41,6 +41,7 @@ class StatisticMatrix:
         statistics: [items, systems, columns], in an order of items that does not depend on the order of files.
         score: From sums [..., columns] to scores [...]; undefined is nan.
         units: [items], the number from 0 of the cluster that each item belongs to; None where items are the units.
+        strata: [items], the number from 0 of the stratum within which each item is resampled; None: there is one.
         lower_is_better: Whether a lower score is the better one.
         quotient: Where the score is one linear function of the sums over another, the coefficients of both.
         family: The statistics family that the columns are of (`registry.families`), where a test needs their meaning.
@@ -50,6 +51,7 @@ class StatisticMatrix:
     statistics: Floats
     score: Score
     units: NDArray[np.int64] | None = None
+    strata: NDArray[np.int64] | None = None
     lower_is_better: bool = False
     quotient: Quotient | None = None
     family: str | None = None
@@ -67,7 +69,8 @@ class StatisticMatrix:
             return self
         sums = np.zeros((self.n_units, *self.statistics.shape[1:]))
         np.add.at(sums, self.units, self.statistics)
-        return replace(self, statistics=sums, units=None)
+        first = np.unique(self.units, return_index=True)[1]  # all items of a unit are of one stratum
+        return replace(self, statistics=sums, units=None, strata=None if self.strata is None else self.strata[first])
 
     def of_systems(self, chosen: Sequence[int]) -> StatisticMatrix:
         """The same matrix with only the chosen systems, in their order."""

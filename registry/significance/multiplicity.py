@@ -20,17 +20,20 @@ class Correction:
 
     Attributes:
         name: What manifests and commands call it.
+        title: What people call it.
         controls: The error rate that stays below alpha where adjusted p-values up to alpha are called significant.
         assumes: What must hold of the p-values for that.
         citation: Where it comes from.
-        function: From p-values [family], none undefined, to adjusted ones, of at most 1 and in the order of the given.
+        function: From p-values [family], none undefined, to adjusted ones, of at most 1 and in the order of the given;
+            None where joint draws are adjusted rather than p-values (`registry.significance.stepdown`).
     """
 
     name: str
+    title: str
     controls: Literal["family-wise error", "false discovery rate", "nothing"]
     assumes: str
     citation: str
-    function: Callable[[Floats], Floats] = field(repr=False)
+    function: Callable[[Floats], Floats] | None = field(repr=False)
 
 
 def adjust(p: Floats, correction: str) -> Floats:
@@ -39,10 +42,13 @@ def adjust(p: Floats, correction: str) -> Floats:
     An undefined p-value (nan) stays so and counts in the family as one that rejects nothing.
 
     Raises:
-        ValueError: The correction does not take a family of this size (shaffer).
+        ValueError: The correction does not take a family of this size (shaffer), or no p-values but draws.
     """
+    function = CORRECTIONS[correction].function
+    if function is None:
+        raise ValueError(f"{correction} adjusts joint draws, not p-values")
     defined = np.where(np.isnan(p), 1.0, p)
-    return np.where(np.isnan(p), np.nan, CORRECTIONS[correction].function(defined))
+    return np.where(np.isnan(p), np.nan, function(defined))
 
 
 def shaffer_factors(systems: int) -> Floats:
@@ -113,20 +119,27 @@ def _step_up(p: Floats, factors: Floats) -> Floats:
 
 CORRECTIONS: dict[str, Correction] = {
     correction.name: correction for correction in (
-        Correction("holm", "family-wise error", "nothing", "Holm 1979", _holm),
-        Correction("shaffer", "family-wise error",
+        Correction("holm", "Holm's correction", "family-wise error", "nothing", "Holm 1979", _holm),
+        Correction("shaffer", "Shaffer's correction", "family-wise error",
                    "the family is that of all pairs of k systems, each tested two-sided, and equality is transitive: "
                    "if A = B and B = C, then A = C",
                    "Shaffer 1986, procedure S1", _shaffer),
-        Correction("bonferroni", "family-wise error", "nothing", "Dunn 1961", _bonferroni),
-        Correction("hochberg", "family-wise error",
+        Correction("bonferroni", "Bonferroni's correction", "family-wise error", "nothing", "Dunn 1961", _bonferroni),
+        Correction("hochberg", "Hochberg's correction", "family-wise error",
                    "p-values are independent or positively dependent (MTP2), which those of all pairs need not be",
                    "Hochberg 1988; Sarkar 1998", _hochberg),
-        Correction("bh", "false discovery rate",
+        Correction("bh", "Benjamini and Hochberg's correction", "false discovery rate",
                    "p-values are independent or positively dependent (PRDS), which those of all pairs need not be",
                    "Benjamini and Hochberg 1995; Benjamini and Yekutieli 2001", _benjamini_hochberg),
-        Correction("by", "false discovery rate", "nothing", "Benjamini and Yekutieli 2001, theorem 1.3",
-                   _benjamini_yekutieli),
-        Correction("none", "nothing", "every pair is judged alone: errors add up over the family", "", _uncorrected),
+        Correction("by", "Benjamini and Yekutieli's correction", "false discovery rate", "nothing",
+                   "Benjamini and Yekutieli 2001, theorem 1.3", _benjamini_yekutieli),
+        Correction("min-p", "step-down min-P correction", "family-wise error",
+                   "the test is permutation or bootstrap, and units are many, where pairs share systems",
+                   "Westfall and Young 1993, algorithm 2.8", None),
+        Correction("max-t", "step-down max-T correction", "family-wise error",
+                   "the test is permutation or bootstrap, and units are many, where pairs share systems",
+                   "Westfall and Young 1993, algorithm 4.1", None),
+        Correction("none", "no correction", "nothing", "every pair is judged alone: errors add up over the family", "",
+                   _uncorrected),
     )
 }

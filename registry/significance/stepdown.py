@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +26,8 @@ from registry.significance.matrix import Floats, Score, StatisticMatrix
 from registry.significance.permutation import TOLERANCE
 
 Places = NDArray[np.int64]
+
+STEP_DOWN = ("permutation", "bootstrap")  # the tests that have joint draws
 
 _SINGLE = 1e-6  # relative to a statistic: what is kept in single precision may be equal when closer
 _BEYOND = 1e30  # stands for an undefined difference, which is more extreme than any other
@@ -69,9 +71,8 @@ class StepDown:
     adjusted: Floats
 
 
-def draws_of(matrix: StatisticMatrix, pairs: Sequence[Pair], settings: Settings,
-             kind: Literal["permutation", "bootstrap"]) -> Draws:
-    """Draw the differences of all pairs under the null, from the swaps or resamples that the tests of that name use.
+def draws_of(matrix: StatisticMatrix, pairs: Sequence[Pair], settings: Settings, kind: str) -> Draws:
+    """Draw the differences of all pairs under the null, from the swaps or resamples that the test called `kind` uses.
 
     A permutation swaps the same units in all pairs, and each pair only its own two systems; a bootstrap's differences
     are less the observed one, and the matrix keeps its scores (`resampled_scores`). Ties are those within the tests'

@@ -134,7 +134,7 @@ def bootstrap_t(pairs: Sequence[Observed], settings: Settings) -> Iterator[tuple
         found = np.empty((len(group), settings.resamples))
         at = 0
         for difference, error in resampled_sums(one.columns[:, None, :], settings.resamples, settings.seed,
-                                                _Resampled(one), settings.execution):
+                                                _Resampled(one), settings.execution, pairs[0].matrix.strata):
             with np.errstate(divide="ignore", invalid="ignore"):
                 moved = difference - differences
                 found[:, at:at + len(moved)] = np.where((error == 0) & (moved == 0), 0.0, moved / error).T

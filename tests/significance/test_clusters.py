@@ -52,7 +52,7 @@ def test_published_correlation():
     """Six targets rated four times: ICC(1,1) = 0.17, mean squares 11.24 and 6.26 (Shrout and Fleiss 1979, table 3)."""
     ratings = np.array([[9, 2, 5, 8], [6, 1, 3, 2], [8, 4, 6, 8], [7, 1, 2, 6], [10, 5, 6, 9], [6, 2, 4, 7]])
     found = design_effect(of_gains(ratings.ravel(), np.repeat(np.arange(6), 4)), (0, 1))
-    assert (found.n_units, found.n_clusters) == (24, 6)
+    assert (found.n_items, found.n_clusters) == (24, 6)
     assert found.intra_cluster_correlation == pytest.approx(0.17, abs=0.005)
     assert found.intra_cluster_correlation == pytest.approx((11.24 - 6.26) / (11.24 + 3 * 6.26), abs=5e-4)
 
@@ -161,7 +161,7 @@ def test_items_of_their_own():
     m = of_spans(np.random.default_rng(3), np.arange(30))
     for units in (None, m.units):
         found = design_effect(StatisticMatrix(m.statistics, m.score, units, quotient=F1), (0, 1))
-        assert (found.n_units, found.n_clusters) == (30, 30)
+        assert (found.n_items, found.n_clusters) == (30, 30)
         assert found.design_effect == pytest.approx(1, rel=1e-12)
         assert math.isnan(found.intra_cluster_correlation)
         assert found.note

@@ -1,0 +1,79 @@
+"""Commands that compute what stands beside the p-values: effects, best."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from registry.cli.console import show
+from registry.cli.options import Db, Format, Memory, MetricAlias, OutputFormat, TaskName, Workers, database, execution
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from registry.evaluation.requests import Request
+    from registry.store.catalog import AnyRow
+
+Unit = Annotated[str | None, typer.Option("--unit", help="item, or cluster.")]
+Analysis = Callable[["Connection", "AnyRow", "Request"], Iterator[list[dict[str, Any]]]]
+
+
+def effects(
+    task: TaskName = None,
+    metric: MetricAlias = None,
+    margin: Annotated[float | None, typer.Option("--margin", help=(
+        "The largest difference of scores that does not matter: also test whether systems are equivalent."))] = None,
+    confidence: Annotated[float | None, typer.Option("--confidence", help="Of the intervals.")] = None,
+    unit: Unit = None,
+    db: Db = None,
+    format_: OutputFormat = None,
+    workers: Workers = None,
+    memory: Memory = None,
+) -> None:
+    """Print effect sizes of every pair, and equivalence, clustering and normality of its differences."""
+    from registry.evaluation.effects import pair_effects
+
+    given = {"margin": margin, "confidence": confidence, "unit": unit}
+    columns = ("system_a", "system_b", "effect", "value", "low", "high", "p_value", "note")
+    _show(pair_effects, given, columns, task, metric, db, format_, workers, memory)
+
+
+def best(
+    task: TaskName = None,
+    metric: MetricAlias = None,
+    alpha: Annotated[float | None, typer.Option("--alpha", help="1 - the level of all statements together.")] = None,
+    resamples: Annotated[int | None, typer.Option("--resamples", help="Of the bootstrap.")] = None,
+    unit: Unit = None,
+    db: Db = None,
+    format_: OutputFormat = None,
+    workers: Workers = None,
+    memory: Memory = None,
+) -> None:
+    """Print which systems may be the best one, and which ranks every system may have, all at once."""
+    from registry.evaluation.effects import best_systems
+
+    given = {"alpha": alpha, "resamples": resamples, "unit": unit}
+    columns = ("system", "score", "may_be_best", "low", "high", "rank_low", "rank_high")
+    _show(best_systems, given, columns, task, metric, db, format_, workers, memory)
+
+
+def _show(analysis: Analysis, given: dict[str, Any], columns: tuple[str, ...], task: str | None, metric: str | None,
+          db: Path | None, format_: Format | None, workers: int | None, memory: str | None) -> None:
+    from registry.errors import MismatchError
+    from registry.evaluation import declared_request
+    from registry.reports.effects import effect_table
+    from registry.store import catalog
+
+    given = {name: value for name, value in given.items() if value is not None}
+    with database(db).reading() as connection:
+        found = []
+        for row in catalog.tasks(connection, task):
+            request = declared_request(row, given, None if metric is None else (metric,),
+                                       execution(workers, None, memory))
+            found += [effect_table(rows, columns) for rows in analysis(connection, row, request)]
+    if not found:
+        raise MismatchError("there is nothing to compare yet; `registry score` brings submissions in")
+    show(found, format_)

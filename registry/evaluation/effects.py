@@ -1,0 +1,104 @@
+"""What stands beside the p-values of a board, computed from its statistics when somebody asks.
+
+Effect sizes, equivalence within a declared margin, clustering and normality of every pair; and for every system whether
+it may be the best one, and which ranks it may have.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import asdict, replace
+from itertools import combinations
+from typing import Any
+
+from sqlalchemy import Connection
+
+from registry.errors import InputError
+from registry.evaluation.boards import Board, load, places
+from registry.evaluation.requests import Request
+from registry.significance import Bootstrap, Settings
+from registry.significance.base import Observed
+from registry.significance.best import compare_with_best, rank_intervals
+from registry.significance.bootstrap import resampled_scores
+from registry.significance.clusters import design_effect
+from registry.significance.effects import effects, equivalence
+from registry.significance.normality import normality
+from registry.significance.units import unit_gains
+from registry.store.catalog import AnyRow
+
+
+def pair_effects(connection: Connection, task_row: AnyRow, request: Request) -> Iterator[list[dict[str, Any]]]:
+    """Give a list of rows for every board: `effect`, its value, interval and p-value, for each pair, best first."""
+    for board in _boards(connection, task_row, request):
+        yield [row for a, b in combinations(range(len(board.members)), 2) for row in _of_pair(board, a, b, request)]
+
+
+def best_systems(connection: Connection, task_row: AnyRow, request: Request) -> Iterator[list[dict[str, Any]]]:
+    """Give a list of rows for every board: each system compared with the best of the others, and its possible ranks.
+
+    Both are simultaneous at 1 - alpha, from the bootstrap's resamples of all systems.
+    """
+    for board in _boards(connection, task_row, request):
+        if len(board.members) < 2:
+            continue
+        if board.matrix.n_units < 2:
+            raise InputError(f"{board.place.name}: one unit cannot be resampled")
+        resampled = resampled_scores(board.matrix.by_unit, _settings(request))
+        alpha, lower = request.significance.alpha, board.matrix.lower_is_better
+        best = compare_with_best(board.scores, resampled, alpha=alpha, lower_is_better=lower)
+        ranks = rank_intervals(board.scores, resampled, alpha=alpha, lower_is_better=lower)
+        yield [_place(board) | _system(board, n) | {
+            "score": float(board.scores[n]), "may_be_best": bool(best.possible[n]), "low": float(best.low[n]),
+            "high": float(best.high[n]), "rank_low": int(ranks.low[n]), "rank_high": int(ranks.high[n])}
+            for n in range(len(board.members))]
+
+
+def _boards(connection: Connection, task_row: AnyRow, request: Request) -> Iterator[Board]:
+    for place in list(places(connection, task_row, request)):
+        if (board := load(connection, place, request.significance)) is not None:
+            yield board
+
+
+def _of_pair(board: Board, a: int, b: int, request: Request) -> Iterator[dict[str, Any]]:
+    matrix, settings = board.matrix.by_unit, _settings(request)
+    (observed,) = Observed.of(matrix, [(a, b)])
+    pair = _place(board) | _system(board, a, "_a") | _system(board, b, "_b")
+
+    def row(effect: str, value: float, low: float = math.nan, high: float = math.nan, p_value: float = math.nan,
+            note: str = "") -> dict[str, Any]:
+        return pair | {"effect": effect, "value": value, "low": low, "high": high, "p_value": p_value, "note": note}
+
+    (tested,) = Bootstrap().run(matrix, [(a, b)], settings)
+    yield row("difference", observed.difference, tested.ci_low, tested.ci_high, tested.p_value,
+              tested.note or f"bootstrap, {tested.method}")
+    for effect in effects(observed, settings.confidence):
+        yield row(effect.name, effect.value, effect.low, effect.high, note=effect.note)
+    if request.significance.margin is not None:
+        asked = replace(settings, confidence=1 - request.significance.alpha)
+        found = equivalence(observed, request.significance.margin, asked)
+        yield row("equivalence", found.margin, found.low, found.high, found.p_value,
+                  found.note or f"test: {found.test}")
+    if board.matrix.units is not None:
+        clustering = asdict(design_effect(board.matrix, (a, b)))
+        for name in ("intra_cluster_correlation", "design_effect"):
+            yield row(name, clustering[name], note=clustering["note"])
+    for check in normality(unit_gains(observed)[0]):
+        yield row(check.name, check.statistic, p_value=check.p_value, note=check.note)
+
+
+def _settings(request: Request) -> Settings:
+    asked = request.significance
+    assert asked.seed is not None  # a request carries its seed
+    return Settings("two-sided", asked.resamples, asked.seed, confidence=asked.confidence, execution=request.execution)
+
+
+def _place(board: Board) -> dict[str, Any]:
+    place = board.place
+    return {"task": place.task.slug, "test_set": place.test_set.name, "track": place.track, "facet": place.facet_name,
+            "metric": place.metric.alias, "metric_name": place.metric.name}
+
+
+def _system(board: Board, n: int, side: str = "") -> dict[str, Any]:
+    member = board.members[n]
+    return {f"system{side}": member.system, f"submission{side}": member.name}
