@@ -23,6 +23,7 @@ class Thing(StrEnum):
     metrics = "metrics"
     readers = "readers"
     tests = "tests"
+    corrections = "corrections"
     runs = "runs"
 
 
@@ -31,10 +32,11 @@ def list_(
     db: Db = None,
     format_: OutputFormat = None,
 ) -> None:
-    """List tasks, submissions or runs of the registry, or the metrics, readers and tests that the program knows."""
+    """List tasks, submissions or runs of the registry, or the metrics, readers, tests and corrections there are."""
     from registry.reports.table import Table
 
-    known = {Thing.metrics: _metrics, Thing.readers: _readers, Thing.tests: _tests}
+    known = {Thing.metrics: _metrics, Thing.readers: _readers, Thing.tests: _tests,
+             Thing.corrections: _corrections}
     keys, rows = known[thing]() if thing in known else _stored(thing, db)
     show([Table(rows, keys=keys)], format_)
 
@@ -58,11 +60,27 @@ def _readers() -> Listing:
 
 
 def _tests() -> Listing:
-    from registry.significance import TESTS
+    from registry.significance import OVERALL_TESTS, TESTS
 
-    return ["id", "options", "about", "null", "assumes", "citation"], [
-        {"id": name, "options": _options(t), "about": _about(t), "null": t.null, "assumes": t.assumes,
-         "citation": t.citation} for name, t in TESTS.items()]
+    rows = [
+        {"id": name, "of": "pairs", "options": _options(t),
+         "units": "items or clusters" if t.takes_clusters else "items",
+         "families": ", ".join(t.families) if t.families else "any that adds up",
+         "independent": "assumes independent results" if t.independent else "", "about": _about(t), "null": t.null,
+         "assumes": t.assumes, "citation": t.citation} for name, t in TESTS.items()]
+    rows += [
+        {"id": name, "of": "all systems", "options": _options(t), "units": "items or clusters",
+         "families": "any that adds up", "independent": "", "about": _about(t), "null": t.null, "assumes": t.assumes,
+         "citation": t.citation} for name, t in OVERALL_TESTS.items()]
+    return list(rows[0]), rows
+
+
+def _corrections() -> Listing:
+    from registry.significance import CORRECTIONS
+
+    return ["id", "controls", "assumes", "citation"], [
+        {"id": name, "controls": c.controls, "assumes": c.assumes, "citation": c.citation}
+        for name, c in CORRECTIONS.items()]
 
 
 def _options(value: Any) -> str:

@@ -60,8 +60,8 @@ class Bootstrap(PairTest):
             return [_studentized_tail(*drawn, settings) for drawn in bootstrap_t(pairs, settings)]
         if self.variant == "berg-kirkpatrick-2012":
             return _drawn(pairs, _berg_kirkpatrick, settings)
-        here = replace(settings.execution, cluster=None, progress=None)
-        found = dict(zip((o.pair for o in pairs), here.map(lambda o: ideal_tail(o, settings), pairs), strict=True))
+        ideal = settings.execution.here.map(lambda o: ideal_tail(o, settings), pairs)
+        found = dict(zip((o.pair for o in pairs), ideal, strict=True))
         drawn = [o for o in pairs if found[o.pair] is None]
         found |= dict(zip((o.pair for o in drawn), _drawn(drawn, _tail, settings), strict=True))
         return [tail for o in pairs if (tail := found[o.pair]) is not None]
@@ -90,8 +90,8 @@ def _drawn(pairs: Sequence[Observed], test: Callable[[Observed, Floats, Floats, 
     chosen = sorted({system for o in pairs for system in o.pair})
     some = matrix if len(chosen) == matrix.statistics.shape[1] else matrix.of_systems(chosen)
     scores = dict(zip(chosen, resampled_scores(some, settings).T, strict=True))
-    here = replace(settings.execution, cluster=None, progress=None)
-    return list(here.map(lambda o: test(o, scores[o.pair[0]], scores[o.pair[1]], settings), pairs))
+    of_pair = settings.execution.here.map(lambda o: test(o, scores[o.pair[0]], scores[o.pair[1]], settings), pairs)
+    return list(of_pair)
 
 
 def resampled_scores(matrix: StatisticMatrix, settings: Settings) -> Floats:

@@ -10,7 +10,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from threadpoolctl import threadpool_limits
@@ -41,6 +41,11 @@ class Execution:
     def threads(self) -> int:
         """How many threads work in this process."""
         return self.workers or os.cpu_count() or 1
+
+    @property
+    def here(self) -> Execution:
+        """The same in this process, and without telling how far it is: for what is done pair by pair."""
+        return replace(self, cluster=None, progress=None)
 
     def map(self, work: Callable[[Task], Result], tasks: Sequence[Task]) -> Iterator[Result]:
         """Work on tasks and give the results in their order.

@@ -28,7 +28,9 @@ Ints = NDArray[np.int64]
 
 HALVES = 32  # weights up to which all sums of either half are listed
 MAX_WORK = 2**26  # cells of the transform times distinct vectors; beyond it Monte Carlo is the better answer
+HOPELESS = 64  # times too large without a tilt: no tilt makes the window that much smaller
 SMALL = 2**24  # cells times vectors up to which plain convolution is as fast
+SILENT = -50.0  # the logarithm of what is nothing beside 1
 TOLERANCE = 1e-14
 
 
@@ -126,6 +128,8 @@ def log_probability(vectors: Ints, region: Region) -> float:
         return -math.inf
     if len(vectors) <= 1000 and len(vectors) * np.prod(high - low + 1) <= SMALL:
         return _by_convolution(vectors, starts, low, high)
+    if np.prod(np.minimum(18 * sums.deviations(np.zeros(2)), high - low) + 1) * len(sums.counts) > HOPELESS * MAX_WORK:
+        raise TooLargeError
     rim = 0.5 * (high > low)
     tilt = sums.tilt_for(np.clip(_likeliest(sums, region, low, high), low + rim, high - rim))
     for share in (1, 0.75, 0.5, 0.25, 0):  # less of it where few points lie near the boundary, so that it overshoots
@@ -313,26 +317,42 @@ class _Sums:
     def window(self, tilt: Floats, first: Ints, last: Ints) -> Floats:
         """P_t(B = x) for x from `first` to `last`, what lies outside folded in modulo the window's sides."""
         sides = last - first + 1
-        frequencies = np.arange(sides[0])[:, None], np.arange(sides[1] // 2 + 1)[None, :]
-
-        def angle(vector: Ints) -> Floats:
-            return _angle(frequencies[0], vector[0], sides[0]) + _angle(frequencies[1], vector[1], sides[1])
-
+        p, q = self.probabilities(tilt)
+        rows, columns = self._loud(p * q, sides)
         # the inverse transform has exp(+i...), so it takes the conjugate of E exp(i f.B), moved to the window's corner
-        transform = np.exp(1j * angle(first))
-        for vector, count, p, q in zip(self.whole, self.counts, *self.probabilities(tilt), strict=True):
-            if count <= 8:
-                factor = q + p * np.exp(-1j * angle(vector))
-                for _ in range(int(count)):
-                    transform *= factor
-                continue
-            turned = angle(vector)  # many at once: by logarithms that keep their digits near 0
+        log_modulus, phase = np.zeros(len(rows)), -_turn(rows, columns, first, sides)
+        for n, vector in enumerate(self.whole):  # by logarithms that keep their digits near 0
+            turned = _turn(rows, columns, vector, sides)
             with np.errstate(divide="ignore"):  # a modulus of 0 is exact: its logarithm is -inf
-                log_modulus = np.log1p(-4 * p * q * np.sin(turned / 2) ** 2) / 2
-            phase = np.arctan2(p * np.sin(turned), q + p * np.cos(turned))
-            transform *= np.exp(count * log_modulus) * np.exp(-1j * count * phase)
+                log_modulus += self.counts[n] / 2 * np.log1p(-4 * p[n] * q[n] * np.sin(turned / 2) ** 2)
+            phase += self.counts[n] * np.arctan2(p[n] * np.sin(turned), q[n] + p[n] * np.cos(turned))
+        transform = np.zeros((sides[0], sides[1] // 2 + 1), dtype=np.complex128)
+        transform[rows, columns] = np.exp(log_modulus) * np.exp(-1j * phase)
         masses: Floats = np.fft.irfft2(transform, tuple(sides))
         return masses
+
+    def _loud(self, variances: Floats, sides: Ints) -> tuple[Ints, Ints]:
+        """The frequencies at which the transform is not as good as 0: few, unless the window is hardly wider than B.
+
+        The transform's modulus is a product over the vectors. With those of the largest share first, nearly all
+        frequencies drop out at once.
+        """
+        rows, columns = (side.ravel() for side in np.indices((sides[0], sides[1] // 2 + 1)))
+        log_modulus = np.zeros(len(rows))
+        for n in np.argsort(-self.counts * variances):
+            cosine = [(np.cos(angle), np.sin(angle)) for angle in (
+                _angle(np.arange(side), step, side) for step, side in zip(self.whole[n], sides, strict=True))]
+            (c, s), (d, t) = cosine
+            swing = np.clip(1 - (c[rows] * d[columns] - s[rows] * t[columns]), 0, 2)
+            log_modulus += self.counts[n] / 2 * np.log1p(-2 * min(variances[n], 0.25 * (1 - 1e-15)) * swing)
+            if np.count_nonzero(loud := log_modulus > SILENT) < 0.7 * len(rows):
+                rows, columns, log_modulus = rows[loud], columns[loud], log_modulus[loud]
+        return rows, columns
+
+
+def _turn(rows: Ints, columns: Ints, vector: Ints, sides: Ints) -> Floats:
+    """The angles 2 pi f.v of frequencies and a vector, up to whole turns."""
+    return _angle(rows, vector[0], sides[0]) + _angle(columns, vector[1], sides[1])
 
 
 def _angle(frequencies: Ints, multiple: int, size: int) -> Floats:

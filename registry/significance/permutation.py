@@ -53,7 +53,8 @@ class Permutation(PairTest):
         """Give exact tails where the lattice allows, and draw the other pairs together."""
         if self.studentized:
             return _studentized(pairs, settings)
-        found = {o.pair: _exact(o, settings) for o in pairs}
+        exact = settings.execution.here.map(lambda o: _exact(o, settings), pairs)
+        found = dict(zip((o.pair for o in pairs), exact, strict=True))
         drawn = [o for o in pairs if found[o.pair] is None]
         found |= dict(zip((o.pair for o in drawn), _monte_carlo(drawn, settings), strict=True))
         return [tail for o in pairs if (tail := found[o.pair]) is not None]

@@ -12,7 +12,7 @@ pairs that share systems, which swaps and resamples have right in the limit of m
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -89,7 +89,7 @@ def draws_of(matrix: StatisticMatrix, pairs: Sequence[Pair], settings: Settings,
     else:
         blocks = _recentred(matrix, settings, a, b, difference)
     return Draws(extremity(difference, alternative), blocks, settings.resamples, tolerance,
-                 replace(settings.execution, cluster=None, progress=None))
+                 settings.execution.here)
 
 
 def min_p(draws: Draws) -> StepDown:

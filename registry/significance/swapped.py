@@ -46,13 +46,14 @@ class Swapped(Protocol):
 
 
 def z_scores(values: Floats) -> Floats:
-    """Give values [items] a mean of 0 and a deviation of 1.
+    """Give values [items] a mean of 0 and a deviation of 1; all the same, they are nan.
 
     Decimals are taken as the whole numbers that they were written as, so that percentages become what shares become.
     """
     whole = as_whole(values)
     plain = values if whole is None else whole.astype(np.float64)
-    return np.asarray((plain - plain.mean()) / plain.std())
+    deviation = float(plain.std())
+    return np.asarray((plain - plain.mean()) / (deviation or np.nan))
 
 
 def ranks(values: Floats) -> Floats:

@@ -3,19 +3,21 @@
     python -m tests.benchmarks [NAME ...]
 """
 
-import importlib
 import sys
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 
-from tests.benchmarks.figures import Figure
+from tests.benchmarks.figures import Figure, measure
 
-BENCHMARKS = ("command_line", "inserts", "bootstrap")
+BENCHMARKS = ("command_line", "inserts", "statistics", "bootstrap", "permutation", "costs")
 
 
 def main(names):
     figures: list[Figure] = []
     for name in names or BENCHMARKS:
         print(f"running {name} ...", file=sys.stderr, flush=True)
-        figures += importlib.import_module(f"tests.benchmarks.{name}").run()
+        with ProcessPoolExecutor(1, get_context("spawn")) as process:  # each has its memory measured by itself
+            figures += process.submit(measure, name).result()
     width = max(len(figure.what) for figure in figures)
     for figure in figures:
         verdict = "" if figure.holds is None else "ok" if figure.holds else "MISSED"

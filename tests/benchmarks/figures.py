@@ -1,5 +1,6 @@
 """One line of the benchmarks' table, and how its times are taken."""
 
+import importlib
 import statistics
 import time
 from dataclasses import dataclass
@@ -13,6 +14,11 @@ class Figure:
     measured: str
     beside: str
     holds: bool | None = None
+
+
+def measure(name):
+    """Run the benchmark of that name."""
+    return importlib.import_module(f"tests.benchmarks.{name}").run()
 
 
 def seconds(function, *arguments):

@@ -276,3 +276,52 @@ def test_workers_and_memory_change_no_bit(many, registry):
     registry("run", many.manifest, "--workers", "3")
     assert registry("pairs", "--format", "json").stdout == first
     assert "not a size" in registry("compare", "--memory", "lots", exit_code=3).stderr
+
+
+def test_bootstrap_within_strata(many, registry):
+    """A stratum in which nothing ever differs adds no variance: the interval is that of the other stratum alone."""
+    for labels in many.systems.values():
+        labels |= {k: v for k, v in many.gold.items() if int(k[1:]) >= 40}
+    many.test_set = {"options": {"columns": ["item", "label", "half"]}}
+    many.documents = {k: "second" if int(k[1:]) >= 40 else "first" for k in many.gold}
+    many.test_set |= {"cluster": "half"}
+    many.significance = {"seed": 1, "test": "bootstrap", "resamples": 20_000, "strata": "half"}
+    board = registry("run", many.write(), "--format", "json").json
+    assert "|strata:half|" in board[0]["signature"]
+    stratified = pairs(registry)
+    registry("compare", "--strata", "other", exit_code=3)
+    assert "bootstrap" in registry("compare", "--test", "sign", exit_code=3).stderr
+    for row in stratified:
+        a, b = (many.systems[row[s]] for s in ("system_a", "system_b"))
+        gains = [(a[k] == v) - (b[k] == v) for k, v in many.gold.items() if int(k[1:]) < 40]
+        mean = sum(gains) / 40
+        deviation = (sum((g - mean) ** 2 for g in gains) / 40) ** 0.5
+        if deviation:
+            width = (row["ci_high"] - row["ci_low"]) / 2
+            assert width == pytest.approx(1.96 * deviation / 40**0.5 / 2, rel=0.12)
+    refused = registry("compare", "--unit", "cluster", "--strata", "item", exit_code=3).stderr
+    assert "attribute 'item'" in refused
+
+
+@pytest.mark.parametrize("correction", ["min-p", "max-t", "shaffer", "hochberg", "bh", "by", "bonferroni"])
+def test_every_correction_reaches_the_board(many, registry, correction):
+    """Step-down corrections lie between the raw p-values and Holm's; the others are as their own tests say."""
+    many.significance = {"seed": 1, "test": "bootstrap", "resamples": 2000}
+    registry("run", many.write())
+    holm = {row["submission_a"] + row["submission_b"]: row["p_adjusted"] for row in pairs(registry)}
+    board = registry("compare", "--correction", correction, "--format", "table").stdout
+    assert f"corr:{correction}/36" in board
+    for row in pairs(registry):
+        assert row["p_adjusted"] >= row["p_value"]
+        if correction in ("min-p", "max-t"):
+            assert row["p_adjusted"] <= holm[row["submission_a"] + row["submission_b"]] + 0.02
+        assert row["significant"] == (row["p_adjusted"] <= 0.05)
+
+
+def test_corrections_that_do_not_apply_say_why(many, registry):
+    registry("run", many.write())
+    assert "sign has none" in registry("compare", "--correction", "min-p", "--test", "sign", exit_code=3).stderr
+    one_sided = ("--correction", "shaffer", "--alternative", "greater")
+    assert "one-sided" in registry("compare", *one_sided, exit_code=3).stderr
+    many_draws = ("--correction", "max-t", "--resamples", "10000000", "--memory", "2M", "--test", "permutation")
+    assert "--memory" in registry("compare", *many_draws, exit_code=3).stderr

@@ -139,6 +139,7 @@ def test_standardized_predictions():
     per_cent = np.rint(100 * share * 2**30) / 2**30
     np.testing.assert_allclose(PEARSON.standardized(kept), stats.zscore(share), atol=1e-12)
     assert np.abs(PEARSON.standardized(kept) - PEARSON.standardized(per_cent)).max() < 1e-13
+    assert np.isnan(PEARSON.standardized(np.full(3, 0.1))).all()
     for coefficient in (SPEARMAN, KENDALL):
         np.testing.assert_array_equal(coefficient.standardized(kept), stats.rankdata(share))
 

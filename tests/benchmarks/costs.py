@@ -1,0 +1,36 @@
+"""What a comparison costs against items, systems and resamples."""
+
+import itertools
+
+import numpy as np
+
+from registry.metrics import BLEU
+from registry.significance import Bootstrap, Settings, StatisticMatrix
+from registry.significance.bootstrap import resampled_scores
+from tests.benchmarks.figures import Figure, seconds
+
+
+def run():
+    """Each size alone, from the base on."""
+    sizes = [*(("items", n, 50_000) for n in (1000, 2000, 4000, 8000)),
+             *(("systems", n, 10_000) for n in (20, 50, 100, 200)),
+             *(("resamples", n, n) for n in (25_000, 50_000, 100_000, 200_000))]
+    return [_cost(name, **({"items": 2000, "systems": 20} | {name: size} | {"resamples": resamples}))
+            for name, size, resamples in sizes]
+
+
+def _cost(name, items, systems, resamples):
+    rng = np.random.default_rng(0)
+    total = rng.integers(4, 60, (items, systems, 1)) - np.arange(4)
+    total = np.maximum(total, 0)
+    correct = rng.binomial(total, np.array([0.7, 0.5, 0.35, 0.25]))
+    statistics = np.concatenate([total[..., :1], total[..., :1] + 1, correct, total], axis=-1).astype(float)
+    matrix = StatisticMatrix(statistics, BLEU().score)
+    settings = Settings(resamples=resamples)
+    drawing = seconds(resampled_scores, matrix, settings)
+    pairs = list(itertools.combinations(range(systems), 2))
+    testing = seconds(Bootstrap().run, matrix, pairs, settings)  # the matrix keeps its resampled scores
+    holds = testing <= drawing if name == "systems" else None
+    return Figure(f"bootstrap of BLEU by {name}: {items:,} items, {systems} systems, {resamples:,} resamples",
+                  f"{drawing + testing:.2f} s", f"draws and scores {drawing:.2f} s, {len(pairs)} pairs {testing:.2f} s",
+                  holds)

@@ -1,0 +1,47 @@
+"""Effect sizes, equivalence and the best systems, as commands print them."""
+
+import pytest
+from scipy import stats
+
+
+def test_effects_of_a_pair(task, registry):
+    """System a has 5 of 6 right, b 3, one of them alone: by hand and by scipy."""
+    registry("run", task.write())
+    rows = registry("effects", "--margin", "0.5", "--unit", "item", "--format", "json").json
+    of = {row["effect"]: row for row in rows if (row["system_a"], row["system_b"]) == ("a", "b")}
+    only_a, only_b = 3, 1
+    assert of["difference"]["value"] == pytest.approx(2 / 6)
+    assert of["odds_ratio"]["value"] == 3
+    exact = stats.binomtest(only_a, only_a + only_b).proportion_ci(0.95)
+    assert of["odds_ratio"]["low"] == pytest.approx(exact.low / (1 - exact.low))
+    assert of["odds_ratio"]["high"] == pytest.approx(exact.high / (1 - exact.high))
+    assert of["probability_of_superiority"]["value"] == pytest.approx((1 + 2 / 6) / 2)
+    assert of["equivalence"]["value"] == 0.5
+    assert of["equivalence"]["p_value"] > 0.05
+    assert {"shapiro-wilk", "anderson-darling", "lilliefors"} < of.keys()
+    copies = {row["effect"]: row for row in rows if {row["system_a"], row["system_b"]} == {"b", "c"}}
+    assert copies["difference"]["value"] == copies["standardized_difference"]["value"] == 0
+
+
+def test_clusters_and_their_effect(task, registry):
+    registry("run", task.write())
+    rows = registry("effects", "--unit", "cluster", "--format", "json").json
+    assert {"design_effect", "intra_cluster_correlation"} < {row["effect"] for row in rows}
+    assert "equivalence" not in {row["effect"] for row in rows}
+    assert registry("effects", "--margin", "0", exit_code=3).stderr.startswith("error: margin")
+
+
+def test_best_systems(task, registry):
+    """The one that is always right may be the best alone, against two copies that are mostly wrong."""
+    wrong = {"yes": "no", "no": "yes"}
+    task.gold = {f"i{n}": "yes" if n % 2 else "no" for n in range(60)}
+    task.documents = None
+    b = {k: v if n % 3 else wrong[v] for n, (k, v) in enumerate(task.gold.items())}
+    task.systems = {"a": dict(task.gold), "b": b, "c": dict(b)}
+    registry("run", task.write())
+    rows = {row["system"]: row for row in registry("best", "--format", "json").json}
+    assert [rows[s]["may_be_best"] for s in "abc"] == [True, False, False]
+    assert [(rows[s]["rank_low"], rows[s]["rank_high"]) for s in "abc"] == [(1, 1), (2, 3), (2, 3)]
+    assert rows["a"]["low"] == 0
+    assert rows["b"]["high"] == 0
+    assert "may be best" in registry("best", "--format", "table").stdout

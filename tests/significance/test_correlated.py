@@ -1,0 +1,229 @@
+"""Permutation and bootstrap of correlations: every swap of small sets, draws by hand, theory, invariances."""
+
+import itertools
+import math
+import pickle
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from registry.families import to_lattice
+from registry.significance import Execution, Permutation, Settings, correlated, draws
+from registry.significance.correlated import COEFFICIENTS, PEARSON, SPEARMAN, PairMatrix, resampled_correlations
+from registry.significance.williams import Williams
+from tests.significance.test_correlation import coefficients, pairs, reference
+
+ALTERNATIVES = {"two-sided": abs, "greater": lambda d: d, "less": lambda d: -d}
+
+
+class Swapping(Permutation):
+    """The permutation test of pairs."""
+
+    def tails(self, pairs, settings):
+        return correlated.permutation_tails(pairs, settings)
+
+
+def matrix(x, y, coefficient=PEARSON, **options):
+    """A matrix of predictions [items, systems] and gold values [items]."""
+    x = np.asarray(x, dtype=float)
+    gold = np.broadcast_to(np.asarray(y, dtype=float)[:, None], x.shape)
+    return PairMatrix(np.stack([x, gold], axis=-1), coefficient=coefficient, **options)
+
+
+def noisy(seed, n=60, systems=2, worst=1.4):
+    """Predictions that get worse from system to system, and their gold values."""
+    rng = np.random.default_rng(seed)
+    y = rng.normal(size=n)
+    return y[:, None] + rng.normal(size=(n, systems)) * np.linspace(0.6, worst, systems), y
+
+
+def run(m, pair=(0, 1), **options):
+    return Swapping().run(m, [pair], Settings(**options))[0]
+
+
+def swapped(m, taken):
+    """The differences of systems 0 and 1 by hand, for units that are `taken` [draws, units]."""
+    a, b = m.standardized((0, 1))
+    items = taken if m.units is None else taken[:, m.units]
+    scores = [[reference(m.coefficient, np.where(row, *sides), m.y) for row in items] for sides in ((b, a), (a, b))]
+    return np.subtract(*scores)
+
+
+def enumerated(m, alternative):
+    """The p-value over all swaps of units; an undefined difference is extreme."""
+    every = np.array(list(itertools.product((0, 1), repeat=m.n_units)))
+    reached = np.array([ALTERNATIVES[alternative](d) for d in swapped(m, every)])
+    return float(np.mean(~(reached < reached[0] - 1e-10)))
+
+
+@coefficients
+@settings(max_examples=25)
+@given(case=pairs().filter(lambda c: len(c[2]) < 8), alternative=st.sampled_from(list(ALTERNATIVES)))
+def test_few_items_are_swapped_in_every_way(coefficient, case, alternative):
+    a, b, y, _ = case
+    m = matrix(np.stack([a, b], axis=1), y, coefficient)
+    found = run(m, alternative=alternative)
+    assert found.method == "exact"
+    assert found.p_value == (enumerated(m, alternative) if (a != b).any() else 1)
+
+
+@coefficients
+def test_monte_carlo_agrees_with_all_swaps(coefficient):
+    for seed in range(4):
+        x, y = noisy(seed, n=9)
+        m = matrix(np.round(x), np.round(y), coefficient)
+        expected = enumerated(m, "two-sided")
+        with mock.patch.object(correlated, "ENUMERATED", 0):
+            found = run(m, resamples=4000)
+        assert (found.method, found.resamples) == ("monte-carlo", 4000)
+        deviation = math.sqrt(max(expected * (1 - expected), 1e-4) / 4000)
+        assert abs(found.p_value - (4000 * expected + 1) / 4001) < 6 * deviation
+
+
+@coefficients
+@pytest.mark.parametrize("clusters", [None, 20])
+def test_swaps_are_those_of_other_metrics(coefficient, clusters):
+    """300 draws, beyond the first block; the bits are read off the sums of an identity matrix."""
+    x, y = noisy(5, n=40)
+    units = None if clusters is None else np.arange(40) % clusters
+    m = matrix(x, y, coefficient, units=units)
+    sums = draws.swapped_sums(np.eye(m.n_units)[:, None, :], 300, 7, lambda s: s, Execution())
+    taken = np.concatenate(list(sums))[:, 0].astype(int)
+    expected = swapped(m, taken)
+    found = run(m, resamples=300, seed=7)
+    extremes = np.count_nonzero(np.abs(expected) >= abs(found.difference) - 1e-10)
+    assert found.p_value == (extremes + 1) / 301
+    drawn = correlated.swapped_differences(m, [(0, 1)], 300, 7, lambda d: d, Execution())
+    np.testing.assert_allclose(np.concatenate(list(drawn))[:, 0], expected, atol=1e-12)
+
+
+@coefficients
+@pytest.mark.parametrize("clusters", [None, 20])
+@pytest.mark.parametrize("strata", [None, 3])
+def test_resamples_are_those_of_other_metrics(coefficient, clusters, strata):
+    x, y = noisy(6, n=40, systems=3)
+    units = None if clusters is None else np.arange(40) % clusters
+    of_units = None if strata is None else np.arange(clusters or 40) % strata
+    of_items = of_units if units is None or of_units is None else of_units[units]
+    m = matrix(x, y, coefficient, units=units, strata=of_items)
+    sums = draws.resampled_sums(np.eye(m.n_units)[:, None, :], 300, 7, lambda s: s, Execution(), of_units)
+    counts = np.concatenate(list(sums))[:, 0].astype(int)
+    counts = counts if units is None else counts[:, units]
+    found = np.concatenate(list(resampled_correlations(m, 300, 7, Execution())))
+    assert found.shape == (300, 3)
+    for n in (0, 255, 256, 299):
+        expected = [reference(coefficient, np.repeat(column, counts[n]), np.repeat(y, counts[n])) for column in x.T]
+        np.testing.assert_allclose(found[n], expected, atol=1e-12)
+
+
+def test_the_bootstrap_has_the_standard_error_of_theory():
+    """Of r in normal samples, (1 - r^2) / sqrt(n); of rho without correlation, 1 / sqrt(n - 1)."""
+    x, y = noisy(7, n=1000, worst=1.0)
+    scores = np.concatenate(list(resampled_correlations(matrix(x, y), 4000, 1, Execution())))
+    r = matrix(x, y).scores()
+    np.testing.assert_allclose(scores.std(axis=0), (1 - r**2) / math.sqrt(1000), rtol=0.1)
+    nothing = matrix(np.random.default_rng(1).normal(size=(1000, 1)), y, SPEARMAN)
+    scores = np.concatenate(list(resampled_correlations(nothing, 4000, 1, Execution())))
+    assert scores.std() == pytest.approx(1 / math.sqrt(999), rel=0.1)
+
+
+def test_many_normal_items_give_what_williams_gives():
+    """Two systems with equal noise are exchangeable, and both tests right: their p-values agree in every sample."""
+    for seed in range(5):
+        m = matrix(*noisy(seed, n=4000, worst=0.6))
+        williams = Williams().run(m, [(0, 1)], Settings())[0]
+        assert run(m, resamples=5000).p_value == pytest.approx(williams.p_value, abs=0.03)
+
+
+@coefficients
+def test_the_size_under_the_null(coefficient):
+    """Systems with equal noise: 4 standard errors of the shares among 200 samples of 20 items; p has steps of 1/256."""
+    p = np.array([run(matrix(*noisy(seed, n=20, worst=0.6), coefficient), resamples=255).p_value
+                  for seed in range(1000, 1200)])
+    for level in (0.05, 0.2, 0.5):
+        assert abs(np.mean(p <= level) - level) < 4 * math.sqrt(level * (1 - level) / 200)
+
+
+def test_swaps_that_leave_a_correlation_undefined_count_as_extreme():
+    """Predictions 0 1 and 1 0: of 4 swaps, two leave each system with one value, and two give 2 and -2."""
+    for coefficient in COEFFICIENTS.values():
+        m = matrix([[0, 1], [1, 0]], [0, 1], coefficient)
+        assert run(m, alternative="greater").p_value == 3 / 4
+        assert run(m, alternative="two-sided").p_value == 1
+
+
+def test_systems_that_are_one_on_another_scale_have_p_1():
+    x, y = noisy(8, n=50)
+    share = to_lattice(np.round(x[:, :1], 3))
+    per_cent = to_lattice(np.round(100 * x[:, :1].round(3), 1))
+    for alternative in ALTERNATIVES:
+        found = run(matrix(np.concatenate([share, per_cent], axis=1), y), alternative=alternative)
+        assert (found.p_value, found.method, found.n_discordant) == (1.0, "exact", 50)
+        monotone = matrix(np.concatenate([share, np.exp(share)], axis=1), y, SPEARMAN)
+        assert run(monotone, alternative=alternative).p_value == 1.0
+        assert run(matrix(np.concatenate([share, share], axis=1), y), alternative=alternative).p_value == 1.0
+
+
+def test_nearly_uncorrelated_systems_tie_with_themselves():
+    """Both correlations are rounding, below which no difference counts: every swap of 17 items ties at least once."""
+    y = np.array([*range(1, 10), *range(-9, 0)], dtype=float)
+    x = np.stack([np.abs(y), y**2], axis=1)
+    m = matrix(x, y)
+    assert np.abs(m.scores()).max() < 1e-15
+    assert run(m, resamples=500).p_value == 1
+
+
+def test_the_direction_of_the_metric_and_of_the_pair():
+    x, y = noisy(9)
+    m, lower = matrix(x, y), matrix(x, y, lower_is_better=True)
+    options = {"resamples": 2000, "seed": 3}
+    greater, less = (run(m, alternative=side, **options).p_value for side in ("greater", "less"))
+    assert greater < 0.05 < less
+    assert run(m, (1, 0), alternative="less", **options).p_value == greater
+    assert run(lower, alternative="less", **options).p_value == greater
+    assert run(lower, **options).difference == -run(m, **options).difference
+
+
+@coefficients
+def test_nothing_depends_on_blocks_systems_or_threads(coefficient, monkeypatch):
+    """Neither p-values nor resampled scores, to the last bit."""
+    x, y = noisy(10, n=50, systems=4)
+    m, some = matrix(x, y, coefficient), matrix(x[:, [1, 2]], y, coefficient)
+
+    def everything(m, pairs, workers):
+        found = Swapping().run(m, pairs, Settings(resamples=700, execution=Execution(workers=workers)))
+        return repr(found), np.concatenate(list(resampled_correlations(m, 700, 0, Execution(workers=workers))))
+
+    results, scores = everything(m, [(0, 1), (2, 3), (1, 2)], None)
+    one, two = everything(some, [(0, 1)], None)
+    assert one[1:-1] in results
+    assert np.array_equal(two, scores[:, [1, 2]])
+    monkeypatch.setattr(correlated, "_CELLS", 1000)
+    monkeypatch.setattr(correlated, "_TOGETHER", draws.BLOCK)
+    again, same = everything(pickle.loads(pickle.dumps(m)), [(0, 1), (2, 3), (1, 2)], 1)
+    assert again == results
+    assert np.array_equal(same, scores)
+
+
+@coefficients
+@pytest.mark.parametrize("units", [None, np.arange(30) // 3])
+def test_jackknife_leaves_out_a_unit_at_a_time(coefficient, units):
+    x, y = noisy(11, n=30)
+    m = matrix(x, y, coefficient, units=units)
+    of = np.arange(30) if units is None else units
+    expected = [[reference(coefficient, column[of != unit], y[of != unit]) for column in x.T]
+                for unit in range(m.n_units)]
+    np.testing.assert_allclose(m.jackknife(), expected, atol=1e-12)
+
+
+def test_a_matrix_of_pairs_has_no_sums():
+    x, y = noisy(12, systems=3)
+    m = matrix(x, y, SPEARMAN, units=np.arange(60) // 2)
+    assert m.by_unit is m
+    assert (m.n_units, m.of_systems([2, 0]).coefficient) == (30, SPEARMAN)
+    np.testing.assert_array_equal(m.of_systems([2, 0]).scores(), m.scores()[[2, 0]])
+    with pytest.raises(TypeError, match="no function of sums"):
+        m.score(m.statistics.sum(axis=0))

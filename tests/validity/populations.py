@@ -1,0 +1,278 @@
+"""The populations that simulated test sets are drawn from; a null is one whose systems are equally good.
+
+Every constructor takes the number of units of a test set first and, where systems can differ, one value for each of
+them: with equal values it is a null, with others an alternative. What the systems share (a hard item, a long sentence)
+makes them correlated, as on every real test set.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+
+import numpy as np
+from scipy import special
+
+from registry.families import to_lattice
+from registry.metrics import BLEU
+from registry.significance import StatisticMatrix
+from registry.significance.correlated import PEARSON, Coefficient, PairMatrix
+
+ACCURACY = ((1, 0), (0, 1))
+F1 = ((2, 0, 0), (0, 1, 1))
+PRECISION = ((1, 0, 0), (0, 1, 0))
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """Where test sets come from.
+
+    Attributes:
+        name: What it is, for the table.
+        truth: The population's score of every system, which says which systems are equal.
+        draw: From a generator and a number of runs to statistics [runs, items, systems, columns].
+        score, quotient, family, lower_is_better, units, strata: As `StatisticMatrix` has them.
+        coefficient: Of correlations, in place of a score of sums.
+    """
+
+    name: str
+    truth: tuple[float, ...]
+    draw: Callable[[np.random.Generator, int], np.ndarray]
+    score: Callable[[np.ndarray], np.ndarray] | None = None
+    quotient: tuple | None = None
+    family: str | None = "ratio"
+    lower_is_better: bool = False
+    units: np.ndarray | None = None
+    strata: np.ndarray | None = None
+    coefficient: Coefficient | None = None
+
+    def sample(self, rng, runs):
+        """Draw test sets, side by side in one matrix."""
+        statistics = self.draw(rng, runs)
+        _, items, systems, columns = statistics.shape
+        together = np.moveaxis(statistics, 0, 1).reshape(items, runs * systems, columns).astype(float)
+        if self.coefficient is not None:
+            return Sample(self, runs, PairMatrix(together, coefficient=self.coefficient))
+        return Sample(self, runs, StatisticMatrix(
+            together, self.score, units=self.units, strata=self.strata, lower_is_better=self.lower_is_better,
+            quotient=self.quotient, family=self.family))
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Simulated test sets with systems of their own, as one matrix; the package tests each pair by itself.
+
+    Monte-Carlo tests share their draws among the runs of a sample: every p-value has the right distribution, and those
+    of two runs hardly depend on each other, because two runs' differences are about orthogonal over the units.
+    """
+
+    population: Population
+    runs: int
+    matrix: StatisticMatrix
+
+    @property
+    def systems(self):
+        """How many systems a run has."""
+        return len(self.population.truth)
+
+    def pairs(self, pair=(0, 1)):
+        """The same pair of systems in every run."""
+        return [(run * self.systems + pair[0], run * self.systems + pair[1]) for run in range(self.runs)]
+
+
+def quotient_of(coefficients):
+    """The score that one linear function of the sums over another is; 0 / 0 is nan."""
+    over, under = np.array(coefficients, dtype=float)
+
+    def score(sums):
+        n, d = sums @ over, sums @ under
+        return np.divide(n, d, out=np.full_like(n, np.nan), where=d != 0)
+
+    return score
+
+
+def _ratio(name, truth, draw, **options):
+    return Population(name, tuple(truth), draw, quotient_of(ACCURACY), ACCURACY, **options)
+
+
+def _over_one(scores):
+    return np.stack([scores, np.ones_like(scores)], axis=-1)
+
+
+def _correlated(rng, shape, correlation):
+    """Standard normal values [..., systems], correlated between the systems of an item."""
+    shared = rng.standard_normal((*shape[:-1], 1))
+    return np.sqrt(correlation) * shared + np.sqrt(1 - correlation) * rng.standard_normal(shape)
+
+
+def binary(units, accuracies=(0.7, 0.7), correlation=0.5):
+    """Right or wrong answers to items that are as hard for all systems (`correlation` is of the latent ease)."""
+    def draw(rng, runs):
+        ease = _correlated(rng, (runs, units, len(accuracies)), correlation)
+        return _over_one((ease < special.ndtri(accuracies)).astype(float))
+
+    return _ratio(f"right or wrong, {len(accuracies)} systems, {units} items", accuracies, draw)
+
+
+def opposed(units, share=0.5):
+    """Every item is won by exactly one of the two systems: their correlation is -1."""
+    def draw(rng, runs):
+        first = (rng.random((runs, units)) < share).astype(float)
+        return _over_one(np.stack([first, 1 - first], axis=-1))
+
+    return _ratio(f"one of two right, {units} items", (share, 1 - share), draw)
+
+
+def counts(units, shares=(0.5, 0.5), *, own=False, lower_is_better=False):
+    """Small counts with many ties, of a total that the systems share, or of one of their `own`."""
+    def draw(rng, runs):
+        shape = (runs, units, len(shares))
+        total = 1 + rng.binomial(3, 0.5, shape if own else (*shape[:-1], 1))
+        ease = rng.uniform(-0.3, 0.3, (runs, units, 1))
+        total = np.broadcast_to(total, shape)
+        return np.stack([rng.binomial(total, np.clip(ease + shares, 0, 1)), total], axis=-1)
+
+    return _ratio(f"tied counts, {'own' if own else 'shared'} totals, {units} items", shares, draw,
+                  lower_is_better=lower_is_better)
+
+
+def graded(units, gains=(0.0, 0.0), spreads=None, correlation=0.5, places=None):
+    """Normal item scores; `gains` are the systems' means, `spreads` their deviations, rounded to decimal `places`."""
+    def draw(rng, runs):
+        values = _correlated(rng, (runs, units, len(gains)), correlation) * (spreads or 1.0) + np.array(gains)
+        return _over_one(to_lattice(values if places is None else np.round(values, places)))
+
+    return _ratio(f"normal scores{'' if places is None else f' in steps of {10.0**-places:g}'}, {units} items", gains,
+                  draw)
+
+
+def skewed(units, gains=(0.0, 0.0), correlation=0.5):
+    """Lognormal item scores, exchangeable where the gains are equal: their difference is symmetric with long tails."""
+    def draw(rng, runs):
+        return _over_one(to_lattice(np.exp(_correlated(rng, (runs, units, len(gains)), correlation) + np.array(gains))))
+
+    return _ratio(f"lognormal scores, {units} items", np.exp(np.array(gains) + 0.5), draw)
+
+
+def lopsided(units):
+    """Equal means, but not exchangeable: exponential scores against nearly constant ones."""
+    def draw(rng, runs):
+        return _over_one(to_lattice(np.stack(
+            [rng.exponential(1, (runs, units)), rng.normal(1, 0.1, (runs, units))], axis=-1)))
+
+    return _ratio(f"equal means, skewed difference, {units} items", (1.0, 1.0), draw)
+
+
+def spans(units, recalls=(0.6, 0.6), spurious=(0.4, 0.4), quotient=F1, gold=1.0):
+    """True positives, predicted and gold spans; each gold span is found with a system's recall, in some items more.
+
+    Every gold span brings `spurious` wrong ones, on average; an item has 1 + Poisson(`gold`) gold spans.
+    """
+    recall, extra = np.array(recalls), np.array(spurious)
+
+    def draw(rng, runs):
+        spans_ = np.broadcast_to(1 + rng.poisson(gold, (runs, units, 1)), (runs, units, len(recalls)))
+        hits = rng.binomial(spans_, recall + rng.uniform(-0.2, 0.2, (runs, units, 1)))
+        return np.stack([hits, hits + rng.poisson(spans_ * extra), spans_], axis=-1)
+
+    sums = np.stack([recall, recall + extra, np.ones_like(recall)], axis=-1)
+    score = quotient_of(quotient)
+    return Population(f"spans, {units} items", tuple(np.round(score(sums), 12)), draw, score, quotient, "prf")
+
+
+def unequal_f1(units):
+    """F1 of 4/7 in either way: precision 1 and recall 0.4, or precision 4/9 and recall 0.8."""
+    return replace(spans(units, (0.4, 0.8), (0.0, 1.0)), name=f"equal F1, other P and R, {units} items")
+
+
+def few_spans(units):
+    """Precision where most items have no prediction, so that swaps can leave a system without any."""
+    def draw(rng, runs):
+        predicted = (rng.random((runs, units, 2)) < 0.25).astype(float)
+        return np.stack([predicted * (rng.random((runs, units, 2)) < 0.5), predicted, np.ones_like(predicted)], axis=-1)
+
+    return Population(f"precision of few predictions, {units} items", (0.5, 0.5), draw, quotient_of(PRECISION),
+                      PRECISION, "prf")
+
+
+def translations(units, qualities=(0.7, 0.7)):
+    """BLEU's statistics of segments that are as hard for all systems; every n-gram is of matched (n-1)-grams."""
+    def draw(rng, runs):
+        return _segments(rng, runs, units, qualities)
+
+    return Population(f"BLEU, {units} segments", tuple(_limit(quality) for quality in qualities), draw, BLEU().score,
+                      family="bleu")
+
+
+def _segments(rng, runs, units, qualities):
+    shape = (runs, units, len(qualities))
+    length = np.broadcast_to(rng.integers(5, 26, (runs, units, 1)), shape)
+    ours = np.maximum(1, length + rng.integers(-2, 3, shape))
+    ease = rng.uniform(-0.2, 0.2, (runs, units, 1)) + np.array(qualities)
+    totals = [np.maximum(ours - n, 0) for n in range(4)]
+    matches = [rng.binomial(ours, ease)]
+    for total in totals[1:]:
+        matches.append(rng.binomial(np.minimum(matches[-1], total), ease))
+    return np.stack([ours, length, *matches, *totals], axis=-1)
+
+
+@cache
+def _limit(quality):
+    """BLEU of a test set without end; of 100,000 segments it errs by a fiftieth of what one of 200 does, or less."""
+    sums = _segments(np.random.default_rng(0), 1, 100_000, (quality,)).sum(axis=(0, 1))
+    return float(BLEU().score(sums.astype(float))[0])
+
+
+def documents(units, accuracies=(0.7, 0.7), share=0.3):
+    """Right or wrong answers in documents of 2 to 14 items, which suit one system more than the other.
+
+    `share` is how much of a system's latent ease is its document's.
+    """
+    sizes = np.resize([2, 14, 8, 5, 11], units)
+    of = np.repeat(np.arange(units), sizes)
+
+    def draw(rng, runs):
+        document = rng.standard_normal((runs, units, len(accuracies)))[:, of]
+        ease = np.sqrt(share) * document + np.sqrt(1 - share) * rng.standard_normal(document.shape)
+        return _over_one((ease < special.ndtri(accuracies)).astype(float))
+
+    return _ratio(f"items in {units} documents", accuracies, draw, units=of)
+
+
+def domains(units, gain=0.25):
+    """Right or wrong answers in two domains of fixed size; the systems are good at one each."""
+    of = np.arange(units) % 2
+    accuracies = 0.6 + gain * np.stack([of, 1 - of], axis=-1)
+
+    def draw(rng, runs):
+        ease = _correlated(rng, (runs, units, 2), 0.5)
+        return _over_one((ease < special.ndtri(accuracies)).astype(float))
+
+    return _ratio(f"two domains, {units} items", accuracies.mean(axis=0), draw, strata=of)
+
+
+def candidates(units, precisions=(0.6, 0.6)):
+    """Candidates that are judged once; what only one of the systems accepts is right with its precision."""
+    def draw(rng, runs):
+        accepted = rng.random((runs, units, 2)) < 0.5
+        precision = np.where(accepted[..., 0], precisions[0], precisions[1])
+        right = rng.random((runs, units)) < precision
+        return np.stack([accepted & right[..., None], accepted, np.broadcast_to(right[..., None], accepted.shape)],
+                        axis=-1)
+
+    return Population(f"candidates, {units} judged once", precisions, draw, quotient_of(PRECISION), PRECISION, "prf")
+
+
+def predictions(units, correlations=(0.6, 0.6), scales=(1.0, 30.0), coefficient=PEARSON):
+    """Real-valued predictions of gold values, each system on a scale of its own; columns are x and y.
+
+    The systems of a matrix share the gold values, so those of the runs of a sample do, too.
+    """
+    r, scale = np.array(correlations), np.array(scales)
+
+    def draw(rng, runs):
+        gold = np.broadcast_to(rng.standard_normal((units, 1)), (runs, units, len(r)))
+        x = r * gold + np.sqrt(1 - r**2) * rng.standard_normal(gold.shape)
+        return to_lattice(np.stack([x * scale, gold], axis=-1))
+
+    return Population(f"predictions on other scales, {units} items", correlations, draw, family="pair",
+                      coefficient=coefficient)
