@@ -4,7 +4,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 BIN := .venv/bin
 DEMO_DB := .venv/demo.duckdb
 
-.PHONY: demo test benchmark clean
+.PHONY: demo test benchmark docs clean
 
 demo: .venv/.installed
 	@rm -f $(DEMO_DB)
@@ -21,6 +21,9 @@ test: .venv/.installed
 	$(BIN)/ruff check .
 	$(BIN)/mypy --strict registry
 	$(BIN)/pytest
+
+docs: .venv/.installed
+	$(BIN)/python -m tests.generated_docs
 
 benchmark: .venv/.installed
 	$(BIN)/python -m tests.benchmarks

@@ -7,8 +7,11 @@ import pytest
 
 from registry.manifest import spec
 from registry.readers import READERS
+from registry.significance import CORRECTIONS, OVERALL_TESTS
 from tests.conftest import ROOT
+from tests.generated_docs import PAGE, listing_page
 
+SIGNIFICANCE = (ROOT / "docs" / "significance.md").read_text()
 MANIFEST = (ROOT / "docs" / "manifest.md").read_text()
 TABLES = [spec.Task, spec.TestSet, spec.Submission, spec.MetricSpec, spec.Significance, spec.Submit, spec.Board]
 
@@ -24,3 +27,12 @@ def test_every_key_of_the_manifest_is_documented(table):
 def test_every_option_of_a_reader_is_documented(reader):
     section = MANIFEST.partition(f"## Reader `{reader.name}`")[2].partition("\n## ")[0]
     assert {f.name for f in dataclasses.fields(reader)} <= set(re.findall(r"`(\w+)`", section))
+
+
+def test_the_page_of_tests_is_what_the_program_knows():
+    assert PAGE.read_text() == listing_page(), "run `make docs`"
+
+
+@pytest.mark.parametrize("name", [*CORRECTIONS, *OVERALL_TESTS])
+def test_every_correction_and_test_of_all_systems_is_explained(name):
+    assert f"`{name}`" in SIGNIFICANCE + MANIFEST or name in SIGNIFICANCE
