@@ -69,6 +69,7 @@ class Signature:
     test: str
     alternative: str
     method: str | None
+    runs: str
     seed: int | None
     correction: str
     family_size: int
@@ -82,6 +83,7 @@ class Signature:
         n += f"|strata:{_inert(self.strata)}" if self.strata else ""
         test = self.test + (f"-{self.method}" if self.method else "")
         test += "" if self.alternative == "two-sided" else f"|alt:{self.alternative}"
+        test += "" if self.runs == "fixed" else f"|runs:{self.runs}"
         return "|".join((
             self.metric, f"task:{self.task}@{self.task_version}", where, n, f"gold:{short(self.gold)}", f"test:{test}",
             f"seed:{'-' if self.seed is None else self.seed}", f"corr:{self.correction}/{self.family_size}",

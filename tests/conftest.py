@@ -59,7 +59,10 @@ def registry():
 
 @dataclass
 class LabelTask:
-    """A classification task in a folder: `gold` and `systems` are label by item; `write` puts them on disk."""
+    """A classification task in a folder: `gold` and `systems` are label by item; `write` puts them on disk.
+
+    `runs` are systems with several of them, each by its name.
+    """
 
     folder: Path
     gold: dict = field(default_factory=dict)
@@ -70,6 +73,7 @@ class LabelTask:
     submission: dict = field(default_factory=dict)
     test_set: dict = field(default_factory=dict)
     extra: str = ""
+    runs: dict = field(default_factory=dict)
 
     @property
     def manifest(self):
@@ -82,6 +86,9 @@ class LabelTask:
         _lines(self.folder / "gold.tsv", rows)
         for name, labels in self.systems.items():
             _lines(self.folder / "systems" / f"{name}.tsv", labels.items())
+        for name, named in self.runs.items():
+            for run, labels in named.items():
+                _lines(self.folder / "runs" / f"{name}.{run}.tsv", labels.items())
         test_set = {"name": "test", "gold": "gold.tsv", "format": "labels", "options": {"columns": columns},
                     **({"cluster": "document"} if self.documents else {}), **self.test_set}
         submission = {"options": {"columns": ["item", "label"]}, **self.submission}
@@ -89,7 +96,7 @@ class LabelTask:
             "manifest = 1", "[task]", 'id = "small"', f'version = "{self.version}"', "[[test_set]]", _toml(test_set),
             "[submission]", _toml(submission), "[[metric]]", 'id = "acc"', 'name = "Accuracy"', "[significance]",
             _toml(self.significance), *(["[[submit]]", 'file = "systems/{system}.tsv"'] if self.systems else []),
-            self.extra, ""]))
+            *(["[[submit]]", 'file = "runs/{system}.{run}.tsv"'] if self.runs else []), self.extra, ""]))
         return self.manifest
 
 

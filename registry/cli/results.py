@@ -53,6 +53,7 @@ def compare(
         "Of the p-values of all pairs: `registry list corrections`."))] = None,
     strata: Annotated[str | None, typer.Option("--strata", metavar="ATTRIBUTE", help=(
         "Resample within the values of an item attribute."))] = None,
+    runs: Annotated[str | None, typer.Option("--runs", help="What systems' runs are: fixed, or random.")] = None,
     overall: Annotated[str | None, typer.Option("--overall", help=(
         "Also test all systems at once: cochran or friedman."))] = None,
     resolve: Annotated[int | None, typer.Option("--resolve", metavar="N", help=(
@@ -73,7 +74,8 @@ def compare(
     from registry.store.session import writing
 
     given = {"test": test, "resamples": resamples, "seed": seed, "alternative": alternative, "unit": unit,
-             "alpha": alpha, "correction": correction, "strata": strata, "overall": overall, "resolve": resolve}
+             "alpha": alpha, "correction": correction, "strata": strata, "runs": runs, "overall": overall,
+             "resolve": resolve}
     given = {name: value for name, value in given.items() if value is not None}
     journal = Journal("compare", {"task": task, "metric": metric, **given})
     tables = []

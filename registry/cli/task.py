@@ -116,7 +116,7 @@ def check(
             "", Submit(file=str(file), system="submission", test_set=test_set), file, {})
         key, entry, _, captured = next(
             (found for found in expanded(task) if found[2].resolve() == file.resolve()), undeclared)
-        one = declare(task, entry, document, captured, key)
+        one = declare(task, entry, [document], captured, key)
     checked = check_task(task, one)
     for warning in checked.warnings:
         say(f"warning: {warning}")
@@ -130,7 +130,7 @@ def check(
 
 def submit(
     task: Annotated[str, typer.Argument(metavar="TASK", help="The task's id.")],
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="The system's output.")],
+    file: Annotated[list[Path], typer.Argument(metavar="FILE...", help="The system's output; several are its runs.")],
     system: Annotated[str, typer.Option("--system", help="The system's name.")],
     team: Annotated[str | None, typer.Option("--team", help="Its team's name; else the system's.")] = None,
     test_set: Annotated[str | None, typer.Option("--test-set", help="Needed where the task has several.")] = None,
@@ -147,21 +147,22 @@ def submit(
     from registry.evaluation import Readings
     from registry.evaluation import submit as submit_one
     from registry.evaluation.resolve import resolve_stored
-    from registry.evaluation.submissions import declare
+    from registry.evaluation.submissions import declare, natural
     from registry.manifest import submit_entry
     from registry.readers import Document
     from registry.store import catalog
     from registry.store.journal import Journal
     from registry.store.session import writing
 
-    document = Document.load(file)
-    entry = submit_entry(file=str(file), system=system, team=team, test_set=test_set, kind=kind.value,
+    paths = sorted(map(str, file), key=natural)
+    documents = [Document.load(path) for path in paths]
+    entry = submit_entry(file=", ".join(paths), system=system, team=team, test_set=test_set, kind=kind.value,
                          version=version, track=track, missing=missing and missing.value,
                          options=_options(option or []))
     journal = Journal("submit", {"task": task, **entry.model_dump(mode="json", exclude_defaults=True)})
     with writing(database(db), journal, dry_run=dry_run) as session:
         (row,) = catalog.tasks(session.connection, task)
-        one = declare(resolve_stored(row.manifest, task), entry, document, {}, "")
+        one = declare(resolve_stored(row.manifest, task), entry, documents, {}, "")
         applied = submit_one(session.connection, journal, Readings(), row, one)
     _say_applied(applied)
     say_end(changed=journal.changed, dry_run=dry_run, then="`registry score` and `registry compare` bring boards up")

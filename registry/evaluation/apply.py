@@ -89,11 +89,16 @@ def _apply_one(connection: Connection, journal: Journal, readings: Readings, tas
     applied.changes[f"{one.test_set.name}/{one.name}"] = outcome.change
     if outcome.aligned is None:
         return
-    if n_missing := outcome.aligned.n_missing:
-        what = "count as wrong" if one.missing == "worst" else "are left out for all systems"
-        applied.warnings.append(f"{one.document.path}: {n_missing} items have no answer and {what}")
-    if differing := outcome.aligned.differing:
-        applied.warnings.append(f"{one.document.path}: {differing} items have tokens that differ from the gold's")
+    read: dict[str, str] = {}
+    for document, aligned in zip(one.documents, outcome.aligned, strict=True):
+        if n_missing := aligned.n_missing:
+            what = "count as wrong" if one.missing == "worst" else "are left out for all systems"
+            applied.warnings.append(f"{document.path}: {n_missing} items have no answer and {what}")
+        if aligned.differing:
+            applied.warnings.append(f"{document.path}: {aligned.differing} items have tokens that differ from the "
+                                    "gold's")
+        if (same := read.setdefault(document.digest, document.path)) is not document.path:
+            applied.warnings.append(f"{document.path}: has the same bytes as {same}; is it a run of its own?")
 
 
 def _apply_task(connection: Connection, journal: Journal, task: ResolvedTask, content: bytes,

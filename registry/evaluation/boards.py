@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 
 from registry.errors import InputError, MismatchError
 from registry.evaluation.requests import Request
+from registry.evaluation.runs import averaged, in_order_of_content
 from registry.identity import digest_array, digest_json
 from registry.manifest import Significance
 from registry.metrics import METRICS, Metric, QuotientMetric
@@ -47,9 +48,10 @@ class Place:
     def digest(self, request: Request, *, drawn: bool = True) -> str:
         """The identity of a comparison here: everything that its numbers depend on, and nothing else.
 
-        They depend on what governs random draws only where something was `drawn`.
+        They depend on what governs random draws only where something was `drawn`. Fixed runs go without saying.
         """
         unused = set() if drawn else {"seed", "resamples", "resolve", "interval", "confidence"}
+        unused |= {"runs"} if request.significance.runs == "fixed" else set()
         return digest_json({
             "task": [self.task.slug, self.task.version], "test_set": self.test_set.name, "gold": self.gold.digest,
             "track": self.track, "facet": self.facet, "metric": [self.metric.alias, self.metric.name],
@@ -72,6 +74,7 @@ class Board:
         digests: Of every member's statistics here, units included.
         matrix: The statistics, members as systems, items in the order of their keys.
         scores: [members].
+        run_scores: Of every member's runs, [runs].
     """
 
     place: Place
@@ -80,6 +83,7 @@ class Board:
     digests: list[str]
     matrix: StatisticMatrix
     scores: NDArray[np.float64]
+    run_scores: list[NDArray[np.float64]]
 
 
 def places(connection: Connection, task_row: AnyRow, request: Request) -> Iterator[Place]:
@@ -132,20 +136,25 @@ def load(connection: Connection, place: Place, asked: Significance) -> Board | N
     units = None
     if asked.unit == "cluster":
         units = _numbered(connection, place, place.test_set.cluster_attribute, first + order)
+    quotient = metric.quotient if isinstance(metric, QuotientMetric) else None
+    runs = tuple(of_system[order] for of_system in loaded)
+    averages = averaged(runs, scalable=quotient is not None)
     matrix = StatisticMatrix(
-        loaded[order], metric.score, units, _strata(connection, place, asked.strata, first + order, units),
-        lower_is_better=metric.better == "lower",
-        quotient=metric.quotient if isinstance(metric, QuotientMetric) else None, family=metric.family)
+        averages.statistics, metric.score, units, _strata(connection, place, asked.strata, first + order, units),
+        lower_is_better=metric.better == "lower", quotient=quotient, family=metric.family, multiple=averages.multiple,
+        runs=tuple(map(in_order_of_content, runs)) if asked.runs == "random" else None)
     scores = matrix.scores()
     towards = scores if matrix.lower_is_better else -scores
     best_first = sorted(range(len(place.members)),
                         key=lambda n: (np.isnan(scores[n]), towards[n], place.members[n].name))
     groups = [None if units is None else digest_array(units)]
     groups += [] if matrix.strata is None else [digest_array(matrix.strata)]
+    contents = averages.digests if matrix.runs is None else [[digest_array(of_system)] for of_system in matrix.runs]
     return Board(
         place, metric, [place.members[n] for n in best_first],
-        [digest_json([digest_array(matrix.statistics[:, n]), *groups]) for n in best_first],
-        matrix.of_systems(best_first), scores[best_first])
+        [digest_json([*contents[n], *groups]) for n in best_first],
+        matrix.of_systems(best_first), scores[best_first],
+        [metric.score(runs[n].sum(axis=0)) for n in best_first])
 
 
 def _numbered(connection: Connection, place: Place, attribute: str, item_ids: NDArray[np.int64]) -> NDArray[np.int64]:

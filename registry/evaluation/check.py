@@ -10,6 +10,7 @@ from registry.evaluation.gold import read_gold
 from registry.evaluation.resolve import ResolvedTask
 from registry.evaluation.submissions import Declared, declared
 from registry.items import Item
+from registry.readers import Document
 
 
 @dataclass
@@ -36,16 +37,22 @@ def check(task: ResolvedTask, one: Declared | None = None) -> Checked:
             gold[test_set.name] = read_gold(test_set, task.readers[test_set.name], documents)
             checked.items[test_set.name] = len(gold[test_set.name])
     for submission in declared(task) if one is None else [one]:
-        path = submission.document.path
-        checked.files.append(path)
-        try:
-            aligned = align(gold[submission.test_set.name], submission.reader.read_answers(submission.document),
-                            submission.reader, missing=submission.missing, tokens=submission.tokens, path=path)
-        except InputError as error:
-            checked.errors.append(error)
-            continue
-        if aligned.n_missing:
-            checked.warnings.append(f"{path}: {aligned.n_missing} of {len(aligned.answers)} items have no answer")
-        if aligned.differing:
-            checked.warnings.append(f"{path}: {aligned.differing} items have tokens that differ from the gold's")
+        for document in submission.documents:
+            _check(document, submission, gold[submission.test_set.name], checked)
     return checked
+
+
+def _check(document: Document, submission: Declared, items: list[Item], checked: Checked) -> None:
+    """Check one file, a run of the submission."""
+    path = document.path
+    checked.files.append(path)
+    try:
+        aligned = align(items, submission.reader.read_answers(document), submission.reader,
+                        missing=submission.missing, tokens=submission.tokens, path=path)
+    except InputError as error:
+        checked.errors.append(error)
+        return
+    if aligned.n_missing:
+        checked.warnings.append(f"{path}: {aligned.n_missing} of {len(aligned.answers)} items have no answer")
+    if aligned.differing:
+        checked.warnings.append(f"{path}: {aligned.differing} items have tokens that differ from the gold's")

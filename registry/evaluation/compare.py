@@ -146,7 +146,7 @@ class _Comparing:
             n_clusters=board.matrix.n_units if asked.unit == "cluster" else None, strata=asked.strata,
             gold=place.gold.digest,
             test=repr(self.test), alternative=asked.alternative,
-            method="mixed" if len(methods) > 1 else next(iter(methods), None),
+            method="mixed" if len(methods) > 1 else next(iter(methods), None), runs=asked.runs,
             seed=asked.seed if drawn else None, correction=asked.correction, family_size=family_size,
             alpha=asked.alpha, identity=place.digest(self.request, drawn=drawn)))
         insert_many(self.connection, models.comparison, [{
@@ -157,7 +157,8 @@ class _Comparing:
             "correction": asked.correction, "resamples": asked.resamples, "seed": asked.seed,
             "interval": asked.interval, "confidence": asked.confidence, "n_items": len(board.matrix.statistics),
             "n_units": board.matrix.n_units, "n_systems": len(board.members), "family_size": family_size,
-            "signature": signature, "run_id": self.journal.run_id(self.connection), "created_at": now()}])
+            "signature": signature, "run_id": self.journal.run_id(self.connection), "created_at": now(),
+            "runs": asked.runs}])
         self.journal.event(self.connection, "compare", place.task.slug, signature=signature)
         return int(catalog.get(self.connection, models.comparison, digest=digest).comparison_id)
 
@@ -169,10 +170,12 @@ def _standings(board: Board, wins: NDArray[np.bool_], intervals: NDArray[np.floa
     ranking = rank(board.scores[ranked], wins[np.ix_(ranked, ranked)], lower_is_better=board.matrix.lower_is_better)
     at = {n: m for m, n in enumerate(ranked)}
     for n, member in enumerate(board.members):
+        of_runs = board.run_scores[n]
         place = {"rank": ranking.rank, "rank_low": ranking.low, "rank_high": ranking.high, "cluster": ranking.cluster}
         yield {
             "position": n, "submission_id": member.submission_id, "score": float(board.scores[n]),
             "ci_low": float(intervals[n, 0]), "ci_high": float(intervals[n, 1]), "wins": int(wins[n].sum()),
-            "losses": int(wins[:, n].sum()),
+            "losses": int(wins[:, n].sum()), "runs": len(of_runs),
+            "run_deviation": float(of_runs.std(ddof=1)) if len(of_runs) > 1 else None,
             **{name: int(values[at[n]]) if n in at else None for name, values in place.items()},
         }

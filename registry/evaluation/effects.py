@@ -24,6 +24,7 @@ from registry.significance.bootstrap import resampled_scores
 from registry.significance.clusters import design_effect
 from registry.significance.effects import effects, equivalence
 from registry.significance.normality import normality
+from registry.significance.runs import unfit_runs
 from registry.significance.units import unit_gains
 from registry.store.catalog import AnyRow
 
@@ -57,6 +58,8 @@ def best_systems(connection: Connection, task_row: AnyRow, request: Request) -> 
 def _boards(connection: Connection, task_row: AnyRow, request: Request) -> Iterator[Board]:
     for place in list(places(connection, task_row, request)):
         if (board := load(connection, place, request.significance)) is not None:
+            if reason := unfit_runs(board.matrix, studentized=False):
+                raise InputError(f"{place.name}: {reason}")
             yield board
 
 

@@ -127,6 +127,7 @@ class PairResults:
             "statistics": [digests[first], digests[second]], "metric": repr(self.board.metric),
             "test": repr(self.test), "alternative": alternative, "resamples": resamples, "seed": asked.seed,
             "interval": asked.interval, "confidence": asked.confidence,
+            **({} if asked.runs == "fixed" else {"runs": asked.runs}),
         })
         return Pair(a, b, first, second, alternative, resamples, key)
 

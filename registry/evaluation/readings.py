@@ -17,15 +17,15 @@ class Readings:
 
     def __init__(self) -> None:
         self._items: dict[int, list[Item]] = {}
-        self._answers: dict[int, list[Answer | None]] = {}
+        self._answers: dict[int, list[list[Answer | None]]] = {}
 
     def keep_items(self, gold_revision_id: int, items: list[Item]) -> None:
         """Keep the items of a gold revision, in its order."""
         self._items[gold_revision_id] = items
 
-    def keep_answers(self, scoring_id: int, aligned: list[Answer | None]) -> None:
-        """Keep the answers of a scoring, aligned with the items."""
-        self._answers[scoring_id] = aligned
+    def keep_answers(self, scoring_id: int, runs: list[list[Answer | None]]) -> None:
+        """Keep the answers of a scoring, each run's aligned with the items."""
+        self._answers[scoring_id] = runs
 
     def items(self, connection: Connection, gold_revision_id: int) -> list[Item]:
         """The items of a gold revision, in its order."""
@@ -37,21 +37,21 @@ class Readings:
             self._items[gold_revision_id] = [found[k] for k in catalog.item_keys(connection, gold_revision_id)]
         return self._items[gold_revision_id]
 
-    def answers(self, connection: Connection, scoring: AnyRow) -> list[Answer | None]:
-        """The answers of a scoring, aligned with the items of its gold revision."""
+    def answers(self, connection: Connection, scoring: AnyRow) -> list[list[Answer | None]]:
+        """The answers of a scoring, each run's aligned with the items of its gold revision."""
         if scoring.scoring_id not in self._answers:
             submission = catalog.get(connection, models.submission, submission_id=scoring.submission_id)
-            reader, document = stored_submission(connection, submission)
+            reader, documents = stored_submission(connection, submission)
             items = self.items(connection, scoring.gold_revision_id)
             # what was let pass when it was brought in is let pass again
-            aligned = align(items, reader.read_answers(document), reader, missing=scoring.missing, tokens="warn",
-                            path=document.path)
-            self._answers[scoring.scoring_id] = aligned.answers
+            self._answers[scoring.scoring_id] = [
+                align(items, reader.read_answers(document), reader, missing=scoring.missing, tokens="warn",
+                      path=document.path).answers for document in documents]
         return self._answers[scoring.scoring_id]
 
 
-def stored_submission(connection: Connection, submission: AnyRow) -> tuple[Reader, Document]:
-    """The reader and the kept file of a submission."""
-    kept = catalog.submission_source(connection, submission.submission_id)
-    document = Document(kept.name, sources.fetch(connection, kept.source_digest))
-    return parse("reader", READERS, submission.reader), document
+def stored_submission(connection: Connection, submission: AnyRow) -> tuple[Reader, tuple[Document, ...]]:
+    """The reader and the kept files of a submission, one for each run."""
+    documents = tuple(Document(kept.name, sources.fetch(connection, kept.source_digest))
+                      for kept in catalog.submission_sources(connection, submission.submission_id))
+    return parse("reader", READERS, submission.reader), documents

@@ -111,7 +111,7 @@ def resolve_significance(significance: Significance) -> tuple[PairTest, OverallT
 
     Raises:
         UnknownNameError: The test or the correction is not known.
-        InputError: The test does not take the unit, or the correction not the test.
+        InputError: The test does not take the unit or random runs, or the correction not the test.
     """
     if significance.correction not in CORRECTIONS:
         raise UnknownNameError("correction", significance.correction, CORRECTIONS)
@@ -127,6 +127,12 @@ def resolve_significance(significance: Significance) -> tuple[PairTest, OverallT
     if correction.name == "shaffer" and significance.alternative != "two-sided":
         raise InputError("correction 'shaffer' counts equalities, which one-sided tests do not test; take holm")
     overall = significance.overall
+    if significance.runs == "random" and (overall is not None or not test.takes_runs):
+        able = " or ".join(name for name, known in TESTS.items() if known.takes_runs)
+        raise InputError(f"{overall or repr(test)} does not take random runs; set runs = \"fixed\", or take {able}")
+    if significance.runs == "random" and correction.function is None and test.name == "permutation":
+        raise InputError(f"correction {correction.name!r} swaps units, but random runs are permuted as wholes; take "
+                         "holm, or bootstrap")
     return test, None if overall is None else parse("overall test", OVERALL_TESTS, overall)
 
 

@@ -9,9 +9,10 @@ import numpy as np
 from sqlalchemy import Connection
 
 from registry.evaluation.readings import Readings
+from registry.evaluation.runs import averaged
 from registry.families import to_lattice
 from registry.identity import digest_array, digest_json, digest_lines
-from registry.metrics import METRICS
+from registry.metrics import METRICS, QuotientMetric
 from registry.store import catalog, models, statistics
 from registry.store.catalog import AnyRow
 from registry.store.journal import Journal
@@ -41,7 +42,8 @@ def score(connection: Connection, journal: Journal, readings: Readings, task_row
                 if member.scoring_id in there[row.metric_id]:
                     scored.unchanged += 1
                 else:
-                    pending.add(_score_one(connection, journal, readings, member.scoring_id, row), row.family)
+                    for block in _score_one(connection, journal, readings, member.scoring_id, row):
+                        pending.add(block, row.family)
                     scored.computed += 1
     pending.flush()
     if scored.computed:
@@ -70,21 +72,28 @@ class _Pending:
         self._items = 0
 
 
-def _score_one(connection: Connection, journal: Journal, readings: Readings, scoring_id: int, row: AnyRow) -> Block:
-    """Compute a metric for a submission and keep the score; the statistics are given back."""
+def _score_one(connection: Connection, journal: Journal, readings: Readings, scoring_id: int,
+               row: AnyRow) -> list[Block]:
+    """Compute a metric for a submission and keep its score and its runs'; the runs' statistics are given back."""
     metric = parse("metric", METRICS, row.name)
     scoring = catalog.get(connection, models.scoring, scoring_id=scoring_id)
     items = readings.items(connection, scoring.gold_revision_id)
     answers = readings.answers(connection, scoring)
-    kept = np.array([answer is not None or scoring.missing != "drop" for answer in answers], dtype=bool)
-    computed = to_lattice(metric.corpus_statistics([i for i, k in zip(items, kept, strict=True) if k],
-                                                   [a for a, k in zip(answers, kept, strict=True) if k]))
+    kept = np.array([None not in of_item or scoring.missing != "drop" for of_item in zip(*answers, strict=True)],
+                    dtype=bool)
+    computed = [to_lattice(metric.corpus_statistics([i for i, k in zip(items, kept, strict=True) if k],
+                                                    [a for a, k in zip(of_run, kept, strict=True) if k]))
+                for of_run in answers]
     first, _ = catalog.item_ids(connection, scoring.gold_revision_id)
     at = np.flatnonzero(kept)
     keys = [items[n].key for n in at]
     by_key = np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
-    digest = digest_json([digest_lines(sorted(keys)), digest_array(computed[by_key])])
-    insert_many(connection, models.score, [{
-        "scoring_id": scoring_id, "metric_id": row.metric_id, "value": float(metric.score(computed.sum(axis=0))),
-        "n_items": len(computed), "digest": digest, "run_id": journal.run_id(connection)}])
-    return Block(scoring_id, row.metric_id, first + at, computed)
+    digest = digest_json([digest_lines(sorted(keys)), *(digest_array(of_run[by_key]) for of_run in computed)])
+    averages = averaged([np.stack(computed, axis=1)], scalable=isinstance(metric, QuotientMetric)).statistics[:, 0]
+    key = {"scoring_id": scoring_id, "metric_id": row.metric_id}
+    insert_many(connection, models.score, [key | {
+        "value": float(metric.score(averages.sum(axis=0))), "n_items": len(at), "digest": digest,
+        "run_id": journal.run_id(connection)}])
+    insert_many(connection, models.replicate_score, [
+        key | {"replicate": n, "value": float(metric.score(of_run.sum(axis=0)))} for n, of_run in enumerate(computed)])
+    return [Block(scoring_id, row.metric_id, first + at, of_run, n) for n, of_run in enumerate(computed)]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -31,13 +31,13 @@ _NAME: TypeAdapter[str] = TypeAdapter(Name)
 
 @dataclass(frozen=True)
 class Declared:
-    """One submission as the manifest (or the command line) declares it."""
+    """One submission as the manifest (or the command line) declares it; `documents` are its runs, mostly one."""
 
     test_set: TestSet
     team: str
     system: str
     version: str
-    document: Document
+    documents: tuple[Document, ...]
     reader: Reader
     missing: str
     tokens: str
@@ -63,30 +63,40 @@ class Change(StrEnum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What happened to one submission, and how it was aligned if it was aligned anew."""
+    """What happened to one submission, and how its runs were aligned if they were aligned anew."""
 
     change: Change
-    aligned: Aligned | None
+    aligned: list[Aligned] | None
+
+
+def natural(text: str) -> list[tuple[int, int, str]]:
+    """The key that sorts names as people do, `v9` before `v10`."""
+    return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", text)]
 
 
 def declared(task: ResolvedTask) -> Iterator[Declared]:
     """Expand every `[[submit]]` of the manifest into submissions, and load their files.
 
-    A file that one names by itself is left out of the patterns of others. Versions come in their natural order, so that
-    the latest one comes last, whatever the order of the tables.
+    A file that one names by itself is left out of the patterns of others. Files of one pattern that differ only in
+    `{run}` are the runs of one submission. Versions and runs come in their natural order, so that the latest version
+    comes last, whatever the order of the tables.
 
     Raises:
         ManifestError: A pattern or a name does not work out, or two files claim to be the same submission.
         InputError: A file cannot be read.
     """
-    found: dict[tuple[str, str], Declared] = {}
-    for key, submit, path, captured in expanded(task):
-        one = declare(task, submit, Document.load(path), captured, key)
-        if (other := found.setdefault((one.test_set.name, one.name), one)) is not one:
-            raise ManifestError(f"{one.name} is declared twice, by {other.document.path} and by {one.document.path}; "
-                                "give one another system or version", path=task.root.manifest, key=key)
-    yield from sorted(found.values(), key=lambda one: [
-        (0, int(part), "") if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", one.version)])
+    found: dict[tuple[str, str], tuple[Declared, tuple[str, str | None] | None]] = {}
+    for key, submit, path, captured in sorted(expanded(task), key=lambda entry: natural(entry[3].get("run", ""))):
+        one = declare(task, submit, [Document.load(path)], captured, key)
+        name, runs_of = (one.test_set.name, one.name), (key, one.track) if "run" in captured else None
+        other, also_runs_of = found.setdefault(name, (one, runs_of))
+        if other is one:
+            continue
+        if runs_of is None or runs_of != also_runs_of:
+            raise ManifestError(f"{one.name} is declared twice, by {other.documents[0].path} and by {path}; give one "
+                                "another system or version", path=task.root.manifest, key=key)
+        found[name] = replace(other, documents=other.documents + one.documents), runs_of
+    yield from sorted((one for one, _ in found.values()), key=lambda one: natural(one.version))
 
 
 def expanded(task: ResolvedTask) -> Iterator[tuple[str, Submit, Path, dict[str, str]]]:
@@ -98,10 +108,13 @@ def expanded(task: ResolvedTask) -> Iterator[tuple[str, Submit, Path, dict[str, 
             yield key, submit, path, captured
 
 
-def declare(task: ResolvedTask, submit: Submit, document: Document, captured: dict[str, str], key: str) -> Declared:
-    """Say what a file is: what `submit` (at `key` of the manifest, if it is of it) declares, and what it captured."""
+def declare(task: ResolvedTask, submit: Submit, documents: Sequence[Document], captured: dict[str, str],
+            key: str) -> Declared:
+    """Say what a submission's files are: what `submit` (at `key` of the manifest, if of it) declares, and captured."""
+    path = documents[0].path
+
     def wrong(message: str) -> ManifestError:
-        return ManifestError(message, path=task.root.manifest if key else document.path, key=key)
+        return ManifestError(message, path=task.root.manifest if key else path, key=key)
 
     given = {name: value for name in ("team", "system", "version", "test_set", "track")
              if (value := getattr(submit, name)) is not None}
@@ -111,7 +124,7 @@ def declare(task: ResolvedTask, submit: Submit, document: Document, captured: di
         try:
             _NAME.validate_python(value)
         except ValidationError as error:
-            raise wrong(f"{document.path}: {name} {error.errors()[0]['ctx']['error']}") from None
+            raise wrong(f"{path}: {name} {error.errors()[0]['ctx']['error']}") from None
     names = given | captured
     if "system" not in names:
         raise wrong(f"{submit.file!r} says no system; add the key system, or {{system}} to the pattern")
@@ -123,9 +136,9 @@ def declare(task: ResolvedTask, submit: Submit, document: Document, captured: di
     test_set = task.manifest.test_set_named(test_set_name)
     reading = task.manifest.reading(test_set, submit)
     return Declared(
-        test_set, names.get("team", names["system"]), names["system"], names.get("version", "1"), document,
-        task.submission_reader(test_set, submit, key), reading.missing, reading.tokens, kind=submit.kind,
-        track=names.get("track", reading.track), withdrawn=submit.withdrawn, late=submit.late,
+        test_set, names.get("team", names["system"]), names["system"], names.get("version", "1"),
+        tuple(documents), task.submission_reader(test_set, submit, key), reading.missing, reading.tokens,
+        kind=submit.kind, track=names.get("track", reading.track), withdrawn=submit.withdrawn, late=submit.late,
         attributes=submit.attributes)
 
 
@@ -136,21 +149,25 @@ def apply_submission(connection: Connection, journal: Journal, readings: Reading
     Raises:
         InputError: The file is wrong, or the same system and version is there with other content.
     """
-    journal.inputs[one.document.path] = one.document.digest
+    journal.inputs |= {document.path: document.digest for document in one.documents}
     test_set = catalog.get(connection, models.test_set, task_id=task_row.task_id, name=one.test_set.name)
     track_id = None if one.track is None else catalog.find_or_insert(
         connection, models.track, {"task_id": task_row.task_id, "name": one.track})
     there = catalog.find_submission(connection, test_set.test_set_id, one.team, one.system, one.version)
     properties = {"kind": one.kind, "track_id": track_id, "withdrawn": one.withdrawn, "late": one.late,
                   "missing": one.missing, "attributes": canonical_json(one.attributes)}
-    answers: list[Answer] | None = None
-    if there is None or (catalog.submission_source(connection, there.submission_id).source_digest,
-                             there.reader) != (one.document.digest, repr(one.reader)):
-        answers = one.reader.read_answers(one.document)
+    kept = [] if there is None else [s.source_digest for s in catalog.submission_sources(
+        connection, there.submission_id)]
+    answers: list[list[Answer]] | None = None
+    if there is None or (kept, there.reader) != ([document.digest for document in one.documents], repr(one.reader)):
+        answers = [one.reader.read_answers(document) for document in one.documents]
         digest = content_digest(one.reader, answers)
         if there is not None and there.digest != digest:
-            raise InputError(f"{task_row.slug}/{one.test_set.name}/{one.name} is in the registry with other content; "
-                             "give this file another version", path=one.document.path)
+            other = next((document for document in one.documents if document.digest not in kept), one.documents[0])
+            what = "; give this file another version" if len(kept) == len(one.documents) == 1 else (
+                f" ({len(kept)} runs there, {len(one.documents)} here); give these runs another version")
+            raise InputError(f"{task_row.slug}/{one.test_set.name}/{one.name} is in the registry with other content"
+                             + what, path=other.path)
     if there is None:
         there = _insert_submission(connection, journal, task_row, test_set, one, digest, properties)
         change = Change.added
@@ -164,33 +181,37 @@ def apply_submission(connection: Connection, journal: Journal, readings: Reading
     return Outcome(Change.changed if aligned is not None and change is Change.unchanged else change, aligned)
 
 
-def content_digest(reader: Reader, answers: list[Answer]) -> str:
-    """The digest of what a submission says, whatever the order of its lines."""
-    return digest_lines(sorted(canonical_json([answer.key, reader.content(answer.value)]) for answer in answers))
+def content_digest(reader: Reader, runs: list[list[Answer]]) -> str:
+    """The digest of what a submission says, whatever the order of its lines; of several runs that of their digests."""
+    digests = [digest_lines(sorted(canonical_json([answer.key, reader.content(answer.value)]) for answer in answers))
+               for answers in runs]
+    return digests[0] if len(digests) == 1 else digest_lines(digests)
 
 
 def apply_scoring(connection: Connection, journal: Journal, readings: Readings, submission_id: int, test_set: AnyRow,
-                  one: Declared, answers: list[Answer] | None) -> Aligned | None:
-    """Align a submission with the current gold and keep its responses; None where that was done before."""
+                  one: Declared, answers: list[list[Answer]] | None) -> list[Aligned] | None:
+    """Align a submission's runs with the current gold and keep their responses; None where that was done before."""
     key = {"submission_id": submission_id, "gold_revision_id": test_set.gold_revision_id, "missing": one.missing}
     if catalog.find(connection, models.scoring, **key) is not None:
         return None
-    answers = one.reader.read_answers(one.document) if answers is None else answers
+    answers = [one.reader.read_answers(document) for document in one.documents] if answers is None else answers
     items = readings.items(connection, test_set.gold_revision_id)
-    aligned = align(items, answers, one.reader, missing=one.missing, tokens=one.tokens, path=one.document.path)
-    scoring_id = insert(connection, models.scoring, **key, n_missing=aligned.n_missing,
+    aligned = [align(items, of_run, one.reader, missing=one.missing, tokens=one.tokens, path=document.path)
+               for of_run, document in zip(answers, one.documents, strict=True)]
+    scoring_id = insert(connection, models.scoring, **key, n_missing=sum(run.n_missing for run in aligned),
                         run_id=journal.run_id(connection))
-    readings.keep_answers(scoring_id, aligned.answers)
-    _insert_responses(connection, scoring_id, test_set.gold_revision_id, one.reader, aligned.answers)
+    runs = [run.answers for run in aligned]
+    readings.keep_answers(scoring_id, runs)
+    _insert_responses(connection, scoring_id, test_set.gold_revision_id, one.reader, runs)
     return aligned
 
 
 def realign(connection: Connection, journal: Journal, readings: Readings, task: ResolvedTask, test_set: AnyRow,
             submission: AnyRow) -> None:
-    """Align a submission that is in the registry with the current gold, from its kept file."""
-    reader, document = stored_submission(connection, submission)
+    """Align a submission that is in the registry with the current gold, from its kept files."""
+    reader, documents = stored_submission(connection, submission)
     one = Declared(task.manifest.test_set_named(test_set.name), submission.team, submission.system,
-                   submission.version, document, reader, submission.missing, tokens="warn")
+                   submission.version, documents, reader, submission.missing, tokens="warn")
     apply_scoring(connection, journal, readings, submission.submission_id, test_set, one, None)
 
 
@@ -201,20 +222,22 @@ def _insert_submission(connection: Connection, journal: Journal, task_row: AnyRo
     submission_id = insert(
         connection, models.submission, test_set_id=test_set.test_set_id, system_id=system_id, version=one.version,
         reader=repr(one.reader), digest=digest, run_id=journal.run_id(connection), created_at=now(), **properties)
-    sources.keep(connection, one.document.digest, one.document.path, one.document.content)
-    connection.execute(models.submission_source.insert().values(
-        submission_id=submission_id, replicate=0, source_digest=one.document.digest, name=one.document.path))
+    for replicate, document in enumerate(one.documents):
+        sources.keep(connection, document.digest, document.path, document.content)
+        connection.execute(models.submission_source.insert().values(
+            submission_id=submission_id, replicate=replicate, source_digest=document.digest, name=document.path))
     journal.event(connection, "submission-added", f"{task_row.slug}/{one.test_set.name}/{one.name}",
-                  source=one.document.digest)
+                  source=", ".join(document.digest for document in one.documents))
     return catalog.get(connection, models.submission, submission_id=submission_id)
 
 
 def _insert_responses(connection: Connection, scoring_id: int, gold_revision_id: int, reader: Reader,
-                      aligned: list[Answer | None]) -> None:
-    """Keep every answer of the submission as a response, and as an answer where nobody gave it before."""
+                      runs: list[list[Answer | None]]) -> None:
+    """Keep every answer of the submission's runs as a response, and as an answer where nobody gave it before."""
     first_item, _ = catalog.item_ids(connection, gold_revision_id)
-    given = [(first_item + n, *answer) for n, entry in enumerate(aligned) if entry is not None
-             for answer in reader.answer_set(entry.value)]
+    by_run = [[(first_item + n, *answer) for n, entry in enumerate(aligned) if entry is not None
+               for answer in reader.answer_set(entry.value)] for aligned in runs]
+    given = [answer for answers in by_run for answer in answers]
     if not given:
         return
     known = statistics.load_answers(connection, gold_revision_id)
@@ -225,4 +248,4 @@ def _insert_responses(connection: Connection, scoring_id: int, gold_revision_id:
         statistics.insert_answers(connection, gold_revision_id, ids, keys, types, in_gold=False)
         known |= {answer: (first + n, False) for n, answer in enumerate(new)}
     answer_ids, correct = (list(column) for column in zip(*(known[answer] for answer in given), strict=True))
-    statistics.insert_responses(connection, scoring_id, answer_ids, correct)
+    statistics.insert_responses(connection, scoring_id, [len(answers) for answers in by_run], answer_ids, correct)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from registry.errors import ManifestError, suggest
 
-CAPTURES = ("team", "system", "version", "test_set", "track")
+CAPTURES = ("team", "system", "version", "test_set", "track", "run")
 
 
 @dataclass(frozen=True)

@@ -124,10 +124,17 @@ class Significance(_Table):
     margin: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     overall: str | None = None
     resolve: Annotated[int, Field(ge=100, le=2**30)] | None = None
+    runs: Literal["fixed", "random"] = "fixed"
+
+    @model_validator(mode="after")
+    def _intervals_fit_runs(self) -> Significance:
+        if self.runs == "random" and self.interval == "bca":
+            raise ValueError("interval 'bca' does not go with runs = 'random'; take dual, percentile or basic")
+        return self
 
 
 class Submit(_Table):
-    """`[[submit]]`: one file, or a pattern whose braces capture names from many."""
+    """`[[submit]]`: one file, or a pattern whose braces capture names from many (and runs of one submission)."""
 
     file: str
     system: Name | None = None

@@ -15,7 +15,7 @@ from registry.significance import CORRECTIONS
 
 BOARD_KEYS = (
     "task", "test_set", "track", "facet", "metric", "metric_name", "signature", "rank", "rank_low", "rank_high",
-    "cluster", "system", "team", "kind", "submission", "score", "ci_low", "ci_high",
+    "cluster", "system", "team", "kind", "submission", "score", "ci_low", "ci_high", "runs", "run_deviation",
 )
 PAIR_KEYS = (
     "task", "test_set", "track", "facet", "metric", "metric_name", "signature", "system_a", "system_b",
@@ -33,9 +33,11 @@ def boards(connection: Connection, task: str | None = None, metric: str | None =
         Column("cluster", "cluster", plain, right=True), Column("shown", "system"), Column("team", "team"),
         Column("kind", "kind"), Column("score", "score", number(4), right=True),
     )
+    of_runs = (Column("runs", "runs", plain, right=True),
+               Column("run_deviation", "deviation", lambda value: "-" if value is None else f"{value:.4f}", right=True))
     return [
         _table([row | {"range": _range(row), "shown": shown} for row, shown in zip(rows, _shown(rows), strict=True)],
-               columns, connection, BOARD_KEYS)
+               columns + of_runs if any(row["runs"] > 1 for row in rows) else columns, connection, BOARD_KEYS)
         for rows in _grouped(connection, "leaderboard", BOARD_KEYS, task, metric)
     ]
 
@@ -129,9 +131,11 @@ def _say(connection: Connection, shown: dict[str, Any]) -> tuple[str, ...]:
         WITH decided AS (
             SELECT comparison_id, count_if(is_significant) AS won, count_if(NOT is_resolved) AS open
             FROM comparison_pair GROUP BY comparison_id
-        )
-        SELECT l.*, decided.won, decided.open, o.test AS overall, o.statistic, o.degrees, o.p_value
+        ),
+        stood AS (SELECT comparison_id, list(runs ORDER BY runs DESC) AS most_runs FROM standing GROUP BY comparison_id)
+        SELECT l.*, stood.most_runs, decided.won, decided.open, o.test AS overall, o.statistic, o.degrees, o.p_value
         FROM latest_comparison AS l
+        JOIN stood USING (comparison_id)
         LEFT JOIN decided USING (comparison_id)
         LEFT JOIN overall_result AS o USING (comparison_id)
         WHERE signature = :signature"""), {"signature": shown["signature"]}).one()
@@ -142,8 +146,11 @@ def _say(connection: Connection, shown: dict[str, Any]) -> tuple[str, ...]:
     level = "a false discovery rate of " if correction.controls == "false discovery rate" else ""
     sided = "" if row.alternative == "two-sided" else f", one-sided ({row.alternative})"
     sure = "" if correction.controls == "family-wise error" and not sided else "; rank ranges are descriptive"
+    units = f"{row.n_units} {row.unit}s"
+    if row.runs == "random":
+        units = "whole runs" if row.test == "permutation" else f"{units} and runs"
     said = [f"{row.won} of {row.family_size} differences are significant at {level}{row.alpha:g} {corrected} "
-            f"({row.test} over {row.n_units} {row.unit}s{sided}){sure}."]
+            f"({row.test} over {units}{sided}){sure}."]
     if row.overall is not None:
         said.append(f"All systems at once: {row.overall} {row.statistic:.2f} with {row.degrees} degrees of freedom, "
                     f"p = {p_value(row.p_value)}.")
@@ -151,8 +158,12 @@ def _say(connection: Connection, shown: dict[str, Any]) -> tuple[str, ...]:
         said.append(f"{row.open} of these decisions {'hangs' if row.open == 1 else 'hang'} on Monte-Carlo error: draw "
                     "more with --resamples or --resolve.")
     least = 2.0 ** ((not sided) - row.n_units)
+    if row.runs == "random":
+        most, second = row.most_runs[:2]
+        units = f"{most} and {second} runs"
+        least = (2 if not sided and most == second else 1) / math.comb(most + second, most)
     needed = row.alpha / (1 if row.correction == "none" else row.family_size)
     if row.test == "permutation" and least > needed:
-        said.append(f"With {row.n_units} {row.unit}s no p-value can be below {least:g}, so no difference can be "
+        said.append(f"With {units} no p-value can be below {least:g}, so no difference can be "
                     f"significant here; that says nothing about the systems.")
     return tuple(said)

@@ -16,6 +16,7 @@ from registry.significance.matched import MatchedT, Wilcoxon
 from registry.significance.matrix import StatisticMatrix
 from registry.significance.sign import Sign
 
+FEW_RUNS = 5  # runs of a system below which the crossed bootstrap can reject too often (docs/manifest.md)
 FEW = 200  # units below which the recentred bootstrap rejects too often (tests/validity)
 
 
@@ -58,8 +59,15 @@ def _bootstrap_of_few(test: PairTest, matrix: StatisticMatrix) -> str | None:
             f"fewer than {FEW}: take permutation") if isinstance(test, Bootstrap) and matrix.n_units < FEW else None
 
 
+def _bootstrap_of_few_runs(test: PairTest, matrix: StatisticMatrix) -> str | None:
+    few = 0 if matrix.runs is None else sum(of_system.shape[1] < FEW_RUNS for of_system in matrix.runs)
+    return (f"the bootstrap of runs can reject too often where there are few, and {few} of the systems have fewer "
+            f"than {FEW_RUNS}: train more, or take permutation") if isinstance(test, Bootstrap) and few else None
+
+
 RULES: Sequence[Callable[[PairTest, StatisticMatrix], str | None]] = (
-    _independent, _t_without_a_mean, _t_on_categories, _units_instead_of_the_score, _bootstrap_of_few)
+    _independent, _t_without_a_mean, _t_on_categories, _units_instead_of_the_score, _bootstrap_of_few,
+    _bootstrap_of_few_runs)
 
 
 def misuses(test: PairTest, matrix: StatisticMatrix) -> list[str]:

@@ -136,9 +136,9 @@ class PairTest(Value):
 
     `null` is the hypothesis it tests, `assumes` what must hold for it, `citation` where it comes from,
     `takes_clusters` tells whether its units can be clusters of items, `takes_strata` whether it draws within strata,
-    `families` the statistics families that it
-    takes (None: every one whose statistics add up), and `independent` whether it assumes that the two systems'
-    results are independent of each other, which on one test set they hardly ever are (Yeh 2000, section 2).
+    `takes_runs` whether a system's runs can be random, `families` the statistics families that it takes (None: every
+    one whose statistics add up), and `independent` whether it assumes that the two systems' results are independent of
+    each other, which on one test set they hardly ever are (Yeh 2000, section 2).
     """
 
     terse: ClassVar[bool] = True
@@ -147,6 +147,7 @@ class PairTest(Value):
     citation: ClassVar[str]
     takes_clusters: ClassVar[bool] = True
     takes_strata: ClassVar[bool] = False
+    takes_runs: ClassVar[bool] = False
     families: ClassVar[tuple[str, ...] | None] = None
     independent: ClassVar[bool] = False
 

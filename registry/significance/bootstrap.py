@@ -21,6 +21,7 @@ from registry.significance.draws import resampled_sums
 from registry.significance.ideal import MOST_UNDEFINED, ideal_tail
 from registry.significance.matrix import Floats, StatisticMatrix
 from registry.significance.permutation import TOLERANCE, monte_carlo_tail
+from registry.significance.runs import crossed_scores, unfit_runs
 from registry.significance.studentized import bootstrap_t
 
 _CHUNK = 2**14  # resamples of a pair that are looked at together: they fit into a core's own memory
@@ -28,7 +29,7 @@ _CHUNK = 2**14  # resamples of a pair that are looked at together: they fit into
 
 @dataclass(frozen=True, repr=False)
 class Bootstrap(PairTest):
-    """Paired bootstrap of whole items or clusters, recentred by the observed difference.
+    """Paired bootstrap of whole items or clusters (and runs, where they are random), recentred by the difference.
 
     It is ideal, without any draws, where both systems share the denominators of a quotient and the lattice is small.
     `variant` is `recentred`; or `studentized`, the bootstrap-t, for scores that are quotients: differences in units of
@@ -42,13 +43,14 @@ class Bootstrap(PairTest):
     assumes: ClassVar[str] = "units are independent draws from a population, and many: small test sets need permutation"
     takes_strata: ClassVar[bool] = True
     citation: ClassVar[str] = "Efron and Tibshirani 1993, chapter 16; Berg-Kirkpatrick et al. 2012, section 2"
+    takes_runs: ClassVar[bool] = True
     variant: Literal["recentred", "studentized", "berg-kirkpatrick-2012"] = "recentred"
 
     def refusal(self, matrix: StatisticMatrix) -> str | None:
-        """Refuse to studentize a score that is no quotient."""
+        """Refuse to studentize a score that is no quotient, and runs that are random but no sample."""
         if self.variant == "studentized" and matrix.quotient is None:
             return "a studentized test needs a score that is a quotient of sums, such as F1 or accuracy"
-        return None
+        return unfit_runs(matrix, studentized=self.variant == "studentized")
 
     def tails(self, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
         """Give the p-value and the interval of each pair, all from the same resamples."""
@@ -95,7 +97,7 @@ def _drawn(pairs: Sequence[Observed], test: Callable[[Observed, Floats, Floats, 
 
 
 def resampled_scores(matrix: StatisticMatrix, settings: Settings) -> Floats:
-    """Score every system in every resample of the units: [resamples, systems].
+    """Score every system in every resample of the units (and of its runs, if random): [resamples, systems].
 
     The matrix keeps them, for all that rests on the same draws; they lie in a temporary file where they would take
     more than half of the memory that is allowed.
@@ -105,7 +107,8 @@ def resampled_scores(matrix: StatisticMatrix, settings: Settings) -> Floats:
         shape = (matrix.statistics.shape[1], settings.resamples)  # a system's scores lie together
         scores = _room(shape, settings.execution.memory // 2)
         at = 0
-        for block in resampled_sums(matrix.statistics, *key, matrix.score, settings.execution, matrix.strata):
+        for block in (resampled_sums(matrix.statistics, *key, matrix.score, settings.execution, matrix.strata)
+                      if matrix.runs is None else crossed_scores(matrix, settings)):
             scores[:, at:at + len(block)] = block.T
             at += len(block)
         matrix.drawn.clear()

@@ -24,7 +24,7 @@ Used = TypeVar("Used")
 Singles = NDArray[np.float32]
 
 BLOCK = 256  # draws in a block
-SIGNS, COUNTS = 0, 1  # the kinds of streams: of permutations and of bootstraps
+SIGNS, COUNTS, LABELS, RUNS = range(4)  # the kinds of streams: permutations, bootstraps, and the same of whole runs
 
 _CHUNK = 2**16  # units whose bits are expanded at once: 64 MiB of float32
 _CELLS = 2**22  # draws times units whose counts are drawn at once, 16 MiB of float32: part of what a seed means
@@ -47,7 +47,7 @@ def swapped_sums(statistics: Floats, resamples: int, seed: int, use: Callable[[F
     Yields:
         What `use` gives, block by block in their order.
     """
-    return execution.map(_Swaps(_Columns.of(statistics), seed, use), _blocks(resamples))
+    return execution.map(_Swaps(_Columns.of(statistics), seed, use), blocks(resamples))
 
 
 def resampled_sums(statistics: Floats, resamples: int, seed: int, use: Callable[[Floats], Used],
@@ -58,15 +58,15 @@ def resampled_sums(statistics: Floats, resamples: int, seed: int, use: Callable[
     drawn as it has.
     """
     parts = None if strata is None else tuple(np.flatnonzero(strata == n) for n in range(int(strata.max()) + 1))
-    return execution.map(_Resamples(_Columns.of(statistics), seed, use, parts), _blocks(resamples))
+    return execution.map(_Resamples(_Columns.of(statistics), seed, use, parts), blocks(resamples))
 
 
 def swaps(units: int, block: int, seed: int) -> Iterator[tuple[slice, NDArray[np.uint8]]]:
     """The draws of a block: for some units at a time, which of them each draw takes, [units, draws] of 0 and 1."""
-    stream = _stream(seed, SIGNS, block)
+    bits = stream(seed, SIGNS, block)
     for at in range(0, units, _CHUNK):
         part = slice(at, min(at + _CHUNK, units))
-        words = stream.random_raw((part.stop - at, BLOCK // 64)).astype("<u8", copy=False)
+        words = bits.random_raw((part.stop - at, BLOCK // 64)).astype("<u8", copy=False)
         yield part, np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
 
 
@@ -79,7 +79,7 @@ def resamples_of(units: int, draws: int, block: int, seed: int,
     as it is. Poisson counts are read off a table by 16 random bits each, more bits deciding where a step of the
     distribution function lies between two entries. That is several times faster than drawing and counting n indices.
     """
-    rng = np.random.Generator(_stream(seed, COUNTS, block, *stratum))
+    rng = np.random.Generator(stream(seed, COUNTS, block, *stratum))
     some = max(1, _CELLS // units)
     for at in range(0, draws, some):
         rows = min(some, draws - at)
@@ -185,10 +185,11 @@ class _Resamples(Generic[Used]):
             yield (n,), self.columns.distinct[part]
 
 
-def _stream(seed: int, *key: int) -> np.random.PCG64:
+def stream(seed: int, *key: int) -> np.random.PCG64:
+    """The stream of a kind's block."""
     return np.random.PCG64(np.random.SeedSequence(seed, spawn_key=key))
 
 
-def _blocks(resamples: int) -> list[tuple[int, int]]:
+def blocks(resamples: int) -> list[tuple[int, int]]:
     """The number of each block, and how many of its draws are wanted."""
     return [(block, min(BLOCK, resamples - start)) for block, start in enumerate(range(0, resamples, BLOCK))]

@@ -64,6 +64,8 @@ class Fisher(PairTest):
         if matrix.family != "prf" or matrix.quotient != PRECISION:
             return ("fisher compares the precision of candidates that systems accept or not; take mcnemar for one "
                     "answer per item, permutation for other scores")
+        if matrix.multiple > 1:
+            return "fisher counts candidates, which averages over runs are not; take permutation"
         accepted = matrix.statistics[:, :, 1]
         if not np.isin(accepted, (0, 1)).all():
             return "fisher needs units with one candidate each: responses that share an item are not independent"

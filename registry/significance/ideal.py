@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from registry.significance.base import Alternative, Observed, Settings, Tail
 from registry.significance.lattice import TooLargeError
-from registry.significance.matrix import Floats, as_whole
+from registry.significance.matrix import Floats
 
 Ints = NDArray[np.int64]
 
@@ -43,16 +43,19 @@ def ideal_tail(observed: Observed, settings: Settings) -> Tail | None:
     p <= 1 - confidence; the percentile and the basic one are those of the defined resamples.
 
     Returns:
-        The tail, p with a relative error of about 1e-11. None where there are strata, where the score is no quotient of
-        whole numbers or decimals whose denominators the systems share, where the lattice is too large, and for `bca`.
+        The tail, p with a relative error of about 1e-11. None where there are strata, where runs are random, where the
+        score is no quotient of whole numbers or decimals whose denominators the systems share, where the lattice is
+        too large, and for `bca`.
     """
     matrix = observed.matrix
-    if matrix.quotient is None or matrix.strata is not None or settings.interval == "bca":
+    if matrix.strata is not None or matrix.runs is not None or settings.interval == "bca":
+        return None
+    if matrix.quotient is None or (whole_parts := matrix.whole_parts(observed.pair)) is None:
+        return None
+    over, under = whole_parts
+    if (under[:, 0] != under[:, 1]).any() or under.min() < 0:
         return None
     parts = [part[:, list(observed.pair)] for part in matrix.parts]
-    over, under = (as_whole(part) for part in parts)
-    if over is None or under is None or (under[:, 0] != under[:, 1]).any() or under.min() < 0:
-        return None
     if len(over) < 2:
         return Tail(math.nan, "ideal", note="one unit cannot be resampled")
     step, step_under = (math.gcd(*side) * float(np.abs(part).sum() / max(1, np.abs(whole).sum())) or 1.0

@@ -88,6 +88,8 @@ class _Proportions(IndependentTest):
 
     def refusal(self, matrix: StatisticMatrix) -> str | None:
         """Refuse scores that are no proportions of things that are counted one by one."""
+        if matrix.multiple > 1:
+            return f"{self.name} counts things, which averages over runs are not; take permutation"
         ones = matrix.quotient is not None and {c for side in matrix.quotient for c in side} <= {0, 1}
         if ones:
             over, under = matrix.parts

@@ -45,6 +45,10 @@ class StatisticMatrix:
         lower_is_better: Whether a lower score is the better one.
         quotient: Where the score is one linear function of the sums over another, the coefficients of both.
         family: The statistics family that the columns are of (`registry.families`), where a test needs their meaning.
+        multiple: How many times larger than they are the statistics are given, so that averages over runs stay whole;
+            above 1 only where that changes no score.
+        runs: Where a system's runs are random, those of each system, [items, runs, columns]; `statistics` are then
+            their averages. None: the runs at hand are all that is asked about.
         drawn: The scores [resamples, systems] of the resamples that were drawn last, by their number and seed.
     """
 
@@ -55,6 +59,8 @@ class StatisticMatrix:
     lower_is_better: bool = False
     quotient: Quotient | None = None
     family: str | None = None
+    multiple: int = 1
+    runs: tuple[Floats, ...] | None = None
     drawn: dict[tuple[int, int], Floats] = field(init=False, repr=False, default_factory=dict)
 
     @property
@@ -67,14 +73,21 @@ class StatisticMatrix:
         """Sum the statistics over each unit, [units, systems, columns]: clusters are tested by the same kernels."""
         if self.units is None:
             return self
-        sums = np.zeros((self.n_units, *self.statistics.shape[1:]))
-        np.add.at(sums, self.units, self.statistics)
-        first = np.unique(self.units, return_index=True)[1]  # all items of a unit are of one stratum
-        return replace(self, statistics=sums, units=None, strata=None if self.strata is None else self.strata[first])
+        units = self.units
+        first = np.unique(units, return_index=True)[1]  # all items of a unit are of one stratum
+
+        def summed(statistics: Floats) -> Floats:
+            sums = np.zeros((self.n_units, *statistics.shape[1:]))
+            np.add.at(sums, units, statistics)
+            return sums
+
+        return replace(self, statistics=summed(self.statistics), units=None, runs=self.runs and tuple(
+            map(summed, self.runs)), strata=None if self.strata is None else self.strata[first])
 
     def of_systems(self, chosen: Sequence[int]) -> StatisticMatrix:
         """The same matrix with only the chosen systems, in their order."""
-        return replace(self, statistics=self.statistics[:, list(chosen)])
+        return replace(self, statistics=self.statistics[:, list(chosen)],
+                       runs=self.runs and tuple(self.runs[n] for n in chosen))
 
     def scores(self) -> Floats:
         """Score every system on all items, [systems]."""
@@ -89,6 +102,17 @@ class StatisticMatrix:
         assert self.quotient is not None
         over, under = (self.statistics @ np.array([c / math.gcd(*side) for c in side]) for side in self.quotient)
         return over, under
+
+    def whole_parts(self, pair: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+        """Give the `parts` of a pair, [units, 2] each, in whole numbers (`as_whole`); None where they are none.
+
+        `multiple` is taken back as far as they stay whole: what other systems' runs made necessary changes no result.
+        """
+        over, under = (as_whole(part[:, list(pair)]) for part in self.parts)
+        if over is None or under is None:
+            return None
+        spare = math.gcd(self.multiple, int(np.gcd.reduce(over, axis=None)), int(np.gcd.reduce(under, axis=None)))
+        return over // spare, under // spare
 
     def gain(self, scores_a: Floats, scores_b: Floats) -> Floats:
         """The difference that is positive where A is better."""

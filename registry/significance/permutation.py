@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from registry.significance.base import Alternative, Observed, PairTest, Settings, Tail, extremity
 from registry.significance.draws import swapped_sums
 from registry.significance.lattice import TooLargeError, log_probability, log_sign_tail
-from registry.significance.matrix import Floats, Quotient, Score, StatisticMatrix, as_whole
+from registry.significance.matrix import Floats, Quotient, Score, StatisticMatrix
+from registry.significance.runs import LABELLED, count_relabelled, least_of_runs, n_labellings, unfit_runs
 from registry.significance.studentized import count_all_swaps, count_swaps
 
 ENUMERATED = 16  # discordant units up to which every swap is tried, whatever the score
@@ -30,7 +31,7 @@ TOLERANCE = 1e-12  # relative to the scores: differences closer than this may be
 
 @dataclass(frozen=True, repr=False)
 class Permutation(PairTest):
-    """Paired permutation (approximate randomization) of whole items or clusters.
+    """Paired permutation (approximate randomization) of items or clusters; of whole runs where those are random.
 
     `studentized` compares the difference in units of its standard error, for scores that are quotients. That is right
     also where two systems with equal scores are not exchangeable, as when one finds more and the other errs less; it
@@ -41,16 +42,19 @@ class Permutation(PairTest):
     null: ClassVar[str] = "in every unit, the outputs of the two systems are exchangeable"
     assumes: ClassVar[str] = "units are independent of each other; the two systems may be correlated"
     citation: ClassVar[str] = "Noreen 1989; Yeh 2000, section 3.2"
+    takes_runs: ClassVar[bool] = True
     studentized: bool = False
 
     def refusal(self, matrix: StatisticMatrix) -> str | None:
-        """Refuse to studentize a score that is no quotient."""
+        """Refuse to studentize a score that is no quotient, and runs that are random but no sample."""
         if self.studentized and matrix.quotient is None:
             return "a studentized test needs a score that is a quotient of sums, such as F1 or accuracy"
-        return None
+        return unfit_runs(matrix, studentized=self.studentized)
 
     def tails(self, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
         """Give exact tails where the lattice allows, and draw the other pairs together."""
+        if pairs[0].matrix.runs is not None:
+            return _of_runs(pairs, settings)
         if self.studentized:
             return _studentized(pairs, settings)
         exact = settings.execution.here.map(lambda o: _exact(o, settings), pairs)
@@ -97,14 +101,23 @@ def _studentized(pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
     return [found[o.pair] for o in pairs]
 
 
+def _of_runs(pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
+    """Give exact tails where every labelling of the runs is tried."""
+    tails = []
+    for o, extremes in zip(pairs, count_relabelled(pairs, settings), strict=True):
+        labellings, note = n_labellings(o), least_of_runs(o, settings)
+        tails.append(replace(monte_carlo_tail(extremes, settings.resamples), note=note) if labellings > LABELLED else
+                     Tail(math.log(extremes / labellings), "exact", p=extremes / labellings, note=note))
+    return tails
+
+
 def _on_lattice(observed: Observed, settings: Settings) -> Tail | None:
     matrix = observed.matrix
     if matrix.quotient is None:
         return None
-    pair = list(observed.pair)
-    over, under = (as_whole(part[:, pair]) for part in matrix.parts)
-    if over is None or under is None:
+    if (whole := matrix.whole_parts(observed.pair)) is None:
         return None
+    over, under = whole
     moves = np.stack([part[:, 0] - part[:, 1] for part in (over, under)], axis=1)
     if not moves.any():  # what differs does not enter this score
         return Tail(0.0, "exact")

@@ -136,9 +136,11 @@ def find_submission(connection: Connection, test_set_id: int, team: str, system:
     return connection.execute(query).one_or_none()
 
 
-def submission_source(connection: Connection, submission_id: int) -> AnyRow:
-    """The file that a submission was read from: its digest and its name."""
-    return get(connection, models.submission_source, submission_id=submission_id)
+def submission_sources(connection: Connection, submission_id: int) -> Sequence[AnyRow]:
+    """The files that a submission's runs were read from: their digests and names."""
+    table = models.submission_source
+    query = select(table).where(table.c.submission_id == submission_id).order_by(table.c.replicate)
+    return connection.execute(query).all()
 
 
 def ranked(connection: Connection, test_set_id: int) -> Sequence[AnyRow]:

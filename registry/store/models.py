@@ -93,11 +93,13 @@ submission = Table(
     _flag("withdrawn"), _flag("late"), _text("attributes"), _text("digest"), _int("run_id"), _time("created_at"),
     UniqueConstraint("test_set_id", "system_id", "version"),
 )
+# The files of a submission, one for each run of the system: its replicates, numbered from 0.
 submission_source = Table(
     "submission_source", metadata, _int("submission_id"), Column("replicate", SmallInteger, nullable=False),
     _text("source_digest"), _text("name"), UniqueConstraint("submission_id", "replicate"),
 )
-# A submission's answers aligned with one revision of the gold, under one policy for missing items.
+# A submission's answers aligned with one revision of the gold, under one policy for missing items; `n_missing` counts
+# the missing answers of all its runs.
 scoring = Table(
     "scoring", metadata, _id("scoring_id"), _int("submission_id"), _int("gold_revision_id"), _text("missing"),
     _int("n_missing"), _int("run_id"), UniqueConstraint("submission_id", "gold_revision_id", "missing"),
@@ -110,10 +112,16 @@ task_metric = Table(
     "task_metric", metadata, _int("task_id"), _text("alias"), _int("metric_id"), _int("position"), _flag("is_primary"),
     _flag("is_declared"), UniqueConstraint("task_id", "alias"),
 )
-# One metric computed for one scoring: the corpus score and the digest of the statistics behind it.
+# One metric computed for one scoring: the corpus score (of the average of its runs) and the digest of the statistics
+# behind it; and the score of each run.
 score = Table(
     "score", metadata, _int("scoring_id"), _int("metric_id"), _number("value", null=True), _int("n_items"),
     _text("digest"), _int("run_id"), UniqueConstraint("scoring_id", "metric_id"),
+)
+replicate_score = Table(
+    "replicate_score", metadata, _int("scoring_id"), _int("metric_id"),
+    Column("replicate", SmallInteger, nullable=False), _number("value", null=True),
+    UniqueConstraint("scoring_id", "metric_id", "replicate"),
 )
 
 # What was read, who did what, and where a number comes from.
@@ -148,7 +156,7 @@ comparison = Table(
     _text("alias"), _text("test"), _text("alternative"), _text("unit"), _number("alpha"), _text("correction"),
     _int("resamples"), Column("seed", BigInteger, nullable=False), _text("interval"), _number("confidence"),
     _int("n_items"), _int("n_units"), _int("n_systems"), _int("family_size"), _text("signature"), _int("run_id"),
-    _time("created_at"), UniqueConstraint("digest"),
+    _time("created_at"), Column("runs", String, server_default="fixed"), UniqueConstraint("digest"),
 )
 comparison_pair = Table(
     "comparison_pair", metadata, _int("comparison_id"), _int("position"), _int("submission_a"), _int("submission_b"),
@@ -164,6 +172,7 @@ standing = Table(
     "standing", metadata, _int("comparison_id"), _int("position"), _int("submission_id"), _int("rank", null=True),
     _int("rank_low", null=True), _int("rank_high", null=True), _int("cluster", null=True), _int("wins"),
     _int("losses"), _number("score", null=True), _number("ci_low", null=True), _number("ci_high", null=True),
+    Column("runs", Integer, server_default="1"), _number("run_deviation", null=True),
 )
 
 # Sets of answers: every distinct answer to an item, and who gave it.

@@ -17,12 +17,13 @@ from registry.store.rows import driver_of, insert_bulk, next_id, texts
 
 @dataclass(frozen=True, eq=False)
 class Block:
-    """The statistics of one submission by one metric: [items], and [items, columns] of the metric's family."""
+    """The statistics of one run of a submission by one metric: [items], and [items, columns] of its family."""
 
     scoring_id: int
     metric_id: int
     item_ids: NDArray[np.int64]
     statistics: NDArray[np.float64]
+    replicate: int = 0
 
 
 def insert_statistics(connection: Connection, family: str, blocks: Sequence[Block]) -> None:
@@ -36,7 +37,7 @@ def insert_statistics(connection: Connection, family: str, blocks: Sequence[Bloc
     insert_bulk(connection, models.statistics[family], {
         "scoring_id": repeated([block.scoring_id for block in blocks]),
         "metric_id": repeated([block.metric_id for block in blocks]),
-        "replicate": 0,
+        "replicate": repeated([block.replicate for block in blocks]),
         "item_id": np.concatenate([block.item_ids for block in blocks]).astype(np.int32),
         **{name: np.concatenate([block.statistics[:, n] for block in blocks]).astype(dtype, copy=False)
            for n, name in enumerate(FAMILIES[family].columns)},
@@ -44,7 +45,7 @@ def insert_statistics(connection: Connection, family: str, blocks: Sequence[Bloc
 
 
 def load_statistics(connection: Connection, family: str, metric_id: int, scoring_ids: Sequence[int],
-                    first_item: int, n_items: int) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+                    first_item: int, n_items: int) -> tuple[list[NDArray[np.float64]], NDArray[np.bool_]]:
     """Load the statistics of one metric.
 
     Args:
@@ -56,8 +57,8 @@ def load_statistics(connection: Connection, family: str, metric_id: int, scoring
         n_items: Of the gold revision.
 
     Returns:
-        The statistics [items, systems, columns] in the order of the gold, and whether they are there [items, systems]
-        (an item that a submission lacks is not, under the policy `drop`).
+        The statistics of each submission, [items, runs, columns] in the order of the gold, and whether they are there,
+        [items, runs of all submissions] (an item that a submission lacks is not, under the policy `drop`).
     """
     table, names = models.statistics[family], FAMILIES[family].columns
     query = select(table).where(table.c.metric_id == metric_id, table.c.scoring_id.in_(list(scoring_ids)))
@@ -66,12 +67,16 @@ def load_statistics(connection: Connection, family: str, metric_id: int, scoring
     known, inverse = np.unique(loaded["scoring_id"], return_inverse=True)
     systems = np.array([position[int(s)] for s in known], dtype=np.int64)[inverse]
     items = loaded["item_id"] - first_item
-    statistics = np.zeros((n_items, len(scoring_ids), len(names)))
-    present = np.zeros((n_items, len(scoring_ids)), dtype=bool)
-    present[items, systems] = True
+    n_runs = np.ones(len(scoring_ids), dtype=np.int64)
+    np.maximum.at(n_runs, systems, loaded["replicate"] + 1)
+    ends = np.cumsum(n_runs)
+    runs = (ends - n_runs)[systems] + loaded["replicate"]
+    statistics = np.zeros((n_items, ends[-1], len(names)))
+    present = np.zeros((n_items, ends[-1]), dtype=bool)
+    present[items, runs] = True
     for n, name in enumerate(names):
-        statistics[items, systems, n] = loaded[name]
-    return statistics, present
+        statistics[items, runs, n] = loaded[name]
+    return np.split(statistics, ends[:-1], axis=1), present
 
 
 def fetch_columns(connection: Connection, query: Any) -> dict[str, NDArray[Any]]:
@@ -117,9 +122,11 @@ def load_answers(connection: Connection, gold_revision_id: int) -> dict[tuple[in
     return {(row.item_id, row.key, row.type): (row.answer_id, row.in_gold) for row in connection.execute(query)}
 
 
-def insert_responses(connection: Connection, scoring_id: int, answer_ids: list[int], correct: list[bool]) -> None:
-    """Insert the answers that one submission gave."""
+def insert_responses(connection: Connection, scoring_id: int, lengths: list[int], answer_ids: list[int],
+                     correct: list[bool]) -> None:
+    """Insert the answers that one submission gave, run after run, of which each gave so many."""
+    replicates = np.repeat(np.arange(len(lengths), dtype=np.int16), lengths)
     insert_bulk(connection, models.response, {
-        "scoring_id": scoring_id, "replicate": 0, "answer_id": np.array(answer_ids, dtype=np.int32),
+        "scoring_id": scoring_id, "replicate": replicates, "answer_id": np.array(answer_ids, dtype=np.int32),
         "correct": np.array(correct, dtype=bool), "score": np.full(len(answer_ids), np.nan),
     })

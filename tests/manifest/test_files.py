@@ -26,6 +26,7 @@ def test_braces_capture_names_and_all_else_is_literal(root):
         {"team": "Ann", "system": "one"}, {"team": "Bob", "system": "two"}, {"team": "Bob[1]", "system": "x+y"}]
     assert match(root, "subs/Bob[1].{system}.txt") == [{"system": "x+y"}]
     assert match(root, "teams/{team}/run-{version}") == [{"team": "Cat", "version": "1"}]
+    assert match(root, "teams/{team}/run-{run}") == [{"team": "Cat", "run": "1"}]
 
 
 @pytest.mark.parametrize(("pattern", "says"), [

@@ -63,5 +63,17 @@ def test_statistics_scatter_by_item_and_system(connection, family):
     statistics.insert_statistics(connection, family, [other_metric, statistics.Block(5, 2, kept[7], sent[7])])
     loaded, present = statistics.load_statistics(connection, family, 2, [7, 3], 10, 4)
     assert present.tolist() == [[True, False], [False, True], [True, True], [True, False]]
-    np.testing.assert_array_equal(loaded[[0, 2, 3], 0], sent[7])
-    np.testing.assert_array_equal(loaded[[1, 2], 1], sent[3])
+    np.testing.assert_array_equal(loaded[0][[0, 2, 3], 0], sent[7])
+    np.testing.assert_array_equal(loaded[1][[1, 2], 0], sent[3])
+
+
+def test_statistics_scatter_by_run(connection):
+    ids, sent = np.arange(10, 14), np.random.default_rng(1).integers(0, 9, (3, 4, 2)).astype(float)
+    statistics.insert_statistics(connection, "ratio", [
+        statistics.Block(scoring, 2, ids, sent[n], replicate)
+        for n, (scoring, replicate) in enumerate([(7, 1), (3, 0), (7, 0)])])
+    (of_7, of_3), present = statistics.load_statistics(connection, "ratio", 2, [7, 3], 10, 4)
+    np.testing.assert_array_equal(of_7, np.stack([sent[2], sent[0]], axis=1))
+    np.testing.assert_array_equal(of_3, sent[1][:, None])
+    assert present.shape == (4, 3)
+    assert present.all()

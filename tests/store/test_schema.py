@@ -98,6 +98,27 @@ def test_an_upgrade_keeps_rows_and_makes_views_anew(database):
         assert set(found) == {view.name for view in views.load()}
 
 
+def test_runs_come_to_a_database_that_knew_none(tmp_path):
+    """What stood there before rests on one run each, and was compared as such."""
+    config = Config(stdout=open("/dev/null", "w"))  # noqa: SIM115
+    config.set_main_option("script_location", str(schema.migrations()))
+    engine = create_engine(f"duckdb:///{tmp_path / 'r.duckdb'}")
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0002")
+        connection.execute(text("INSERT INTO score VALUES (1, 2, 0.5, 6, 'sha256:0', 1), (3, 2, NULL, 6, 'x', 1)"))
+        connection.execute(text("INSERT INTO standing (comparison_id, position, submission_id, wins, losses) "
+                                "VALUES (1, 0, 1, 0, 0)"))
+    engine.dispose()
+    config.stdout.close()
+    database = Database(tmp_path / "r.duckdb")
+    assert database.create()
+    with database.reading() as connection:
+        assert connection.execute(text("SELECT * FROM replicate_score ORDER BY ALL")).all() == [
+            (1, 2, 0, 0.5), (3, 2, 0, None)]
+        assert connection.execute(text("SELECT runs, run_deviation FROM standing")).all() == [(1, None)]
+
+
 @pytest.mark.parametrize("view", views.load(), ids=lambda view: view.name)
 def test_every_view_can_be_selected_and_says_what_it_claims(database, view):
     with database.reading() as connection:

@@ -1,6 +1,6 @@
 -- The leaderboards: every system's score, place and the range of places that the significant differences leave open.
 -- One row per comparison and system; rank_low is significant losses + 1, rank_high the number of systems less
--- significant wins.
+-- significant wins. run_deviation is the standard deviation of the score between the runs of a system.
 WITH final AS (
     SELECT
         latest_comparison.task,
@@ -23,6 +23,8 @@ WITH final AS (
         standing.ci_high,
         standing.wins,
         standing.losses,
+        standing.runs,
+        standing.run_deviation,
         standing.position,
         latest_comparison.comparison_id,
         submission.submission_id
