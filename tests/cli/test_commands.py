@@ -12,7 +12,7 @@ import pytest
 from registry.metrics import METRICS
 from registry.readers import READERS
 from registry.reports.boards import BOARD_KEYS, PAIR_KEYS
-from registry.significance import TESTS
+from registry.significance import CORRECTIONS, OVERALL_TESTS, TESTS
 
 
 def test_results_go_to_stdout_and_the_rest_to_stderr(task, registry):
@@ -95,7 +95,8 @@ def test_check_touches_no_database(task, registry, tmp_path):
 
 
 def test_lists(task, registry):
-    for thing, known in (("metrics", METRICS), ("readers", READERS), ("tests", TESTS)):
+    for thing, known in (("metrics", METRICS), ("readers", READERS), ("tests", [*TESTS, *OVERALL_TESTS]),
+                         ("corrections", CORRECTIONS)):
         listed = registry("list", thing, "--format", "json").json
         assert [row["id"] for row in listed] == list(known)
     registry("run", task.write())
