@@ -4,7 +4,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 BIN := .venv/bin
 DEMO_DB := .venv/demo.duckdb
 
-.PHONY: demo test benchmark docs clean
+.PHONY: demo test conformance benchmark docs clean
 
 demo: .venv/.installed
 	@rm -f $(DEMO_DB)
@@ -24,6 +24,9 @@ test: .venv/.installed
 
 docs: .venv/.installed
 	$(BIN)/python -m tests.generated_docs
+
+conformance: .venv/.installed
+	$(BIN)/pytest tests/significance tests/real_data
 
 benchmark: .venv/.installed
 	$(BIN)/python -m tests.benchmarks
