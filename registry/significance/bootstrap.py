@@ -132,10 +132,15 @@ def _tail(o: Observed, a: Floats, b: Floats, settings: Settings) -> Tail:
     extremes = n_undefined = 0
     moves = not o.difference
     for at in range(0, len(a), _CHUNK):
-        moved = gain(a[at:at + _CHUNK], b[at:at + _CHUNK]) - o.difference
-        moves = moves or bool((np.abs(moved) > tolerance).any())  # nan compares as false
-        reached = extremity(moved, alternative)
-        if (undefined := np.isnan(reached)).any():
+        reached = gain(a[at:at + _CHUNK], b[at:at + _CHUNK])
+        reached -= o.difference
+        moves = moves or bool((np.abs(reached) > tolerance).any())  # nan compares as false
+        if alternative == "two-sided":
+            np.abs(reached, out=reached)
+        elif alternative == "less":
+            np.negative(reached, out=reached)
+        if math.isnan(reached.max()):
+            undefined = np.isnan(reached)
             n_undefined += int(undefined.sum())
             reached[undefined] = np.inf
         extremes += int(np.count_nonzero(reached >= bar - tolerance))
@@ -207,7 +212,7 @@ class _Top:
 
     def see(self, values: Floats) -> None:
         """Keep what may be among the highest; the first values tell from where on."""
-        self.kept.append(values[values >= self.floor])
+        self.kept.append(values.take(np.flatnonzero(values >= self.floor)))
         if len(self.kept) == 1:
             above = math.ceil(1.1 * self.share * len(values) + 4 * math.sqrt(self.share * len(values)) + 10)
             if above < len(values):

@@ -27,7 +27,7 @@ BLOCK = 256  # draws in a block
 SIGNS, COUNTS, LABELS, RUNS = range(4)  # the kinds of streams: permutations, bootstraps, and the same of whole runs
 
 _CHUNK = 2**16  # units whose bits are expanded at once: 64 MiB of float32
-_CELLS = 2**22  # draws times units whose counts are drawn at once, 16 MiB of float32: part of what a seed means
+_CELLS = 2**17  # draws times units whose counts are drawn at once: a core keeps them; part of what a seed means
 
 
 def swapped_sums(statistics: Floats, resamples: int, seed: int, use: Callable[[Floats], Used],
@@ -105,7 +105,8 @@ def _poisson_rows(rng: np.random.Generator, rows: int, units: int) -> tuple[Sing
     finer = (bits[unclear] + rng.random(len(unclear))) / 2**16
     counts[unclear] = np.searchsorted(distribution, finer, side="right")
     counts = counts.reshape(rows, units)
-    return counts, units - counts.sum(axis=1, dtype=np.float64).astype(np.int64)
+    held = counts @ np.ones(units, dtype=np.float32)  # below 2^24 units exact
+    return counts, units - held.astype(np.int64)
 
 
 @cache

@@ -153,6 +153,8 @@ def test_swaps_that_leave_a_correlation_undefined_count_as_extreme():
         m = matrix([[0, 1], [1, 0]], [0, 1], coefficient)
         assert run(m, alternative="greater").p_value == 3 / 4
         assert run(m, alternative="two-sided").p_value == 1
+        with mock.patch.object(correlated, "ENUMERATED", 0):
+            assert run(m, alternative="greater", resamples=4000).p_value == pytest.approx(3 / 4, abs=0.03)
 
 
 def test_systems_that_are_one_on_another_scale_have_p_1():
@@ -164,7 +166,9 @@ def test_systems_that_are_one_on_another_scale_have_p_1():
         assert (found.p_value, found.method, found.n_discordant) == (1.0, "exact", 50)
         monotone = matrix(np.concatenate([share, np.exp(share)], axis=1), y, SPEARMAN)
         assert run(monotone, alternative=alternative).p_value == 1.0
-        assert run(matrix(np.concatenate([share, share], axis=1), y), alternative=alternative).p_value == 1.0
+        for other in (x[:, :1], 3 * x[:, :1] - 1):
+            found = run(matrix(np.concatenate([x[:, :1], other], axis=1), y), alternative=alternative)
+            assert (found.p_value, found.method) == (1.0, "exact")
 
 
 def test_nearly_uncorrelated_systems_tie_with_themselves():

@@ -32,6 +32,7 @@ class Population:
         draw: From a generator and a number of runs to statistics [runs, items, systems, columns].
         score, quotient, family, lower_is_better, units, strata: As `StatisticMatrix` has them.
         coefficient: Of correlations, in place of a score of sums.
+        trainings: How often each system is trained, where its runs are random; then systems of statistics are runs.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Population:
     units: np.ndarray | None = None
     strata: np.ndarray | None = None
     coefficient: Coefficient | None = None
+    trainings: int = 1
 
     def sample(self, rng, runs):
         """Draw test sets, side by side in one matrix."""
@@ -52,9 +54,13 @@ class Population:
         together = np.moveaxis(statistics, 0, 1).reshape(items, runs * systems, columns).astype(float)
         if self.coefficient is not None:
             return Sample(self, runs, PairMatrix(together, coefficient=self.coefficient))
+        trained = None
+        if self.trainings > 1:
+            trained = together.reshape(items, -1, self.trainings, columns)
+            together, trained = trained.sum(axis=2), tuple(np.moveaxis(trained, 1, 0))
         return Sample(self, runs, StatisticMatrix(
             together, self.score, units=self.units, strata=self.strata, lower_is_better=self.lower_is_better,
-            quotient=self.quotient, family=self.family))
+            quotient=self.quotient, family=self.family, runs=trained, multiple=self.trainings))
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,14 +128,17 @@ def opposed(units, share=0.5):
     return _ratio(f"one of two right, {units} items", (share, 1 - share), draw)
 
 
-def counts(units, shares=(0.5, 0.5), *, own=False, lower_is_better=False):
-    """Small counts with many ties, of a total that the systems share, or of one of their `own`."""
+def counts(units, shares=(0.5, 0.5), *, own=False, ease=0.3, lower_is_better=False):
+    """Small counts with many ties, of a total that the systems share, or of one of their `own`.
+
+    Shares go up and down by `ease` with the item; with an ease of 0 and totals of their own systems are independent.
+    """
     def draw(rng, runs):
         shape = (runs, units, len(shares))
         total = 1 + rng.binomial(3, 0.5, shape if own else (*shape[:-1], 1))
-        ease = rng.uniform(-0.3, 0.3, (runs, units, 1))
+        share = np.clip(rng.uniform(-ease, ease, (runs, units, 1)) + shares, 0, 1)
         total = np.broadcast_to(total, shape)
-        return np.stack([rng.binomial(total, np.clip(ease + shares, 0, 1)), total], axis=-1)
+        return np.stack([rng.binomial(total, share), total], axis=-1)
 
     return _ratio(f"tied counts, {'own' if own else 'shared'} totals, {units} items", shares, draw,
                   lower_is_better=lower_is_better)
@@ -248,6 +257,19 @@ def domains(units, gain=0.25):
         return _over_one((ease < special.ndtri(accuracies)).astype(float))
 
     return _ratio(f"two domains, {units} items", accuracies.mean(axis=0), draw, strata=of)
+
+
+def trained(units, trainings, gain=0.0, spread=0.15):
+    """Right or wrong answers of systems that are each trained several times, and come out better or worse by chance.
+
+    `gain` is what the first is better by, and `spread` how much a training differs, both in deviations of latent ease.
+    """
+    def draw(rng, runs):
+        ease = _correlated(rng, (runs, units, 2 * trainings), 0.5)
+        skill = spread * rng.standard_normal((runs, 1, 2 * trainings)) + np.repeat([gain, 0.0], trainings)
+        return _over_one((ease < 0.5 + skill).astype(float))
+
+    return _ratio(f"systems trained {trainings} times, {units} items", (gain, 0.0), draw, trainings=trainings)
 
 
 def candidates(units, precisions=(0.6, 0.6)):

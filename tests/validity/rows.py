@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import special
+from scipy import special, stats
 
 from registry.errors import UnknownNameError
 from registry.significance import (
@@ -65,6 +65,7 @@ from tests.validity.populations import (
     predictions,
     skewed,
     spans,
+    trained,
     translations,
     unequal_f1,
 )
@@ -138,6 +139,7 @@ def _exact():
         ("permutation-studentized-f1-60", spans(60), RandomizedP(Permutation(studentized=True))),
         ("permutation-documents-30", documents(30), RandomizedP(Permutation())),
         ("permutation-documents-less", documents(12), RandomizedP(Permutation(), "less")),
+        ("permutation-trained-4", trained(50, 4), RandomizedP(Permutation())),
         ("sign-counts", counts(25), RandomizedP(Sign())),
         ("sign-lognormal-with-a-tie-width", skewed(30), RandomizedP(Sign(tie=0.3))),
         ("mcnemar-binary", binary(40), RandomizedP(McNemar())),
@@ -186,7 +188,7 @@ def _sizes():
     yield Row("size-two-sample-t-opposed", opposed(200), PValues(TwoSampleT()),
               near(theory.misjudged_error(np.sqrt(0.5)), 0.02))
     yield Row("size-rank-sum-independent", skewed(40, correlation=0.0), PValues(RankSum()), near(0.05, 0.006))
-    yield Row("size-rank-sum-ties-independent", counts(40), PValues(RankSum()), near(0.045, 0.015))
+    yield Row("size-rank-sum-ties-independent", counts(40, own=True, ease=0.0), PValues(RankSum()), near(0.047, 0.01))
     yield Row("size-rank-sum-correlated", skewed(40), PValues(RankSum()), valid())
 
     # Equal F1 by other precision and recall is no exchangeability: swaps mix the systems' denominators, and what is
@@ -216,7 +218,7 @@ def _sizes():
     yield Row("size-bootstrap-documents", documents(200), PValues(Bootstrap()),
               near(theory.recentred_bootstrap(200), 0.01))
     yield Row("size-permutation-items-for-documents", replace(clusters, units=None), PValues(Permutation()),
-              near(wrong, 0.02))
+              near(wrong, 0.03))
     yield Row("size-overall-cochran", binary(60, (0.7, 0.7, 0.7)), OverallP(OVERALL_TESTS["cochran"]()),
               near(0.05, 0.01), 10_000, 500)
     yield Row("size-overall-friedman", graded(40, (0.0, 0.0, 0.0), places=1), OverallP(OVERALL_TESTS["friedman"]()),
@@ -241,10 +243,11 @@ def _bootstraps():
     yield Row("bootstrap-lognormal-200", skewed(200), PValues(Bootstrap()), (Size(0.05, 0.03, 0.056),), 10_000, 200)
     yield Row("bootstrap-bleu-200", translations(200), PValues(Bootstrap()),
               near(theory.recentred_bootstrap(200), 0.007), 10_000, 400)
-    yield Row("bootstrap-opposed-200", opposed(200), PValues(Bootstrap()),
-              near(theory.recentred_bootstrap(200), 0.02), 5000, 200)
-    yield Row("bootstrap-binary-200", binary(200), PValues(Bootstrap()), near(theory.recentred_bootstrap(200), 0.012),
-              5000, 100)
+    # Sums of right answers are whole, and draws that tie with what was observed count.
+    recentred = theory.recentred_bootstrap(200)
+    for name, null, step in (("opposed", opposed(200), 2), ("binary", binary(200), 1)):
+        yield Row(f"bootstrap-{name}-200", null, PValues(Bootstrap()),
+                  (Size(0.05, *theory.on_a_lattice(null, recentred, step)),), 5000, 200)
     # In units of its standard error the error is of the order 1 / n, with a small factor.
     for units in (20, 50, 200):
         yield Row(f"bootstrap-studentized-f1-{units}", spans(units), PValues(Bootstrap("studentized")),
@@ -257,10 +260,19 @@ def _bootstraps():
               near(theory.recentred_bootstrap(200, 0.1), 0.008), 10_000, 400)
     # Where the sizes of strata are fixed, what their means differ by is no chance; not to know of it is conservative.
     two = domains(200)
-    yield Row("bootstrap-strata", two, PValues(Bootstrap()), near(theory.recentred_bootstrap(100), 0.012), 5000, 200)
+    yield Row("bootstrap-strata", two, PValues(Bootstrap()),
+              (Size(0.05, *theory.on_a_lattice(two, theory.recentred_bootstrap(100))),), 5000, 200)
     yield Row("bootstrap-studentized-strata", two, PValues(Bootstrap("studentized")), near(0.05, 0.012), 5000, 200)
     yield Row("bootstrap-strata-ignored", replace(two, strata=None), PValues(Bootstrap()),
               near(theory.misjudged_error(theory.ignored_strata_error(two)), 0.012), 5000, 200)
+    # Where trainings differ as a whole, few of them are few draws of all that matters: with m of either system it is
+    # Student's t of 2 (m - 1) degrees of freedom held against a normal quantile. What is peculiar to a training in an
+    # item counts more than once, and is conservative where little else differs.
+    for trainings in (3, 5, 20):
+        high = float(2 * stats.t.sf(special.ndtri(0.975), 2 * (trainings - 1)))
+        yield Row(f"bootstrap-trained-{trainings}", trained(200, trainings, spread=0.6), PValues(Bootstrap()),
+                  (Size(0.05, 0.035, high + 0.01),), 2000, 50)
+    yield Row("bootstrap-trained-alike", trained(200, 5), PValues(Bootstrap()), (Size(0.05, 0.01, 0.05),), 2000, 50)
     # Without draws, where systems share the denominators.
     for units, slack in ((20, 0.012), (50, 0.01), (200, 0.006)):
         yield Row(f"bootstrap-ideal-counts-{units}", counts(units), PValues(Bootstrap()),
@@ -294,6 +306,8 @@ def _powers():
     texts, tied = documents(60, (0.8, 0.66)), counts(100, (0.58, 0.48))
     yield Row("power-permutation-documents", texts, PValues(Permutation()), found(texts), 2000, 200)
     yield Row("power-bootstrap-ideal", tied, PValues(Bootstrap()), found(tied), 1000, 50)
+    yield Row("power-permutation-trained", trained(200, 5, 0.5), PValues(Permutation()), finds(0.8), 2000, 100)
+    yield Row("power-bootstrap-trained", trained(200, 5, 0.5), PValues(Bootstrap()), finds(0.8), 1000, 50)
     errors = counts(60, (0.4, 0.6), own=True, lower_is_better=True)  # system 0 is better: it makes fewer errors
     for test in (Permutation(), Permutation(studentized=True), Bootstrap(), Bootstrap("studentized"), Sign(),
                  Wilcoxon(), MatchedT()):
@@ -365,7 +379,9 @@ def _correlations():
                   PValues(SwappedPredictions(), resamples=499), finds(0.7), 500, 100)
     for test in (Williams(), Steiger()):
         yield Row(f"correlation-{test.name}", of(40), PValues(test), near(0.05, 0.006), 10_000, 400)
-        yield Row(f"correlation-{test.name}-spearman", of(40, SPEARMAN), PValues(test), near(0.05, 0.015), 5000, 200)
+        # ranks are not normal: too many rejections, the more the higher the correlations are
+        yield Row(f"correlation-{test.name}-spearman", of(40, SPEARMAN), PValues(test), (Size(0.05, 0.045, 0.08),),
+                  5000, 200)
         yield Row(f"power-{test.name}", of(120, correlations=(0.75, 0.5)), PValues(test), finds(0.7), 2000, 100)
 
 

@@ -21,6 +21,16 @@ def recentred_bootstrap(units, level=0.05):
     return 2 * stats.t.sf(reach, units - 1)
 
 
+def on_a_lattice(population, size, step=1, level=0.05):
+    """From what to what the size goes where the difference of sums is a multiple of `step`, and ties count whole.
+
+    What ties with the critical value is out or in: at most its probability is missing from the size of a test without.
+    """
+    sums = population.draw(np.random.default_rng(0), RUNS)[..., 0].sum(axis=1)
+    tie = 2 * stats.norm.pdf(special.ndtri(level / 2)) * step / (sums[:, 0] - sums[:, 1]).std()
+    return float(size - tie), float(size)
+
+
 def both_right(accuracies, correlation):
     """How often two systems of `populations.binary` are both right."""
     covariance = [[1, correlation], [correlation, 1]]
