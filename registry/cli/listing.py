@@ -60,12 +60,16 @@ def _readers() -> Listing:
 
 
 def _tests() -> Listing:
+    from registry.families import FAMILIES
     from registry.significance import OVERALL_TESTS, TESTS
+
+    def families(names: tuple[str, ...] | None) -> str:
+        return "any that adds up" if names is None else "any" if names == tuple(FAMILIES) else ", ".join(names)
 
     rows = [
         {"id": name, "of": "pairs", "options": _options(t),
          "units": "items or clusters" if t.takes_clusters else "items",
-         "families": ", ".join(t.families) if t.families else "any that adds up",
+         "families": families(t.families),
          "independent": "assumes independent results" if t.independent else "", "about": _about(t), "null": t.null,
          "assumes": t.assumes, "citation": t.citation} for name, t in TESTS.items()]
     rows += [

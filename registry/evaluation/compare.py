@@ -126,7 +126,7 @@ class _Comparing:
     def _warn(self) -> None:
         """Refuse tests that do not apply here, and warn of uses that their assumptions do not cover."""
         matrix = self.board.matrix.by_unit
-        if reason := self.test.refusal(matrix) or (self.overall and self.overall.refusal(matrix)):
+        if reason := self.test.unfit(matrix) or (self.overall and self.overall.refusal(matrix)):
             raise InputError(f"{self.board.place.name}: {reason}")
         self.compared.warnings += [f"{self.board.place.name}: {warning}" for warning in misuses(self.test, matrix)]
 

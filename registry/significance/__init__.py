@@ -2,6 +2,7 @@
 
 from registry.significance.base import PairResult, PairTest, Settings
 from registry.significance.bootstrap import Bootstrap
+from registry.significance.correlated import COEFFICIENTS, PairMatrix
 from registry.significance.execution import Execution
 from registry.significance.fisher import Fisher
 from registry.significance.independent import BinomialZ, ChiSquared, RankSum, TwoSampleT
@@ -12,14 +13,16 @@ from registry.significance.overall import OVERALL_TESTS, OverallTest
 from registry.significance.permutation import Permutation
 from registry.significance.ranking import Ranking, rank
 from registry.significance.sign import McNemar, Sign
+from registry.significance.williams import Steiger, Williams
 
 TESTS: dict[str, type[PairTest]] = {
     test.name: test for test in (
-        Permutation, Bootstrap, Sign, McNemar, Wilcoxon, MatchedT, Fisher, TwoSampleT, BinomialZ, ChiSquared, RankSum)
+        Permutation, Bootstrap, Sign, McNemar, Wilcoxon, MatchedT, Fisher, TwoSampleT, BinomialZ, ChiSquared, RankSum,
+        Williams, Steiger)
 }
 
 __all__ = [
-    "CORRECTIONS", "OVERALL_TESTS", "TESTS", "BinomialZ", "Bootstrap", "ChiSquared", "Execution", "Fisher", "MatchedT",
-    "McNemar", "OverallTest", "PairResult", "PairTest", "Permutation", "RankSum", "Ranking", "Settings", "Sign",
-    "StatisticMatrix", "TwoSampleT", "Wilcoxon", "rank",
+    "COEFFICIENTS", "CORRECTIONS", "OVERALL_TESTS", "TESTS", "BinomialZ", "Bootstrap", "ChiSquared", "Execution",
+    "Fisher", "MatchedT", "McNemar", "OverallTest", "PairMatrix", "PairResult", "PairTest", "Permutation", "RankSum",
+    "Ranking", "Settings", "Sign", "StatisticMatrix", "Steiger", "TwoSampleT", "Wilcoxon", "Williams", "rank",
 ]

@@ -12,9 +12,11 @@ import numpy as np
 
 from registry.significance.base import PairTest
 from registry.significance.bootstrap import Bootstrap
+from registry.significance.correlated import PEARSON, PairMatrix
 from registry.significance.matched import MatchedT, Wilcoxon
 from registry.significance.matrix import StatisticMatrix
 from registry.significance.sign import Sign
+from registry.significance.williams import Steiger, Williams
 
 FEW_RUNS = 5  # runs of a system below which the crossed bootstrap can reject too often (docs/manifest.md)
 FEW = 200  # units below which the recentred bootstrap rejects too often (tests/validity)
@@ -65,9 +67,15 @@ def _bootstrap_of_few_runs(test: PairTest, matrix: StatisticMatrix) -> str | Non
             f"than {FEW_RUNS}: train more, or take permutation") if isinstance(test, Bootstrap) and few else None
 
 
+def _williams_on_ranks(test: PairTest, matrix: StatisticMatrix) -> str | None:
+    ranks = isinstance(matrix, PairMatrix) and matrix.coefficient is not PEARSON
+    return (f"{test.name} is made for Pearson's correlation and rejects too often on ranks where correlations are high: "
+            "take permutation") if isinstance(test, Williams | Steiger) and ranks else None
+
+
 RULES: Sequence[Callable[[PairTest, StatisticMatrix], str | None]] = (
     _independent, _t_without_a_mean, _t_on_categories, _units_instead_of_the_score, _bootstrap_of_few,
-    _bootstrap_of_few_runs)
+    _bootstrap_of_few_runs, _williams_on_ranks)
 
 
 def misuses(test: PairTest, matrix: StatisticMatrix) -> list[str]:

@@ -117,7 +117,7 @@ class Observed:
         """Look at pairs of a matrix that is by unit."""
         scores = matrix.scores()
         return [cls(matrix, pair, float(matrix.gain(scores[pair[0]], scores[pair[1]])), n)
-                for pair, n in zip(pairs, _discordant(matrix.statistics, pairs), strict=True)]
+                for pair, n in zip(pairs, _discordant(matrix, pairs), strict=True)]
 
     @property
     def a(self) -> Floats:
@@ -137,8 +137,8 @@ class PairTest(Value):
     `null` is the hypothesis it tests, `assumes` what must hold for it, `citation` where it comes from,
     `takes_clusters` tells whether its units can be clusters of items, `takes_strata` whether it draws within strata,
     `takes_runs` whether a system's runs can be random, `families` the statistics families that it takes (None: every
-    one whose statistics add up), and `independent` whether it assumes that the two systems' results are independent of
-    each other, which on one test set they hardly ever are (Yeh 2000, section 2).
+    one whose statistics add up, unlike those of correlations), and `independent` whether it assumes that the two
+    systems' results are independent of each other, which on one test set they hardly ever are (Yeh 2000, section 2).
     """
 
     terse: ClassVar[bool] = True
@@ -155,16 +155,25 @@ class PairTest(Value):
         """Say why this test does not apply to the matrix (already by unit), or None where it does."""
         return None
 
+    def unfit(self, matrix: StatisticMatrix) -> str | None:
+        """Say why the matrix (by unit) cannot be tested: by its family, or else by `refusal`."""
+        if matrix.family == "pair" and "pair" not in (self.families or ()):
+            return (f"{self.name} needs statistics that add up, which those of correlations do not; take permutation, "
+                    "bootstrap or williams")
+        if matrix.family == "pair" and matrix.runs is not None:
+            return 'correlations do not take random runs, which they are not averages over: set runs = "fixed"'
+        return self.refusal(matrix)
+
     def run(self, matrix: StatisticMatrix, pairs: Sequence[Pair], settings: Settings) -> list[PairResult]:
         """Test every pair of systems.
 
         Identical systems have p = 1 in every test, and an undefined score makes p undefined.
 
         Raises:
-            ValueError: The test does not apply, see `refusal`.
+            ValueError: The test does not apply, see `unfit`.
         """
         matrix = matrix.by_unit
-        if reason := self.refusal(matrix):
+        if reason := self.unfit(matrix):
             raise ValueError(reason)
         observed = Observed.of(matrix, pairs)
         open_ = [o for o in observed if o.n_discordant and not math.isnan(o.difference)]
@@ -180,21 +189,22 @@ class PairTest(Value):
         """Give the p-value of each pair (at least one); all of them have a discordant unit and a defined difference."""
 
 
-def _discordant(statistics: Floats, pairs: Sequence[Pair]) -> list[int]:
+def _discordant(matrix: StatisticMatrix, pairs: Sequence[Pair]) -> list[int]:
     """How many units have statistics in which the two systems differ, for each pair."""
+    statistics, units = matrix.statistics, matrix.units
     varies = (statistics != statistics[:, :1]).any(axis=(0, 1))
     columns = [np.ascontiguousarray(statistics[:, :, n].T) for n in np.flatnonzero(varies)]
 
     def count(a: int, b: int) -> int:
-        if len(columns) == 1:
-            return int(np.count_nonzero(columns[0][a] != columns[0][b]))
-        return int(np.count_nonzero(np.any([column[a] != column[b] for column in columns], axis=0)))
+        differ = columns[0][a] != columns[0][b] if len(columns) == 1 else np.any(
+            [column[a] != column[b] for column in columns], axis=0)
+        return int(np.count_nonzero(differ)) if units is None else len(np.unique(units[differ]))
 
     return [count(a, b) if columns else 0 for a, b in pairs]
 
 
 def _result(observed: Observed, tail: Tail | None) -> PairResult:
-    n_units, n_discordant = len(observed.matrix.statistics), observed.n_discordant
+    n_units, n_discordant = observed.matrix.n_units, observed.n_discordant
     if tail is None and n_discordant:
         return PairResult(math.nan, math.nan, math.nan, "exact", n_units, n_discordant, note="a score is undefined")
     tail = tail or Tail(0.0, "exact")

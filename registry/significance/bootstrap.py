@@ -15,8 +15,10 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from registry.families import FAMILIES
 from registry.significance import studentized
 from registry.significance.base import Alternative, Observed, PairTest, Settings, Tail, extremity
+from registry.significance.correlated import PairMatrix, resampled_correlations
 from registry.significance.draws import resampled_sums
 from registry.significance.ideal import MOST_UNDEFINED, ideal_tail
 from registry.significance.matrix import Floats, StatisticMatrix
@@ -41,6 +43,7 @@ class Bootstrap(PairTest):
     name: ClassVar[str] = "bootstrap"
     null: ClassVar[str] = "the two systems' scores are equal in the population that the units are drawn from"
     assumes: ClassVar[str] = "units are independent draws from a population, and many: small test sets need permutation"
+    families: ClassVar[tuple[str, ...] | None] = tuple(FAMILIES)
     takes_strata: ClassVar[bool] = True
     citation: ClassVar[str] = "Efron and Tibshirani 1993, chapter 16; Berg-Kirkpatrick et al. 2012, section 2"
     takes_runs: ClassVar[bool] = True
@@ -107,8 +110,9 @@ def resampled_scores(matrix: StatisticMatrix, settings: Settings) -> Floats:
         shape = (matrix.statistics.shape[1], settings.resamples)  # a system's scores lie together
         scores = _room(shape, settings.execution.memory // 2)
         at = 0
-        for block in (resampled_sums(matrix.statistics, *key, matrix.score, settings.execution, matrix.strata)
-                      if matrix.runs is None else crossed_scores(matrix, settings)):
+        for block in (crossed_scores(matrix, settings) if matrix.runs is not None else
+                      resampled_correlations(matrix, *key, settings.execution) if isinstance(matrix, PairMatrix) else
+                      resampled_sums(matrix.statistics, *key, matrix.score, settings.execution, matrix.strata)):
             scores[:, at:at + len(block)] = block.T
             at += len(block)
         matrix.drawn.clear()
@@ -163,7 +167,7 @@ def _tail(o: Observed, a: Floats, b: Floats, settings: Settings) -> Tail:
 
 
 def _tolerance(o: Observed) -> float:
-    return TOLERANCE * float(np.abs([o.matrix.score(side.sum(axis=0)) for side in (o.a, o.b)]).max())
+    return TOLERANCE * float(np.abs(o.matrix.of_systems(o.pair).scores()).max())
 
 
 def _berg_kirkpatrick(o: Observed, a: Floats, b: Floats, settings: Settings) -> Tail:  # noqa: ARG001
@@ -256,7 +260,7 @@ def _bca_levels(o: Observed, resampled: Floats, outside: float) -> tuple[float, 
     below = (np.count_nonzero(resampled < o.difference) + np.count_nonzero(resampled <= o.difference)) / 2
     bias = float(ndtri(min(max(below, 0.5), len(resampled) - 0.5) / len(resampled)))
     matrix = o.matrix
-    without = matrix.gain(matrix.score(o.a.sum(axis=0) - o.a), matrix.score(o.b.sum(axis=0) - o.b))
+    without = matrix.gain(*matrix.of_systems(o.pair).jackknife().T)
     pull = np.nanmean(without) - without
     spread = float(np.nansum(pull**2))
     acceleration = float(np.nansum(pull**3)) / (6 * spread**1.5) if spread else 0.0

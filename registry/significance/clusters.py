@@ -7,7 +7,7 @@ the agreement in the *difference* of the two systems, not in the scores: a hard 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -77,8 +77,8 @@ def _influence(matrix: StatisticMatrix, pair: Pair) -> tuple[Floats, float]:
     """The influence of every item on the difference, up to a factor, and how far rounding alone can move it."""
     statistics = matrix.statistics[:, list(pair)]
     if matrix.quotient is None:
-        total = statistics.sum(axis=0)
-        scores, without = matrix.score(total), matrix.score(total - statistics)
+        items = replace(matrix.of_systems(pair), units=None)
+        scores, without = items.scores(), items.jackknife()
         change: Floats = (scores - without) @ np.array([1.0, -1.0])
         return change, ROUNDING * float(np.abs(scores).max(initial=0))
     over, under = (part[:, list(pair)] for part in matrix.parts)

@@ -7,7 +7,6 @@ Analysis of Summarization Evaluation Metrics Using Resampling Methods"). The dra
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -16,12 +15,11 @@ from typing import Generic, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from registry.significance.base import Alternative, Observed, Pair, Settings, Tail, extremity
+from registry.significance.base import Pair
 from registry.significance.correlation import weighted_kendall, weighted_pearson, weighted_spearman
 from registry.significance.draws import BLOCK, resamples_of, swaps
 from registry.significance.execution import Execution
 from registry.significance.matrix import Floats, Score, StatisticMatrix
-from registry.significance.permutation import ENUMERATED, TOLERANCE, monte_carlo_tail
 from registry.significance.swapped import (
     Bits,
     Swapped,
@@ -186,6 +184,11 @@ def all_swapped_differences(matrix: PairMatrix, pair: Pair) -> Floats:
     return np.concatenate(found)
 
 
+def unswapped_difference(matrix: PairMatrix, pair: Pair) -> float:
+    """The observed difference of a pair, rounded as the swapped ones are."""
+    return float(_Swapped.of(matrix, pair).differences(np.zeros((1, matrix.n_units), dtype=np.uint8))[0])
+
+
 def differing_units(matrix: PairMatrix, pair: Pair) -> NDArray[np.int64]:
     """The units in which two systems' standardized predictions differ by more than rounding."""
     a, b = matrix.standardized(pair)
@@ -228,44 +231,6 @@ class _Swapped:
         return np.concatenate([
             self.matrix.gain(*self.scores(np.ascontiguousarray(self.matrix.by_item(taken[at:at + some]))))
             for at in range(0, len(taken), some)])
-
-
-def permutation_tails(pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
-    """Test pairs of a `PairMatrix` by swaps: by all of them where few units differ, else by random ones.
-
-    A swap that leaves a correlation undefined counts as extreme. Ties are those within the tolerance of 1, not of what
-    was observed: swaps change correlations that are nearly 0 into others, with all the rounding of those. For the same
-    reason the observed difference is that of no swap, rounded as the others are.
-    """
-    matrix, alternative = pairs[0].matrix, settings.alternative
-    assert isinstance(matrix, PairMatrix)
-    nothing = np.zeros((1, matrix.n_units), dtype=np.uint8)
-    bars = {o.pair: extremity(float(_Swapped.of(matrix, o.pair).differences(nothing)[0]), alternative) - TOLERANCE
-            for o in pairs}
-    few = {o.pair: n for o in pairs if (n := len(differing_units(matrix, o.pair))) <= ENUMERATED}
-    found = {}
-    for pair, n in few.items():
-        reached = extremity(all_swapped_differences(matrix, pair), alternative)
-        found[pair] = Tail(math.log(np.count_nonzero(~(reached < bars[pair])) / 2**n), "exact", coins=n)
-    if many := [o.pair for o in pairs if o.pair not in few]:
-        extremes = _Extremes(np.array([bars[pair] for pair in many]), alternative)
-        counts = np.zeros(len(many), dtype=np.int64)
-        for block in swapped_differences(matrix, many, settings.resamples, settings.seed, extremes, settings.execution):
-            counts += block
-        found |= {pair: monte_carlo_tail(int(n), settings.resamples) for pair, n in zip(many, counts, strict=True)}
-    return [found[o.pair] for o in pairs]
-
-
-@dataclass(frozen=True, eq=False)
-class _Extremes:
-    """Counts for each pair the differences [draws, pairs] that reach its bar, undefined ones among them."""
-
-    bars: Floats
-    alternative: Alternative
-
-    def __call__(self, differences: Floats) -> NDArray[np.int64]:
-        reached = ~(extremity(differences, self.alternative) < self.bars)
-        return np.asarray(np.count_nonzero(reached, axis=0))
 
 
 def _parts(draws: int, most: int) -> Iterator[range]:

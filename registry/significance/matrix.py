@@ -93,6 +93,10 @@ class StatisticMatrix:
         """Score every system on all items, [systems]."""
         return self.score(self.statistics.sum(axis=0))
 
+    def jackknife(self) -> Floats:
+        """Score every system without each unit in turn, [units, systems]; the matrix must be by unit."""
+        return self.score(self.statistics.sum(axis=0) - self.statistics)
+
     @cached_property
     def parts(self) -> tuple[Floats, Floats]:
         """The numerator and the denominator of every unit and system, [units, systems] each; `quotient` must be there.

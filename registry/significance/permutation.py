@@ -3,6 +3,7 @@
 Exact where the score is a quotient of sums of whole numbers or of decimals (accuracy, precision, recall, F-beta, error
 rates, means of item scores): swaps then move the two sums over a lattice, of one dimension where both systems share the
 denominators. Exact by trying every swap where few units differ. Monte Carlo elsewhere, with Noreen's (c + 1) / (R + 1).
+Correlations swap standardized predictions (`registry.significance.correlated`).
 """
 
 from __future__ import annotations
@@ -16,7 +17,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from registry.families import FAMILIES
 from registry.significance.base import Alternative, Observed, PairTest, Settings, Tail, extremity
+from registry.significance.correlated import (
+    PairMatrix,
+    all_swapped_differences,
+    differing_units,
+    swapped_differences,
+    unswapped_difference,
+)
 from registry.significance.draws import swapped_sums
 from registry.significance.lattice import TooLargeError, log_probability, log_sign_tail
 from registry.significance.matrix import Floats, Quotient, Score, StatisticMatrix
@@ -41,7 +50,8 @@ class Permutation(PairTest):
     name: ClassVar[str] = "permutation"
     null: ClassVar[str] = "in every unit, the outputs of the two systems are exchangeable"
     assumes: ClassVar[str] = "units are independent of each other; the two systems may be correlated"
-    citation: ClassVar[str] = "Noreen 1989; Yeh 2000, section 3.2"
+    citation: ClassVar[str] = "Noreen 1989; Yeh 2000, section 3.2; Deutsch, Dror and Roth 2021 (correlations)"
+    families: ClassVar[tuple[str, ...] | None] = tuple(FAMILIES)
     takes_runs: ClassVar[bool] = True
     studentized: bool = False
 
@@ -57,6 +67,8 @@ class Permutation(PairTest):
             return _of_runs(pairs, settings)
         if self.studentized:
             return _studentized(pairs, settings)
+        if isinstance(pairs[0].matrix, PairMatrix):
+            return _correlated(pairs, settings)
         exact = settings.execution.here.map(lambda o: _exact(o, settings), pairs)
         found = dict(zip((o.pair for o in pairs), exact, strict=True))
         drawn = [o for o in pairs if found[o.pair] is None]
@@ -285,6 +297,42 @@ def _fraction(sums: Floats, quotient: Quotient | None) -> Fraction:
     whole = [int(s) for s in sums]
     return Fraction(sum(c * s for c, s in zip(over, whole, strict=True)),
                     sum(c * s for c, s in zip(under, whole, strict=True)))
+
+
+def _correlated(pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
+    """Test pairs of a `PairMatrix` by swaps: by all of them where few units differ, else by random ones.
+
+    A swap that leaves a correlation undefined counts as extreme. Ties are those within the tolerance of 1, not of what
+    was observed: swaps change correlations that are nearly 0 into others, with all the rounding of those. For the same
+    reason the observed difference is that of no swap, rounded as the others are.
+    """
+    matrix, alternative = pairs[0].matrix, settings.alternative
+    assert isinstance(matrix, PairMatrix)
+    bars = {o.pair: extremity(unswapped_difference(matrix, o.pair), alternative) - TOLERANCE for o in pairs}
+    few = {o.pair: n for o in pairs if (n := len(differing_units(matrix, o.pair))) <= ENUMERATED}
+    found = {}
+    for pair, n in few.items():
+        reached = extremity(all_swapped_differences(matrix, pair), alternative)
+        found[pair] = Tail(math.log(np.count_nonzero(~(reached < bars[pair])) / 2**n), "exact", coins=n)
+    if many := [o.pair for o in pairs if o.pair not in few]:
+        extremes = _Reached(np.array([bars[pair] for pair in many]), alternative)
+        counts = np.zeros(len(many), dtype=np.int64)
+        for block in swapped_differences(matrix, many, settings.resamples, settings.seed, extremes, settings.execution):
+            counts += block
+        found |= {pair: monte_carlo_tail(int(n), settings.resamples) for pair, n in zip(many, counts, strict=True)}
+    return [found[o.pair] for o in pairs]
+
+
+@dataclass(frozen=True, eq=False)
+class _Reached:
+    """Counts for each pair the differences [draws, pairs] that reach its bar, undefined ones among them."""
+
+    bars: Floats
+    alternative: Alternative
+
+    def __call__(self, differences: Floats) -> NDArray[np.int64]:
+        reached = ~(extremity(differences, self.alternative) < self.bars)
+        return np.asarray(np.count_nonzero(reached, axis=0))
 
 
 def monte_carlo_tail(extremes: int, resamples: int) -> Tail:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 
 from registry.significance.base import Alternative, Pair, Settings, extremity
 from registry.significance.bootstrap import resampled_scores
+from registry.significance.correlated import PairMatrix, swapped_differences, unswapped_difference
 from registry.significance.draws import swapped_sums
 from registry.significance.execution import Execution
 from registry.significance.matrix import Floats, Score, StatisticMatrix
@@ -83,7 +85,12 @@ def draws_of(matrix: StatisticMatrix, pairs: Sequence[Pair], settings: Settings,
     scores, alternative = matrix.scores(), settings.alternative
     difference = matrix.gain(scores[a], scores[b])
     tolerance = TOLERANCE * np.nan_to_num(np.maximum(np.abs(scores[a]), np.abs(scores[b])))
-    if kind == "permutation":
+    if kind == "permutation" and isinstance(matrix, PairMatrix):
+        difference = np.array([unswapped_difference(matrix, pair) for pair in pairs])
+        tolerance = np.full(len(pairs), TOLERANCE)
+        blocks = swapped_differences(matrix, pairs, settings.resamples, settings.seed,
+                                     partial(extremity, alternative=alternative), settings.execution)
+    elif kind == "permutation":
         swapped = _Swapped(matrix.score, matrix.lower_is_better, alternative, matrix.statistics.sum(axis=0), a, b)
         blocks = swapped_sums(matrix.statistics, settings.resamples, settings.seed, swapped, settings.execution)
     else:

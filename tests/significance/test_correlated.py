@@ -3,27 +3,24 @@
 import itertools
 import math
 import pickle
+from dataclasses import replace
 from unittest import mock
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from registry.families import to_lattice
-from registry.significance import Execution, Permutation, Settings, correlated, draws
+from registry.significance import TESTS, Bootstrap, Execution, Permutation, Settings, correlated, draws, permutation
+from registry.significance.clusters import design_effect
 from registry.significance.correlated import COEFFICIENTS, PEARSON, SPEARMAN, PairMatrix, resampled_correlations
+from registry.significance.stepdown import draws_of, min_p
 from registry.significance.williams import Williams
 from tests.significance.test_correlation import coefficients, pairs, reference
 
 ALTERNATIVES = {"two-sided": abs, "greater": lambda d: d, "less": lambda d: -d}
-
-
-class Swapping(Permutation):
-    """The permutation test of pairs."""
-
-    def tails(self, pairs, settings):
-        return correlated.permutation_tails(pairs, settings)
 
 
 def matrix(x, y, coefficient=PEARSON, **options):
@@ -41,7 +38,7 @@ def noisy(seed, n=60, systems=2, worst=1.4):
 
 
 def run(m, pair=(0, 1), **options):
-    return Swapping().run(m, [pair], Settings(**options))[0]
+    return Permutation().run(m, [pair], Settings(**options))[0]
 
 
 def swapped(m, taken):
@@ -76,7 +73,7 @@ def test_monte_carlo_agrees_with_all_swaps(coefficient):
         x, y = noisy(seed, n=9)
         m = matrix(np.round(x), np.round(y), coefficient)
         expected = enumerated(m, "two-sided")
-        with mock.patch.object(correlated, "ENUMERATED", 0):
+        with mock.patch.object(permutation, "ENUMERATED", 0):
             found = run(m, resamples=4000)
         assert (found.method, found.resamples) == ("monte-carlo", 4000)
         deviation = math.sqrt(max(expected * (1 - expected), 1e-4) / 4000)
@@ -153,7 +150,7 @@ def test_swaps_that_leave_a_correlation_undefined_count_as_extreme():
         m = matrix([[0, 1], [1, 0]], [0, 1], coefficient)
         assert run(m, alternative="greater").p_value == 3 / 4
         assert run(m, alternative="two-sided").p_value == 1
-        with mock.patch.object(correlated, "ENUMERATED", 0):
+        with mock.patch.object(permutation, "ENUMERATED", 0):
             assert run(m, alternative="greater", resamples=4000).p_value == pytest.approx(3 / 4, abs=0.03)
 
 
@@ -198,7 +195,7 @@ def test_nothing_depends_on_blocks_systems_or_threads(coefficient, monkeypatch):
     m, some = matrix(x, y, coefficient), matrix(x[:, [1, 2]], y, coefficient)
 
     def everything(m, pairs, workers):
-        found = Swapping().run(m, pairs, Settings(resamples=700, execution=Execution(workers=workers)))
+        found = Permutation().run(m, pairs, Settings(resamples=700, execution=Execution(workers=workers)))
         return repr(found), np.concatenate(list(resampled_correlations(m, 700, 0, Execution(workers=workers))))
 
     results, scores = everything(m, [(0, 1), (2, 3), (1, 2)], None)
@@ -231,3 +228,68 @@ def test_a_matrix_of_pairs_has_no_sums():
     np.testing.assert_array_equal(m.of_systems([2, 0]).scores(), m.scores()[[2, 0]])
     with pytest.raises(TypeError, match="no function of sums"):
         m.score(m.statistics.sum(axis=0))
+
+
+@coefficients
+def test_bootstrap_intervals(coefficient):
+    """Of all kinds: about d +- 1.96 of the resamples' deviation for many items, and dual to the test."""
+    m = matrix(*noisy(13, n=400, worst=0.7), coefficient)
+    scores = np.concatenate(list(resampled_correlations(m, 2000, 0, Execution())))
+    deviation = (scores[:, 0] - scores[:, 1]).std()
+    for interval in ("dual", "percentile", "basic", "bca"):
+        found = Bootstrap().run(m, [(0, 1)], Settings(resamples=2000, interval=interval))[0]
+        reach = 1.96 * deviation
+        assert found.ci_low == pytest.approx(found.difference - reach, abs=0.5 * deviation)
+        assert found.ci_high == pytest.approx(found.difference + reach, abs=0.5 * deviation)
+    for alpha in (0.01, 0.2, 0.6):
+        found = Bootstrap().run(m, [(0, 1)], Settings(resamples=999, confidence=1 - alpha))[0]
+        assert (found.ci_low > 0 or found.ci_high < 0) == (found.p_value <= alpha)
+    low, high = Bootstrap().score_intervals(m, Settings(resamples=2000))[0]
+    assert (low, high) == tuple(np.quantile(scores[:, 0], (0.025, 0.975)))
+
+
+def test_bca_agrees_with_scipy():
+    x, y = noisy(14, n=60, worst=0.8)
+    m = matrix(x, y)
+
+    def difference(a, b, gold, axis=-1):
+        return stats.pearsonr(a, gold, axis=axis).statistic - stats.pearsonr(b, gold, axis=axis).statistic
+
+    found = Bootstrap().run(m, [(0, 1)], Settings(resamples=20_000, interval="bca"))[0]
+    reference = stats.bootstrap((x[:, 0], x[:, 1], y), difference, paired=True, n_resamples=20_000, method="BCa",
+                                rng=np.random.default_rng(2)).confidence_interval
+    width = found.ci_high - found.ci_low
+    assert abs(found.ci_low - reference.low) < 0.03 * width
+    assert abs(found.ci_high - reference.high) < 0.03 * width
+
+
+def test_clusters_are_the_units():
+    """20 clusters of two copies of an item: twice as many items tell no more than the 20."""
+    x, y = noisy(15, n=20)
+    x[0, 1] = x[0, 0]
+    m = matrix(np.repeat(x, 2, axis=0), np.repeat(y, 2), units=np.repeat(np.arange(20), 2))
+    for test in (Permutation(), Bootstrap()):
+        found, alone = (test.run(m, [(0, 1)], Settings(resamples=500))[0] for m in (m, matrix(x, y)))
+        assert found.p_value == alone.p_value
+        assert (found.n_units, found.n_discordant) == (20, 19)
+    assert design_effect(m, (0, 1)).design_effect == pytest.approx(2 * 39 / 38, rel=0.05)
+
+
+def test_tests_of_sums_refuse_correlations():
+    m = matrix(*noisy(16))
+    for name, test in TESTS.items():
+        if name not in ("permutation", "bootstrap", "williams", "steiger"):
+            assert test().unfit(m).startswith(f"{name} needs statistics that add up")
+    random = replace(m, runs=(np.zeros((60, 2, 2)), np.zeros((60, 3, 2))))
+    assert Permutation().unfit(random).startswith("correlations do not take random runs")
+
+
+@coefficients
+def test_step_down_rests_on_the_same_swaps(coefficient):
+    m = matrix(*noisy(17, n=30, systems=4), coefficient)
+    pairs = list(itertools.combinations(range(4), 2))
+    options = Settings(resamples=400, seed=2)
+    raw = [r.p_value for r in Permutation().run(m, pairs, options)]
+    found = min_p(draws_of(m, pairs, options, "permutation"))
+    np.testing.assert_allclose(found.raw, raw, rtol=1e-12)
+    assert (found.adjusted >= found.raw).all()

@@ -1,0 +1,53 @@
+"""Warnings of misuse: each where it is due, none where it is not, and none of them refuses."""
+
+import numpy as np
+import pytest
+
+from registry.significance import (
+    COEFFICIENTS,
+    TESTS,
+    Bootstrap,
+    MatchedT,
+    PairMatrix,
+    Permutation,
+    Sign,
+    TwoSampleT,
+    Wilcoxon,
+    Williams,
+)
+from registry.significance.assumptions import FEW, misuses
+from tests.significance.test_matched import of_scores
+from tests.significance.test_permutation import matrix, of_labels
+
+RNG = np.random.default_rng(1)
+GRADED = of_scores(RNG.random((300, 2)))
+LABELS = of_labels(RNG.random((300, 2)) < 0.5)
+UNEVEN = matrix(np.stack([RNG.integers(0, 4, (300, 2)), RNG.integers(4, 9, (300, 2))], axis=-1))
+
+
+@pytest.mark.parametrize(("test", "m", "warning"), [
+    (MatchedT(), GRADED, None),
+    (MatchedT(), LABELS, "mcnemar or permutation"),  # Dror et al. 2018, footnote 3: categorical outcomes
+    (MatchedT(), UNEVEN, "not that mean"),  # and a metric that is no mean
+    (Bootstrap(), GRADED.of_systems([0, 1]), None),
+    (Bootstrap(), of_scores(RNG.random((FEW - 1, 2))), "fewer than"),  # and a small test set
+    (Bootstrap(), of_scores(RNG.random((FEW, 2))), None),
+    (Sign(), GRADED, None),
+    (Sign(), UNEVEN, "single units"),
+    (Wilcoxon(), UNEVEN, "single units"),
+    (TwoSampleT(), GRADED, "independent"),  # Yeh 2000, section 2
+    (Permutation(), UNEVEN, None),
+    (Williams(), PairMatrix(RNG.random((40, 2, 2)), coefficient=COEFFICIENTS["spearman"]), "on ranks"),
+    (Williams(), PairMatrix(RNG.random((40, 2, 2))), None),
+])
+def test_misuse(test, m, warning):
+    found = misuses(test, m)
+    assert (warning is None) == (not found)
+    assert warning is None or any(warning in said for said in found)
+
+
+def test_every_test_that_assumes_independence_is_warned_of():
+    named = {name for name, test in TESTS.items() if test.independent}
+    assert named == {"two-sample-t", "binomial-z", "chi-squared", "rank-sum"}
+    for name in named:
+        assert any("independent" in said for said in misuses(TESTS[name](), LABELS))
