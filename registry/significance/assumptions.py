@@ -69,8 +69,8 @@ def _bootstrap_of_few_runs(test: PairTest, matrix: StatisticMatrix) -> str | Non
 
 def _williams_on_ranks(test: PairTest, matrix: StatisticMatrix) -> str | None:
     ranks = isinstance(matrix, PairMatrix) and matrix.coefficient is not PEARSON
-    return (f"{test.name} is made for Pearson's correlation and rejects too often on ranks where correlations are high: "
-            "take permutation") if isinstance(test, Williams | Steiger) and ranks else None
+    return (f"{test.name} is made for Pearson's correlation and rejects too often on ranks where correlations are "
+            "high: take permutation") if isinstance(test, Williams | Steiger) and ranks else None
 
 
 RULES: Sequence[Callable[[PairTest, StatisticMatrix], str | None]] = (

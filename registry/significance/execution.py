@@ -76,7 +76,7 @@ class Execution:
         except ImportError:
             raise InputError("a cluster needs dask: pip install 'evalregistry[dask]'") from None
         try:
-            client = Client(self.cluster, timeout="10s")
+            client = Client(self.cluster, timeout="5s")
         except (OSError, ValueError) as error:
             raise InputError(f"no dask scheduler answers at {self.cluster!r}: {error}") from None
         with client:

@@ -6,7 +6,7 @@ from dataclasses import FrozenInstanceError
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -69,6 +69,7 @@ def multitest():
 
 
 @given(p=p_values)
+@settings(max_examples=30, deadline=None)
 def test_agrees_with_statsmodels(multitest, p):
     for name, method in (("bonferroni", "bonferroni"), ("holm", "holm"), ("hochberg", "simes-hochberg"),
                          ("bh", "fdr_bh"), ("by", "fdr_by")):
