@@ -49,14 +49,6 @@ def say(message: str) -> None:
     typer.echo(one_line(message), err=True)
 
 
-def progress(done: int, of: int) -> None:
-    """Show on a terminal how many blocks of draws are done, where there are many; the last one clears the line."""
-    if of < 500 or (done % 50 and done < of) or sys.stderr is None or not sys.stderr.isatty():
-        return
-    line = f"drawing: {100 * done // of} %"
-    typer.echo("\r" + (" " * len(line) + "\r" if done == of else line), err=True, nl=False)
-
-
 def show(tables: Sequence[Table], format_: Format | None) -> None:
     """Write results to stdout."""
     from registry.reports.table import render

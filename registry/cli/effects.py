@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from registry.cli.console import show
-from registry.cli.options import Db, Format, Memory, MetricAlias, OutputFormat, TaskName, Workers, database, execution
+from registry.cli.drawing import Memory, Workers, execution
+from registry.cli.options import Db, Format, MetricAlias, OutputFormat, TaskName, database
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

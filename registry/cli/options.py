@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tomllib
 from enum import StrEnum
 from pathlib import Path
@@ -13,7 +12,6 @@ import typer
 from registry.errors import InputError, suggest
 
 if TYPE_CHECKING:
-    from registry.significance import Execution
     from registry.store.database import Database
 
 
@@ -36,29 +34,7 @@ OutputFormat = Annotated[Format | None, typer.Option("--format", envvar="REGISTR
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Do everything but write: say what would change.")]
 ManifestPath = Annotated[Path, typer.Argument(metavar="MANIFEST", readable=False, help="The task's TOML file.")]
 TaskName = Annotated[str | None, typer.Argument(metavar="[TASK]", help="A task's id; all tasks if none is given.")]
-Workers = Annotated[int | None, typer.Option("--workers", envvar="REGISTRY_WORKERS", min=1, help=(
-    "Threads that draw; as many as there are processors if none is given. Results are the same bits."))]
-Cluster = Annotated[str | None, typer.Option("--dask", envvar="REGISTRY_DASK", metavar="ADDRESS", help=(
-    "A dask scheduler whose workers draw instead, such as tcp://host:8786; needs the extra dask."))]
-Memory = Annotated[str | None, typer.Option("--memory", envvar="REGISTRY_MEMORY", metavar="SIZE", help=(
-    "What random draws may take, such as 512M or 4G; 2G if none is given."))]
 MetricAlias = Annotated[str | None, typer.Option("--metric", help="Only the metric with this id.")]
-
-
-def execution(workers: int | None, cluster: str | None, memory: str | None) -> Execution:
-    """Who computes: threads or a cluster, with how much memory, and a bar that tells how far it is."""
-    from registry.cli.console import progress
-    from registry.significance import Execution
-
-    return Execution(workers, cluster, _bytes(memory or "2G"), progress)
-
-
-def _bytes(size: str) -> int:
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?", size.strip(), re.IGNORECASE)
-    n = int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " ")) if match else 0
-    if n < 2**20:
-        raise InputError(f"--memory {size!r} is not a size of 1M or more, such as 512M or 4G")
-    return n
 
 
 def database(path: Path | None) -> Database:

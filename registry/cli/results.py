@@ -7,18 +7,8 @@ from typing import Annotated
 import typer
 
 from registry.cli.console import counted, say, show
-from registry.cli.options import (
-    Cluster,
-    Db,
-    DryRun,
-    Memory,
-    MetricAlias,
-    OutputFormat,
-    TaskName,
-    Workers,
-    database,
-    execution,
-)
+from registry.cli.drawing import Cluster, Memory, Workers, execution
+from registry.cli.options import Db, DryRun, MetricAlias, OutputFormat, TaskName, database
 from registry.cli.task import say_end, say_results
 
 

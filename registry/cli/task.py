@@ -11,18 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from registry.cli.console import counted, say, show
-from registry.cli.options import (
-    Cluster,
-    Db,
-    DryRun,
-    ManifestPath,
-    Memory,
-    OutputFormat,
-    Root,
-    Workers,
-    database,
-    execution,
-)
+from registry.cli.drawing import Cluster, Memory, Workers, execution
+from registry.cli.options import Db, DryRun, ManifestPath, OutputFormat, Root, database
 
 if TYPE_CHECKING:
     from registry.evaluation import Applied, Compared, Scored

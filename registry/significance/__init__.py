@@ -1,4 +1,13 @@
-"""Significance tests over arrays: no files, no database. `TESTS` maps a test's name to its class."""
+"""Significance tests over arrays: no files, no database. `TESTS` maps a test's name to its class.
+
+what all share   matrix (statistics), base (pairs, tests, results), units, normal; assumptions (misuse)
+how it is drawn  draws (streams, swaps, resamples), execution (threads, dask, memory), lattice (exact tails)
+tests of pairs   permutation, studentized, bootstrap, ideal, runs; sign, matched, fisher, independent;
+correlation, swapped, correlated, williams
+of all systems   overall
+families         multiplicity, stepdown; ranking, best
+beside p         effects, clusters, normality
+"""
 
 from registry.significance.base import PairResult, PairTest, Settings
 from registry.significance.bootstrap import Bootstrap

@@ -1,0 +1,44 @@
+"""The options of commands that draw: who computes, with how much memory, and how far it is."""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from registry.errors import InputError
+
+if TYPE_CHECKING:
+    from registry.significance import Execution
+
+Workers = Annotated[int | None, typer.Option("--workers", envvar="REGISTRY_WORKERS", min=1, help=(
+    "Threads that draw; as many as there are processors if none is given. Results are the same bits."))]
+Cluster = Annotated[str | None, typer.Option("--dask", envvar="REGISTRY_DASK", metavar="ADDRESS", help=(
+    "A dask scheduler whose workers draw instead, such as tcp://host:8786; needs the extra dask."))]
+Memory = Annotated[str | None, typer.Option("--memory", envvar="REGISTRY_MEMORY", metavar="SIZE", help=(
+    "What random draws may take, such as 512M or 4G; 2G if none is given."))]
+
+
+def execution(workers: int | None, cluster: str | None, memory: str | None) -> Execution:
+    """Who computes: threads or a cluster, with how much memory, and a bar that tells how far it is."""
+    from registry.significance import Execution
+
+    return Execution(workers, cluster, _bytes(memory or "2G"), progress)
+
+
+def _bytes(size: str) -> int:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?", size.strip(), re.IGNORECASE)
+    n = int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " ")) if match else 0
+    if n < 2**20:
+        raise InputError(f"--memory {size!r} is not a size of 1M or more, such as 512M or 4G")
+    return n
+
+
+def progress(done: int, of: int) -> None:
+    """Show on a terminal how many blocks of draws are done, where there are many; the last one clears the line."""
+    if of < 500 or (done % 50 and done < of) or sys.stderr is None or not sys.stderr.isatty():
+        return
+    line = f"drawing: {100 * done // of} %"
+    typer.echo("\r" + (" " * len(line) + "\r" if done == of else line), err=True, nl=False)
