@@ -109,7 +109,7 @@ def log_coins(for_a: Ints, for_b: Ints, alternative: Alternative, *, half: bool 
         coins = np.ones(n[at], dtype=np.int64)
         found[at] = np.logaddexp.reduce([log_sign_tail(coins, 2 * m - int(n[at])) for m in bars])
         found[at] += math.log(sides / len(bars))
-    return found
+    return np.minimum(found, 0)
 
 
 def _at_least(m: Ints, n: Ints) -> Floats:

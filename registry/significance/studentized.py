@@ -15,6 +15,7 @@ they are everywhere.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -37,7 +38,7 @@ class Studentized:
         columns: What is summed, [units, systems * 5 + pairs * 4].
         totals: Their sums over all units.
         a, b: The systems of each pair.
-        sign: -1 where lower scores are better.
+        scale: What a quotient of the sums is multiplied by to be the score; negative where lower scores are better.
         alternative: What counts as extreme.
     """
 
@@ -45,7 +46,7 @@ class Studentized:
     totals: Floats
     a: NDArray[np.int64]
     b: NDArray[np.int64]
-    sign: int
+    scale: float
     alternative: Alternative
 
     @classmethod
@@ -57,7 +58,9 @@ class Studentized:
         own = np.stack([n, d, n * n, n * d, d * d], axis=-1)
         cross = np.stack([n[:, a] * n[:, b], n[:, a] * d[:, b], d[:, a] * n[:, b], d[:, a] * d[:, b]], axis=-1)
         columns = np.concatenate([side.reshape(len(n), -1) for side in (own, cross)], axis=1)
-        return cls(columns, columns.sum(axis=0), a, b, -1 if matrix.lower_is_better else 1, alternative)
+        assert matrix.quotient is not None
+        scale = math.gcd(*matrix.quotient[0]) / math.gcd(*matrix.quotient[1])  # which `parts` leave out
+        return cls(columns, columns.sum(axis=0), a, b, -scale if matrix.lower_is_better else scale, alternative)
 
     def observed(self) -> tuple[Floats, Floats]:
         """The difference of each pair and its standard error, [pairs] each."""
@@ -101,7 +104,7 @@ class Studentized:
             both = cross[..., 0] - g * cross[..., 1] - f * cross[..., 2] + f * g * cross[..., 3]
             squared = own - 2 * both / (a[..., 1] * b[..., 1])
             squared = np.where(squared < 1e-13 * own, 0.0, squared)  # rounding of what is 0
-            return self.sign * (f - g), np.sqrt(squared)
+            return self.scale * (f - g), abs(self.scale) * np.sqrt(squared)
 
 
 def count_swaps(pairs: Sequence[Observed], settings: Settings) -> Iterator[int]:

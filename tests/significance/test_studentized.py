@@ -132,6 +132,21 @@ def test_scores_that_are_no_quotients_are_refused():
             test.run(m, [(0, 1)], Settings())
 
 
+def test_the_interval_is_in_units_of_the_score():
+    """F1 = 2 tp / (predicted + gold): the 2 belongs to the interval, as it does to the plain bootstrap's."""
+    rng = np.random.default_rng(4)
+    gold = rng.poisson(2, (500, 1)).repeat(2, axis=1)
+    hits = rng.binomial(gold, (0.7, 0.6))
+    statistics = np.stack([hits, hits + rng.poisson(0.5, hits.shape), gold], axis=-1).astype(float)
+    for quotient in (((2, 0, 0), (0, 1, 1)), ((100, 0, 0), (0, 1, 1)), ((3, 0, 0), (0, 6, 6))):
+        over, under = (np.array(side) for side in quotient)
+        m = StatisticMatrix(statistics, lambda s, o=over, u=under: (s @ o) / (s @ u), quotient=quotient)
+        (studentized,), (plain,) = (test.run(m, [(0, 1)], Settings(resamples=4000)) for test in (
+            Bootstrap("studentized"), Bootstrap()))
+        assert plain.ci_high - plain.ci_low == pytest.approx(studentized.ci_high - studentized.ci_low, rel=0.1)
+        assert (studentized.ci_low + studentized.ci_high) / 2 == pytest.approx(plain.difference)
+
+
 def test_no_error_to_divide_by():
     constant = [[[1, 1], [0, 1]]] * 20
     (found,) = Bootstrap("studentized").run(matrix(constant), [(0, 1)], Settings(resamples=200))

@@ -14,7 +14,6 @@ from registry.significance import Execution, PairTest, Settings, rank
 from registry.significance.base import Observed
 from registry.significance.best import compare_with_best, rank_intervals
 from registry.significance.bootstrap import resampled_scores
-from registry.significance.correlated import permutation_tails
 from registry.significance.effects import effects, equivalence
 from registry.significance.multiplicity import adjust
 from registry.significance.normality import normality
@@ -84,17 +83,6 @@ class RandomizedP:
                 counted = np.where(np.isclose(greater, less, rtol=1e-9), counted, 2 * counted)
             as_extreme = np.where(drawn, as_extreme, counted)
         return p - uniform * as_extreme
-
-
-@dataclass(frozen=True, repr=False)
-class SwappedPredictions(PairTest):
-    """The permutation test of correlations, as `registry.significance.correlated` has it."""
-
-    name = "permutation of predictions"
-
-    def tails(self, pairs, settings):
-        """All pairs at once."""
-        return permutation_tails(pairs, settings)
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,6 @@ from tests.validity.examinations import (
     InOrder,
     PValues,
     RandomizedP,
-    SwappedPredictions,
     all_pairs,
     each_run,
     settings,
@@ -186,12 +185,13 @@ class SwappedRaw(PairTest):
     """Predictions of two systems swapped as they are, each on its own scale."""
 
     name = "raw predictions"
+    families = ("pair",)
 
     def tails(self, pairs, asked):
         """The right test, but for the standardizing."""
         raw = replace(pairs[0].matrix.coefficient, standardized=lambda x: x)
         matrix = replace(pairs[0].matrix, coefficient=raw)
-        return SwappedPredictions().tails([replace(o, matrix=matrix) for o in pairs], asked)
+        return Permutation().tails([replace(o, matrix=matrix) for o in pairs], asked)
 
 
 MUTANTS = {mutant.name: mutant for mutant in (

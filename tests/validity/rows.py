@@ -49,7 +49,6 @@ from tests.validity.examinations import (
     PValues,
     RandomizedP,
     SteppedDown,
-    SwappedPredictions,
 )
 from tests.validity.populations import (
     Population,
@@ -374,9 +373,13 @@ def _correlations():
     for coefficient in (PEARSON, SPEARMAN, KENDALL):
         slack = near(0.05, 0.012)
         yield Row(f"correlation-swaps-{coefficient.name}", of(60, coefficient),
-                  PValues(SwappedPredictions(), resamples=499), slack, 2000, 100)
+                  PValues(Permutation(), resamples=499), slack, 2000, 100)
         yield Row(f"power-swaps-{coefficient.name}", of(120, coefficient, (0.75, 0.5)),
-                  PValues(SwappedPredictions(), resamples=499), finds(0.7), 500, 100)
+                  PValues(Permutation(), resamples=499), finds(0.7), 500, 100)
+        yield Row(f"correlation-bootstrap-{coefficient.name}", of(100, coefficient),
+                  PValues(Bootstrap(), resamples=499), near(0.055, 0.015), 2000, 50)
+    yield Row("coverage-bootstrap-pearson", of(200, correlations=(0.7, 0.6)), Covers(Bootstrap(), "percentile"),
+              (Rate(0.93, 0.96, "coverage"),), 2000, 50)
     for test in (Williams(), Steiger()):
         yield Row(f"correlation-{test.name}", of(40), PValues(test), near(0.05, 0.006), 10_000, 400)
         # ranks are not normal: too many rejections, the more the higher the correlations are
