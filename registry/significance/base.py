@@ -115,7 +115,7 @@ class Observed:
     @classmethod
     def of(cls, matrix: StatisticMatrix, pairs: Sequence[Pair]) -> list[Observed]:
         """Look at pairs of a matrix that is by unit."""
-        scores = matrix.scores()
+        scores = matrix.observed
         return [cls(matrix, pair, float(matrix.gain(scores[pair[0]], scores[pair[1]])), n)
                 for pair, n in zip(pairs, _discordant(matrix, pairs), strict=True)]
 

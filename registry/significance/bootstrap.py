@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import groupby
 from tempfile import TemporaryFile
 from typing import ClassVar, Literal
 
@@ -26,7 +27,10 @@ from registry.significance.permutation import TOLERANCE, monte_carlo_tail
 from registry.significance.runs import crossed_scores, unfit_runs
 from registry.significance.studentized import bootstrap_t
 
-_CHUNK = 2**14  # resamples of a pair that are looked at together: they fit into a core's own memory
+Scores = dict[int, Floats]  # of every system in all resamples
+
+_CHUNK = 2**15  # resamples of pairs that are looked at together, and
+_TOGETHER = 8  # how many pairs: 2 MiB, which a core keeps
 
 
 @dataclass(frozen=True, repr=False)
@@ -68,7 +72,7 @@ class Bootstrap(PairTest):
         ideal = settings.execution.here.map(lambda o: ideal_tail(o, settings), pairs)
         found = dict(zip((o.pair for o in pairs), ideal, strict=True))
         drawn = [o for o in pairs if found[o.pair] is None]
-        found |= dict(zip((o.pair for o in drawn), _drawn(drawn, _tail, settings), strict=True))
+        found |= dict(zip((o.pair for o in drawn), _drawn(drawn, _recentred, settings), strict=True))
         return [tail for o in pairs if (tail := found[o.pair]) is not None]
 
     def score_intervals(self, matrix: StatisticMatrix, settings: Settings) -> Floats:
@@ -86,7 +90,7 @@ class Bootstrap(PairTest):
         return intervals
 
 
-def _drawn(pairs: Sequence[Observed], test: Callable[[Observed, Floats, Floats, Settings], Tail],
+def _drawn(pairs: Sequence[Observed], test: Callable[[Sequence[Observed], Scores, Settings], list[Tail]],
            settings: Settings) -> list[Tail]:
     """Test pairs by the scores of their systems in the resamples, which all of them share."""
     if not pairs:
@@ -95,8 +99,12 @@ def _drawn(pairs: Sequence[Observed], test: Callable[[Observed, Floats, Floats, 
     chosen = sorted({system for o in pairs for system in o.pair})
     some = matrix if len(chosen) == matrix.statistics.shape[1] else matrix.of_systems(chosen)
     scores = dict(zip(chosen, resampled_scores(some, settings).T, strict=True))
-    of_pair = settings.execution.here.map(lambda o: test(o, scores[o.pair[0]], scores[o.pair[1]], settings), pairs)
-    return list(of_pair)
+    groups = [list(group) for _, group in groupby(sorted(pairs, key=lambda o: o.pair), key=lambda o: o.pair[0])]
+    groups = [group[at:at + _TOGETHER] for group in groups for at in range(0, len(group), _TOGETHER)]
+    tested = settings.execution.here.map(lambda group: test(group, scores, settings), groups)
+    found = {o.pair: tail for group, tails in zip(groups, tested, strict=True)
+             for o, tail in zip(group, tails, strict=True)}
+    return [found[o.pair] for o in pairs]
 
 
 def resampled_scores(matrix: StatisticMatrix, settings: Settings) -> Floats:
@@ -127,56 +135,68 @@ def _room(shape: tuple[int, int], most: int) -> Floats:
         return np.memmap(file, dtype=np.float64, mode="w+", shape=shape)
 
 
-def _tail(o: Observed, a: Floats, b: Floats, settings: Settings) -> Tail:
-    """Test one pair by the scores [resamples] of its two systems; undefined ones count as extreme."""
-    gain, alternative, tolerance = o.matrix.gain, settings.alternative, _tolerance(o)
-    bar = extremity(o.difference, alternative)
-    rank = _rank(settings, len(a))
-    top = _Top(rank, len(a))
-    extremes = n_undefined = 0
-    moves = not o.difference
+def _recentred(pairs: Sequence[Observed], scores: Scores, settings: Settings) -> list[Tail]:
+    """Test pairs that share their first system, a part of the resamples at a time; undefined ones count as extreme."""
+    a, others = scores[pairs[0].pair[0]], [scores[o.pair[1]] for o in pairs]
+    differences, tolerances = (np.array([[of(o)] for o in pairs]) for of in (lambda o: o.difference, _tolerance))
+    bars = extremity(differences, settings.alternative) - tolerances
+    tops = [_Top(_rank(settings, len(a)), len(a)) for _ in pairs]
+    extremes, undefined = np.zeros((2, len(pairs)), dtype=np.int64)
+    moves = differences[:, 0] == 0
+    room = np.empty((len(pairs), _CHUNK))
     for at in range(0, len(a), _CHUNK):
-        reached = gain(a[at:at + _CHUNK], b[at:at + _CHUNK])
-        reached -= o.difference
-        moves = moves or bool((np.abs(reached) > tolerance).any())  # nan compares as false
-        if alternative == "two-sided":
-            np.abs(reached, out=reached)
-        elif alternative == "less":
-            np.negative(reached, out=reached)
-        if math.isnan(reached.max()):
-            undefined = np.isnan(reached)
-            n_undefined += int(undefined.sum())
-            reached[undefined] = np.inf
-        extremes += int(np.count_nonzero(reached >= bar - tolerance))
-        top.see(reached)
-    if not moves:
-        return Tail(math.nan, "monte-carlo", resamples=len(a), note="the difference is the same in every resample")
+        part = slice(at, min(at + _CHUNK, len(a)))
+        reached = room[:, :part.stop - at]
+        for row, b in zip(reached, others, strict=True):
+            np.subtract(*((b[part], a[part]) if pairs[0].matrix.lower_is_better else (a[part], b[part])), out=row)
+        reached -= differences
+        if not moves.all():
+            moves |= (np.abs(reached) > tolerances).any(axis=1)  # nan compares as false
+        turned: Floats = extremity(reached, settings.alternative)
+        if math.isnan(turned.max()):
+            lacking = np.isnan(turned)
+            undefined += lacking.sum(axis=1)
+            turned[lacking] = np.inf
+        for n, row in enumerate(turned >= bars):
+            extremes[n] += np.count_nonzero(row)
+            tops[n].see(turned[n])
+    return [_tail(o, a, b, settings, int(extremes[n]), int(undefined[n]), tops[n]) if moves[n] else
+            Tail(math.nan, "monte-carlo", resamples=len(a), note="the difference is the same in every resample")
+            for n, (o, b) in enumerate(zip(pairs, others, strict=True))]
+
+
+def _tail(o: Observed, a: Floats, b: Floats, settings: Settings, extremes: int, undefined: int, top: _Top) -> Tail:
+    """The p-value of so many extremes, and the interval."""
+    alternative = settings.alternative
     tail = monte_carlo_tail(extremes, len(a))
-    if n_undefined > MOST_UNDEFINED * len(a):
+    if undefined > MOST_UNDEFINED * len(a):
         return replace(tail, note="undefined in more than 0.1 % of the resamples: no interval")
     if settings.interval == "dual":
         reach = top.value()
         if reach is None:  # the first draws misled: look at all of them
-            everything = np.sort(extremity(gain(a, b) - o.difference, alternative))  # nan last, as if infinite
-            reach = math.inf if np.isnan(everything[-rank]) else float(everything[-rank])
-        low, high = _dual(o.difference, reach, bar, tolerance, alternative)
+            everything = np.sort(extremity(o.matrix.gain(a, b) - o.difference, alternative))  # nan last, as if infinite
+            reach = math.inf if np.isnan(everything[-top.rank]) else float(everything[-top.rank])
+        low, high = _dual(o.difference, reach, extremity(o.difference, alternative), _tolerance(o), alternative)
     else:
-        resampled = gain(a, b)
+        resampled = o.matrix.gain(a, b)
         low, high = _interval(o, resampled[~np.isnan(resampled)], settings)
     return replace(tail, ci_low=low, ci_high=high)
 
 
 def _tolerance(o: Observed) -> float:
-    return TOLERANCE * float(np.abs(o.matrix.of_systems(o.pair).scores()).max())
+    return TOLERANCE * float(np.abs(o.matrix.observed[list(o.pair)]).max())
 
 
-def _berg_kirkpatrick(o: Observed, a: Floats, b: Floats, settings: Settings) -> Tail:  # noqa: ARG001
+def _berg_kirkpatrick(pairs: Sequence[Observed], scores: Scores, settings: Settings) -> list[Tail]:  # noqa: ARG001
     """Count the resamples in which the better system's gain is more than twice what was observed."""
-    gains = math.copysign(1, o.difference) * o.matrix.gain(a, b)
-    s = int(np.count_nonzero(gains > 2 * abs(o.difference) + _tolerance(o)))  # undefined ones are not
-    tail = monte_carlo_tail(s, len(a))
-    return replace(tail, p=s / len(a), log_p=math.log(s / len(a)) if s else -math.inf,
-                   note="s / b, one-sided in the direction of the gain")
+    tails = []
+    for o in pairs:
+        a, b = (scores[system] for system in o.pair)
+        gains = math.copysign(1, o.difference) * o.matrix.gain(a, b)
+        s = int(np.count_nonzero(gains > 2 * abs(o.difference) + _tolerance(o)))  # undefined ones are not
+        tails.append(replace(monte_carlo_tail(s, len(a)), p=s / len(a), log_p=math.log(s / len(a)) if s else -math.inf,
+                             note="s / b, one-sided in the direction of the gain"))
+    return tails
 
 
 def _studentized_tail(drawn: Floats, difference: float, error: float, settings: Settings) -> Tail:

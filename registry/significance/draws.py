@@ -26,8 +26,10 @@ Singles = NDArray[np.float32]
 BLOCK = 256  # draws in a block
 SIGNS, COUNTS, LABELS, RUNS = range(4)  # the kinds of streams: permutations, bootstraps, and the same of whole runs
 
+_UNCLEAR = 2**16 - 1  # no two counts
+_ALL = 2**64 - 1  # whole random words, drawn without holding other threads up
 _CHUNK = 2**16  # units whose bits are expanded at once: 64 MiB of float32
-_CELLS = 2**17  # draws times units whose counts are drawn at once: a core keeps them; part of what a seed means
+_CELLS = 2**20  # draws times units whose counts are drawn at once, 4 MiB: part of what a seed means
 
 
 def swapped_sums(statistics: Floats, resamples: int, seed: int, use: Callable[[Floats], Used],
@@ -76,8 +78,8 @@ def resamples_of(units: int, draws: int, block: int, seed: int,
 
     The counts of n draws with replacement are multinomial. Independent Poisson counts with the sum N are multinomial
     too, given N, so n - N further draws complete them; a row with N > n is drawn anew, which leaves the distribution
-    as it is. Poisson counts are read off a table by 16 random bits each, more bits deciding where a step of the
-    distribution function lies between two entries. That is several times faster than drawing and counting n indices.
+    as it is. Two Poisson counts at a time are read off a table by 16 random bits, more bits deciding where a step of
+    their distribution lies between two entries. That is several times faster than drawing and counting n indices.
     """
     rng = np.random.Generator(stream(seed, COUNTS, block, *stratum))
     some = max(1, _CELLS // units)
@@ -88,37 +90,44 @@ def resamples_of(units: int, draws: int, block: int, seed: int,
             counts[over], missing[over] = _poisson_rows(rng, len(over), units)
         places = rng.integers(0, units, int(missing.sum()), dtype=np.uint32).astype(np.int64)
         places += np.repeat(np.arange(rows) * units, missing)
-        np.add.at(counts.reshape(-1), places, np.float32(1))
-        yield slice(at, at + rows), counts
+        np.add.at(counts.reshape(-1), places, np.uint8(1))
+        yield slice(at, at + rows), counts.astype(np.float32)
 
 
-def _poisson_rows(rng: np.random.Generator, rows: int, units: int) -> tuple[Singles, NDArray[np.int64]]:
+def _poisson_rows(rng: np.random.Generator, rows: int, units: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
     """Poisson counts [rows, units] of a mean somewhat below 1, and how many draws each row lacks."""
     mean = max(0.0, 1 - 2.5 / math.sqrt(units))  # 1 row in 160 has more draws than it may
     if not mean:
-        return np.zeros((rows, units), dtype=np.float32), np.full(rows, units)
-    table, distribution = _poisson(mean)
-    words = rng.bit_generator.random_raw(-(-rows * units // 4)).astype("<u8", copy=False)
-    bits = words.view("<u2")[:rows * units]
-    counts = table.take(bits)
-    unclear = np.flatnonzero(np.isnan(counts))
+        return np.zeros((rows, units), dtype=np.uint8), np.full(rows, units)
+    table, distribution, most = _poisson(mean)
+    twos = -(-rows * units // 2)
+    words = rng.integers(0, _ALL, -(-twos // 4), dtype=np.uint64, endpoint=True).astype("<u8", copy=False)
+    bits = words.view("<u2")[:twos]
+    found = table.take(bits)
+    unclear = np.flatnonzero(found == _UNCLEAR)
     finer = (bits[unclear] + rng.random(len(unclear))) / 2**16
-    counts[unclear] = np.searchsorted(distribution, finer, side="right")
-    counts = counts.reshape(rows, units)
-    held = counts @ np.ones(units, dtype=np.float32)  # below 2^24 units exact
-    return counts, units - held.astype(np.int64)
+    outcomes = np.searchsorted(distribution, finer, side="right")
+    counts = found.view(np.uint8)
+    counts[2 * unclear], counts[2 * unclear + 1] = outcomes // most, outcomes % most
+    counts = counts[:rows * units].reshape(rows, units)
+    return counts, units - counts.sum(axis=1, dtype=np.int64)
 
 
 @cache
-def _poisson(mean: float) -> tuple[Singles, Floats]:
-    """The counts by 16 bits, nan where more bits must decide, and the distribution function P(count <= k)."""
+def _poisson(mean: float) -> tuple[NDArray[np.uint16], Floats, int]:
+    """Two Poisson counts by 16 bits, a byte each, `_UNCLEAR` where more bits must decide, and what they decide by.
+
+    The counts (i, j) are numbered i * `most` + j, and `distribution` is P(number <= k).
+    """
     masses = [math.exp(-mean)]
     while masses[-1] > 1e-18:
         masses.append(masses[-1] * mean / len(masses))
-    distribution = np.cumsum(masses)
-    table = np.searchsorted(distribution, np.arange(2**16) / 2**16, side="right").astype(np.float32)
-    table[np.minimum((distribution * 2**16).astype(np.int64), 2**16 - 1)] = np.nan
-    return table, distribution
+    most = len(masses)
+    distribution = np.cumsum(np.outer(masses, masses))
+    outcomes = np.searchsorted(distribution, np.arange(2**16) / 2**16, side="right")
+    table = np.stack([outcomes // most, outcomes % most], axis=1).astype(np.uint8).view(np.uint16)[:, 0]
+    table[np.minimum((distribution * 2**16).astype(np.int64), 2**16 - 1)] = _UNCLEAR
+    return table, distribution, most
 
 
 @dataclass(frozen=True, eq=False)

@@ -93,6 +93,11 @@ class StatisticMatrix:
         """Score every system on all items, [systems]."""
         return self.score(self.statistics.sum(axis=0))
 
+    @cached_property
+    def observed(self) -> Floats:
+        """The scores, [systems], computed once."""
+        return self.scores()
+
     def jackknife(self) -> Floats:
         """Score every system without each unit in turn, [units, systems]; the matrix must be by unit."""
         return self.score(self.statistics.sum(axis=0) - self.statistics)
