@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from registry.errors import InputError
 from registry.significance.base import Alternative, Observed, PairTest, Settings, Tail
-from registry.significance.lattice import log_sign_tail
 from registry.significance.matrix import Floats, StatisticMatrix
 from registry.significance.normal import log_normal_p
 from registry.significance.units import unit_gains
@@ -104,12 +103,25 @@ def log_coins(for_a: Ints, for_b: Ints, alternative: Alternative, *, half: bool 
     if sides == 2:  # both sides are as extreme as the middle
         p = np.where(for_a == for_b, 1 - (reached - beyond) / 2 if half else 1.0, p)
     found = np.log(np.maximum(p, TINY))
-    for at in np.flatnonzero(p < TINY):  # near or below the least that a float can hold
-        bars = range(int(bar[at]), int(bar[at]) + 1 + half)
-        coins = np.ones(n[at], dtype=np.int64)
-        found[at] = np.logaddexp.reduce([log_sign_tail(coins, 2 * m - int(n[at])) for m in bars])
-        found[at] += math.log(sides / len(bars))
+    far = p < TINY  # near or below the least that a float can hold
+    if far.any():
+        tails = [_log_far_tail(bar[far] + more, n[far]) for more in range(1 + half)]
+        found[far] = np.logaddexp.reduce(tails, axis=0) + math.log(sides / len(tails))
     return np.minimum(found, 0)
+
+
+def _log_far_tail(m: Ints, n: Ints) -> Floats:
+    """Log P(X >= m) for X binomial(n, 1/2) and m far above n / 2: the first term, and the falling ones after it."""
+    from scipy.special import gammaln
+
+    first = gammaln(n + 1.0) - gammaln(m + 1.0) - gammaln(n - m + 1.0) - n * math.log(2)
+    term, total, k = np.ones(len(n)), np.ones(len(n)), 0
+    while (term > 1e-17 * total).any():
+        term *= np.maximum(n - m - k, 0) / (m + 1 + k)
+        total += term
+        k += 1
+    log_p: Floats = np.where(m > n, -np.inf, first + np.log(total))
+    return log_p
 
 
 def _at_least(m: Ints, n: Ints) -> Floats:
