@@ -28,7 +28,7 @@ SIGNS, COUNTS, LABELS, RUNS = range(4)  # the kinds of streams: permutations, bo
 
 _UNCLEAR = 2**16 - 1  # no two counts
 _ALL = 2**64 - 1  # whole random words, drawn without holding other threads up
-_CHUNK = 2**16  # units whose bits are expanded at once: 64 MiB of float32
+_CHUNK = 2**10  # units whose bits are expanded at once: a core keeps them
 _CELLS = 2**20  # draws times units whose counts are drawn at once, 4 MiB: part of what a seed means
 
 

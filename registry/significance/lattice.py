@@ -79,6 +79,9 @@ def log_sign_tail(weights: Ints, threshold: int) -> float:
     weights = np.abs(weights[weights != 0])
     if not weights.size:
         return 0.0 if threshold <= 0 else -math.inf
+    # a fine lattice is told by few of its weights, without the work that follows
+    if len(weights) > HALVES and 9 * np.linalg.norm(weights) > HOPELESS * MAX_WORK and np.gcd.reduce(weights[:8]) == 1:
+        raise TooLargeError
     common = int(np.gcd.reduce(weights))
     weights = weights // common
     total = int(weights.sum())

@@ -26,8 +26,11 @@ def as_whole(values: Floats) -> NDArray[np.int64] | None:
     """
     largest = float(np.abs(values).max(initial=0))
     for step in (1.0, *(10.0**-places for places in range(1, 7)), RESOLUTION):
-        whole = np.rint(values / step)
         slack = 0 if step in (1.0, RESOLUTION) else RESOLUTION / 2 / step * (1 + 1e-6)
+        first = values[:4] / step  # most steps fail here
+        if np.abs(first - np.rint(first)).max(initial=0) > slack:
+            continue
+        whole = np.rint(values / step)
         if np.abs(values / step - whole).max(initial=0) <= slack and largest / step * values.size < 2**62:
             return whole.astype(np.int64)
     return None
