@@ -4,7 +4,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 BIN := .venv/bin
 DEMO_DB := .venv/demo.duckdb
 
-.PHONY: demo test conformance benchmark docs clean
+.PHONY: demo test conformance validity benchmark docs clean
 
 demo: .venv/.installed
 	@rm -f $(DEMO_DB)
@@ -27,6 +27,9 @@ docs: .venv/.installed
 
 conformance: .venv/.installed
 	$(BIN)/pytest tests/significance tests/real_data
+
+validity: .venv/.installed
+	$(BIN)/python -m tests.validity
 
 benchmark: .venv/.installed
 	$(BIN)/python -m tests.benchmarks

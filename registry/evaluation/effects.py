@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 from registry.errors import InputError
 from registry.evaluation.boards import Board, load, places
 from registry.evaluation.requests import Request
-from registry.significance import Bootstrap, Settings
+from registry.significance import Bootstrap, PairResult, Settings
 from registry.significance.base import Observed
 from registry.significance.best import compare_with_best, rank_intervals
 from registry.significance.bootstrap import resampled_scores
@@ -32,7 +32,11 @@ from registry.store.catalog import AnyRow
 def pair_effects(connection: Connection, task_row: AnyRow, request: Request) -> Iterator[list[dict[str, Any]]]:
     """Give a list of rows for every board: `effect`, its value, interval and p-value, for each pair, best first."""
     for board in _boards(connection, task_row, request):
-        yield [row for a, b in combinations(range(len(board.members)), 2) for row in _of_pair(board, a, b, request)]
+        matrix = board.matrix.by_unit
+        pairs = list(combinations(range(len(board.members)), 2))
+        tested = Bootstrap().run(matrix, pairs, _settings(request))
+        yield [row for observed, result in zip(Observed.of(matrix, pairs), tested, strict=True)
+               for row in _of_pair(board, observed, result, request)]
 
 
 def best_systems(connection: Connection, task_row: AnyRow, request: Request) -> Iterator[list[dict[str, Any]]]:
@@ -41,8 +45,6 @@ def best_systems(connection: Connection, task_row: AnyRow, request: Request) -> 
     Both are simultaneous at 1 - alpha, from the bootstrap's resamples of all systems.
     """
     for board in _boards(connection, task_row, request):
-        if len(board.members) < 2:
-            continue
         if board.matrix.n_units < 2:
             raise InputError(f"{board.place.name}: one unit cannot be resampled")
         resampled = resampled_scores(board.matrix.by_unit, _settings(request))
@@ -57,22 +59,21 @@ def best_systems(connection: Connection, task_row: AnyRow, request: Request) -> 
 
 def _boards(connection: Connection, task_row: AnyRow, request: Request) -> Iterator[Board]:
     for place in list(places(connection, task_row, request)):
-        if (board := load(connection, place, request.significance)) is not None:
+        board = load(connection, place, request.significance)
+        if board is not None and len(board.members) > 1:
             if reason := unfit_runs(board.matrix, studentized=False):
                 raise InputError(f"{place.name}: {reason}")
             yield board
 
 
-def _of_pair(board: Board, a: int, b: int, request: Request) -> Iterator[dict[str, Any]]:
-    matrix, settings = board.matrix.by_unit, _settings(request)
-    (observed,) = Observed.of(matrix, [(a, b)])
+def _of_pair(board: Board, observed: Observed, tested: PairResult, request: Request) -> Iterator[dict[str, Any]]:
+    settings, (a, b) = _settings(request), observed.pair
     pair = _place(board) | _system(board, a, "_a") | _system(board, b, "_b")
 
     def row(effect: str, value: float, low: float = math.nan, high: float = math.nan, p_value: float = math.nan,
             note: str = "") -> dict[str, Any]:
         return pair | {"effect": effect, "value": value, "low": low, "high": high, "p_value": p_value, "note": note}
 
-    (tested,) = Bootstrap().run(matrix, [(a, b)], settings)
     yield row("difference", observed.difference, tested.ci_low, tested.ci_high, tested.p_value,
               tested.note or f"bootstrap, {tested.method}")
     for effect in effects(observed, settings.confidence):

@@ -45,3 +45,10 @@ def test_best_systems(task, registry):
     assert rows["a"]["low"] == 0
     assert rows["b"]["high"] == 0
     assert "may be best" in registry("best", "--format", "table").stdout
+
+
+def test_one_system_has_nothing_to_be_compared_with(task, registry):
+    task.systems = {"a": task.systems["a"]}
+    registry("run", task.write())
+    for command in ("effects", "best"):
+        assert "nothing to compare" in registry(command, exit_code=4).stderr
