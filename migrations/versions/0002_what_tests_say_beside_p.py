@@ -11,6 +11,7 @@ depends_on = None
 
 def upgrade() -> None:
     op.add_column("pair_result", sa.Column("statistic", sa.Double(), nullable=True))
+    op.add_column("pair_result", sa.Column("favours", sa.SmallInteger(), nullable=True))
     op.add_column("comparison_pair", sa.Column("is_resolved", sa.Boolean(), nullable=True))
     op.create_table(
         "overall_result",

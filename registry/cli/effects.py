@@ -63,7 +63,7 @@ def best(
 
 def _show(analysis: Analysis, given: dict[str, Any], columns: tuple[str, ...], task: str | None, metric: str | None,
           db: Path | None, format_: Format | None, workers: int | None, memory: str | None) -> None:
-    from registry.errors import MismatchError
+    from registry.errors import MismatchError, UnknownNameError
     from registry.evaluation import declared_request
     from registry.reports.effects import effect_table
     from registry.store import catalog
@@ -71,10 +71,15 @@ def _show(analysis: Analysis, given: dict[str, Any], columns: tuple[str, ...], t
     given = {name: value for name, value in given.items() if value is not None}
     with database(db).reading() as connection:
         found = []
-        for row in catalog.tasks(connection, task):
+        rows = catalog.tasks(connection, task)
+        aliases = {m.alias for row in rows for m in catalog.task_metrics(connection, row.task_id)}
+        if metric is not None and metric not in aliases:
+            raise UnknownNameError("metric", metric, aliases)
+        for row in rows:
             request = declared_request(row, given, None if metric is None else (metric,),
                                        execution(workers, None, memory))
             found += [effect_table(rows, columns) for rows in analysis(connection, row, request)]
     if not found:
-        raise MismatchError("there is nothing to compare yet; `registry score` brings submissions in")
+        raise MismatchError("there is nothing to compare: no board has two systems that are scored; `registry submit` "
+                            "brings one in, and `registry score` scores it")
     show(found, format_)

@@ -96,11 +96,11 @@ class _Comparing:
         tested = PairResults(self.connection, self.journal, self.board, self.request, self.test)
         pairs, results = tested.of_all_pairs()
         adjusted, resolved = tested.decide(pairs, results)
-        self.compared.pairs_computed += tested.computed
-        self.compared.pairs_found += len(pairs) - tested.computed
+        self.compared.pairs_computed += len(tested.computed)
+        self.compared.pairs_found += len(pairs) - len(tested.computed)
         wins = np.zeros((len(self.board.members),) * 2, dtype=bool)
         for pair, row, p in zip(pairs, results, adjusted, strict=True):
-            if p <= self.asked.alpha and row.difference:
+            if p <= self.asked.alpha and row.difference and row.favours * row.difference > 0:
                 wins[(pair.first, pair.second) if row.difference > 0 else (pair.second, pair.first)] = True
         intervals = self._score_intervals()
         methods = {row.method for row in results}

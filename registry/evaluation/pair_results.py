@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from itertools import combinations
 from typing import Any
 
@@ -55,14 +55,14 @@ class Pair:
 
 @dataclass
 class PairResults:
-    """Finds or computes the results of pairs of one board; `computed` counts those that were not there."""
+    """Finds or computes the results of pairs of one board; `computed` are the pairs whose result was not there."""
 
     connection: Connection
     journal: Journal
     board: Board
     request: Request
     test: PairTest
-    computed: int = 0
+    computed: set[tuple[int, int]] = field(default_factory=set)
 
     @property
     def asked(self) -> Significance:
@@ -138,7 +138,7 @@ class PairResults:
         todo = {pair.key: pair for pair in pairs if pair.key not in found}
         for kind in sorted({(pair.alternative, pair.resamples) for pair in todo.values()}):
             self._compute([pair for pair in todo.values() if (pair.alternative, pair.resamples) == kind], *kind)
-        self.computed += len(todo)
+        self.computed |= {(pair.a, pair.b) for pair in todo.values()}
         if todo:
             found = comparisons.pair_results(self.connection, keys)
         return [found[key] for key in keys]

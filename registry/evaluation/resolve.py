@@ -124,7 +124,7 @@ def resolve_significance(significance: Significance) -> tuple[PairTest, OverallT
     if correction.function is None and (test.name not in STEP_DOWN or test != TESTS[test.name]()):
         raise InputError(f"correction {correction.name!r} needs the draws of {' or '.join(STEP_DOWN)}, and {test!r} "
                          "has none; take holm")
-    if correction.name == "shaffer" and significance.alternative != "two-sided":
+    if correction.name == "shaffer" and (significance.alternative != "two-sided" or test.is_one_sided):
         raise InputError("correction 'shaffer' counts equalities, which one-sided tests do not test; take holm")
     overall = significance.overall
     if significance.runs == "random" and (overall is not None or not test.takes_runs):

@@ -119,7 +119,7 @@ class Significance(_Table):
     alternative: Literal["two-sided", "greater", "less"] = "two-sided"
     correction: str = "holm"
     interval: Literal["dual", "percentile", "basic", "bca"] = "dual"
-    confidence: Annotated[float, Field(gt=0, lt=1)] = 0.95
+    confidence: Annotated[float, Field(gt=0, le=1 - 1e-9)] = 0.95
     strata: Name | None = None
     margin: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
     overall: str | None = None

@@ -11,7 +11,8 @@ from sqlalchemy import Connection, text
 
 from registry.reports.table import Column, Table, number, p_value
 from registry.reports.table import text as plain
-from registry.significance import CORRECTIONS
+from registry.significance import CORRECTIONS, TESTS
+from registry.values import parse
 
 BOARD_KEYS = (
     "task", "test_set", "track", "facet", "metric", "metric_name", "signature", "rank", "rank_low", "rank_high",
@@ -145,7 +146,8 @@ def _say(connection: Connection, shown: dict[str, Any]) -> tuple[str, ...]:
     corrected = "uncorrected" if row.correction == "none" else f"after {correction.title}"
     level = "a false discovery rate of " if correction.controls == "false discovery rate" else ""
     sided = "" if row.alternative == "two-sided" else f", one-sided ({row.alternative})"
-    sure = "" if correction.controls == "family-wise error" and not sided else "; rank ranges are descriptive"
+    one_sided = sided or parse("test", TESTS, row.test).is_one_sided
+    sure = "" if correction.controls == "family-wise error" and not one_sided else "; rank ranges are descriptive"
     units = f"{row.n_units} {row.unit}s"
     if row.runs == "random":
         units = "whole runs" if row.test == "permutation" else f"{units} and runs"
@@ -162,7 +164,8 @@ def _say(connection: Connection, shown: dict[str, Any]) -> tuple[str, ...]:
         most, second = row.most_runs[:2]
         units = f"{most} and {second} runs"
         least = (2 if not sided and most == second else 1) / math.comb(most + second, most)
-    needed = row.alpha / (1 if row.correction == "none" else row.family_size)
+    first_by_all = row.correction in ("holm", "bonferroni", "shaffer")  # the others can reject all pairs together
+    needed = row.alpha / (row.family_size if first_by_all else 1)
     if row.test == "permutation" and least > needed:
         said.append(f"With {units} no p-value can be below {least:g}, so no difference can be "
                     f"significant here; that says nothing about the systems.")

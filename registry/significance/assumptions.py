@@ -22,14 +22,6 @@ FEW_RUNS = 5  # runs of a system below which the crossed bootstrap can reject to
 FEW = 200  # units below which the recentred bootstrap rejects too often (tests/validity)
 
 
-def is_mean(matrix: StatisticMatrix) -> bool:
-    """Say whether the score is the plain mean of the units' scores: a quotient with the same denominator in each."""
-    if matrix.quotient is None:
-        return False
-    under = matrix.parts[1]
-    return bool((under == under.flat[0]).all())
-
-
 def is_categorical(matrix: StatisticMatrix) -> bool:
     """Say whether units are only ever one of two things, such as right and wrong."""
     scores = matrix.score(matrix.statistics)
@@ -43,7 +35,7 @@ def _independent(test: PairTest, matrix: StatisticMatrix) -> str | None:  # noqa
 
 def _t_without_a_mean(test: PairTest, matrix: StatisticMatrix) -> str | None:
     return ("t tests the mean score of units, and this metric is not that mean (Dror et al. 2018): take permutation or "
-            "bootstrap") if isinstance(test, MatchedT) and not is_mean(matrix) else None
+            "bootstrap") if isinstance(test, MatchedT) and not matrix.is_mean else None
 
 
 def _t_on_categories(test: PairTest, matrix: StatisticMatrix) -> str | None:
@@ -53,7 +45,7 @@ def _t_on_categories(test: PairTest, matrix: StatisticMatrix) -> str | None:
 
 def _units_instead_of_the_score(test: PairTest, matrix: StatisticMatrix) -> str | None:
     return (f"{test.name} looks at single units, and may decide otherwise than the score, which is not their mean: "
-            "take permutation or bootstrap") if isinstance(test, Sign | Wilcoxon) and not is_mean(matrix) else None
+            "take permutation or bootstrap") if isinstance(test, Sign | Wilcoxon) and not matrix.is_mean else None
 
 
 def _bootstrap_of_few(test: PairTest, matrix: StatisticMatrix) -> str | None:

@@ -64,6 +64,8 @@ class PairResult:
         resamples: Draws behind a Monte-Carlo p-value; None for others.
         statistic: The test's own statistic, where people print it, without its direction: |t|, |z|, chi-squared, the
             smaller sum of ranks, the smaller U.
+        favours: 1 where the test's own evidence is for A, -1 for B, 0 for neither: tests of single units can favour
+            the system with the lower score.
         note: Why a value is nan, or what else a reader must know.
     """
 
@@ -79,6 +81,7 @@ class PairResult:
     ci_high: float = math.nan
     resamples: int | None = None
     statistic: float = math.nan
+    favours: int = 0
     note: str = ""
 
 
@@ -87,7 +90,8 @@ class Tail:
     """A p-value as a test's own computation gives it, by its natural logarithm; the rest as in `PairResult`.
 
     Where it counts equally likely outcomes of fair coins, it is a whole multiple of 2^-`coins`; `p` is the p-value
-    itself where it is known to the last digit.
+    itself where it is known to the last digit. `favours` is a number with the sign of the test's own evidence; None: it
+    is that of the difference.
     """
 
     log_p: float
@@ -100,6 +104,7 @@ class Tail:
     ci_low: float = math.nan
     ci_high: float = math.nan
     statistic: float = math.nan
+    favours: float | None = None
     note: str = ""
 
 
@@ -150,6 +155,11 @@ class PairTest(Value):
     takes_runs: ClassVar[bool] = False
     families: ClassVar[tuple[str, ...] | None] = None
     independent: ClassVar[bool] = False
+
+    @property
+    def is_one_sided(self) -> bool:
+        """Whether the p-value is one-sided, in the direction of the difference, whatever alternative is asked for."""
+        return False
 
     def refusal(self, matrix: StatisticMatrix) -> str | None:  # noqa: ARG002
         """Say why this test does not apply to the matrix (already by unit), or None where it does."""
@@ -212,7 +222,9 @@ def _result(observed: Observed, tail: Tail | None) -> PairResult:
     if tail.coins is not None and tail.coins <= 1000 and 0 < (counted := math.ldexp(p, tail.coins)) < 2**36:
         p = math.ldexp(round(counted), -tail.coins)  # a whole number, so the last digits can be put right
         log10_p = math.log10(p) if p else log10_p
+    favours = int(np.sign(np.nan_to_num(observed.difference if tail.favours is None else tail.favours)))
+    against = "the test favours the system with the worse score" if favours * observed.difference < 0 else ""
     return PairResult(
         observed.difference, p, log10_p, tail.method, n_units, n_discordant, p_low=tail.p_low, p_high=tail.p_high,
-        ci_low=tail.ci_low, ci_high=tail.ci_high, resamples=tail.resamples, statistic=tail.statistic,
-        note=tail.note)
+        ci_low=tail.ci_low, ci_high=tail.ci_high, resamples=tail.resamples, statistic=tail.statistic, favours=favours,
+        note="; ".join(filter(None, (against, tail.note))))

@@ -53,6 +53,11 @@ class Bootstrap(PairTest):
     takes_runs: ClassVar[bool] = True
     variant: Literal["recentred", "studentized", "berg-kirkpatrick-2012"] = "recentred"
 
+    @property
+    def is_one_sided(self) -> bool:
+        """Berg-Kirkpatrick's count is."""
+        return self.variant == "berg-kirkpatrick-2012"
+
     def refusal(self, matrix: StatisticMatrix) -> str | None:
         """Refuse to studentize a score that is no quotient, and runs that are random but no sample."""
         if self.variant == "studentized" and matrix.quotient is None:
@@ -193,6 +198,13 @@ def _berg_kirkpatrick(pairs: Sequence[Observed], scores: Scores, settings: Setti
     for o in pairs:
         a, b = (scores[system] for system in o.pair)
         gains = math.copysign(1, o.difference) * o.matrix.gain(a, b)
+        if not o.difference:
+            tails.append(Tail(0.0, "monte-carlo", resamples=len(a), note="there is no gain to test"))
+            continue
+        if not (np.abs(gains - abs(o.difference)) > _tolerance(o)).any():
+            tails.append(Tail(math.nan, "monte-carlo", resamples=len(a),
+                              note="the difference is the same in every resample"))
+            continue
         s = int(np.count_nonzero(gains > 2 * abs(o.difference) + _tolerance(o)))  # undefined ones are not
         tails.append(replace(monte_carlo_tail(s, len(a)), p=s / len(a), log_p=math.log(s / len(a)) if s else -math.inf,
                              note="s / b, one-sided in the direction of the gain"))
@@ -201,6 +213,8 @@ def _berg_kirkpatrick(pairs: Sequence[Observed], scores: Scores, settings: Setti
 
 def _studentized_tail(drawn: Floats, difference: float, error: float, settings: Settings) -> Tail:
     """Test one pair by the recentred statistics of the resamples; undefined ones count as extreme."""
+    if not error and not difference:
+        return Tail(0.0, "monte-carlo", resamples=len(drawn))
     if not error:
         return Tail(math.nan, "monte-carlo", resamples=len(drawn), note="the difference is the same in every unit")
     statistic, alternative = difference / error, settings.alternative
@@ -218,7 +232,8 @@ def _studentized_tail(drawn: Floats, difference: float, error: float, settings: 
         low, high = low * error, high * error
     else:
         outside = (1 - settings.confidence) / 2
-        low, high = (difference - error * float(q) for q in np.quantile(drawn[~undefined], (1 - outside, outside)))
+        levels = np.quantile(drawn[~undefined], (1 - outside, outside), method="inverted_cdf")  # some can be infinite
+        low, high = (difference - error * float(q) for q in levels)
     return replace(tail, ci_low=low, ci_high=high)
 
 

@@ -92,7 +92,8 @@ def effects(observed: Observed, confidence: float = 0.95) -> list[Effect]:
     missing = observed.matrix.n_units - n
     left_out = f"units left out for an undefined score: {missing}" if missing else ""
     apart = "" if _mean_of_units(observed) else "of the scores of units, of which the score is not the mean"
-    about = "; ".join(filter(None, (left_out, apart)))
+    runs = "" if observed.matrix.runs is None else "of averages over runs, which are taken as they are"
+    about = "; ".join(filter(None, (left_out, apart, runs)))
     found = [_standardized(gains, slack, confidence, about), _odds(only_a, only_b, confidence, left_out)]
     if _right_or_wrong(observed):
         found.append(Effect("proportion_difference", shift, low, high, about))
@@ -121,7 +122,7 @@ def equivalence(observed: Observed, margin: float, settings: Settings) -> Equiva
         raise InputError(f"the confidence of a test of equivalence is {settings.confidence!r}; expected more than 0.5")
     if math.isnan(observed.difference):
         return Equivalence(margin, math.nan, math.nan, math.nan, "a score is undefined")
-    if not _mean_of_units(observed):
+    if observed.matrix.runs is not None or not _mean_of_units(observed):
         return _by_bootstrap(observed, margin, settings)
     return (_by_score if _right_or_wrong(observed) else _by_t)(observed, margin, settings)
 

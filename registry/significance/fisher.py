@@ -82,5 +82,6 @@ class Fisher(PairTest):
             right = [int(o.a[only_a, 0].sum()), int(o.b[only_b, 0].sum())]
             table = [[right[0], int(only_a.sum()) - right[0]], [right[1], int(only_b.sum()) - right[1]]]
             p = fisher_exact(table, settings.alternative, self.rule)
-            tails.append(Tail(math.log(p.numerator) - math.log(p.denominator), "exact"))
+            lead = right[0] * sum(table[1]) - right[1] * sum(table[0])  # of the precisions of the two regions
+            tails.append(Tail(math.log(p.numerator) - math.log(p.denominator), "exact", favours=lead))
         return tails

@@ -49,7 +49,8 @@ class IndependentTest(PairTest):
         for o in pairs:
             a, b = unit_scores(o)
             both = ~np.isnan(a) & ~np.isnan(b)
-            tail = self.tail(o, a[both], b[both], settings.alternative)
+            equal = not o.difference and np.array_equal(a[both], b[both])
+            tail = Tail(0.0, "asymptotic") if equal else self.tail(o, a[both], b[both], settings.alternative)
             note = "assumes independent results"
             if both.any() and not math.isnan(r := correlation(a[both], b[both])):
                 note += f"; r12 = {r:.2f}, standard error overstated by {understatement(a[both], b[both]):.2f}"
@@ -77,7 +78,7 @@ class TwoSampleT(IndependentTest):
         if n < 2 or not (error := math.sqrt((a.var(ddof=1) + b.var(ddof=1)) / n)):
             return Tail(math.nan, "asymptotic", note="no variance within either system")
         t = difference / error
-        return Tail(log_t_p(t, 2 * n - 2, alternative), "asymptotic", statistic=abs(t))
+        return Tail(log_t_p(t, 2 * n - 2, alternative), "asymptotic", statistic=abs(t), favours=t)
 
 
 @dataclass(frozen=True, repr=False)
@@ -128,7 +129,8 @@ class BinomialZ(_Proportions):
 class ChiSquared(_Proportions):
     """Pearson's chi-squared test of the 2 x 2 table of hits and misses (for precision: recalled and spurious).
 
-    `correction` is Yates's for continuity. With a one-sided alternative the signed root of the statistic is tested.
+    `correction` is Yates's for continuity. With a one-sided alternative the signed root of the statistic is tested, as
+    R's prop.test does.
     """
 
     name: ClassVar[str] = "chi-squared"
@@ -179,4 +181,4 @@ def rank_sum(x: Floats, y: Floats, alternative: Alternative) -> Tail:
         return Tail(0.0, "asymptotic", statistic=smaller)
     excess = extremity(u - n * m / 2, alternative)
     log_p = log_normal_p((excess - 0.5) / spread, "greater") + (math.log(2) if alternative == "two-sided" else 0)
-    return Tail(min(0.0, log_p), "asymptotic", statistic=smaller)
+    return Tail(min(0.0, log_p), "asymptotic", statistic=smaller, favours=u - n * m / 2)

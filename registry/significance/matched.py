@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -45,12 +45,12 @@ class Wilcoxon(PairTest):
         if self.variant == "exact":
             try:
                 log_p = 0.0 if sides == 2 and excess == 0 else math.log(sides) + log_sign_tail(doubled, int(bar))
-                return Tail(min(0.0, log_p), "exact", coins=len(gains), statistic=statistic)
+                return Tail(min(0.0, log_p), "exact", coins=len(gains), statistic=statistic, favours=excess)
             except TooLargeError:
                 pass
         z = (bar - 2) / math.sqrt(float(doubled @ doubled))  # half a step of the sum of ranks moves the excess by 2
         log_p = min(0.0, math.log(sides) + log_normal_p(z, "greater"))
-        return Tail(log_p, "asymptotic", statistic=statistic)
+        return Tail(log_p, "asymptotic", statistic=statistic, favours=excess)
 
 
 @dataclass(frozen=True, repr=False)
@@ -63,7 +63,7 @@ class MatchedT(PairTest):
     citation: ClassVar[str] = "Student 1908; Yeh 2000, section 3.1; Dror et al. 2018, section 3.2.1"
 
     def tails(self, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
-        """Compare the mean difference with its standard error; its interval is the t interval of that mean."""
+        """Compare the mean difference with its standard error; the t interval is given where the score is that mean."""
         return [_t(o, settings) for o in pairs]
 
 
@@ -77,9 +77,11 @@ def _t(o: Observed, settings: Settings) -> Tail:
     if n < 2 or np.ptp(gains) <= slack:
         return Tail(math.nan, "asymptotic", note="the difference is the same in every unit")
     mean, error = float(gains.mean()), float(gains.std(ddof=1)) / math.sqrt(n)
+    tail = Tail(log_t_p(mean / error, n - 1, settings.alternative), "asymptotic", statistic=abs(mean / error),
+                favours=mean)
+    if not o.matrix.is_mean:  # the interval would be that of another difference
+        return tail
     outside = (1 - settings.confidence) / (2 if settings.alternative == "two-sided" else 1)
     reach = float(stdtrit(n - 1, 1 - outside)) * error
-    return Tail(
-        log_t_p(mean / error, n - 1, settings.alternative), "asymptotic", statistic=abs(mean / error),
-        ci_low=-math.inf if settings.alternative == "less" else mean - reach,
-        ci_high=math.inf if settings.alternative == "greater" else mean + reach)
+    return replace(tail, ci_low=-math.inf if settings.alternative == "less" else mean - reach,
+                   ci_high=math.inf if settings.alternative == "greater" else mean + reach)

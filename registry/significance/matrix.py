@@ -115,6 +115,11 @@ class StatisticMatrix:
         over, under = (self.statistics @ np.array([c / math.gcd(*side) for c in side]) for side in self.quotient)
         return over, under
 
+    @cached_property
+    def is_mean(self) -> bool:
+        """Whether the score is the plain mean of the units' scores: a quotient with the same denominator in each."""
+        return self.quotient is not None and bool((self.parts[1] == self.parts[1].flat[0]).all())
+
     def whole_parts(self, pair: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
         """Give the `parts` of a pair, [units, 2] each, in whole numbers (`as_whole`); None where they are none.
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.errors import InputError
-from registry.significance.base import Alternative, Observed, PairTest, Settings, Tail
+from registry.significance.base import Alternative, Observed, PairTest, Settings, Tail, extremity
 from registry.significance.matrix import Floats, StatisticMatrix
 from registry.significance.normal import log_normal_p
 from registry.significance.units import unit_gains
@@ -47,7 +47,8 @@ class Sign(PairTest):
             counts.append([np.count_nonzero(side * gains > self.tie + slack) for side in (1, -1)])
         for_a, for_b = np.array(counts).T
         log_p = log_coins(for_a, for_b, settings.alternative).tolist()
-        return [Tail(log, "exact", coins=n) for log, n in zip(log_p, (for_a + for_b).tolist(), strict=True)]
+        return [Tail(log, "exact", coins=n, favours=lead) for log, n, lead in zip(
+            log_p, (for_a + for_b).tolist(), (for_a - for_b).tolist(), strict=True)]
 
 
 @dataclass(frozen=True, repr=False)
@@ -85,10 +86,11 @@ class McNemar(PairTest):
             log_p = log_coins(only_a, only_b, settings.alternative, half=half)
             return [Tail(log, "exact", coins=n) for log, n in zip(
                 log_p.tolist(), (only_a + only_b + half).tolist(), strict=True)]
-        excess = np.abs(only_a - only_b)
-        size = np.maximum(excess - 1, 0) if self.variant == "corrected" else excess
-        z = np.copysign(size, only_a - only_b) / np.sqrt(np.maximum(only_a + only_b, 1))
-        return [Tail(log_normal_p(one, settings.alternative), "asymptotic", statistic=one * one) for one in z.tolist()]
+        two_sided, corrected = settings.alternative == "two-sided", self.variant == "corrected"
+        excess = extremity((only_a - only_b).astype(np.float64), settings.alternative) - corrected
+        z = (np.maximum(excess, 0) if two_sided else excess) / np.sqrt(np.maximum(only_a + only_b, 1))
+        return [Tail(log_normal_p(one, "two-sided" if two_sided else "greater") if n else 0.0, "asymptotic",
+                     statistic=one * one) for one, n in zip(z.tolist(), (only_a + only_b).tolist(), strict=True)]
 
 
 def log_coins(for_a: Ints, for_b: Ints, alternative: Alternative, *, half: bool = False) -> Floats:
@@ -102,6 +104,7 @@ def log_coins(for_a: Ints, for_b: Ints, alternative: Alternative, *, half: bool 
     p = sides * ((reached + beyond) / 2 if half else reached)
     if sides == 2:  # both sides are as extreme as the middle
         p = np.where(for_a == for_b, 1 - (reached - beyond) / 2 if half else 1.0, p)
+    p = np.where(n == 0, 1.0, p)
     found = np.log(np.maximum(p, TINY))
     far = p < TINY  # near or below the least that a float can hold
     if far.any():

@@ -148,7 +148,7 @@ pair_result = Table(
     _number("p_high", null=True), _text("interval", null=True), _number("confidence", null=True),
     _number("ci_low", null=True), _number("ci_high", null=True), _int("n_units"), _int("n_discordant"),
     _int("resamples", null=True), Column("seed", BigInteger), _text("note"), _int("run_id"),
-    _number("statistic", null=True), UniqueConstraint("digest"),
+    _number("statistic", null=True), Column("favours", SmallInteger), UniqueConstraint("digest"),
 )
 comparison = Table(
     "comparison", metadata, _id("comparison_id"), _text("digest"), _int("sequence"), _int("test_set_id"),

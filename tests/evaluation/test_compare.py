@@ -250,7 +250,8 @@ def test_open_decisions_are_told_and_resolved_by_more_draws(many, registry):
     assert f"{len(undecided)} of these decisions" in told
     registry("compare", *options, "--resolve", "1000000")
     resolved = pairs(registry)
-    assert all(row["resolved"] for row in resolved)
+    assert all(row["resolved"] or row["resamples"] == 1_000_000 for row in resolved)
+    assert sum(not row["resolved"] for row in resolved) < len(undecided)
     more = {row["submission_a"] + row["submission_b"]: row["resamples"] for row in resolved}
     assert {more[row["submission_a"] + row["submission_b"]] > 200 for row in undecided} == {True}
     assert {row["resamples"] for row in resolved if row not in undecided} >= {200}
@@ -484,3 +485,32 @@ def test_regions_are_of_every_pair_of_runs(repeated, registry):
     r2, r3 = (list(repeated.runs[name].values()) for name in ("r2", "r3"))
     assert [(r["replicate_a"], r["replicate_b"], r["n"]) for r in found.json] == [
         (a, b, sum(r2[a][k] != r3[b][k] for k in repeated.gold)) for a in range(2) for b in range(3)]
+
+
+def test_a_test_that_favours_the_worse_system_gives_no_win(many, registry):
+    """Documents of one item that a wins against a long one that b wins: the sign test is for a, accuracy for b."""
+    wrong = {"x": "y", "y": "z", "z": "x"}
+    many.gold = {f"i{n:02}": "x" for n in range(70)}
+    many.documents = {k: f"d{min(n, 30)}" for n, k in enumerate(many.gold)}
+    many.systems = {name: {k: v if (n < 30) == (name == "a") else wrong[v]
+                           for n, (k, v) in enumerate(many.gold.items())} for name in "ab"}
+    registry("run", many.write())
+    board = registry("compare", "--test", "sign", "--unit", "cluster", "--format", "table").stdout
+    (row,) = pairs(registry)
+    assert (row["system_a"], row["significant"]) == ("b", False)
+    assert row["p_value"] < 1e-6
+    assert "worse score" in row["note"]
+    assert "0 of 1 differences" in board
+
+
+def test_what_few_clusters_can_show_depends_on_the_correction(many, registry):
+    """6 documents: the least p is 1/32, which Hochberg's correction can reject for all pairs together."""
+    many.gold = {f"i{n}": "x" for n in range(36)}
+    many.documents = {k: f"d{n % 6}" for n, k in enumerate(many.gold)}
+    many.systems = {f"s{n}": {k: "x" if i // 6 < 2 * n else "y" for i, k in enumerate(many.gold)} for n in range(1, 4)}
+    registry("run", many.write())
+    options = ("compare", "--unit", "cluster", "--format", "table")
+    hochberg = registry(*options, "--correction", "hochberg").stdout
+    assert "3 of 3 differences" in hochberg
+    assert "can be significant" not in hochberg
+    assert "no difference can be" in registry(*options, "--correction", "holm").stdout

@@ -199,3 +199,31 @@ def test_orders_of_systems_and_items_change_no_bit():
 
 def test_fisher_is_named_by_its_rule():
     assert [repr(Fisher()), repr(Fisher("doubling"))] == ["fisher", "fisher(rule=doubling)"]
+
+
+def test_evidence_against_the_difference_is_told():
+    """35 units gain an eighth for A, 5 gain 1 for B: the mean is B's, and the units speak for A."""
+    units = [[[1.125, 1], [1, 1]]] * 35 + [[[0, 1], [1, 1]]] * 5
+    for name in ("sign", "wilcoxon", "rank-sum"):
+        (found,) = TESTS[name]().run(matrix(units), [(0, 1)], Settings())
+        assert found.difference < 0 < found.favours
+        assert found.p_value < 0.01
+        assert "favours the system with the worse score" in found.note
+    (found,) = Permutation().run(matrix(units), [(0, 1)], Settings())
+    assert (found.favours, found.note) == (-1, "")
+
+
+def test_berg_kirkpatricks_count_of_nothing():
+    won, lost = [[1, 1], [0, 1]], [[0, 1], [1, 1]]
+    constant, level, equal = [won] * 30, [won, lost] * 15, [[[1, 1], [2, 2]]] * 30
+    found = [Bootstrap("berg-kirkpatrick-2012").run(matrix(units), [(0, 1)], Settings(resamples=200))[0]
+             for units in (constant, level, equal)]
+    assert math.isnan(found[0].p_value)
+    assert [f.p_value for f in found[1:]] == [1, 1]
+
+
+def test_equal_units_of_unequal_statistics_are_equal():
+    for name in ADDITIVE:
+        test, m = TESTS[name](), matrix([[[1, 1], [2, 2]]] * 5)
+        if not test.refusal(m):
+            assert test.run(m, [(0, 1)], Settings(resamples=200))[0].p_value == 1

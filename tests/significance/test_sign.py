@@ -109,6 +109,21 @@ def test_p_is_never_above_1():
         assert found == pytest.approx(0, abs=1e-12) or n % 2 == 0
 
 
+def test_no_coin_is_no_evidence():
+    """Both right everywhere, by other statistics."""
+    m = matrix([[[1, 1], [2, 2]]] * 5)
+    for variant in ("exact", "mid-p", "chi-squared", "corrected"):
+        for alternative in ("two-sided", "greater", "less"):
+            assert McNemar(variant).run(m, [(0, 1)], Settings(alternative))[0].p_value == 1
+
+
+def test_a_correction_for_continuity_raises_p_on_both_sides():
+    """6 against 9: one-sided p-values near the exact 0.849 and 0.304."""
+    root = math.sqrt(15)
+    for alternative, expected in (("greater", stats.norm.cdf(4 / root)), ("less", stats.norm.sf(2 / root))):
+        assert of_table(6, 9, "corrected", alternative).p_value == pytest.approx(expected)
+
+
 def test_names_leave_out_what_is_as_usual():
     assert [repr(test) for test in (McNemar(), McNemar("mid-p"), Sign(), Sign(0.01))] == [
         "mcnemar", "mcnemar(variant=mid-p)", "sign", "sign(tie=0.01)"]
