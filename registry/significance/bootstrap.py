@@ -246,13 +246,13 @@ class _Top:
     """Finds the value of a rank from above among values that are seen in parts, keeping few of them."""
 
     def __init__(self, rank: int, n: int) -> None:
-        self.rank, self.share = rank, rank / n
+        self.rank, self.n, self.share = rank, n, rank / n
         self.floor, self.kept = -math.inf, list[Floats]()
 
     def see(self, values: Floats) -> None:
         """Keep what may be among the highest; the first values tell from where on."""
         self.kept.append(values.take(np.flatnonzero(values >= self.floor)))
-        if len(self.kept) == 1:
+        if len(self.kept) == 1 and len(values) < self.n:
             above = math.ceil(1.1 * self.share * len(values) + 4 * math.sqrt(self.share * len(values)) + 10)
             if above < len(values):
                 self.floor = float(np.partition(values, len(values) - above)[len(values) - above])
