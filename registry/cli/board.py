@@ -31,15 +31,13 @@ def pairs(task: TaskName = None, metric: MetricAlias = None, db: Db = None, form
 
 def _show(load: Callable[..., list[Table]], task: str | None, metric: str | None, db: Path | None,
           format_: Format | None) -> None:
-    from registry.errors import MismatchError, UnknownNameError
+    from registry.errors import MismatchError
     from registry.reports.boards import boards, stale
     from registry.store import catalog
 
     with database(db).reading() as connection:
         rows = catalog.tasks(connection, task)
-        aliases = {m.alias for row in rows for m in catalog.task_metrics(connection, row.task_id)}
-        if metric is not None and metric not in aliases:
-            raise UnknownNameError("metric", metric, aliases)
+        catalog.check_metric(connection, rows, metric)
         tables = load(connection, task, metric)
         if not tables and not boards(connection, task, metric):
             raise MismatchError("there is no comparison to show yet; `registry score` and `registry compare` make one")

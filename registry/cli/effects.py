@@ -63,7 +63,7 @@ def best(
 
 def _show(analysis: Analysis, given: dict[str, Any], columns: tuple[str, ...], task: str | None, metric: str | None,
           db: Path | None, format_: Format | None, workers: int | None, memory: str | None) -> None:
-    from registry.errors import MismatchError, UnknownNameError
+    from registry.errors import MismatchError
     from registry.evaluation import declared_request
     from registry.reports.effects import effect_table
     from registry.store import catalog
@@ -72,9 +72,7 @@ def _show(analysis: Analysis, given: dict[str, Any], columns: tuple[str, ...], t
     with database(db).reading() as connection:
         found = []
         rows = catalog.tasks(connection, task)
-        aliases = {m.alias for row in rows for m in catalog.task_metrics(connection, row.task_id)}
-        if metric is not None and metric not in aliases:
-            raise UnknownNameError("metric", metric, aliases)
+        catalog.check_metric(connection, rows, metric)
         for row in rows:
             request = declared_request(row, given, None if metric is None else (metric,),
                                        execution(workers, None, memory))

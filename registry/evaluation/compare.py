@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection
 
-from registry.errors import InputError, UnknownNameError
+from registry.errors import InputError
 from registry.evaluation.boards import Board, load, places
 from registry.evaluation.pair_results import PairResults
 from registry.evaluation.requests import Request
@@ -48,10 +48,8 @@ def compare(connection: Connection, journal: Journal, task_row: AnyRow, request:
     """
     compared = Compared()
     test, overall = resolve_significance(request.significance)
-    known = [m.alias for m in catalog.task_metrics(connection, task_row.task_id)]
     for alias in request.metrics or ():
-        if alias not in known:
-            raise UnknownNameError("metric", alias, known)
+        catalog.check_metric(connection, [task_row], alias)
     shown = []
     for place in list(places(connection, task_row, request)):
         digest = place.digest(request)

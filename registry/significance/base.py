@@ -125,6 +125,11 @@ class Observed:
                 for pair, n in zip(pairs, _discordant(matrix, pairs), strict=True)]
 
     @property
+    def is_mean(self) -> bool:
+        """Whether the pair's scores are the means of those of its units; other systems have no say in it."""
+        return self.matrix.of_systems(self.pair).is_mean
+
+    @property
     def a(self) -> Floats:
         """The statistics of the first system, [units, columns]."""
         return self.matrix.statistics[:, self.pair[0]]

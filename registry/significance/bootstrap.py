@@ -228,7 +228,9 @@ def _studentized_tail(drawn: Floats, difference: float, error: float, settings: 
     if settings.interval == "dual":
         top = _Top(_rank(settings, len(drawn)), len(drawn))
         top.see(reached)
-        low, high = _dual(statistic, top.value() or 0.0, bar, tolerance, alternative)
+        reach = top.value()
+        assert reach is not None  # it saw all values at once
+        low, high = _dual(statistic, reach, bar, tolerance, alternative)
         low, high = low * error, high * error
     else:
         outside = (1 - settings.confidence) / 2

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from registry.significance.base import Pair
 from registry.significance.correlation import weighted_kendall, weighted_pearson, weighted_spearman
-from registry.significance.draws import BLOCK, resamples_of, swaps
+from registry.significance.draws import BLOCK, resamples_of, swaps, units_by_stratum
 from registry.significance.execution import Execution
 from registry.significance.matrix import Floats, Score, StatisticMatrix
 from registry.significance.swapped import (
@@ -144,15 +144,11 @@ class _Resamples:
                 counts[rows, units] = some
         return self.matrix.weighted(counts)
 
-    def _strata(self) -> Iterator[tuple[tuple[int, ...], NDArray[np.int64]]]:
-        """The units of each stratum, with what its streams are told from others' by."""
-        if (strata := self.matrix.strata) is None:
-            yield (), np.arange(self.matrix.n_units)
-            return
-        if self.matrix.units is not None:  # all items of a unit are of one stratum
+    def _strata(self) -> list[tuple[tuple[int, ...], NDArray[np.int64]]]:
+        strata = self.matrix.strata
+        if strata is not None and self.matrix.units is not None:  # all items of a unit are of one stratum
             strata = strata[np.unique(self.matrix.units, return_index=True)[1]]
-        for n in range(int(strata.max()) + 1):
-            yield (n,), np.flatnonzero(strata == n)
+        return units_by_stratum(strata, self.matrix.n_units)
 
 
 def swapped_differences(matrix: PairMatrix, pairs: Sequence[Pair], resamples: int, seed: int,

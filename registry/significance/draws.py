@@ -59,8 +59,17 @@ def resampled_sums(statistics: Floats, resamples: int, seed: int, use: Callable[
     Arguments and results as in `swapped_sums`. Of each of the `strata` [units], numbered from 0, as many units are
     drawn as it has.
     """
-    parts = None if strata is None else tuple(np.flatnonzero(strata == n) for n in range(int(strata.max()) + 1))
-    return execution.map(_Resamples(_Columns.of(statistics), seed, use, parts), blocks(resamples))
+    columns = _Columns.of(statistics)
+    parts = [(key, columns.distinct if strata is None else columns.distinct[units])
+             for key, units in units_by_stratum(strata, len(statistics))]
+    return execution.map(_Resamples(columns, parts, seed, use), blocks(resamples))
+
+
+def units_by_stratum(strata: NDArray[np.int64] | None, units: int) -> list[tuple[tuple[int, ...], NDArray[np.int64]]]:
+    """The units of each stratum, with what its streams are told from others' by; without strata all of them."""
+    if strata is None:
+        return [((), np.arange(units))]
+    return [((n,), np.flatnonzero(strata == n)) for n in range(int(strata.max()) + 1)]
 
 
 def swaps(units: int, block: int, seed: int) -> Iterator[tuple[slice, NDArray[np.uint8]]]:
@@ -174,25 +183,17 @@ class _Swaps(Generic[Used]):
 @dataclass(frozen=True, eq=False)
 class _Resamples(Generic[Used]):
     columns: _Columns
+    parts: list[tuple[tuple[int, ...], NDArray[Any]]]  # the columns of each stratum
     seed: int
     use: Callable[[Floats], Used]
-    parts: tuple[NDArray[np.int64], ...] | None
 
     def __call__(self, numbered: tuple[int, int]) -> Used:
         block, draws = numbered
         sums = np.zeros((draws, self.columns.distinct.shape[1]))
-        for stratum, distinct in self._strata():
+        for stratum, distinct in self.parts:
             for rows, counts in resamples_of(len(distinct), draws, block, self.seed, stratum):
                 sums[rows] += counts.astype(distinct.dtype, copy=False) @ distinct
         return self.use(self.columns.lay_out(sums))
-
-    def _strata(self) -> Iterator[tuple[tuple[int, ...], NDArray[Any]]]:
-        """The columns of each stratum, with what its streams are told from others' by."""
-        if self.parts is None:
-            yield (), self.columns.distinct
-            return
-        for n, part in enumerate(self.parts):
-            yield (n,), self.columns.distinct[part]
 
 
 def stream(seed: int, *key: int) -> np.random.PCG64:

@@ -91,7 +91,7 @@ def effects(observed: Observed, confidence: float = 0.95) -> list[Effect]:
     shift = (only_a - only_b) / n if n else math.nan
     missing = observed.matrix.n_units - n
     left_out = f"units left out for an undefined score: {missing}" if missing else ""
-    apart = "" if _mean_of_units(observed) else "of the scores of units, of which the score is not the mean"
+    apart = "" if observed.is_mean else "of the scores of units, of which the score is not the mean"
     runs = "" if observed.matrix.runs is None else "of averages over runs, which are taken as they are"
     about = "; ".join(filter(None, (left_out, apart, runs)))
     found = [_standardized(gains, slack, confidence, about), _odds(only_a, only_b, confidence, left_out)]
@@ -122,7 +122,7 @@ def equivalence(observed: Observed, margin: float, settings: Settings) -> Equiva
         raise InputError(f"the confidence of a test of equivalence is {settings.confidence!r}; expected more than 0.5")
     if math.isnan(observed.difference):
         return Equivalence(margin, math.nan, math.nan, math.nan, "a score is undefined")
-    if observed.matrix.runs is not None or not _mean_of_units(observed):
+    if observed.matrix.runs is not None or not observed.is_mean:
         return _by_bootstrap(observed, margin, settings)
     return (_by_score if _right_or_wrong(observed) else _by_t)(observed, margin, settings)
 
@@ -254,14 +254,6 @@ def _right_or_wrong(observed: Observed) -> bool:
     a, b = unit_scores(observed)
     both = ~np.isnan(a) & ~np.isnan(b)
     return bool(both.any()) and bool(np.isin([a[both], b[both]], (0, 1)).all())
-
-
-def _mean_of_units(observed: Observed) -> bool:
-    """Whether the score is the mean of the scores of units: a quotient with the same denominator everywhere."""
-    if observed.matrix.quotient is None:
-        return False
-    under = observed.matrix.parts[1][:, list(observed.pair)]
-    return bool(under.size and under[0, 0] and (under == under[0, 0]).all())
 
 
 def _by_t(o: Observed, margin: float, settings: Settings) -> Equivalence:

@@ -79,7 +79,7 @@ def _t(o: Observed, settings: Settings) -> Tail:
     mean, error = float(gains.mean()), float(gains.std(ddof=1)) / math.sqrt(n)
     tail = Tail(log_t_p(mean / error, n - 1, settings.alternative), "asymptotic", statistic=abs(mean / error),
                 favours=mean)
-    if not o.matrix.is_mean:  # the interval would be that of another difference
+    if not o.is_mean:  # the interval would be that of another difference
         return tail
     outside = (1 - settings.confidence) / (2 if settings.alternative == "two-sided" else 1)
     reach = float(stdtrit(n - 1, 1 - outside)) * error

@@ -12,6 +12,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import reduce
 from typing import Any, ClassVar
 
 import numpy as np
@@ -225,9 +226,8 @@ def _monte_carlo(pairs: list[Observed], settings: Settings) -> list[Tail]:
         return []
     statistics = pairs[0].matrix.statistics
     extremes = _Extremes.of(pairs, settings.alternative)
-    counts = np.zeros(len(pairs), dtype=np.int64)
-    for block in swapped_sums(statistics, settings.resamples, settings.seed, extremes.count, settings.execution):
-        counts += block
+    counts = reduce(np.add, swapped_sums(
+        statistics, settings.resamples, settings.seed, extremes.count, settings.execution))
     return [monte_carlo_tail(int(n), settings.resamples) for n in counts]
 
 
@@ -316,9 +316,8 @@ def _correlated(pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
         found[pair] = Tail(math.log(np.count_nonzero(~(reached < bars[pair])) / 2**n), "exact", coins=n)
     if many := [o.pair for o in pairs if o.pair not in few]:
         extremes = _Reached(np.array([bars[pair] for pair in many]), alternative)
-        counts = np.zeros(len(many), dtype=np.int64)
-        for block in swapped_differences(matrix, many, settings.resamples, settings.seed, extremes, settings.execution):
-            counts += block
+        counts = reduce(np.add, swapped_differences(
+            matrix, many, settings.resamples, settings.seed, extremes, settings.execution))
         found |= {pair: monte_carlo_tail(int(n), settings.resamples) for pair, n in zip(many, counts, strict=True)}
     return [found[o.pair] for o in pairs]
 

@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -112,10 +113,8 @@ def count_swaps(pairs: Sequence[Observed], settings: Settings) -> Iterator[int]:
     for group in _groups(pairs, settings):
         studentized = Studentized.of(group, settings.alternative)
         reached = _Reached(studentized, studentized.bars())
-        counts = np.zeros(len(group), dtype=np.int64)
-        for block in swapped_sums(studentized.columns[:, None, :], settings.resamples, settings.seed, reached,
-                                  settings.execution):
-            counts += block
+        counts = reduce(np.add, swapped_sums(
+            studentized.columns[:, None, :], settings.resamples, settings.seed, reached, settings.execution))
         yield from (int(n) for n in counts)
 
 

@@ -156,6 +156,17 @@ def taking_part(connection: Connection, task: str) -> set[int]:
     return set(connection.execute(query, {"task": task}).scalars())
 
 
+def check_metric(connection: Connection, found: Sequence[AnyRow], alias: str | None) -> None:
+    """Refuse the id of a metric that none of the `found` tasks declares.
+
+    Raises:
+        UnknownNameError: No metric is called so.
+    """
+    known = sorted({m.alias for row in found for m in task_metrics(connection, row.task_id)})
+    if alias is not None and alias not in known:
+        raise UnknownNameError("metric", alias, known)
+
+
 def task_metrics(connection: Connection, task_id: int) -> Sequence[AnyRow]:
     """The metrics that a task declares, in its order: alias, metric_id, name, family, better, is_primary."""
     t, m = models.task_metric, models.metric
