@@ -227,7 +227,8 @@ def _result(observed: Observed, tail: Tail | None) -> PairResult:
     if tail.coins is not None and tail.coins <= 1000 and 0 < (counted := math.ldexp(p, tail.coins)) < 2**36:
         p = math.ldexp(round(counted), -tail.coins)  # a whole number, so the last digits can be put right
         log10_p = math.log10(p) if p else log10_p
-    favours = int(np.sign(np.nan_to_num(observed.difference if tail.favours is None else tail.favours)))
+    evidence = observed.difference if tail.favours is None else tail.favours
+    favours = int(evidence > 0) - int(evidence < 0)  # nan is neither
     against = "the test favours the system with the worse score" if favours * observed.difference < 0 else ""
     return PairResult(
         observed.difference, p, log10_p, tail.method, n_units, n_discordant, p_low=tail.p_low, p_high=tail.p_high,

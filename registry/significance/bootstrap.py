@@ -23,14 +23,12 @@ from registry.significance.correlated import PairMatrix, resampled_correlations
 from registry.significance.draws import resampled_sums
 from registry.significance.ideal import MOST_UNDEFINED, ideal_tail
 from registry.significance.matrix import Floats, StatisticMatrix
-from registry.significance.permutation import TOLERANCE, monte_carlo_tail
+from registry.significance.permutation import monte_carlo_tail
+from registry.significance.recentred import TILE, Recentred, recentred, tolerance
 from registry.significance.runs import crossed_scores, unfit_runs
 from registry.significance.studentized import bootstrap_t
 
 Scores = dict[int, Floats]  # of every system in all resamples
-
-_CHUNK = 2**15  # resamples of pairs that are looked at together, and
-_TOGETHER = 8  # how many pairs: 2 MiB, which a core keeps
 
 
 @dataclass(frozen=True, repr=False)
@@ -104,8 +102,11 @@ def _drawn(pairs: Sequence[Observed], test: Callable[[Sequence[Observed], Scores
     chosen = sorted({system for o in pairs for system in o.pair})
     some = matrix if len(chosen) == matrix.statistics.shape[1] else matrix.of_systems(chosen)
     scores = dict(zip(chosen, resampled_scores(some, settings).T, strict=True))
-    groups = [list(group) for _, group in groupby(sorted(pairs, key=lambda o: o.pair), key=lambda o: o.pair[0])]
-    groups = [group[at:at + _TOGETHER] for group in groups for at in range(0, len(group), _TOGETHER)]
+
+    def tile(o: Observed) -> tuple[int, int]:
+        return o.pair[0] // TILE, o.pair[1] // TILE
+
+    groups = [list(group) for _, group in groupby(sorted(pairs, key=tile), key=tile)]
     tested = settings.execution.here.map(lambda group: test(group, scores, settings), groups)
     found = {o.pair: tail for group, tails in zip(groups, tested, strict=True)
              for o, tail in zip(group, tails, strict=True)}
@@ -141,55 +142,27 @@ def _room(shape: tuple[int, int], most: int) -> Floats:
 
 
 def _recentred(pairs: Sequence[Observed], scores: Scores, settings: Settings) -> list[Tail]:
-    """Test pairs that share their first system, a part of the resamples at a time; undefined ones count as extreme."""
-    a, others = scores[pairs[0].pair[0]], [scores[o.pair[1]] for o in pairs]
-    differences, tolerances = (np.array([[of(o)] for o in pairs]) for of in (lambda o: o.difference, _tolerance))
-    bars = extremity(differences, settings.alternative) - tolerances
-    tops = [_Top(_rank(settings, len(a)), len(a)) for _ in pairs]
-    extremes, undefined = np.zeros((2, len(pairs)), dtype=np.int64)
-    moves = differences[:, 0] == 0
-    room = np.empty((len(pairs), _CHUNK))
-    for at in range(0, len(a), _CHUNK):
-        part = slice(at, min(at + _CHUNK, len(a)))
-        reached = room[:, :part.stop - at]
-        for row, b in zip(reached, others, strict=True):
-            np.subtract(*((b[part], a[part]) if pairs[0].matrix.lower_is_better else (a[part], b[part])), out=row)
-        reached -= differences
-        if not moves.all():
-            moves |= (np.abs(reached) > tolerances).any(axis=1)  # nan compares as false
-        turned: Floats = extremity(reached, settings.alternative)
-        if math.isnan(turned.max()):
-            lacking = np.isnan(turned)
-            undefined += lacking.sum(axis=1)
-            turned[lacking] = np.inf
-        for n, row in enumerate(turned >= bars):
-            extremes[n] += np.count_nonzero(row)
-            tops[n].see(turned[n])
-    return [_tail(o, a, b, settings, int(extremes[n]), int(undefined[n]), tops[n]) if moves[n] else
-            Tail(math.nan, "monte-carlo", resamples=len(a), note="the difference is the same in every resample")
-            for n, (o, b) in enumerate(zip(pairs, others, strict=True))]
+    """Test some pairs; undefined resamples count as extreme."""
+    rank = _rank(settings) if settings.interval == "dual" else 0
+    found = recentred(pairs, scores, settings.alternative, rank)
+    return [_tail(o, scores, settings, of) for o, of in zip(pairs, found, strict=True)]
 
 
-def _tail(o: Observed, a: Floats, b: Floats, settings: Settings, extremes: int, undefined: int, top: _Top) -> Tail:
+def _tail(o: Observed, scores: Scores, settings: Settings, found: Recentred) -> Tail:
     """The p-value of so many extremes, and the interval."""
     alternative = settings.alternative
-    tail = monte_carlo_tail(extremes, len(a))
-    if undefined > MOST_UNDEFINED * len(a):
+    if not found.moves and o.difference:
+        return Tail(math.nan, "monte-carlo", resamples=settings.resamples,
+                    note="the difference is the same in every resample")
+    tail = monte_carlo_tail(found.extremes, settings.resamples)
+    if found.undefined > MOST_UNDEFINED * settings.resamples:
         return replace(tail, note="undefined in more than 0.1 % of the resamples: no interval")
     if settings.interval == "dual":
-        reach = top.value()
-        if reach is None:  # the first draws misled: look at all of them
-            everything = np.sort(extremity(o.matrix.gain(a, b) - o.difference, alternative))  # nan last, as if infinite
-            reach = math.inf if np.isnan(everything[-top.rank]) else float(everything[-top.rank])
-        low, high = _dual(o.difference, reach, extremity(o.difference, alternative), _tolerance(o), alternative)
+        low, high = _dual(o.difference, found.reach, extremity(o.difference, alternative), tolerance(o), alternative)
     else:
-        resampled = o.matrix.gain(a, b)
+        resampled = o.matrix.gain(*(scores[system] for system in o.pair))
         low, high = _interval(o, resampled[~np.isnan(resampled)], settings)
     return replace(tail, ci_low=low, ci_high=high)
-
-
-def _tolerance(o: Observed) -> float:
-    return TOLERANCE * float(np.abs(o.matrix.observed[list(o.pair)]).max())
 
 
 def _berg_kirkpatrick(pairs: Sequence[Observed], scores: Scores, settings: Settings) -> list[Tail]:  # noqa: ARG001
@@ -201,11 +174,11 @@ def _berg_kirkpatrick(pairs: Sequence[Observed], scores: Scores, settings: Setti
         if not o.difference:
             tails.append(Tail(0.0, "monte-carlo", resamples=len(a), note="there is no gain to test"))
             continue
-        if not (np.abs(gains - abs(o.difference)) > _tolerance(o)).any():
+        if not (np.abs(gains - abs(o.difference)) > tolerance(o)).any():
             tails.append(Tail(math.nan, "monte-carlo", resamples=len(a),
                               note="the difference is the same in every resample"))
             continue
-        s = int(np.count_nonzero(gains > 2 * abs(o.difference) + _tolerance(o)))  # undefined ones are not
+        s = int(np.count_nonzero(gains > 2 * abs(o.difference) + tolerance(o)))  # undefined ones are not
         tails.append(replace(monte_carlo_tail(s, len(a)), p=s / len(a), log_p=math.log(s / len(a)) if s else -math.inf,
                              note="s / b, one-sided in the direction of the gain"))
     return tails
@@ -220,17 +193,15 @@ def _studentized_tail(drawn: Floats, difference: float, error: float, settings: 
     statistic, alternative = difference / error, settings.alternative
     undefined = np.isnan(drawn)
     reached = np.where(undefined, np.inf, extremity(drawn, alternative))
-    bar, tolerance = extremity(statistic, alternative), studentized.TOLERANCE * abs(statistic)
-    tail = monte_carlo_tail(int(np.count_nonzero(reached >= bar - tolerance)), len(drawn))
+    bar, slack = extremity(statistic, alternative), studentized.TOLERANCE * abs(statistic)
+    tail = monte_carlo_tail(int(np.count_nonzero(reached >= bar - slack)), len(drawn))
     tail = replace(tail, statistic=abs(statistic))
     if np.count_nonzero(undefined) > MOST_UNDEFINED * len(drawn):
         return replace(tail, note="undefined in more than 0.1 % of the resamples: no interval")
     if settings.interval == "dual":
-        top = _Top(_rank(settings, len(drawn)), len(drawn))
-        top.see(reached)
-        reach = top.value()
-        assert reach is not None  # it saw all values at once
-        low, high = _dual(statistic, reach, bar, tolerance, alternative)
+        rank = _rank(settings)
+        reach = float(np.partition(reached, -rank)[-rank]) if rank else math.inf
+        low, high = _dual(statistic, reach, bar, slack, alternative)
         low, high = low * error, high * error
     else:
         outside = (1 - settings.confidence) / 2
@@ -239,34 +210,10 @@ def _studentized_tail(drawn: Floats, difference: float, error: float, settings: 
     return replace(tail, ci_low=low, ci_high=high)
 
 
-def _rank(settings: Settings, resamples: int) -> int:
+def _rank(settings: Settings) -> int:
     """The rank from above of the extremity that the dual interval reaches to: floor(alpha (R + 1))."""
-    return math.floor((1 - settings.confidence) * (resamples + 1) * (1 + 1e-12))
-
-
-class _Top:
-    """Finds the value of a rank from above among values that are seen in parts, keeping few of them."""
-
-    def __init__(self, rank: int, n: int) -> None:
-        self.rank, self.n, self.share = rank, n, rank / n
-        self.floor, self.kept = -math.inf, list[Floats]()
-
-    def see(self, values: Floats) -> None:
-        """Keep what may be among the highest; the first values tell from where on."""
-        self.kept.append(values.take(np.flatnonzero(values >= self.floor)))
-        if len(self.kept) == 1 and len(values) < self.n:
-            above = math.ceil(1.1 * self.share * len(values) + 4 * math.sqrt(self.share * len(values)) + 10)
-            if above < len(values):
-                self.floor = float(np.partition(values, len(values) - above)[len(values) - above])
-
-    def value(self) -> float | None:
-        """The value of that rank, infinite for rank 0; None where too few were kept."""
-        if self.rank < 1:
-            return math.inf
-        kept = np.concatenate(self.kept)
-        if len(kept) < self.rank:
-            return None
-        return float(np.partition(kept, len(kept) - self.rank)[len(kept) - self.rank])
+    rank = math.floor((1 - settings.confidence) * (settings.resamples + 1) * (1 + 1e-12))
+    return min(rank, settings.resamples)
 
 
 def _dual(d: float, reach: float, bar: float, tolerance: float, alternative: Alternative) -> tuple[float, float]:

@@ -2,8 +2,7 @@
 
 Block b of a kind comes from `SeedSequence(seed, spawn_key=(kind, b))`, so a result does not depend on the order of
 systems, on how many blocks are held at once, or on who computes them. All systems share the draws: one matrix product
-per block. Sums are exact where those of the statistics are (whole numbers, or multiples of 2^-30), hence the same for
-any order of summation.
+per block.
 """
 
 from __future__ import annotations
@@ -11,25 +10,27 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
-from typing import Any, Generic, TypeVar
+from functools import cache, reduce
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from registry.significance.columns import Columns
 from registry.significance.execution import Execution
 from registry.significance.matrix import Floats
 
 Used = TypeVar("Used")
 Singles = NDArray[np.float32]
 
-BLOCK = 256  # draws in a block
+BLOCK = 512  # draws in a block
 SIGNS, COUNTS, LABELS, RUNS = range(4)  # the kinds of streams: permutations, bootstraps, and the same of whole runs
 
 _UNCLEAR = 2**16 - 1  # no two counts
 _ALL = 2**64 - 1  # whole random words, drawn without holding other threads up
 _CHUNK = 2**10  # units whose bits are expanded at once: a core keeps them
-_CELLS = 2**20  # draws times units whose counts are drawn at once, 4 MiB: part of what a seed means
+_VALUES = 2**17  # sums of pairs that swaps leave, at once: 1 MiB of float64
+_CELLS = 2**21  # draws times units whose counts are drawn at once, 8 MiB: part of what a seed means
 
 
 def swapped_sums(statistics: Floats, resamples: int, seed: int, use: Callable[[Floats], Used],
@@ -49,7 +50,7 @@ def swapped_sums(statistics: Floats, resamples: int, seed: int, use: Callable[[F
     Yields:
         What `use` gives, block by block in their order.
     """
-    return execution.map(_Swaps(_Columns.of(statistics), seed, use), blocks(resamples))
+    return execution.map(_Swaps(Columns.of(statistics), seed, use), blocks(resamples))
 
 
 def resampled_sums(statistics: Floats, resamples: int, seed: int, use: Callable[[Floats], Used],
@@ -59,10 +60,32 @@ def resampled_sums(statistics: Floats, resamples: int, seed: int, use: Callable[
     Arguments and results as in `swapped_sums`. Of each of the `strata` [units], numbered from 0, as many units are
     drawn as it has.
     """
-    columns = _Columns.of(statistics)
-    parts = [(key, columns.distinct if strata is None else columns.distinct[units])
+    columns = Columns.of(statistics)
+    parts = [(key, columns if strata is None else columns.of_units(units))
              for key, units in units_by_stratum(strata, len(statistics))]
-    return execution.map(_Resamples(columns, parts, seed, use), blocks(resamples))
+    return execution.map(_Resamples(parts, seed, use), blocks(resamples))
+
+
+def swapped_sides(totals: Floats, a: NDArray[np.int64], b: NDArray[np.int64],
+                  swapped: Floats) -> Iterator[tuple[slice, Floats, Floats]]:
+    """What swaps leave pairs of systems with, some pairs at a time: each pair swaps only its own two.
+
+    Args:
+        totals: The sums of the systems without a swap, [systems, columns].
+        a: The first systems of the pairs.
+        b: Their second systems.
+        swapped: The sums that change sides, [draws, systems, columns].
+
+    Yields:
+        Which pairs, and the sums of the first and of the second systems, [pairs, draws, columns] each.
+    """
+    some = max(1, _VALUES // (swapped.shape[0] * swapped.shape[2]))
+    by_system = swapped.transpose(1, 2, 0)  # the draws of a column lie together
+    for at in range(0, len(a), some):
+        pairs = slice(at, at + some)
+        moved = by_system[b[pairs]] - by_system[a[pairs]]
+        yield (pairs, (totals[a[pairs], :, None] + moved).transpose(0, 2, 1),
+               (totals[b[pairs], :, None] - moved).transpose(0, 2, 1))
 
 
 def units_by_stratum(strata: NDArray[np.int64] | None, units: int) -> list[tuple[tuple[int, ...], NDArray[np.int64]]]:
@@ -97,8 +120,8 @@ def resamples_of(units: int, draws: int, block: int, seed: int,
         counts, missing = _poisson_rows(rng, rows, units)
         while len(over := np.flatnonzero(missing < 0)):
             counts[over], missing[over] = _poisson_rows(rng, len(over), units)
-        places = rng.integers(0, units, int(missing.sum()), dtype=np.uint32).astype(np.int64)
-        places += np.repeat(np.arange(rows) * units, missing)
+        places = np.repeat(np.arange(rows) * units, missing)
+        places += rng.integers(0, units, len(places), dtype=np.uint32)
         np.add.at(counts.reshape(-1), places, np.uint8(1))
         yield slice(at, at + rows), counts.astype(np.float32)
 
@@ -119,7 +142,7 @@ def _poisson_rows(rng: np.random.Generator, rows: int, units: int) -> tuple[NDAr
     counts = found.view(np.uint8)
     counts[2 * unclear], counts[2 * unclear + 1] = outcomes // most, outcomes % most
     counts = counts[:rows * units].reshape(rows, units)
-    return counts, units - counts.sum(axis=1, dtype=np.int64)
+    return counts, units - counts.sum(axis=1, dtype=np.uint32).astype(np.int64)
 
 
 @cache
@@ -140,60 +163,30 @@ def _poisson(mean: float) -> tuple[NDArray[np.uint16], Floats, int]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Columns:
-    """The distinct columns [units, columns] of statistics, and how to lay their sums out as [systems, columns].
-
-    They are float32 where every sum of a draw is exact there.
-    """
-
-    distinct: NDArray[Any]
-    places: NDArray[np.int64]
-    shape: tuple[int, int]
-
-    @classmethod
-    def of(cls, statistics: Floats) -> _Columns:
-        flat = statistics.reshape(len(statistics), -1)
-        fits = np.array_equal(flat, np.rint(flat)) and len(flat) * np.abs(flat).max(initial=0) < 2**24
-        flat = np.asfortranarray(flat, dtype=np.float32 if fits else np.float64)
-        seen: dict[bytes, int] = {}
-        places = np.array([seen.setdefault(column.tobytes(), len(seen)) for column in flat.T], dtype=np.int64)
-        first = np.unique(places, return_index=True)[1]
-        return cls(np.ascontiguousarray(flat[:, first]), places, (statistics.shape[1], statistics.shape[2]))
-
-    def lay_out(self, sums: NDArray[Any]) -> Floats:
-        """Sums [draws, distinct columns] as [draws, systems, columns]."""
-        return sums.astype(np.float64, copy=False)[:, self.places].reshape(len(sums), *self.shape)
-
-
-@dataclass(frozen=True, eq=False)
 class _Swaps(Generic[Used]):
-    columns: _Columns
+    columns: Columns
     seed: int
     use: Callable[[Floats], Used]
 
     def __call__(self, numbered: tuple[int, int]) -> Used:
         block, draws = numbered
-        distinct = self.columns.distinct
-        sums = np.zeros((BLOCK, distinct.shape[1]))
-        for part, taken in swaps(len(distinct), block, self.seed):
-            sums += taken.astype(distinct.dtype).T @ distinct[part]
+        sums = reduce(np.add, (self.columns.sums(taken.T, part)
+                               for part, taken in swaps(len(self.columns.own), block, self.seed)))
         return self.use(self.columns.lay_out(sums[:draws]))
 
 
 @dataclass(frozen=True, eq=False)
 class _Resamples(Generic[Used]):
-    columns: _Columns
-    parts: list[tuple[tuple[int, ...], NDArray[Any]]]  # the columns of each stratum
+    parts: list[tuple[tuple[int, ...], Columns]]  # those of each stratum
     seed: int
     use: Callable[[Floats], Used]
 
     def __call__(self, numbered: tuple[int, int]) -> Used:
         block, draws = numbered
-        sums = np.zeros((draws, self.columns.distinct.shape[1]))
-        for stratum, distinct in self.parts:
-            for rows, counts in resamples_of(len(distinct), draws, block, self.seed, stratum):
-                sums[rows] += counts.astype(distinct.dtype, copy=False) @ distinct
-        return self.use(self.columns.lay_out(sums))
+        sums = reduce(np.add, (np.concatenate([
+            columns.sums(counts) for _, counts in resamples_of(len(columns.own), draws, block, self.seed, stratum)])
+            for stratum, columns in self.parts))
+        return self.use(self.parts[0][1].lay_out(sums))
 
 
 def stream(seed: int, *key: int) -> np.random.PCG64:

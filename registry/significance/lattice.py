@@ -79,8 +79,7 @@ def log_sign_tail(weights: Ints, threshold: int) -> float:
     weights = np.abs(weights[weights != 0])
     if not weights.size:
         return 0.0 if threshold <= 0 else -math.inf
-    # a fine lattice is told by few of its weights, without the work that follows
-    if len(weights) > HALVES and 9 * np.linalg.norm(weights) > HOPELESS * MAX_WORK and np.gcd.reduce(weights[:8]) == 1:
+    if len(weights) > HALVES and is_fine(weights):
         raise TooLargeError
     common = int(np.gcd.reduce(weights))
     weights = weights // common
@@ -97,6 +96,11 @@ def log_sign_tail(weights: Ints, threshold: int) -> float:
         return log_probability(vectors, HalfLine(start))
     # below the middle the tail is the complement of one above it, and loses nothing
     return math.log1p(-math.exp(log_probability(vectors, HalfLine(total - start + 1))))
+
+
+def is_fine(weights: Ints) -> bool:
+    """Whether some of more than `HALVES` weights tell that their lattice is too fine to walk over."""
+    return bool(9 * np.linalg.norm(weights) > HOPELESS * MAX_WORK and np.gcd.reduce(weights[weights != 0][:8]) == 1)
 
 
 def _by_halves(weights: Ints, start: int) -> float:

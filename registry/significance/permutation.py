@@ -27,15 +27,15 @@ from registry.significance.correlated import (
     swapped_differences,
     unswapped_difference,
 )
-from registry.significance.draws import swapped_sums
-from registry.significance.lattice import TooLargeError, log_probability, log_sign_tail
-from registry.significance.matrix import Floats, Quotient, Score, StatisticMatrix
+from registry.significance.draws import swapped_sides, swapped_sums
+from registry.significance.lattice import HALVES, TooLargeError, is_fine, log_probability, log_sign_tail
+from registry.significance.matrix import Floats, Quotient, Score, StatisticMatrix, as_whole
 from registry.significance.runs import LABELLED, count_relabelled, least_of_runs, n_labellings, unfit_runs
 from registry.significance.studentized import count_all_swaps, count_swaps
 
 ENUMERATED = 16  # discordant units up to which every swap is tried, whatever the score
-_VALUES = 2**17  # sums of pairs that are scored together: 1 MiB of float64
 LARGEST = 2**30  # of the sums of numerators and denominators: products of two then fit into 64 bits
+_TELLING = 64  # units that tell a fine lattice
 TOLERANCE = 1e-12  # relative to the scores: differences closer than this may be one and the same
 
 
@@ -126,7 +126,7 @@ def _of_runs(pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
 
 def _on_lattice(observed: Observed, settings: Settings) -> Tail | None:
     matrix = observed.matrix
-    if matrix.quotient is None:
+    if matrix.quotient is None or _is_fine(observed):
         return None
     if (whole := matrix.whole_parts(observed.pair)) is None:
         return None
@@ -150,6 +150,15 @@ def _on_lattice(observed: Observed, settings: Settings) -> Tail | None:
     except TooLargeError:
         return None
     return Tail(log_p, "exact", coins=observed.n_discordant)
+
+
+def _is_fine(observed: Observed) -> bool:
+    """Whether few units tell, without the work of all, that differences of numerators lie on too fine a lattice."""
+    over, under = (part[:, list(observed.pair)] for part in observed.matrix.parts)
+    if observed.n_discordant <= HALVES or (under[:, 0] != under[:, 1]).any():
+        return False
+    some = as_whole(over[:_TELLING])
+    return some is not None and is_fine(some[:, 0] - some[:, 1])
 
 
 class _Quotients:
@@ -262,26 +271,22 @@ class _Extremes:
 
     def count(self, swapped: Floats) -> NDArray[np.int64]:
         """Count among draws in which the sums `swapped` [draws, systems, columns] change sides; gives [pairs]."""
-        some = max(1, _VALUES // (swapped.shape[0] * swapped.shape[2]))
-        return np.concatenate([self._count(swapped, slice(at, at + some)) for at in range(0, len(self.a), some)])
+        return np.concatenate([self._count(*sides) for sides in swapped_sides(self.totals, self.a, self.b, swapped)])
 
-    def _count(self, swapped: Floats, pairs: slice) -> NDArray[np.int64]:
-        a, b = self.a[pairs], self.b[pairs]
-        moved = swapped[:, b] - swapped[:, a]
-        sums_a, sums_b = self.totals[a] + moved, self.totals[b] - moved
+    def _count(self, pairs: slice, sums_a: Floats, sums_b: Floats) -> NDArray[np.int64]:
         differences = self.score(sums_a) - self.score(sums_b)
         if self.lower_is_better:
             differences = -differences
-        excess = extremity(differences, self.alternative) - self.bars[pairs]
+        excess = extremity(differences, self.alternative) - self.bars[pairs, None]
+        tolerances = self.tolerances[pairs, None]
         if self.quotient is None:
-            within: NDArray[np.int64] = np.sum(~(excess < -self.tolerances[pairs]), axis=0)
-            return within  # an undefined one is extreme
-        close = np.abs(excess) <= self.tolerances[pairs]
-        counts: NDArray[np.int64] = np.sum(~close & ~(excess < 0), axis=0)
-        for n in np.flatnonzero(close.any(axis=0)):
-            sides = np.concatenate([sums_a[close[:, n], n], sums_b[close[:, n], n]], axis=1)
+            return np.array([np.count_nonzero(row) for row in ~(excess < -tolerances)])  # an undefined one is extreme
+        close = np.abs(excess) <= tolerances
+        counts = np.array([np.count_nonzero(row) for row in ~close & ~(excess < 0)])
+        for n in np.flatnonzero(close.any(axis=1)):
+            sides = np.concatenate([sums_a[n, close[n]], sums_b[n, close[n]]], axis=1)
             rows, times = np.unique(sides, axis=0, return_counts=True)
-            bar = self._fraction(np.concatenate([self.totals[a[n]], self.totals[b[n]]]))
+            bar = self._fraction(np.concatenate([self.totals[self.a[pairs][n]], self.totals[self.b[pairs][n]]]))
             counts[n] += sum(int(k) for row, k in zip(rows, times, strict=True) if self._fraction(row) >= bar)
         return counts
 

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from registry.significance.base import Alternative, Pair, Settings, extremity
 from registry.significance.bootstrap import resampled_scores
 from registry.significance.correlated import PairMatrix, swapped_differences, unswapped_difference
-from registry.significance.draws import swapped_sums
+from registry.significance.draws import swapped_sides, swapped_sums
 from registry.significance.execution import Execution
 from registry.significance.matrix import Floats, Score, StatisticMatrix
 from registry.significance.permutation import TOLERANCE
@@ -33,7 +33,7 @@ STEP_DOWN = ("permutation", "bootstrap")  # the tests that have joint draws
 
 _SINGLE = 1e-6  # relative to a statistic: what is kept in single precision may be equal when closer
 _BEYOND = 1e30  # stands for an undefined difference, which is more extreme than any other
-_VALUES = 2**17  # sums of pairs that are scored together, and differences of resamples
+_VALUES = 2**17  # differences of resamples at once
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,11 +178,8 @@ class _Swapped:
 
     def __call__(self, swapped: Floats) -> Floats:
         found = np.empty((len(swapped), len(self.a)))
-        some = max(1, _VALUES // (swapped.shape[0] * swapped.shape[2]))
-        for at in range(0, len(self.a), some):
-            a, b = self.a[at:at + some], self.b[at:at + some]
-            moved = swapped[:, b] - swapped[:, a]
-            found[:, at:at + some] = self.score(self.totals[a] + moved) - self.score(self.totals[b] - moved)
+        for pairs, sums_a, sums_b in swapped_sides(self.totals, self.a, self.b, swapped):
+            found[:, pairs] = (self.score(sums_a) - self.score(sums_b)).T
         return extremity(-found if self.lower_is_better else found, self.alternative)
 
 

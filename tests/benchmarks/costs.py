@@ -13,7 +13,7 @@ from tests.benchmarks.figures import Figure, seconds
 def run():
     """Each size alone, from the base on."""
     sizes = [*(("items", n, 50_000) for n in (1000, 2000, 4000, 8000)),
-             *(("systems", n, 10_000) for n in (20, 50, 100, 200)),
+             *(("systems", n, 100_000) for n in (20, 50, 100, 200)),
              *(("resamples", n, n) for n in (25_000, 50_000, 100_000, 200_000))]
     return [_cost(name, **({"items": 2000, "systems": 20} | {name: size} | {"resamples": resamples}))
             for name, size, resamples in sizes]

@@ -1,0 +1,115 @@
+"""Statistics as columns whose sums over many draws are one matrix product, with as few columns in it as will do.
+
+Systems share columns (the lengths of references), and some are others but for a constant: the bigrams of a text are its
+words less one, short texts apart. A column of the second kind needs the product for the few units that are apart only.
+Sums are exact where those of the statistics are (whole numbers, or multiples of 2^-30), hence the same for any order
+of summation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from registry.significance.matrix import Floats
+
+_APART = 1 / 8  # of the units at most: a column that is another in all the rest
+_LOOKED_AT = 64  # units that show most columns to be no other
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """The columns of statistics [units, systems, columns], for sums over draws of the units.
+
+    They are float32 where every sum of a draw is exact there.
+
+    Attributes:
+        own: [units, some], the columns that are no others; where some are, the last one is all 1.
+        apart: The units in which a column that is another differs from it by more than its constant, and
+        rest: [apart, derived], by how much more.
+        bases: [derived], which of `own` a derived column is, and
+        constants: [derived], by how much it differs from it.
+        places: For each system and column, the place among `own` and derived columns.
+        shape: How many systems and columns.
+    """
+
+    own: NDArray[Any]
+    apart: NDArray[np.int64]
+    rest: NDArray[Any]
+    bases: NDArray[np.int64]
+    constants: NDArray[Any]
+    places: NDArray[np.int64]
+    shape: tuple[int, int]
+
+    @classmethod
+    def of(cls, statistics: Floats) -> Columns:
+        """Tell the columns apart."""
+        flat = statistics.reshape(len(statistics), -1)
+        most = len(flat) * np.abs(flat).max(initial=0) if np.array_equal(flat, np.rint(flat)) else np.inf
+        flat = np.asfortranarray(flat, dtype=np.float32 if most < 2**24 else np.float64)
+        seen: dict[bytes, int] = {}
+        places = np.array([seen.setdefault(column.tobytes(), len(seen)) for column in flat.T], dtype=np.int64)
+        distinct = flat[:, np.unique(places, return_index=True)[1]]
+        derived = _derived(distinct, statistics.shape[2]) if 2 * most < 2**24 else {}
+        own = [n for n in range(distinct.shape[1]) if n not in derived]
+        bases = np.searchsorted(own, [base for base, _ in derived.values()])
+        constants = np.array([constant for _, constant in derived.values()], dtype=flat.dtype)
+        rest = distinct[:, list(derived)] - distinct[:, own][:, bases] - constants
+        apart = np.flatnonzero(rest.any(axis=1))
+        ones = np.ones((len(flat), int(bool(derived))), dtype=flat.dtype)
+        order = np.argsort(own + list(derived))  # the ones lie between them
+        return cls(np.hstack([distinct[:, own], ones]), apart, rest[apart], bases, constants,
+                   (order + (order >= len(own)))[places], (statistics.shape[1], statistics.shape[2]))
+
+    def of_units(self, units: NDArray[np.int64]) -> Columns:
+        """The columns of some units, in increasing order."""
+        places = np.searchsorted(units, self.apart)
+        there = np.isin(self.apart, units)
+        return replace(self, own=self.own[units], apart=places[there], rest=self.rest[there])
+
+    def sums(self, counts: NDArray[Any], units: slice = slice(None)) -> NDArray[Any]:
+        """Sum the columns over draws, [draws, own and derived], of which each took every unit as often as told.
+
+        Args:
+            counts: [draws, units].
+            units: Which they are.
+        """
+        counts = counts.astype(self.own.dtype, copy=False)
+        sums: NDArray[Any] = counts @ self.own[units]
+        if not len(self.bases):
+            return sums
+        start, stop, _ = units.indices(len(self.own))
+        there = slice(*np.searchsorted(self.apart, (start, stop)))
+        rest = counts[:, self.apart[there] - start] @ self.rest[there]
+        rest += self.constants * sums[:, -1:]
+        rest += sums.take(self.bases, axis=1)
+        return np.concatenate([sums, rest], axis=1)
+
+    def lay_out(self, sums: NDArray[Any]) -> Floats:
+        """Sums [draws, own and derived] as [draws, systems, columns], the draws of one lying together."""
+        laid_out: Floats = sums.T[self.places].astype(np.float64, order="C")
+        return laid_out.reshape(*self.shape, len(sums)).transpose(2, 0, 1)
+
+
+def _derived(distinct: NDArray[Any], near: int) -> dict[int, tuple[int, float]]:
+    """The columns that are one of the `near` own columns before them, and a constant, in most units: which, and what.
+
+    Few units tell most others.
+    """
+    found: dict[int, tuple[int, float]] = {}
+    own: list[int] = []
+    some = distinct[:: -(-len(distinct) // _LOOKED_AT)]
+    for n in range(distinct.shape[1]):
+        for base in own[-near:]:
+            looked_at = some[:, n] - some[:, base]
+            constant = float(np.median(looked_at))
+            if (np.count_nonzero(looked_at != constant) <= 2 * _APART * len(some)
+                    and np.count_nonzero(distinct[:, n] - distinct[:, base] != constant) <= _APART * len(distinct)):
+                found[n] = base, constant
+                break
+        else:
+            own.append(n)
+    return found

@@ -1,0 +1,48 @@
+"""Counts and quantiles of recentred differences, against sorting all of them."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from registry.significance import recentred
+from registry.significance.base import Observed
+from tests.significance.test_permutation import matrix
+
+RESAMPLES = 3000
+
+
+def scores(kind):
+    """Three systems' scores in the resamples."""
+    rng = np.random.default_rng(5)
+    drawn = rng.normal((0.5, 0.4, 0.3), 0.1, (RESAMPLES, 3))
+    match kind:
+        case "tied":
+            drawn = np.round(drawn, 1)
+        case "sorted":  # the first part tells nothing of the others
+            drawn = np.sort(drawn, axis=0) * (1, -1, 2)
+        case "undefined":
+            drawn[rng.random(drawn.shape) < 0.02] = math.nan
+        case "constant":
+            drawn[:] = drawn[0]
+    return {system: np.ascontiguousarray(of_system) for system, of_system in enumerate(drawn.T)}
+
+
+@pytest.mark.parametrize("rank", [0, 1, 2, 150, 1500, RESAMPLES])
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+@pytest.mark.parametrize("kind", ["continuous", "tied", "sorted", "undefined", "constant"])
+def test_agrees_with_a_sort(kind, alternative, rank, monkeypatch):
+    m = matrix([[[5, 10], [4, 10], [3, 10]]] * 2)
+    drawn = scores(kind)
+    pairs = Observed.of(m, list(itertools.permutations(range(3), 2)))
+    for part in (100, 777, RESAMPLES):
+        monkeypatch.setattr(recentred, "_PART", part)
+        for o, found in zip(pairs, recentred.recentred(pairs, drawn, alternative, rank), strict=True):
+            moved = drawn[o.pair[0]] - drawn[o.pair[1]] - o.difference
+            turn = {"two-sided": abs, "greater": lambda x: x, "less": lambda x: -x}[alternative]
+            reached = np.sort(np.where(np.isnan(moved), math.inf, turn(moved)))
+            assert found.extremes == sum(reached >= turn(o.difference) - recentred.tolerance(o))
+            assert found.undefined == np.isnan(moved).sum()
+            assert found.moves == (np.nanmax(np.abs(moved)) > 1e-9)
+            assert found.reach == (reached[-rank] if rank else math.inf)
