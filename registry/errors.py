@@ -107,3 +107,12 @@ def suggest(name: str, known: Iterable[str]) -> str:
     guess = " or ".join(repr(folded[n]) for n in near[:3])
     shown = ", ".join(known[:20]) + (f", and {len(known) - 20} more" if len(known) > 20 else "")
     return (f"did you mean {guess}? Known: " if near else "known: ") + shown
+
+
+def counted(n: int, thing: str, plural: str | None = None) -> str:
+    """Write a count with its noun, and with the verb where the `plural` needs another one.
+
+    >>> counted(1, "pair"), counted(2, "pair"), counted(1, "item has", "items have")
+    ('1 pair', '2 pairs', '1 item has')
+    """
+    return f"{n} {thing if n == 1 else plural or thing + 's'}"

@@ -60,12 +60,3 @@ def show(tables: Sequence[Table], format_: Format | None) -> None:
     typer.echo(render(tables, chosen.value, width=width, color=color), nl=False)
     if sys.stdout is not None:
         sys.stdout.flush()
-
-
-def counted(n: int, thing: str, plural: str | None = None) -> str:
-    """Write a count with its noun.
-
-    >>> counted(1, "pair"), counted(2, "pair")
-    ('1 pair', '2 pairs')
-    """
-    return f"{n} {thing if n == 1 else plural or thing + 's'}"

@@ -6,10 +6,11 @@ from typing import Annotated
 
 import typer
 
-from registry.cli.console import counted, say, show
+from registry.cli.console import say, show
 from registry.cli.drawing import Cluster, Memory, Workers, execution
 from registry.cli.options import Db, DryRun, MetricAlias, OutputFormat, TaskName, database
 from registry.cli.task import say_end, say_results
+from registry.errors import counted
 
 
 def score(task: TaskName = None, db: Db = None, dry_run: DryRun = False) -> None:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from registry.cli.console import counted, say, show
+from registry.cli.console import say, show
 from registry.cli.drawing import Cluster, Memory, Workers, execution
 from registry.cli.options import Db, DryRun, ManifestPath, OutputFormat, Root, database
+from registry.errors import counted
 
 if TYPE_CHECKING:
     from registry.evaluation import Applied, Compared, Scored

@@ -48,7 +48,8 @@ def align(items: Sequence[Item], answers: Sequence[Answer], reader: Reader, *, m
     known = {item.key for item in items}
     unknown = [answer for answer in answers if answer.key not in known]
     if unknown:
-        more = f" (nor are {len(unknown) - 1} more of the file's {len(answers)})" if len(unknown) > 1 else ""
+        nor = "is" if len(unknown) == 2 else "are"
+        more = f" (nor {nor} {len(unknown) - 1} more of the file's {len(answers)})" if len(unknown) > 1 else ""
         raise InputError(f"not in the gold{more}; is this file for another test set?", path=path,
                          line=unknown[0].line, item=unknown[0].key)
     aligned = [answered.get(item.key) for item in items]

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from registry.errors import InputError
+from registry.errors import InputError, counted
 from registry.evaluation.gold import apply_gold
 from registry.evaluation.readings import Readings
 from registry.evaluation.resolve import ResolvedTask
@@ -91,12 +91,15 @@ def _apply_one(connection: Connection, journal: Journal, readings: Readings, tas
         return
     read: dict[str, str] = {}
     for document, aligned in zip(one.documents, outcome.aligned, strict=True):
-        if n_missing := aligned.n_missing:
-            what = "count as wrong" if one.missing == "worst" else "are left out for all systems"
-            applied.warnings.append(f"{document.path}: {n_missing} items have no answer and {what}")
+        if aligned.n_missing:
+            what = ("counts as wrong", "count as wrong") if one.missing == "worst" else (
+                "is left out for all systems", "are left out for all systems")
+            lacking = counted(aligned.n_missing, f"item has no answer and {what[0]}",
+                              f"items have no answer and {what[1]}")
+            applied.warnings.append(f"{document.path}: {lacking}")
         if aligned.differing:
-            applied.warnings.append(f"{document.path}: {aligned.differing} items have tokens that differ from the "
-                                    "gold's")
+            applied.warnings.append(f"{document.path}: {counted(aligned.differing, 'item has', 'items have')} tokens "
+                                    "that differ from the gold's")
         if (same := read.setdefault(document.digest, document.path)) is not document.path:
             applied.warnings.append(f"{document.path}: has the same bytes as {same}; is it a run of its own?")
 
@@ -149,7 +152,7 @@ def _follow_others(connection: Connection, journal: Journal, readings: Readings,
         except InputError as error:
             applied.warnings.append(f"{name} does not fit the new gold and takes no part: {error}")
     if standing := [name for name, _ in others]:
-        more = f" and {len(standing) - 1} more" if len(standing) > 1 else ""
-        applied.notes.append(f"{standing[0]}{more} came by `registry submit` or an earlier manifest and takes part; "
+        more, take = (f" and {len(standing) - 1} more", "take") if len(standing) > 1 else ("", "takes")
+        applied.notes.append(f"{standing[0]}{more} came by `registry submit` or an earlier manifest and {take} part; "
                              "a [[submit]] with withdrawn = true takes one off the board")
 

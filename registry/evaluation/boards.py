@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection
 
-from registry.errors import InputError, MismatchError
+from registry.errors import InputError, MismatchError, counted
 from registry.evaluation.requests import Request
 from registry.evaluation.runs import averaged, in_order_of_content
 from registry.identity import digest_array, digest_json
@@ -161,7 +161,8 @@ def _numbered(connection: Connection, place: Place, attribute: str, item_ids: ND
     """The number of each item's value of an attribute, in the order of the values."""
     values = catalog.item_attribute(connection, place.gold.gold_revision_id, attribute)
     if lacking := [int(item) for item in item_ids if int(item) not in values]:
-        raise InputError(f"{len(lacking)} items of test set {place.test_set.name!r} have no attribute {attribute!r}")
+        of = f"of test set {place.test_set.name!r}"
+        raise InputError(f"{counted(len(lacking), f'item {of} has', f'items {of} have')} no attribute {attribute!r}")
     _, numbers = np.unique([values[int(item)] for item in item_ids], return_inverse=True)
     return numbers.astype(np.int64)
 

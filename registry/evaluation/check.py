@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from registry.errors import InputError
+from registry.errors import InputError, counted
 from registry.evaluation.alignment import align
 from registry.evaluation.gold import read_gold
 from registry.evaluation.resolve import ResolvedTask
@@ -53,6 +53,8 @@ def _check(document: Document, submission: Declared, items: list[Item], checked:
         checked.errors.append(error)
         return
     if aligned.n_missing:
-        checked.warnings.append(f"{path}: {aligned.n_missing} of {len(aligned.answers)} items have no answer")
+        of = f"of {len(aligned.answers)} items"
+        checked.warnings.append(f"{path}: {counted(aligned.n_missing, f'{of} has', f'{of} have')} no answer")
     if aligned.differing:
-        checked.warnings.append(f"{path}: {aligned.differing} items have tokens that differ from the gold's")
+        checked.warnings.append(f"{path}: {counted(aligned.differing, 'item has', 'items have')} tokens that differ "
+                                "from the gold's")

@@ -12,7 +12,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 from sqlalchemy import Connection
 
-from registry.errors import InputError, ManifestError, suggest
+from registry.errors import InputError, ManifestError, counted, suggest
 from registry.evaluation.alignment import Aligned, align
 from registry.evaluation.readings import Readings, stored_submission
 from registry.evaluation.resolve import ResolvedTask
@@ -165,7 +165,7 @@ def apply_submission(connection: Connection, journal: Journal, readings: Reading
         if there is not None and there.digest != digest:
             other = next((document for document in one.documents if document.digest not in kept), one.documents[0])
             what = "; give this file another version" if len(kept) == len(one.documents) == 1 else (
-                f" ({len(kept)} runs there, {len(one.documents)} here); give these runs another version")
+                f" ({counted(len(kept), 'run')} there, {len(one.documents)} here); give these runs another version")
             raise InputError(f"{task_row.slug}/{one.test_set.name}/{one.name} is in the registry with other content"
                              + what, path=other.path)
     if there is None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from registry.errors import InputError, suggest
+from registry.errors import InputError, counted, suggest
 from registry.items import Answer, Item, Span, Tagged
 from registry.readers.base import Reader
 from registry.readers.document import Document, split
@@ -76,8 +76,8 @@ class Bio(Reader):
         """Sentences of different length have no spans in common terms."""
         if len(gold.tokens) == len(answer.tokens):
             return None
-        return (f"{len(answer.tokens)} tokens where the gold has {len(gold.tokens)}; a blank line too many or too few "
-                "at or above this sentence, or another tokenization")
+        return (f"{counted(len(answer.tokens), 'token')} where the gold has {len(gold.tokens)}; a blank line too many "
+                "or too few at or above this sentence, or another tokenization")
 
     def mismatch(self, gold: Any, answer: Any) -> tuple[int, str] | None:
         """Say which token is the first to differ."""
@@ -118,7 +118,7 @@ class Bio(Reader):
                     continue
             if len(cells) != len(self.columns):
                 raise InputError(
-                    f"{len(cells)} {'column' if len(cells) == 1 else 'columns'} where {len(self.columns)} are expected "
+                    f"{counted(len(cells), 'column')} where {counted(len(self.columns), 'is', 'are')} expected "
                     f"({', '.join(self.columns)}; separator {self.separator})", path=document.path, line=number)
             token, tag = (cells[n] for n in at)
             if not token or not tag:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from registry.errors import InputError, suggest
+from registry.errors import InputError, counted, suggest
 from registry.items import Answer, Item
 from registry.readers.base import Reader
 from registry.readers.document import Document, split
@@ -107,7 +107,7 @@ class Labels(Reader):
             if cells[0].startswith("{") and len(cells) != len(columns):
                 raise InputError('this looks like JSON Lines; set syntax = "jsonl"', path=document.path, line=number)
             if len(cells) != len(columns):
-                raise InputError(f"{len(cells)} {'column' if len(cells) == 1 else 'columns'} where {len(columns)} are "
+                raise InputError(f"{counted(len(cells), 'column')} where {counted(len(columns), 'is', 'are')} "
                                  f"expected ({', '.join(columns)}; separator {self.separator})",
                                  path=document.path, line=number)
             yield number, dict(zip(columns, cells, strict=True))

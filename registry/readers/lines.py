@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from registry.errors import InputError
+from registry.errors import InputError, counted
 from registry.items import Answer, Item
 from registry.readers.base import Reader
 from registry.readers.document import Document
@@ -49,7 +49,7 @@ class Lines(Reader):
         n = len(texts["gold"])
         for name, lines in texts.items():
             if len(lines) != n:
-                raise InputError(f"{len(lines)} lines where the gold has {n}", path=references[name].path)
+                raise InputError(f"{counted(len(lines), 'line')} where the gold has {n}", path=references[name].path)
             if blank := [number for number, line in enumerate(lines, 1) if not line.strip()]:
                 raise InputError("the reference is blank", path=references[name].path, line=blank[0],
                                  item=str(blank[0]))
@@ -67,8 +67,8 @@ class Lines(Reader):
             return 1, "no segment in this file: all lines are blank"
         last = answers[-1].line
         if last > len(items):
-            return last, (f"{last} lines where the gold has {len(items)}; a line was added, or a line end stands "
-                          "within one")
+            return last, (f"{counted(last, 'line')} where the gold has {len(items)}; a line was added, or "
+                          "a line end stands within one")
         if not self.check_order or len(items) < BLOCK:
             return None
         wins = _own_reference_wins(items, answers)
@@ -89,11 +89,11 @@ class Lines(Reader):
         for number, line in document.lines():
             cells = line.split("\t")
             if len(cells) != len(self.attributes):
-                raise InputError(f"{len(cells)} columns where {len(self.attributes)} are expected "
-                                 f"({', '.join(self.attributes)})", path=document.path, line=number)
+                raise InputError(f"{counted(len(cells), 'column')} where {counted(len(self.attributes), 'is', 'are')} "
+                                 f"expected ({', '.join(self.attributes)})", path=document.path, line=number)
             rows.append(dict(zip(self.attributes, cells, strict=True)))
         if len(rows) != n:
-            raise InputError(f"{len(rows)} lines where the gold has {n}", path=document.path)
+            raise InputError(f"{counted(len(rows), 'line')} where the gold has {n}", path=document.path)
         return rows
 
     def content(self, value: Any) -> Any:

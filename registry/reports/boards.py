@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection, text
 
+from registry.errors import counted
 from registry.reports.table import Column, Table, number, p_value
 from registry.reports.table import text as plain
 from registry.significance import CORRECTIONS, TESTS
@@ -148,14 +149,15 @@ def _say(connection: Connection, shown: dict[str, Any]) -> tuple[str, ...]:
     sided = "" if row.alternative == "two-sided" else f", one-sided ({row.alternative})"
     one_sided = sided or parse("test", TESTS, row.test).is_one_sided
     sure = "" if correction.controls == "family-wise error" and not one_sided else "; rank ranges are descriptive"
-    units = f"{row.n_units} {row.unit}s"
+    units = counted(row.n_units, row.unit)
     if row.runs == "random":
         units = "whole runs" if row.test == "permutation" else f"{units} and runs"
-    said = [f"{row.won} of {row.family_size} differences are significant at {level}{row.alpha:g} {corrected} "
-            f"({row.test} over {units}{sided}){sure}."]
+    differences = f"{counted(row.family_size, 'difference')} {'is' if 1 in (row.won, row.family_size) else 'are'}"
+    said = [f"{row.won} of {differences} significant at {level}{row.alpha:g} {corrected} ({row.test} "
+            f"over {units}{sided}){sure}."]
     if row.overall is not None:
-        said.append(f"All systems at once: {row.overall} {row.statistic:.2f} with {row.degrees} degrees of freedom, "
-                    f"p = {p_value(row.p_value)}.")
+        said.append(f"All systems at once: {row.overall} {row.statistic:.2f} with "
+                    f"{counted(row.degrees, 'degree')} of freedom, p = {p_value(row.p_value)}.")
     if row.open:
         said.append(f"{row.open} of these decisions {'hangs' if row.open == 1 else 'hang'} on Monte-Carlo error: draw "
                     "more with --resamples or --resolve.")

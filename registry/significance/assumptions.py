@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from registry.errors import counted
 from registry.significance.base import PairTest
 from registry.significance.bootstrap import Bootstrap
 from registry.significance.correlated import PEARSON, PairMatrix
@@ -49,14 +50,19 @@ def _units_instead_of_the_score(test: PairTest, matrix: StatisticMatrix) -> str 
 
 
 def _bootstrap_of_few(test: PairTest, matrix: StatisticMatrix) -> str | None:
-    return (f"the bootstrap rejects too often on a small test set (Dror et al. 2018), and {matrix.n_units} units are "
-            f"fewer than {FEW}: take permutation") if isinstance(test, Bootstrap) and matrix.n_units < FEW else None
+    if not isinstance(test, Bootstrap) or matrix.n_units >= FEW:
+        return None
+    return ("the bootstrap rejects too often on a small test set (Dror et al. 2018), and "
+            f"{counted(matrix.n_units, 'unit is', 'units are')} fewer than {FEW}: take permutation")
 
 
 def _bootstrap_of_few_runs(test: PairTest, matrix: StatisticMatrix) -> str | None:
     few = 0 if matrix.runs is None else sum(of_system.shape[1] < FEW_RUNS for of_system in matrix.runs)
-    return (f"the bootstrap of runs can reject too often where there are few, and {few} of the systems have fewer "
-            f"than {FEW_RUNS}: train more, or take permutation") if isinstance(test, Bootstrap) and few else None
+    if not isinstance(test, Bootstrap) or not few:
+        return None
+    return ("the bootstrap of runs can reject too often where there are few, and "
+            f"{counted(few, 'of the systems has', 'of the systems have')} fewer than {FEW_RUNS}: train more, or take "
+            "permutation")
 
 
 def _williams_on_ranks(test: PairTest, matrix: StatisticMatrix) -> str | None:

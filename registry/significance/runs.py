@@ -15,6 +15,7 @@ from itertools import combinations, groupby, islice
 
 import numpy as np
 
+from registry.errors import counted
 from registry.identity import digest_array
 from registry.significance.base import Observed, Settings, extremity
 from registry.significance.draws import BLOCK, LABELS, RUNS, blocks, resampled_sums, stream
@@ -30,10 +31,10 @@ def unfit_runs(matrix: StatisticMatrix, *, studentized: bool) -> str | None:
         return None
     if studentized:
         return 'a studentized test does not take random runs: set runs = "fixed", or take the plain one'
-    alone = sum(of_system.shape[1] < 2 for of_system in matrix.runs)
+    alone, systems = sum(of_system.shape[1] < 2 for of_system in matrix.runs), f"of {len(matrix.runs)} systems"
     return None if not alone else (
-        f"{alone} of {len(matrix.runs)} systems have one run only, and random runs need two or more of each: add runs, "
-        'or set runs = "fixed"')
+        f"{counted(alone, f'{systems} has', f'{systems} have')} one run only, and random runs need two or more of "
+        'each: add runs, or set runs = "fixed"')
 
 
 def n_labellings(o: Observed) -> int:

@@ -224,6 +224,16 @@ def test_too_few_units_for_any_significance_are_told(task, registry):
     assert "With 6 items no p-value can be below 0.03125" in registry("board", "--format", "table").stdout
 
 
+def test_one_of_a_thing_is_not_told_in_the_plural(task, registry):
+    task.documents = dict.fromkeys(task.gold, "d0")
+    del task.systems["c"]
+    registry("run", task.write())
+    told = registry("compare", "--unit", "cluster", "--overall", "friedman", "--format", "table").stdout
+    assert "0 of 1 difference is significant at 0.05 after Holm's correction (permutation over 1 cluster)" in told
+    assert "with 1 degree of freedom" in told
+    assert "With 1 cluster no p-value can be below 1," in told
+
+
 def test_all_systems_at_once(many, registry):
     """Cochran's Q by hand, stored with the comparison and said under the board."""
     registry("run", many.write())
@@ -500,7 +510,7 @@ def test_a_test_that_favours_the_worse_system_gives_no_win(many, registry):
     assert (row["system_a"], row["significant"]) == ("b", False)
     assert row["p_value"] < 1e-6
     assert "worse score" in row["note"]
-    assert "0 of 1 differences" in board
+    assert "0 of 1 difference is significant" in board
 
 
 def test_what_few_clusters_can_show_depends_on_the_correction(many, registry):

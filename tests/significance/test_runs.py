@@ -177,7 +177,7 @@ def test_units_are_summed_within_runs():
 @pytest.mark.parametrize("test", [Permutation(), Bootstrap()], ids=repr)
 def test_systems_with_one_run_are_refused_by_their_number(test):
     m = graded(np.random.default_rng(1), 4, [(0, 1), (1,), (0, 2, 1)])
-    assert test.refusal(m).startswith("1 of 3 systems have one run only")
+    assert test.refusal(m).startswith("1 of 3 systems has one run only")
     with pytest.raises(ValueError, match="two or more"):
         test.run(m, [(0, 2)], Settings())
 
@@ -193,7 +193,7 @@ def test_few_runs_are_warned_of():
     m = graded(np.random.default_rng(1), 300, [(0, 1, 2, 3, 4), (0, 1, 2)])
     assert misuses(Permutation(), m) == []
     (warning,) = misuses(Bootstrap(), m)
-    assert "1 of the systems have fewer than 5" in warning
+    assert "1 of the systems has fewer than 5" in warning
 
 
 @given(st.lists(st.tuples(*[st.integers(0, 4), st.integers(1, 4)] * 2), min_size=1, max_size=25),
