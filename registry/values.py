@@ -152,9 +152,10 @@ def _convert(value: Any, hint: Any, what: str) -> Any:
             return None
         (hint,) = (a for a in arguments if a is not type(None))
         return _convert(value, hint, what)
+    shown = _write(value) if isinstance(value, bool | tuple) else repr(value)
     if origin is typing.Literal:
-        if value not in arguments or isinstance(value, bool):
-            raise InputError(f"{what} is {value!r}; expected one of {', '.join(map(str, arguments))}")
+        if (type(value), value) not in [(type(argument), argument) for argument in arguments]:  # true is not 1
+            raise InputError(f"{what} is {shown}; expected one of {', '.join(map(str, arguments))}")
         return value
     if origin is tuple:
         many = value if isinstance(value, list | tuple) else (value,)
@@ -163,5 +164,5 @@ def _convert(value: Any, hint: Any, what: str) -> Any:
         return float(value)
     if type(value) is not hint:
         wanted = {str: "text", int: "a whole number", float: "a number", bool: "true or false"}[hint]
-        raise InputError(f"{what} is {value!r}; expected {wanted}")
+        raise InputError(f"{what} is {shown}; expected {wanted}")
     return value

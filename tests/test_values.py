@@ -73,10 +73,19 @@ def test_malformed_names_are_refused(text):
     ("Spice(count=1.5)", "expected a whole number"),
     ("Spice(whole=1)", "expected true or false"),
     ("Spice(kind=leaf)", "expected one of pod, seed"),
+    ("Spice(heat=[1, 2])", r"is \[1, 2\]; expected a number"),
+    ("Spice(kind=[pod, seed])", r"is \[pod, seed\]; expected one of pod, seed"),
+    ("Spice(heat=true)", "is true; expected a number"),
 ])
 def test_wrong_names_and_options_say_what_is_expected(text, says):
     with pytest.raises(InputError, match=says):
         parse("spice", KNOWN, text)
+
+
+@pytest.mark.parametrize("order", [6.0, True, 7])
+def test_a_number_that_equals_a_choice_is_not_that_choice(order):
+    with pytest.raises(InputError, match=r"option 'char_order' of chrF is .*; expected one of 1, 2"):
+        METRICS["chrF"].build({"char_order": order})
 
 
 def test_unknown_name_carries_the_candidates():

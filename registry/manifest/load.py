@@ -53,18 +53,19 @@ def read_manifest(content: bytes, path: str | Path) -> Manifest:
 
 def _explain(detail: ErrorDetails) -> tuple[str, str]:
     """Say where one of pydantic's errors is and what is wrong there."""
-    location, kind = detail["loc"], detail["type"]
+    location, kind, given = detail["loc"], detail["type"], detail["input"]
     key = _key_path(location)
     if kind == "extra_forbidden":
         return key, f"unknown key; {suggest(str(location[-1]), _keys_at(location[:-1]))}"
     if kind == "missing":
         return key, "this key is missing"
     if kind == "literal_error":
-        return key, f"is {detail['input']!r}; expected {detail['ctx']['expected']}"
+        return key, f"is {given!r}; expected {detail['ctx']['expected']}"
     if kind == "value_error":
         return key, str(detail["ctx"]["error"])
-    shown = "" if isinstance(detail["input"], dict | list) else f", not {detail['input']!r}"
-    return key, detail["msg"][0].lower() + detail["msg"][1:] + shown
+    shown = str(given).lower() if isinstance(given, bool) else repr(given)
+    instead = "" if isinstance(given, dict | list) else f", not {shown}"
+    return key, detail["msg"][0].lower() + detail["msg"][1:] + instead
 
 
 def _key_path(location: tuple[int | str, ...]) -> str:

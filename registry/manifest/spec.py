@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import re
 import unicodedata
+from collections.abc import Callable
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
@@ -38,8 +40,19 @@ def _no_equals(text: str) -> str:
     return text
 
 
+def _number(says: str, fits: Callable[[float], bool]) -> AfterValidator:
+    """Accept the numbers that fit, none of which is nan or infinite; `says` which they are."""
+    def check(value: float) -> float:
+        if not fits(value):
+            raise ValueError(f"is {value!r}; expected {says}")
+        return value
+
+    return AfterValidator(check)
+
+
 Slug = Annotated[str, AfterValidator(check_slug)]
 Name = Annotated[str, AfterValidator(check_name)]
+Resamples = Annotated[int, _number("a whole number from 100 to 2^30", lambda n: 100 <= n <= 2**30)]
 Options = dict[str, Any]
 
 
@@ -112,18 +125,19 @@ class Significance(_Table):
     """`[significance]`: which test on which pairs, and how the family is corrected."""
 
     test: str = "permutation"
-    resamples: Annotated[int, Field(ge=100, le=2**30)] = 100_000
-    seed: Annotated[int, Field(ge=0, lt=2**63)] | None = None
+    resamples: Resamples = 100_000
+    seed: Annotated[int, _number("a whole number from 0 to 2^63 - 1", lambda n: 0 <= n < 2**63)] | None = None
     unit: Literal["item", "cluster"] = "item"
-    alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
+    alpha: Annotated[float, _number("a number above 0 and below 1", lambda level: 0 < level < 1)] = 0.05
     alternative: Literal["two-sided", "greater", "less"] = "two-sided"
     correction: str = "holm"
     interval: Literal["dual", "percentile", "basic", "bca"] = "dual"
-    confidence: Annotated[float, Field(gt=0, le=1 - 1e-9)] = 0.95
+    confidence: Annotated[float, _number("a number above 0 and at most 1 - 1e-9",
+                                         lambda level: 0 < level <= 1 - 1e-9)] = 0.95
     strata: Name | None = None
-    margin: Annotated[float, Field(gt=0, allow_inf_nan=False)] | None = None
+    margin: Annotated[float, _number("a finite number above 0", lambda width: 0 < width < math.inf)] | None = None
     overall: str | None = None
-    resolve: Annotated[int, Field(ge=100, le=2**30)] | None = None
+    resolve: Resamples | None = None
     runs: Literal["fixed", "random"] = "fixed"
 
     @model_validator(mode="after")
@@ -171,7 +185,7 @@ class Reading(NamedTuple):
 class Manifest(_Table):
     """The whole file."""
 
-    manifest: Literal[1]
+    manifest: Annotated[int, _number("1, the version of this format", lambda version: version == 1)]
     task: Task
     test_set: Annotated[list[TestSet], Field(min_length=1)]
     submission: Submission = Submission()

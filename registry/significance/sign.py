@@ -37,7 +37,8 @@ class Sign(PairTest):
     def __post_init__(self) -> None:
         """Refuse a width that is none."""
         if not 0 <= self.tie < math.inf:
-            raise InputError(f"option 'tie' of sign is {self.tie!r}; expected a difference of scores from 0 up")
+            raise InputError(f"option 'tie' of sign is {self.tie!r}; expected a finite number from 0 up, "
+                             "a difference of scores")
 
     def tails(self, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
         """Count the units that favour either system; a unit where a score is undefined is left out."""

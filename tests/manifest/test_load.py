@@ -59,9 +59,20 @@ def test_options_are_merged_as_long_as_the_format_stays():
     ('system = "a"', 'system = "a"\nkind = "best"', "submit[0].kind",
      "expected 'primary', 'contrastive' or 'baseline'"),
     ('system = "a"', 'system = "a"\ntest_set = "dev"', "", "'dev'"),
-    ("[submission]", "[significance]\nalpha = 0\n[submission]", "significance.alpha", "greater than 0"),
+    *(("[submission]", f"[significance]\n{key} = {value}\n[submission]", f"significance.{key}", says)
+      for key, values, says in (
+          ("alpha", ("0", "1", "nan", "inf"), "expected a number above 0 and below 1"),
+          ("confidence", ("0.0", "1.0", "nan", "inf"), "expected a number above 0 and at most 1 - 1e-9"),
+          ("margin", ("0", "-0.1", "nan", "inf"), "expected a finite number above 0"),
+          ("resamples", ("99", "1_073_741_825"), "expected a whole number from 100 to 2^30"),
+          ("seed", ("-1", "9223372036854775808"), "expected a whole number from 0 to 2^63 - 1"),
+          ("alpha", ("true",), "not true"), ("resamples", ("true", "1e3"), "valid integer"),
+          ("seed", ("true",), "not true"))
+      for value in values),
     ("[submission]", '[significance]\nunit = "cluster"\n[submission]', "", "declares no cluster"),
     ("manifest = 1", "manifest = 2", "manifest", "expected 1"),
+    ("manifest = 1", "manifest = true", "manifest", "not true"),
+    ("manifest = 1", "manifest = 1.0", "manifest", "not 1.0"),
     ("[submission]", "[submission", "", "not TOML"),
 ])
 def test_errors_name_the_key_path(old, new, key, says):
