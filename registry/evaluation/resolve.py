@@ -115,7 +115,7 @@ def resolve_significance(significance: Significance) -> tuple[PairTest, OverallT
     """
     if significance.correction not in CORRECTIONS:
         raise UnknownNameError("correction", significance.correction, CORRECTIONS)
-    test = parse("test", TESTS, significance.test)
+    test, overall = _tests(significance)
     if significance.unit == "cluster" and not test.takes_clusters:
         raise InputError(f"{test!r} does not take clusters; set unit = \"item\", or take another test")
     if significance.strata is not None and not test.takes_strata:
@@ -126,14 +126,30 @@ def resolve_significance(significance: Significance) -> tuple[PairTest, OverallT
                          "has none; take holm")
     if correction.name == "shaffer" and (significance.alternative != "two-sided" or test.is_one_sided):
         raise InputError("correction 'shaffer' counts equalities, which one-sided tests do not test; take holm")
-    overall = significance.overall
     if significance.runs == "random" and (overall is not None or not test.takes_runs):
         able = " or ".join(name for name, known in TESTS.items() if known.takes_runs)
-        raise InputError(f"{overall or repr(test)} does not take random runs; set runs = \"fixed\", or take {able}")
+        raise InputError(f"{overall or test!r} does not take random runs; set runs = \"fixed\", or take {able}")
     if significance.runs == "random" and correction.function is None and test.name == "permutation":
         raise InputError(f"correction {correction.name!r} swaps units, but random runs are permuted as wholes; take "
                          "holm, or bootstrap")
-    return test, None if overall is None else parse("overall test", OVERALL_TESTS, overall)
+    return test, overall
+
+
+def _tests(significance: Significance) -> tuple[PairTest, OverallTest | None]:
+    """Build the tests; one of pairs that is asked for as one of all systems is known by name, and the reverse too."""
+    if _name(significance.test) in OVERALL_TESTS:
+        raise InputError(f"{significance.test!r} tests all systems at once: name it in overall (--overall), beside a "
+                         f"test of pairs; known: {', '.join(sorted(TESTS))}")
+    if significance.overall is not None and _name(significance.overall) in TESTS:
+        raise InputError(f"{significance.overall!r} tests pairs of systems: name it in test (--test); overall takes "
+                         f"{' or '.join(OVERALL_TESTS)}")
+    return parse("test", TESTS, significance.test), None if significance.overall is None else parse(
+        "overall test", OVERALL_TESTS, significance.overall)
+
+
+def _name(text: str) -> str:
+    """The name of a value that is written with its options."""
+    return text.partition("(")[0].strip()
 
 
 @contextmanager
