@@ -66,14 +66,16 @@ def _tests() -> Listing:
     def families(names: tuple[str, ...] | None) -> str:
         return "any that adds up" if names is None else "any" if names == tuple(FAMILIES) else ", ".join(names)
 
+    def units(takes_clusters: bool) -> str:
+        return "items or clusters" if takes_clusters else "items"
+
     rows = [
-        {"id": name, "of": "pairs", "options": _options(t),
-         "units": "items or clusters" if t.takes_clusters else "items",
+        {"id": name, "of": "pairs", "options": _options(t), "units": units(t.takes_clusters),
          "families": families(t.families),
          "independent": "assumes independent results" if t.independent else "", "about": _about(t), "null": t.null,
          "assumes": t.assumes, "citation": t.citation} for name, t in TESTS.items()]
     rows += [
-        {"id": name, "of": "all systems", "options": _options(t), "units": "items or clusters",
+        {"id": name, "of": "all systems", "options": _options(t), "units": units(t.takes_clusters),
          "families": "any that adds up", "independent": "", "about": _about(t), "null": t.null, "assumes": t.assumes,
          "citation": t.citation} for name, t in OVERALL_TESTS.items()]
     return list(rows[0]), rows

@@ -11,8 +11,8 @@ from sqlalchemy import Connection
 from registry.errors import InputError, counted
 from registry.evaluation.gold import apply_gold
 from registry.evaluation.readings import Readings
-from registry.evaluation.resolve import ResolvedTask
-from registry.evaluation.submissions import Change, Declared, apply_submission, declared, realign
+from registry.evaluation.resolve import ResolvedTask, resolve_stored
+from registry.evaluation.submissions import Change, Declared, apply_submission, check_runs, declared, realign
 from registry.identity import digest
 from registry.store import catalog, models, sources
 from registry.store.catalog import AnyRow
@@ -60,13 +60,15 @@ def apply(connection: Connection, journal: Journal, readings: Readings, task: Re
         InputError: A file is wrong; names file, line and item.
         MismatchError: The gold has changed under the same version of the task.
     """
-    applied = Applied(task.manifest.task.id)
+    applied, submissions = Applied(task.manifest.task.id), list(declared(task))
+    check_runs(task, submissions)
     journal.inputs[str(task.root.manifest)] = digest(content)
     task_row = _apply_task(connection, journal, task, content, applied)
     for test_set in task.manifest.test_set:
-        if apply_gold(connection, journal, readings, task, task_row, test_set, applied.version_before):
+        if apply_gold(connection, journal, readings, task, task_row, test_set, applied.version_before,
+                      redeclared=applied.task_changed):
             applied.gold.append(test_set.name)
-    for one in declared(task):
+    for one in submissions:
         _apply_one(connection, journal, readings, task_row, one, applied)
     _follow_others(connection, journal, readings, task, task_row, applied)
     return applied
@@ -79,6 +81,7 @@ def submit(connection: Connection, journal: Journal, readings: Readings, task_ro
         InputError: The file is wrong, or the same system and version is there with other content.
     """
     applied = Applied(task_row.slug)
+    check_runs(resolve_stored(task_row.manifest, task_row.slug), [one])
     _apply_one(connection, journal, readings, task_row, one, applied)
     return applied
 

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from registry.errors import InputError, MismatchError, counted
+from registry.evaluation.gold import split_cluster
 from registry.evaluation.requests import Request
 from registry.evaluation.runs import averaged, in_order_of_content
 from registry.identity import digest_array, digest_json
@@ -173,7 +174,7 @@ def _strata(connection: Connection, place: Place, attribute: str | None, item_id
     if attribute is None:
         return None
     strata = _numbered(connection, place, attribute, item_ids)
-    if units is not None and len(np.unique(np.stack([units, strata]), axis=1)[0]) > len(np.unique(units)):
+    if units is not None and split_cluster(units.tolist(), strata.tolist()) is not None:
         raise InputError(f"a {place.test_set.cluster_attribute} of test set {place.test_set.name!r} has items of "
                          f"several {attribute!r}: strata must keep clusters whole")
     return strata

@@ -8,7 +8,7 @@ from registry.errors import InputError, counted
 from registry.evaluation.alignment import align
 from registry.evaluation.gold import read_gold
 from registry.evaluation.resolve import ResolvedTask
-from registry.evaluation.submissions import Declared, declared
+from registry.evaluation.submissions import Declared, check_runs, declared
 from registry.items import Item
 from registry.readers import Document
 
@@ -34,9 +34,12 @@ def check(task: ResolvedTask, one: Declared | None = None) -> Checked:
     for test_set in task.manifest.test_set:
         if one is None or one.test_set == test_set:
             documents = task.gold_documents(test_set)
-            gold[test_set.name] = read_gold(test_set, task.readers[test_set.name], documents)
+            gold[test_set.name] = read_gold(task, test_set, documents)
             checked.items[test_set.name] = len(gold[test_set.name])
-    for submission in declared(task) if one is None else [one]:
+    submissions = list(declared(task)) if one is None else [one]
+    if one is None:
+        check_runs(task, submissions)
+    for submission in submissions:
         for document in submission.documents:
             _check(document, submission, gold[submission.test_set.name], checked)
     return checked

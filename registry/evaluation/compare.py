@@ -17,7 +17,7 @@ from registry.errors import InputError
 from registry.evaluation.boards import Board, load, places
 from registry.evaluation.pair_results import PairResults
 from registry.evaluation.requests import Request
-from registry.evaluation.resolve import resolve_significance
+from registry.evaluation.resolve import resolve_significance, unfit
 from registry.manifest import Significance
 from registry.provenance import Signature
 from registry.significance import CORRECTIONS, OverallTest, PairTest, Settings, rank
@@ -124,7 +124,7 @@ class _Comparing:
     def _warn(self) -> None:
         """Refuse tests that do not apply here, and warn of uses that their assumptions do not cover."""
         matrix = self.board.matrix.by_unit
-        if reason := self.test.unfit(matrix) or (self.overall and self.overall.refusal(matrix)):
+        if reason := unfit(self.test, self.overall, matrix):
             raise InputError(f"{self.board.place.name}: {reason}")
         self.compared.warnings += [f"{self.board.place.name}: {warning}" for warning in misuses(self.test, matrix)]
 

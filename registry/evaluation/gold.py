@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 
 from sqlalchemy import Connection
 
@@ -11,7 +11,7 @@ from registry.evaluation.readings import Readings
 from registry.evaluation.resolve import ResolvedTask
 from registry.identity import canonical_json, digest_lines
 from registry.items import Item, by_key
-from registry.manifest import TestSet
+from registry.manifest import Manifest, TestSet
 from registry.readers import Document, Reader
 from registry.store import catalog, models, sources, statistics
 from registry.store.catalog import AnyRow
@@ -19,34 +19,58 @@ from registry.store.journal import Journal, now
 from registry.store.rows import insert
 
 
-def read_gold(test_set: TestSet, reader: Reader, documents: Mapping[str, Document]) -> list[Item]:
+def read_gold(task: ResolvedTask, test_set: TestSet, documents: Mapping[str, Document]) -> list[Item]:
     """Read a test set's items and check that they carry what the manifest groups them by.
 
     Raises:
-        InputError: A file is not of its format, an item stands twice, or an attribute is not there.
+        InputError: A file is not of its format, an item stands twice, an attribute is not there, or strata cut through
+            the clusters that are tested.
     """
-    path = documents["gold"].path
-    items = list(by_key(reader.read_gold(documents), path).values())
-    for wanted in _groups(test_set):
+    path, significance = documents["gold"].path, task.manifest.significance
+    items = list(by_key(task.readers[test_set.name].read_gold(documents), path).values())
+
+    def wrong(item: Item, message: str) -> InputError:
+        return InputError(message, path=path, line=item.line, item=item.key)
+
+    for key, wanted in _groups(task.manifest, test_set):
         for item in items:
             if not item.attributes.get(wanted):
                 known = ", ".join(sorted(item.attributes)) or "none"
-                raise InputError(f"has no attribute {wanted!r}, which the manifest groups items by; its attributes: "
-                                 f"{known}", path=path, line=item.line, item=item.key)
+                raise wrong(item, f"has no attribute {wanted!r}, which the manifest's {key} names; its attributes: "
+                                  f"{known}")
+    cluster, strata = test_set.cluster, significance.strata
+    if significance.unit == "cluster" and cluster is not None and strata is not None:
+        at = split_cluster([item.attributes[cluster] for item in items], [item.attributes[strata] for item in items])
+        if at is not None:
+            raise wrong(items[at], f"its {cluster} has items of several {strata!r}, but significance.strata must keep "
+                                   'clusters whole; take another attribute, or unit = "item"')
     return items
 
 
-def _groups(test_set: TestSet) -> list[str]:
-    """The attributes that the manifest groups items by."""
-    return [name for name in (test_set.cluster, *test_set.facets) if name is not None]
+def _groups(manifest: Manifest, test_set: TestSet) -> Iterator[tuple[str, str]]:
+    """The attributes that the manifest groups a test set's items by, each with its key."""
+    table = f"test_set[{manifest.test_set.index(test_set)}]"
+    if test_set.cluster is not None:
+        yield f"{table}.cluster", test_set.cluster
+    yield from ((f"{table}.facets", facet) for facet in test_set.facets)
+    if manifest.significance.strata is not None:
+        yield "significance.strata", manifest.significance.strata
+
+
+def split_cluster(clusters: Iterable[Hashable], strata: Iterable[Hashable]) -> int | None:
+    """The position of the first item that lies in another stratum than an earlier one of its cluster, or None."""
+    stratum_of: dict[Hashable, Hashable] = {}
+    return next((n for n, (cluster, stratum) in enumerate(zip(clusters, strata, strict=True))
+                 if stratum_of.setdefault(cluster, stratum) != stratum), None)
 
 
 def apply_gold(connection: Connection, journal: Journal, readings: Readings, task: ResolvedTask, task_row: AnyRow,
-               test_set: TestSet, version_before: str | None) -> bool:
+               test_set: TestSet, version_before: str | None, *, redeclared: bool) -> bool:
     """Bring a test set's gold into the registry; says whether it is new or changed.
 
     The same content in another order or file form is the same gold. A changed one needs a `task.version` other than the
-    one before.
+    one before. Files that were read before are read again only where the task is `redeclared`, and may group items
+    by something else.
 
     Raises:
         InputError: See `read_gold`.
@@ -58,10 +82,9 @@ def apply_gold(connection: Connection, journal: Journal, readings: Readings, tas
     stored = catalog.get(connection, models.test_set, task_id=task_row.task_id, name=test_set.name)
     files = {role: document.digest for role, document in documents.items()}
     revision = stored.gold_revision_id
-    grouped = all(catalog.has_attribute(connection, revision, name) for name in _groups(test_set))
-    if revision is not None and grouped and files == catalog.gold_sources(connection, revision, repr(reader)):
+    if revision is not None and not redeclared and files == catalog.gold_sources(connection, revision, repr(reader)):
         return False
-    items = read_gold(test_set, reader, documents)
+    items = read_gold(task, test_set, documents)
     digest = digest_lines(canonical_json([i.key, reader.content(i.gold), dict(i.attributes)])
                           for i in sorted(items, key=lambda item: item.key))
     known = catalog.find(connection, models.gold_revision, test_set_id=stored.test_set_id, digest=digest)

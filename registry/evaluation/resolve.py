@@ -9,12 +9,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+import numpy as np
+
 from registry.errors import InputError, ManifestError, UnknownNameError
+from registry.families import FAMILIES
 from registry.identity import canonical_json, digest
 from registry.manifest import Manifest, Root, Significance, Submit, TestSet
-from registry.metrics import METRICS, Metric
+from registry.metrics import METRICS, Metric, QuotientMetric
 from registry.readers import READERS, Document, Reader
-from registry.significance import CORRECTIONS, OVERALL_TESTS, TESTS, OverallTest, PairTest
+from registry.significance import CORRECTIONS, OVERALL_TESTS, TESTS, OverallTest, PairTest, StatisticMatrix
 from registry.significance.stepdown import STEP_DOWN
 from registry.values import build, parse
 
@@ -97,7 +100,10 @@ def resolve(manifest: Manifest, path: Path, folder: Path | None = None) -> Resol
                     raise InputError(f"{metric!r} compares {metric.takes}s, but reader {reader.name!r} of test set "
                                      f"{test_set_name!r} gives {reader.gives}s")
     with _at(path, "significance"):
-        resolve_significance(manifest.significance)
+        tests = resolve_significance(manifest.significance)
+        for alias, metric in metrics.items():
+            if reason := unfit(*tests, _of_nothing(metric)):
+                raise InputError(f"metric {alias!r}: {reason}")
     return ResolvedTask(manifest, Root(folder or path.parent, path), metrics, readers)
 
 
@@ -116,8 +122,9 @@ def resolve_significance(significance: Significance) -> tuple[PairTest, OverallT
     if significance.correction not in CORRECTIONS:
         raise UnknownNameError("correction", significance.correction, CORRECTIONS)
     test, overall = _tests(significance)
-    if significance.unit == "cluster" and not test.takes_clusters:
-        raise InputError(f"{test!r} does not take clusters; set unit = \"item\", or take another test")
+    for asked in (test, overall):
+        if significance.unit == "cluster" and asked is not None and not asked.takes_clusters:
+            raise InputError(f"{asked!r} does not take clusters; set unit = \"item\", or take another test")
     if significance.strata is not None and not test.takes_strata:
         raise InputError(f"{test!r} does not draw within strata; leave strata out, or take bootstrap")
     correction = CORRECTIONS[significance.correction]
@@ -150,6 +157,18 @@ def _tests(significance: Significance) -> tuple[PairTest, OverallTest | None]:
 def _name(text: str) -> str:
     """The name of a value that is written with its options."""
     return text.partition("(")[0].strip()
+
+
+def unfit(test: PairTest, overall: OverallTest | None, matrix: StatisticMatrix) -> str | None:
+    """Say why the matrix (by unit) cannot be tested by both tests, or None where it can."""
+    return test.unfit(matrix) or (None if overall is None else overall.refusal(matrix))
+
+
+def _of_nothing(metric: Metric) -> StatisticMatrix:
+    """A metric's matrix without any item or system: what a test refuses of it, it refuses of every one."""
+    nothing = np.zeros((0, 0, len(FAMILIES[metric.family].columns)))
+    return StatisticMatrix(nothing, metric.score, lower_is_better=metric.better == "lower", family=metric.family,
+                           quotient=metric.quotient if isinstance(metric, QuotientMetric) else None)
 
 
 @contextmanager

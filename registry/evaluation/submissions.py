@@ -99,6 +99,25 @@ def declared(task: ResolvedTask) -> Iterator[Declared]:
     yield from sorted((one for one, _ in found.values()), key=lambda one: natural(one.version))
 
 
+def check_runs(task: ResolvedTask, submissions: Sequence[Declared]) -> None:
+    """Refuse systems of one run where the task declares runs to be random.
+
+    Args:
+        task: The task.
+        submissions: In the order of their versions; of each system the last one takes part.
+
+    Raises:
+        ManifestError: One that takes part has a single run.
+    """
+    if task.manifest.significance.runs != "random":
+        return
+    latest = {(one.test_set.name, one.team, one.system): one for one in submissions if not one.withdrawn}
+    if alone := [one.name for one in latest.values() if len(one.documents) < 2]:
+        names = f"{alone[0]} has" if len(alone) == 1 else f"{alone[0]} and {len(alone) - 1} more have"
+        raise ManifestError(f"'random' needs two runs or more of every system, and {names} one only; add runs, or set "
+                            'runs = "fixed"', path=task.root.manifest, key="significance.runs")
+
+
 def expanded(task: ResolvedTask) -> Iterator[tuple[str, Submit, Path, dict[str, str]]]:
     """Give every file that a `[[submit]]` names: its key in the manifest, the table, the path and what is captured."""
     tables = [(f"submit[{n}]", submit) for n, submit in enumerate(task.manifest.submit)]

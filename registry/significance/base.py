@@ -177,7 +177,12 @@ class PairTest(Value):
                     "bootstrap or williams")
         if matrix.family == "pair" and matrix.runs is not None:
             return 'correlations do not take random runs, which they are not averages over: set runs = "fixed"'
-        return self.refusal(matrix)
+        if reason := self.refusal(matrix):
+            return reason
+        if self.families is not None and matrix.family not in (None, *self.families):
+            return (f"{self.name} takes statistics of {' or '.join(self.families)}, not of {matrix.family}; take "
+                    "permutation or bootstrap")
+        return None
 
     def run(self, matrix: StatisticMatrix, pairs: Sequence[Pair], settings: Settings) -> list[PairResult]:
         """Test every pair of systems.

@@ -27,12 +27,13 @@ class OverallResult:
 
 @dataclass(frozen=True, repr=False)
 class OverallTest(Value):
-    """A test of the hypothesis that all systems are equally good."""
+    """A test of the hypothesis that all systems are equally good; class attributes as in `PairTest`."""
 
     terse: ClassVar[bool] = True
     null: ClassVar[str]
     assumes: ClassVar[str]
     citation: ClassVar[str]
+    takes_clusters: ClassVar[bool] = True
 
     def refusal(self, matrix: StatisticMatrix) -> str | None:  # noqa: ARG002
         """Say why this test does not apply to the matrix (already by unit), or None where it does."""
@@ -69,6 +70,7 @@ class CochranQ(OverallTest):
     null: ClassVar[str] = "every system is as likely to get an item right"
     assumes: ClassVar[str] = "items are independent of each other and each is right or wrong; many items differ"
     citation: ClassVar[str] = "Cochran 1950"
+    takes_clusters: ClassVar[bool] = False
 
     def refusal(self, matrix: StatisticMatrix) -> str | None:
         """Refuse units that are not right or wrong."""

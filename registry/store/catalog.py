@@ -105,14 +105,6 @@ def item_attribute(connection: Connection, gold_revision_id: int, name: str) -> 
     return {row.item_id: row.value for row in connection.execute(query)}
 
 
-def has_attribute(connection: Connection, gold_revision_id: int | None, name: str) -> bool:
-    """Whether every item of a gold revision has an attribute."""
-    query = text("""
-        SELECT count(*) = (SELECT n_items FROM gold_revision WHERE gold_revision_id = :revision)
-        FROM item_attribute WHERE gold_revision_id = :revision AND name = :name AND value <> ''""")
-    return bool(connection.execute(query, {"revision": gold_revision_id, "name": name}).scalar_one())
-
-
 def submissions(connection: Connection, task_id: int) -> Sequence[AnyRow]:
     """Every submission to a task, with the names of its team, system and test set."""
     s, system, team, test_set = models.submission, models.system, models.team, models.test_set

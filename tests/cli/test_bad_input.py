@@ -51,6 +51,11 @@ def test_a_bad_submission_is_refused_by_every_command(applied, content, says):
     ('name = "Accuracy"', 'name = "Acuracy"', ["metric[0]: unknown metric 'Acuracy'; did you mean 'Accuracy'"]),
     ('format = "labels"', 'format = "label"', ["test_set[0]: unknown reader 'label'; did you mean 'labels'"]),
     ("seed = 1", 'test = "permuttion"', ["significance: unknown test 'permuttion'; did you mean 'permutation'"]),
+    ("seed = 1", 'unit = "cluster"\noverall = "cochran"', ["significance: cochran does not take clusters; set unit"]),
+    ("seed = 1", 'test = "fisher"', ["significance: metric 'acc': fisher compares the precision", "take mcnemar"]),
+    ("seed = 1", 'test = "bootstrap"\nstrata = "genre"',
+     ["gold.tsv:1: item 'i0': has no attribute 'genre', which the manifest's significance.strata names", "document"]),
+    ("seed = 1", 'runs = "random"', ["significance.runs: 'random' needs two runs", "a/a@1 and 2 more have one only"]),
     ("seed = 1", 'test = "cochran"', ["significance: 'cochran' tests all systems at once: name it in overall"]),
     ("seed = 1", 'correction = "holms"', ["significance: unknown correction 'holms'; did you mean 'holm'"]),
     ('gold = "gold.tsv"', 'gold = "silver.tsv"', ["test_set[0].gold: no such file", "silver.tsv"]),
@@ -67,6 +72,18 @@ def test_a_bad_manifest_is_refused(applied, old, new, says):
     applied.manifest.write_text(text.replace(old, new, 1))
     applied.refused(*says)
     applied.refused(*says, command=("check", applied.manifest))
+
+
+def test_strata_that_cut_through_clusters_are_refused(applied):
+    """A cluster of one item in two genres; the gold itself is what was read before."""
+    text = applied.manifest.read_text().replace("seed = 1", 'seed = 1\ntest = "bootstrap"\nunit = "cluster"')
+    gold = (applied.folder / "gold.tsv").read_text().splitlines()
+    (applied.folder / "gold.tsv").write_text("".join(f"{row}\t{n % 3}\n" for n, row in enumerate(gold)))
+    applied.manifest.write_text(text.replace('"document"]', '"document", "genre"]').replace(
+        'test = "b', 'strata = "genre"\ntest = "b').replace('version = "1"', 'version = "2"'))
+    for command in ("run", "check"):
+        applied.refused("gold.tsv:2: item 'i1': its document has items of several 'genre'", "significance.strata",
+                        'unit = "item"', command=(command, applied.manifest))
 
 
 @pytest.mark.parametrize("extra", [

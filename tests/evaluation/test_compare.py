@@ -464,8 +464,8 @@ def test_what_does_not_go_with_random_runs_is_refused(repeated, registry):
     registry("run", repeated.write())
     refused = registry("compare", "--runs", "random", exit_code=3).stderr
     assert "3 of 5 systems have one run only" in refused
-    repeated.significance = {"runs": "random"}
-    registry("apply", repeated.write())
+    repeated.significance, lone, repeated.systems = {"runs": "random"}, repeated.systems, {}
+    registry("apply", repeated.write())  # those of one run are no more of this manifest, but take part
     assert "3 of 5 systems have one run only" in registry("best", exit_code=3).stderr
     refused = registry("compare", "--runs", "random", "--test", "sign", exit_code=3).stderr
     assert "does not take random runs; set runs = " in refused
@@ -474,6 +474,17 @@ def test_what_does_not_go_with_random_runs_is_refused(repeated, registry):
     assert "random runs are permuted as wholes" in refused
     repeated.significance = {"runs": "random", "interval": "bca"}
     assert "take dual, percentile or basic" in registry("run", repeated.write(), exit_code=3).stderr
+    repeated.significance = {"runs": "random"}
+    registry("apply", repeated.write())
+    one = repeated.folder / "systems" / "s1.tsv"
+    assert "s/s@1 has one only" in registry("submit", "small", one, "--system", "s", exit_code=3).stderr
+    repeated.systems = lone
+    told = registry("check", repeated.write(), exit_code=3).stderr
+    assert "task.toml: significance.runs: 'random' needs two runs or more of every system" in told
+    assert "s1/s1@1 and 2 more have one only" in told
+    repeated.manifest.write_text(repeated.manifest.read_text().replace(
+        'file = "systems/{system}.tsv"', 'file = "systems/{system}.tsv"\nwithdrawn = true'))
+    registry("run", repeated.manifest)
 
 
 def test_facets_have_deviations_of_their_own(repeated, registry):
