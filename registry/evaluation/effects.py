@@ -20,7 +20,7 @@ from registry.evaluation.requests import Request
 from registry.significance import Bootstrap, PairResult, Settings
 from registry.significance.base import Observed
 from registry.significance.best import compare_with_best, rank_intervals
-from registry.significance.bootstrap import resampled_scores
+from registry.significance.bootstrap import resampled_scores, why_fixed
 from registry.significance.clusters import design_effect
 from registry.significance.effects import effects, equivalence
 from registry.significance.normality import normality
@@ -45,8 +45,8 @@ def best_systems(connection: Connection, task_row: AnyRow, request: Request) -> 
     Both are simultaneous at 1 - alpha, from the bootstrap's resamples of all systems.
     """
     for board in _boards(connection, task_row, request):
-        if board.matrix.n_units < 2:
-            raise InputError(f"{board.place.name}: one unit cannot be resampled")
+        if reason := why_fixed(board.matrix):
+            raise InputError(f"{board.place.name}: {reason}")
         resampled = resampled_scores(board.matrix.by_unit, _settings(request))
         alpha, lower = request.significance.alpha, board.matrix.lower_is_better
         best = compare_with_best(board.scores, resampled, alpha=alpha, lower_is_better=lower)

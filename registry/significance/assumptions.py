@@ -65,6 +65,14 @@ def _bootstrap_of_few_runs(test: PairTest, matrix: StatisticMatrix) -> str | Non
             "permutation")
 
 
+def _bootstrap_of_lone_units(test: PairTest, matrix: StatisticMatrix) -> str | None:
+    lone = matrix.lone_units
+    if not isinstance(test, Bootstrap) or matrix.strata is None or not lone:
+        return None
+    return (f"{counted(lone, 'unit is', 'units are')} alone in a stratum and cannot be resampled there, which makes "
+            "intervals too narrow and p-values too small: take strata of more units, or none")
+
+
 def _williams_on_ranks(test: PairTest, matrix: StatisticMatrix) -> str | None:
     ranks = isinstance(matrix, PairMatrix) and matrix.coefficient is not PEARSON
     return (f"{test.name} is made for Pearson's correlation and rejects too often on ranks where correlations are "
@@ -73,7 +81,7 @@ def _williams_on_ranks(test: PairTest, matrix: StatisticMatrix) -> str | None:
 
 RULES: Sequence[Callable[[PairTest, StatisticMatrix], str | None]] = (
     _independent, _t_without_a_mean, _t_on_categories, _units_instead_of_the_score, _bootstrap_of_few,
-    _bootstrap_of_few_runs, _williams_on_ranks)
+    _bootstrap_of_few_runs, _bootstrap_of_lone_units, _williams_on_ranks)
 
 
 def misuses(test: PairTest, matrix: StatisticMatrix) -> list[str]:

@@ -65,9 +65,8 @@ class Bootstrap(PairTest):
     def tails(self, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
         """Give the p-value and the interval of each pair, all from the same resamples."""
         matrix = pairs[0].matrix
-        if matrix.n_units < 2:
-            return [Tail(math.nan, "monte-carlo", resamples=settings.resamples,
-                         note="one unit cannot be resampled")] * len(pairs)
+        if reason := why_fixed(matrix):
+            return [Tail(math.nan, "monte-carlo", resamples=settings.resamples, note=reason)] * len(pairs)
         if self.variant == "studentized":
             return [_studentized_tail(*drawn, settings) for drawn in bootstrap_t(pairs, settings)]
         if self.variant == "berg-kirkpatrick-2012":
@@ -81,7 +80,7 @@ class Bootstrap(PairTest):
     def score_intervals(self, matrix: StatisticMatrix, settings: Settings) -> Floats:
         """Percentile intervals of the scores, from the resamples that the pairs rest on."""
         matrix = matrix.by_unit
-        if matrix.n_units < 2:
+        if why_fixed(matrix):
             return super().score_intervals(matrix, settings)
         scores = resampled_scores(matrix, settings)
         outside = (1 - settings.confidence) / 2
@@ -91,6 +90,13 @@ class Bootstrap(PairTest):
             if len(defined) >= (1 - MOST_UNDEFINED) * len(column):
                 intervals[n] = np.quantile(defined, (outside, 1 - outside))
         return intervals
+
+
+def why_fixed(matrix: StatisticMatrix) -> str | None:
+    """Say why every resample of the units is the sample itself, or None where it is not."""
+    if matrix.lone_units < matrix.n_units:
+        return None
+    return "one unit cannot be resampled" if matrix.strata is None else "strata of one unit each cannot be resampled"
 
 
 def _drawn(pairs: Sequence[Observed], test: Callable[[Sequence[Observed], Scores, Settings], list[Tail]],

@@ -139,16 +139,10 @@ class _Resamples:
 
     def __call__(self, draws: range) -> Floats:
         counts = np.empty((len(draws), self.matrix.n_units))
-        for stratum, units in self._strata():
+        for stratum, units in units_by_stratum(self.matrix.unit_strata, self.matrix.n_units):
             for rows, some in resamples_of(len(units), len(draws), draws.start // BLOCK, self.seed, stratum):
                 counts[rows, units] = some
         return self.matrix.weighted(counts)
-
-    def _strata(self) -> list[tuple[tuple[int, ...], NDArray[np.int64]]]:
-        strata = self.matrix.strata
-        if strata is not None and self.matrix.units is not None:  # all items of a unit are of one stratum
-            strata = strata[np.unique(self.matrix.units, return_index=True)[1]]
-        return units_by_stratum(strata, self.matrix.n_units)
 
 
 def swapped_differences(matrix: PairMatrix, pairs: Sequence[Pair], resamples: int, seed: int,

@@ -71,13 +71,26 @@ class StatisticMatrix:
         """How many units are resampled or permuted."""
         return len(self.statistics) if self.units is None else int(self.units.max(initial=-1)) + 1
 
+    @property
+    def unit_strata(self) -> NDArray[np.int64] | None:
+        """The stratum of each unit, [units]; None: there is one."""
+        if self.strata is None or self.units is None:
+            return self.strata
+        return self.strata[np.unique(self.units, return_index=True)[1]]  # all items of a unit are of one stratum
+
+    @property
+    def lone_units(self) -> int:
+        """How many units are alone in their stratum, so that every resample takes them just once."""
+        strata = self.unit_strata
+        sizes = np.array([self.n_units]) if strata is None else np.bincount(strata)
+        return int(np.count_nonzero(sizes == 1))
+
     @cached_property
     def by_unit(self) -> StatisticMatrix:
         """Sum the statistics over each unit, [units, systems, columns]: clusters are tested by the same kernels."""
         if self.units is None:
             return self
         units = self.units
-        first = np.unique(units, return_index=True)[1]  # all items of a unit are of one stratum
 
         def summed(statistics: Floats) -> Floats:
             sums = np.zeros((self.n_units, *statistics.shape[1:]))
@@ -85,7 +98,7 @@ class StatisticMatrix:
             return sums
 
         return replace(self, statistics=summed(self.statistics), units=None, runs=self.runs and tuple(
-            map(summed, self.runs)), strata=None if self.strata is None else self.strata[first])
+            map(summed, self.runs)), strata=self.unit_strata)
 
     def of_systems(self, chosen: Sequence[int]) -> StatisticMatrix:
         """The same matrix with only the chosen systems, in their order."""

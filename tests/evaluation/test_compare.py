@@ -317,6 +317,17 @@ def test_bootstrap_within_strata(many, registry):
     assert "attribute 'item'" in refused
 
 
+def test_strata_of_one_unit_are_warned_of(many, registry):
+    many.documents = {k: k for k in many.gold}
+    many.significance = {"seed": 1, "test": "bootstrap", "resamples": 500, "strata": "document", "correction": "min-p"}
+    done = registry("run", many.write(), "--format", "json")
+    assert "small/test, acc: 80 units are alone in a stratum" in done.stderr
+    assert {(row["ci_low"], row["ci_high"]) for row in done.json} == {(None, None)}
+    assert {(row["p_value"], row["significant"]) for row in pairs(registry)} == {(None, False)}
+    refused = registry("best", exit_code=3).stderr
+    assert "small/test, acc: strata of one unit each cannot be resampled" in refused
+
+
 @pytest.mark.parametrize("correction", ["min-p", "max-t", "shaffer", "hochberg", "bh", "by", "bonferroni"])
 def test_every_correction_reaches_the_board(many, registry, correction):
     """Step-down corrections lie between the raw p-values and Holm's; the others are as their own tests say."""

@@ -1,5 +1,7 @@
 """Warnings of misuse: each where it is due, none where it is not, and none of them refuses."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -32,6 +34,11 @@ UNEVEN = matrix(np.stack([RNG.integers(0, 4, (300, 2)), RNG.integers(4, 9, (300,
     (Bootstrap(), GRADED.of_systems([0, 1]), None),
     (Bootstrap(), of_scores(RNG.random((FEW - 1, 2))), "fewer than"),  # and a small test set
     (Bootstrap(), of_scores(RNG.random((FEW, 2))), None),
+    (Bootstrap(), replace(GRADED, strata=np.arange(300) // 2), None),
+    (Bootstrap(), replace(GRADED, strata=np.maximum(np.arange(300), 2) - 2), "297 units are alone in a stratum"),
+    (Bootstrap(), replace(GRADED, strata=np.arange(300)), "300 units are alone in a stratum"),
+    (Bootstrap(), replace(GRADED, units=np.arange(300) // 3, strata=np.arange(300) // 3 // 2), "100 units are fewer"),
+    (Permutation(), replace(GRADED, strata=np.arange(300)), None),
     (Sign(), GRADED, None),
     (Sign(), UNEVEN, "single units"),
     (Wilcoxon(), UNEVEN, "single units"),

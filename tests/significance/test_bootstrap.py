@@ -160,6 +160,28 @@ def test_degenerate_differences_give_nan_with_a_reason():
     assert run(of_labels([[1, 1], [0, 0]])).p_value == 1.0
 
 
+@pytest.mark.parametrize("variant", ["recentred", "studentized", "berg-kirkpatrick-2012"])
+@pytest.mark.parametrize("clusters", [None, 4])
+def test_strata_of_one_unit_each_cannot_be_resampled(variant, clusters):
+    """A resample is then the sample: neither a p-value, which studentized would be the least, nor a width of 0."""
+    m = of_labels(np.random.default_rng(2).random((20, 2)) < (0.9, 0.4))
+    of = np.arange(20) % (clusters or 20)
+    m = replace(m, units=of if clusters else None, strata=of)
+    (found,) = Bootstrap(variant).run(m, [(0, 1)], Settings(resamples=500))
+    assert math.isnan(found.p_value)
+    assert found.note == "strata of one unit each cannot be resampled"
+    assert np.isnan(Bootstrap(variant).score_intervals(m, Settings(resamples=500))).all()
+
+
+def test_a_unit_alone_in_its_stratum_adds_no_variance():
+    """The interval is that of the other stratum, whose 40 items are half of all."""
+    m = of_labels(np.random.default_rng(2).random((80, 2)) < (0.9, 0.6))
+    m = replace(m, strata=np.maximum(np.arange(80) - 39, 0))
+    assert m.lone_units == 40
+    low, high = Bootstrap().score_intervals(m, Settings(resamples=20_000))[0]
+    assert high - low == pytest.approx(2 * 1.96 * m.statistics[:40, 0, 0].std() / math.sqrt(40) / 2, rel=0.15)
+
+
 def test_a_constant_difference_is_degenerate_also_where_some_resamples_are_undefined():
     """Precision: A always right, B always wrong, and silent in one unit of nine: (8/9)^9 and so on never all silent."""
     found = run(matrix([*[[[1, 1], [0, 1]]] * 8, [[1, 1], [0, 0]]]), resamples=5000)
