@@ -1,4 +1,4 @@
-"""The options of commands that draw: who computes, with how much memory, and how far it is."""
+"""The options of commands that draw: who computes, with how much memory, how far it is, and which had no effect."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from registry.cli.console import say
 from registry.errors import InputError
 
 if TYPE_CHECKING:
+    from registry.evaluation import Compared
     from registry.significance import Execution
 
 Workers = Annotated[int | None, typer.Option("--workers", envvar="REGISTRY_WORKERS", min=1, help=(
@@ -42,3 +44,15 @@ def progress(done: int, of: int) -> None:
         return
     line = f"drawing: {100 * done // of} %"
     typer.echo("\r" + (" " * len(line) + "\r" if done == of else line), err=True, nl=False)
+
+
+def say_unused(context: typer.Context, compared: Compared) -> None:
+    """Tell which options of the command line had no effect, where comparisons were made without any draw."""
+    if not compared.made or compared.drawn:
+        return
+    unused = ["resamples", "seed", "resolve", "cluster", "memory", *([] if compared.shared else ["workers"])]
+    sources = {option.opts[0]: context.get_parameter_source(option.name) for option in context.command.params
+               if option.name in unused}
+    given = [option for option, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
+    if given:
+        say(f"note: nothing had to be drawn, so {', '.join(given)} had no effect")

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from registry.cli.console import say, show
-from registry.cli.drawing import Cluster, Memory, Workers, execution
+from registry.cli.drawing import Cluster, Memory, Workers, execution, say_unused
 from registry.cli.options import Db, DryRun, MetricAlias, OutputFormat, TaskName, database
 from registry.cli.task import say_end, say_results
 from registry.errors import counted
@@ -31,6 +31,7 @@ def score(task: TaskName = None, db: Db = None, dry_run: DryRun = False) -> None
 
 
 def compare(
+    context: typer.Context,
     task: TaskName = None,
     metric: MetricAlias = None,
     test: Annotated[str | None, typer.Option("--test", help="The significance test: `registry list tests`.")] = None,
@@ -76,6 +77,7 @@ def compare(
                                        execution(workers, cluster, memory))
             compared = compare_task(session.connection, journal, row, request)
             say_results(compared=compared)
+            say_unused(context, compared)
             tables += pair_tables(session.connection, row.slug, metric)
     say_end(changed=journal.changed, dry_run=dry_run)
     show(tables, format_)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from registry.cli.console import say, show
-from registry.cli.drawing import Cluster, Memory, Workers, execution
+from registry.cli.drawing import Cluster, Memory, Workers, execution, say_unused
 from registry.cli.options import Db, DryRun, ManifestPath, OutputFormat, Root, database
 from registry.errors import counted
 
@@ -44,7 +44,7 @@ def init(db: Db = None) -> None:
     say(f"{target.path}: " + ("created" if not existed else "upgraded" if changed else "nothing changed"))
 
 
-def run(manifest: ManifestPath, root: Root = None, db: Db = None, format_: OutputFormat = None,
+def run(context: typer.Context, manifest: ManifestPath, root: Root = None, db: Db = None, format_: OutputFormat = None,
         workers: Workers = None, cluster: Cluster = None, memory: Memory = None, dry_run: DryRun = False) -> None:
     """Do the whole job: apply, score, compare, and print the leaderboards."""
     from registry.evaluation import Readings, apply, compare, declared_request, score
@@ -68,6 +68,7 @@ def run(manifest: ManifestPath, root: Root = None, db: Db = None, format_: Outpu
         compared = compare(session.connection, journal, row, request)
         tables = boards(session.connection, slug)
     say_results(scored, compared)
+    say_unused(context, compared)
     say_end(changed=journal.changed, dry_run=dry_run)
     show(tables, format_)
 
@@ -205,6 +206,8 @@ def say_results(scored: Scored | None = None, compared: Compared | None = None) 
         say(f"scores: {scored.computed} computed, {scored.unchanged} there already")
     for warning in compared.warnings if compared is not None else ():
         say(f"warning: {warning}")
+    for note in compared.notes if compared is not None else ():
+        say(f"note: {note}")
     if compared is not None and compared.made:
         say(f"comparisons: {compared.made} made; pairs: {compared.pairs_computed} tested, {compared.pairs_found} known")
 

@@ -22,6 +22,7 @@ from registry.manifest import Significance
 from registry.provenance import Signature
 from registry.significance import CORRECTIONS, OverallTest, PairTest, Settings, rank
 from registry.significance.assumptions import misuses
+from registry.significance.stepdown import STEP_DOWN
 from registry.store import catalog, comparisons, models
 from registry.store.catalog import AnyRow
 from registry.store.journal import Journal, now
@@ -30,12 +31,25 @@ from registry.store.rows import insert_many
 
 @dataclass
 class Compared:
-    """What a compare did: comparisons made, and pairs that were tested or whose results were there."""
+    """What a compare did.
+
+    Attributes:
+        made: Comparisons that were not there.
+        pairs_computed: Pairs that were tested for them.
+        pairs_found: Pairs whose results were there.
+        drawn: Whether any of them rests on random draws.
+        shared: Whether threads shared the work, as they also do that of many exact tests.
+        warnings: What may be wrong.
+        notes: What is worth knowing.
+    """
 
     made: int = 0
     pairs_computed: int = 0
     pairs_found: int = 0
+    drawn: bool = False
+    shared: bool = False
     warnings: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
 
 def compare(connection: Connection, journal: Journal, task_row: AnyRow, request: Request) -> Compared:
@@ -66,10 +80,23 @@ def compare(connection: Connection, journal: Journal, task_row: AnyRow, request:
             catalog.set_values(connection, models.comparison, there.comparison_id, sequence=latest + 1)
             journal.event(connection, "compare-again", task_row.slug, signature=there.signature)
         shown.append(digest)
+    if compared.drawn and (note := _idle_resolve(request.significance)):
+        compared.notes.append(note)
     for old in comparisons.obsolete(connection, task_row.slug, shown, request.metrics):
         catalog.set_values(connection, models.comparison, old.comparison_id, sequence=0)
         journal.event(connection, "board-retired", task_row.slug, signature=old.signature)
     return compared
+
+
+def _idle_resolve(asked: Significance) -> str | None:
+    """Say why no pair is drawn again though `resolve` asks for it."""
+    if asked.resolve is None:
+        return None
+    if CORRECTIONS[asked.correction].function is None:
+        return f"resolve has no effect: {asked.correction} adjusts the draws of all pairs; raise resamples instead"
+    if asked.resolve <= asked.resamples:
+        return f"resolve has no effect: it is {asked.resolve}, and {asked.resamples} resamples are drawn at once"
+    return None
 
 
 @dataclass(frozen=True)
@@ -104,6 +131,8 @@ class _Comparing:
         methods = {row.method for row in results}
         by_draws = CORRECTIONS[self.asked.correction].function is None
         drawn = by_draws or "monte-carlo" in methods or bool(np.isfinite(intervals).any())
+        self.compared.drawn |= drawn
+        self.compared.shared |= drawn or self.test.name in STEP_DOWN
         comparison_id = self._keep_comparison(digest, sequence, methods, len(pairs), drawn=drawn)
         insert_many(self.connection, models.comparison_pair, [
             {"comparison_id": comparison_id, "position": n,

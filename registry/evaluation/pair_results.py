@@ -76,7 +76,8 @@ class PairResults:
         """
         pairs = [self._pair(a, b, self.asked.resamples) for a, b in combinations(range(len(self.board.members)), 2)]
         results, resamples = self._results(pairs), self.asked.resamples
-        while resamples < (self.asked.resolve or 0):
+        by_pair = CORRECTIONS[self.asked.correction].function is not None
+        while by_pair and resamples < (self.asked.resolve or 0):
             open_ = [int(n) for n in np.flatnonzero(~self.decide(pairs, results)[1])]
             if not open_:
                 break

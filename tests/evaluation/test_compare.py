@@ -292,6 +292,39 @@ def test_workers_and_memory_change_no_bit(many, registry):
     assert "not a size" in registry("compare", "--memory", "lots", exit_code=3).stderr
 
 
+@pytest.mark.parametrize(("options", "unused"), [
+    (("--dask", "tcp://nowhere:8786", "--workers", "2", "--alpha", "0.01"), "--dask"),  # threads share the exact tests
+    (("--test", "sign", "--workers", "2", "--memory", "1G"), "--workers, --memory"),
+    (("--resolve", "1000", "--alpha", "0.01"), "--resolve"),
+    (("--seed", "5", "--resamples", "500"), "--resamples, --seed"),
+    (("--alpha", "0.01"), None),
+    (("--test", "bootstrap", "--resamples", "500", "--seed", "5", "--workers", "2"), None),
+])
+def test_options_of_draws_that_had_no_effect_are_told(many, registry, monkeypatch, options, unused):
+    monkeypatch.setenv("REGISTRY_MEMORY", "512M")  # set once for all commands: nothing to tell
+    registry("run", many.write())
+    told = registry("compare", *options).stderr
+    assert (f"note: nothing had to be drawn, so {unused} had no effect\n" in told) if unused else ("note" not in told)
+    assert "note" not in registry("compare", *options).stderr  # nothing is made
+
+
+def test_run_tells_options_without_effect_too(many, registry):
+    assert "nothing had to be drawn, so --dask had" in registry("run", many.write(), "--dask", "tcp://nowhere").stderr
+
+
+@pytest.mark.parametrize(("options", "says"), [
+    (("--correction", "max-t"), "max-t adjusts the draws of all pairs; raise resamples instead"),
+    (("--resamples", "1000"), "it is 1000, and 1000 resamples are drawn at once"),
+    (("--resamples", "500"), None),
+])
+def test_where_nothing_can_be_drawn_again_resolve_is_told_to_have_no_effect(many, registry, options, says):
+    many.significance = {"seed": 1, "test": "bootstrap(variant=studentized)" if "max-t" not in options else "bootstrap",
+                         "resamples": 200}
+    registry("run", many.write())
+    told = registry("compare", *options, "--resolve", "1000").stderr
+    assert (f"note: resolve has no effect: {says}" in told) if says else ("note" not in told)
+
+
 def test_bootstrap_within_strata(many, registry):
     """A stratum in which nothing ever differs adds no variance: the interval is that of the other stratum alone."""
     for labels in many.systems.values():
