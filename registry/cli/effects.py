@@ -34,7 +34,10 @@ def effects(
     workers: Workers = None,
     memory: Memory = None,
 ) -> None:
-    """Print effect sizes of every pair, and equivalence, clustering and normality of its differences."""
+    """Print effect sizes and equivalence of every pair.
+
+    Clustering and normality of its differences stand beside them.
+    """
     from registry.evaluation.effects import pair_effects
 
     given = {"margin": margin, "confidence": confidence, "unit": unit}
@@ -53,7 +56,10 @@ def best(
     workers: Workers = None,
     memory: Memory = None,
 ) -> None:
-    """Print which systems may be the best one, and which ranks every system may have, all at once."""
+    """Print which systems may be the best, and which ranks are open.
+
+    All statements hold together, at one level.
+    """
     from registry.evaluation.effects import best_systems
 
     given = {"alpha": alpha, "resamples": resamples, "unit": unit}

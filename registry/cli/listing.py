@@ -32,7 +32,10 @@ def list_(
     db: Db = None,
     format_: OutputFormat = None,
 ) -> None:
-    """List tasks, submissions or runs of the registry, or the metrics, readers, tests and corrections there are."""
+    """List what the registry holds, or what the program knows.
+
+    It holds tasks, submissions and runs; the program knows metrics, readers, tests and corrections.
+    """
     from registry.reports.table import Table
 
     known = {Thing.metrics: _metrics, Thing.readers: _readers, Thing.tests: _tests,

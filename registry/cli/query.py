@@ -16,7 +16,10 @@ def query(
     db: Db = None,
     format_: OutputFormat = None,
 ) -> None:
-    """Answer one SELECT over the registry's tables and views; it can change and reach nothing."""
+    """Answer one SELECT over the registry's tables and views.
+
+    It can change and reach nothing.
+    """
     from registry.reports.table import Table
     from registry.store.query import query as run_query
 

@@ -57,7 +57,10 @@ def compare(
     format_: OutputFormat = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Test all pairs of every leaderboard and rank; what is not given is as the task declares it."""
+    """Test all pairs of every leaderboard, and rank.
+
+    What is not given is as the task declares it.
+    """
     from registry.evaluation import compare as compare_task
     from registry.evaluation import declared_request
     from registry.reports.boards import pair_tables

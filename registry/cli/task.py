@@ -37,7 +37,7 @@ class Kind(StrEnum):
 
 
 def init(db: Db = None) -> None:
-    """Create the registry, or upgrade its schema to this version of the program."""
+    """Create the registry, or upgrade it to this program's schema."""
     target = database(db)
     existed = target.path.exists()
     changed = target.create()
@@ -46,7 +46,7 @@ def init(db: Db = None) -> None:
 
 def run(context: typer.Context, manifest: ManifestPath, root: Root = None, db: Db = None, format_: OutputFormat = None,
         workers: Workers = None, cluster: Cluster = None, memory: Memory = None, dry_run: DryRun = False) -> None:
-    """Do the whole job: apply, score, compare, and print the leaderboards."""
+    """Do the whole job: apply, score, compare, print the leaderboards."""
     from registry.evaluation import Readings, apply, compare, declared_request, score
     from registry.reports.boards import boards
     from registry.store import catalog
@@ -74,7 +74,10 @@ def run(context: typer.Context, manifest: ManifestPath, root: Root = None, db: D
 
 
 def apply(manifest: ManifestPath, root: Root = None, db: Db = None, dry_run: DryRun = False) -> None:
-    """Bring what a manifest declares into the registry; files that are there already are left alone."""
+    """Bring what a manifest declares into the registry.
+
+    Files that are there already are left alone.
+    """
     from registry.evaluation import Readings
     from registry.evaluation import apply as apply_task
     from registry.store.journal import Journal
@@ -94,7 +97,10 @@ def check(
     test_set: Annotated[str | None, typer.Option("--test-set", help="The test set that FILE is for.")] = None,
     root: Root = None,
 ) -> None:
-    """Check a manifest with all its files, or one submission against it; touches no database."""
+    """Check a manifest with all its files, or one submission.
+
+    It touches no database.
+    """
     from registry.evaluation import check as check_task
     from registry.evaluation.submissions import declare, expanded
     from registry.manifest.spec import Submit
@@ -135,7 +141,10 @@ def submit(
     db: Db = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Bring one submission into the registry, under the rules of a task that is there."""
+    """Bring one more submission to a task into the registry.
+
+    It is read under the rules of the task, which is there.
+    """
     from registry.evaluation import Readings
     from registry.evaluation import submit as submit_one
     from registry.evaluation.resolve import resolve_stored

@@ -130,6 +130,12 @@ def test_help_costs_less_than_a_quarter_second_of_cpu():
     assert (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime) < 0.25
 
 
+def test_help_cuts_no_line_of_the_list_of_commands():
+    listed = run_process("--help", env={**os.environ, "COLUMNS": "80"}).stdout.partition("Commands:\n")[2].splitlines()
+    assert len(listed) == 13
+    assert all(line.endswith(".") and not line.endswith("...") for line in listed)
+
+
 def test_usage_errors_exit_with_2():
     assert run_process("bord").returncode == 2
     assert run_process("list", "things").returncode == 2
