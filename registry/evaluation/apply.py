@@ -9,10 +9,17 @@ from typing import Any
 from sqlalchemy import Connection
 
 from registry.errors import InputError, counted
-from registry.evaluation.gold import apply_gold
+from registry.evaluation.gold import apply_gold, check_types
 from registry.evaluation.readings import Readings
 from registry.evaluation.resolve import ResolvedTask, resolve_stored
-from registry.evaluation.submissions import Change, Declared, apply_submission, check_runs, declared, realign
+from registry.evaluation.submissions import (
+    Change,
+    Declared,
+    apply_submission,
+    check_runs,
+    declared,
+    realign,
+)
 from registry.identity import digest
 from registry.store import catalog, models, sources
 from registry.store.catalog import AnyRow
@@ -68,6 +75,10 @@ def apply(connection: Connection, journal: Journal, readings: Readings, task: Re
         if apply_gold(connection, journal, readings, task, task_row, test_set, applied.version_before,
                       redeclared=applied.task_changed):
             applied.gold.append(test_set.name)
+    if applied.task_changed or applied.gold:
+        applied.warnings += check_types(task, {
+            row.name: catalog.gold_types(connection, row.gold_revision_id)
+            for row in catalog.test_sets(connection, task_row.task_id)})
     for one in submissions:
         _apply_one(connection, journal, readings, task_row, one, applied)
     _follow_others(connection, journal, readings, task, task_row, applied)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from registry.errors import InputError, counted
 from registry.evaluation.alignment import align
-from registry.evaluation.gold import read_gold
+from registry.evaluation.gold import check_types, read_gold
 from registry.evaluation.resolve import ResolvedTask
 from registry.evaluation.submissions import Declared, check_runs, declared
 from registry.items import Item
@@ -39,6 +39,9 @@ def check(task: ResolvedTask, one: Declared | None = None) -> Checked:
     submissions = list(declared(task)) if one is None else [one]
     if one is None:
         check_runs(task, submissions)
+        checked.warnings += check_types(task, {
+            name: {type_ for item in items for _, type_ in task.readers[name].answer_set(item.gold)}
+            for name, items in gold.items()})
     for submission in submissions:
         for document in submission.documents:
             _check(document, submission, gold[submission.test_set.name], checked)

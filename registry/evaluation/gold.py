@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
 
 from sqlalchemy import Connection
 
-from registry.errors import InputError, MismatchError
+from registry.errors import InputError, ManifestError, MismatchError, suggest
 from registry.evaluation.readings import Readings
 from registry.evaluation.resolve import ResolvedTask
 from registry.identity import canonical_json, digest_lines
@@ -62,6 +62,28 @@ def split_cluster(clusters: Iterable[Hashable], strata: Iterable[Hashable]) -> i
     stratum_of: dict[Hashable, Hashable] = {}
     return next((n for n, (cluster, stratum) in enumerate(zip(clusters, strata, strict=True))
                  if stratum_of.setdefault(cluster, stratum) != stratum), None)
+
+
+def check_types(task: ResolvedTask, known: Mapping[str, Set[str]]) -> list[str]:
+    """Check that metrics of answers of one type have any; warns of the test sets whose gold has none.
+
+    Args:
+        task: The task.
+        known: The types of answers in every test set's gold.
+
+    Raises:
+        ManifestError: The gold of no test set has answers of the type.
+    """
+    warnings = []
+    everywhere = set().union(*known.values())
+    for n, (alias, metric) in enumerate(task.metrics.items()):
+        for type_ in metric.types():
+            if type_ not in everywhere:
+                raise ManifestError(f"the gold has no {metric.takes} of type {type_!r}; {suggest(type_, everywhere)}",
+                                    path=task.root.manifest, key=f"metric[{n}]")
+            warnings += [f"{alias}: the gold of test set {name!r} has no {metric.takes} of type {type_!r}; "
+                         f"{suggest(type_, types)}" for name, types in known.items() if type_ not in types]
+    return warnings
 
 
 def apply_gold(connection: Connection, journal: Journal, readings: Readings, task: ResolvedTask, task_row: AnyRow,

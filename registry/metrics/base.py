@@ -37,6 +37,10 @@ class Metric(Value):
         """The named golds that the metric compares with, where an item can have several."""
         return ()
 
+    def types(self) -> tuple[str, ...]:
+        """The types of answers that alone count, where it does not take all."""
+        return ()
+
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> NDArray[np.float64]:
         """Give the family's columns for many items, [items, columns]."""
         rows = [self.statistics(item, answer) for item, answer in zip(items, answers, strict=True)]

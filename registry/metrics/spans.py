@@ -20,6 +20,10 @@ class _SpanMetric(QuotientMetric):
 
     type: str | None = None
 
+    def types(self) -> tuple[str, ...]:
+        """The one type, if it is restricted."""
+        return () if self.type is None else (self.type,)
+
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give (spans that are right, spans of the answer, spans of the gold)."""
         gold = {s for s in item.gold.spans if self.type in (None, s.type)}

@@ -105,6 +105,13 @@ def item_attribute(connection: Connection, gold_revision_id: int, name: str) -> 
     return {row.item_id: row.value for row in connection.execute(query)}
 
 
+def gold_types(connection: Connection, gold_revision_id: int) -> set[str]:
+    """The types of a gold revision's answers."""
+    table = models.answer
+    query = select(table.c.type).distinct().where(table.c.gold_revision_id == gold_revision_id, table.c.in_gold)
+    return set(connection.execute(query).scalars())
+
+
 def submissions(connection: Connection, task_id: int) -> Sequence[AnyRow]:
     """Every submission to a task, with the names of its team, system and test set."""
     s, system, team, test_set = models.submission, models.system, models.team, models.test_set

@@ -104,6 +104,39 @@ def test_the_version_counts_from_the_last_apply(task, registry):
     assert "task.version is still '2'" in registry("run", task.write(), exit_code=4).stderr
 
 
+@pytest.fixture
+def tagged(tmp_path):
+    """Two test sets of one sentence each, news with a person and chat with a place; the metric is of `type`."""
+    def write(type_):
+        for name, tag in (("news", "B-person"), ("chat", "B-place")):
+            (tmp_path / f"{name}.conll").write_text(f"Ada\t{tag}\n")
+        sets = "".join(f'[[test_set]]\nname = "{name}"\ngold = "{name}.conll"\nformat = "bio"\n'
+                       'options = { scheme = "iob2" }\n' for name in ("news", "chat"))
+        (tmp_path / "task.toml").write_text(
+            f'manifest = 1\n[task]\nid = "tagged"\n{sets}[[metric]]\nid = "f"\nname = "SpanF"\n'
+            f'options = {{ type = "{type_}" }}\n[significance]\nseed = 1\n')
+        return tmp_path / "task.toml"
+
+    return write
+
+
+def test_a_type_that_no_gold_has_is_refused(tagged, registry, tmp_path):
+    for command in ("check", "apply"):
+        told = registry(command, tagged("persn"), exit_code=3).stderr
+        assert "task.toml: metric[0]: the gold has no span of type 'persn'; did you mean 'person'?" in told
+        assert "Known: person, place" in told
+    assert not list(tmp_path.glob("*.duckdb"))
+    registry("apply", tagged("person"))
+    assert "no span of type 'persn'" in registry("apply", tagged("persn"), exit_code=3).stderr
+
+
+def test_a_type_that_one_gold_lacks_is_warned_of(tagged, registry):
+    for command in ("check", "apply"):
+        told = registry(command, tagged("person")).stderr
+        assert "warning: f: the gold of test set 'chat' has no span of type 'person'; known: place" in told
+    assert "warning" not in registry("apply", tagged("person")).stderr
+
+
 def test_a_submission_that_does_not_fit_new_gold_takes_no_part(task, registry):
     """One that came by `submit` cannot answer an item that the gold gained: it must not stand in the way."""
     registry("run", task.write())
