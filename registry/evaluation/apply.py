@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from registry.errors import InputError, counted
+from registry.errors import InputError, counted, suggest
 from registry.evaluation.gold import apply_gold, check_types
 from registry.evaluation.readings import Readings
 from registry.evaluation.resolve import ResolvedTask, resolve_stored
@@ -18,6 +18,7 @@ from registry.evaluation.submissions import (
     apply_submission,
     check_runs,
     declared,
+    natural,
     realign,
 )
 from registry.identity import digest
@@ -91,8 +92,11 @@ def submit(connection: Connection, journal: Journal, readings: Readings, task_ro
     Raises:
         InputError: The file is wrong, or the same system and version is there with other content.
     """
-    applied = Applied(task_row.slug)
-    check_runs(resolve_stored(task_row.manifest, task_row.slug), [one])
+    applied, task = Applied(task_row.slug), resolve_stored(task_row.manifest, task_row.slug)
+    check_runs(task, [one])
+    tracks = catalog.tracks(connection, task_row.task_id)
+    if one.track is not None and one.track not in {task.manifest.submission.track, *tracks}:
+        applied.warnings.append(f"track {one.track!r} is new to {task_row.slug}; {suggest(one.track, tracks)}")
     _apply_one(connection, journal, readings, task_row, one, applied)
     return applied
 
@@ -133,6 +137,9 @@ def _apply_task(connection: Connection, journal: Journal, task: ResolvedTask, co
         insert(connection, models.task, slug=manifest.task.id, created_at=now(), **values)
         applied.task_changed = True
     elif any(row._mapping[k] != v for k, v in values.items()):
+        if natural(manifest.task.version) < natural(row.version):
+            applied.warnings.append(f"task.version goes down, from {row.version!r} to {manifest.task.version!r}; is "
+                                    "this an older manifest?")
         catalog.set_values(connection, models.task, row.task_id, **values)
         applied.task_changed = True
     row = catalog.get(connection, models.task, slug=manifest.task.id)

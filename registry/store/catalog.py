@@ -125,6 +125,11 @@ def submissions(connection: Connection, task_id: int) -> Sequence[AnyRow]:
     return connection.execute(query).all()
 
 
+def tracks(connection: Connection, task_id: int) -> set[str]:
+    """The names of a task's tracks."""
+    return set(connection.execute(select(models.track.c.name).where(models.track.c.task_id == task_id)).scalars())
+
+
 def find_submission(connection: Connection, test_set_id: int, team: str, system: str, version: str) -> AnyRow | None:
     """The submission of that name, or None."""
     s, sy, t = models.submission, models.system, models.team

@@ -104,6 +104,28 @@ def test_the_version_counts_from_the_last_apply(task, registry):
     assert "task.version is still '2'" in registry("run", task.write(), exit_code=4).stderr
 
 
+@pytest.mark.parametrize(("before", "after", "down"), [("10", "9", True), ("9", "10", False), ("1.2.0", "1.10", False)])
+def test_a_version_that_goes_down_is_told(task, registry, before, after, down):
+    task.version = before
+    registry("run", task.write())
+    task.version = after
+    told = registry("run", task.write()).stderr
+    assert (f"task.version goes down, from '{before}' to '{after}'" in told) == down
+
+
+def test_a_new_track_of_submit_is_told_with_those_that_are_known(task, registry):
+    task.extra = '[[submit]]\nfile = "d.tsv"\nsystem = "d"\ntrack = "closed"\n'
+    task.submission = {"track": "open"}
+    task.write()
+    (task.folder / "d.tsv").write_text("".join(f"{k}\t{v}\n" for k, v in task.gold.items()))
+    registry("run", task.manifest)
+    submit = ("submit", "small", task.folder / "d.tsv", "--system", "e", "--track")
+    told = registry(*submit, "opne").stderr
+    assert "warning: track 'opne' is new to small; did you mean 'open'? Known: closed, open" in told
+    for track in ("open", "closed"):
+        assert "is new" not in registry(*submit, track).stderr
+
+
 @pytest.fixture
 def tagged(tmp_path):
     """Two test sets of one sentence each, news with a person and chat with a place; the metric is of `type`."""
