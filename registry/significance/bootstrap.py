@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
 from tempfile import TemporaryFile
 from typing import ClassVar, Literal
 
@@ -24,11 +23,11 @@ from registry.significance.draws import resampled_sums
 from registry.significance.ideal import MOST_UNDEFINED, ideal_tail
 from registry.significance.matrix import Floats, StatisticMatrix
 from registry.significance.permutation import monte_carlo_tail
-from registry.significance.recentred import TILE, Recentred, recentred, tolerance
+from registry.significance.recentred import Recentred, recentred, tile_of, tolerance
 from registry.significance.runs import crossed_scores, unfit_runs
 from registry.significance.studentized import bootstrap_t
 
-Scores = dict[int, Floats]  # of every system in all resamples
+_TASKS = 16  # into which all pairs are divided, at most
 
 
 @dataclass(frozen=True, repr=False)
@@ -99,20 +98,21 @@ def why_fixed(matrix: StatisticMatrix) -> str | None:
     return "one unit cannot be resampled" if matrix.strata is None else "strata of one unit each cannot be resampled"
 
 
-def _drawn(pairs: Sequence[Observed], test: Callable[[Sequence[Observed], Scores, Settings], list[Tail]],
+def _drawn(pairs: Sequence[Observed], test: Callable[[Sequence[Observed], Floats, Settings], list[Tail]],
            settings: Settings) -> list[Tail]:
-    """Test pairs by the scores of their systems in the resamples, which all of them share."""
+    """Test pairs by the scores of their systems in the resamples, [systems, resamples], which all of them share."""
     if not pairs:
         return []
     matrix = pairs[0].matrix
     chosen = sorted({system for o in pairs for system in o.pair})
-    some = matrix if len(chosen) == matrix.statistics.shape[1] else matrix.of_systems(chosen)
-    scores = dict(zip(chosen, resampled_scores(some, settings).T, strict=True))
-
-    def tile(o: Observed) -> tuple[int, int]:
-        return o.pair[0] // TILE, o.pair[1] // TILE
-
-    groups = [list(group) for _, group in groupby(sorted(pairs, key=tile), key=tile)]
+    if len(chosen) < matrix.statistics.shape[1]:
+        some, place = matrix.of_systems(chosen), {system: n for n, system in enumerate(chosen)}
+        return _drawn([replace(o, matrix=some, pair=(place[o.pair[0]], place[o.pair[1]])) for o in pairs], test,
+                      settings)
+    scores = resampled_scores(matrix, settings).T
+    order = sorted(pairs, key=tile_of)
+    many = -(-len(pairs) // _TASKS)
+    groups = [order[at:at + many] for at in range(0, len(pairs), many)]
     tested = settings.execution.here.map(lambda group: test(group, scores, settings), groups)
     found = {o.pair: tail for group, tails in zip(groups, tested, strict=True)
              for o, tail in zip(group, tails, strict=True)}
@@ -147,14 +147,14 @@ def _room(shape: tuple[int, int], most: int) -> Floats:
         return np.memmap(file, dtype=np.float64, mode="w+", shape=shape)
 
 
-def _recentred(pairs: Sequence[Observed], scores: Scores, settings: Settings) -> list[Tail]:
+def _recentred(pairs: Sequence[Observed], scores: Floats, settings: Settings) -> list[Tail]:
     """Test some pairs; undefined resamples count as extreme."""
     rank = _rank(settings) if settings.interval == "dual" else 0
     found = recentred(pairs, scores, settings.alternative, rank)
     return [_tail(o, scores, settings, of) for o, of in zip(pairs, found, strict=True)]
 
 
-def _tail(o: Observed, scores: Scores, settings: Settings, found: Recentred) -> Tail:
+def _tail(o: Observed, scores: Floats, settings: Settings, found: Recentred) -> Tail:
     """The p-value of so many extremes, and the interval."""
     alternative = settings.alternative
     if not found.moves and o.difference:
@@ -171,7 +171,7 @@ def _tail(o: Observed, scores: Scores, settings: Settings, found: Recentred) -> 
     return replace(tail, ci_low=low, ci_high=high)
 
 
-def _berg_kirkpatrick(pairs: Sequence[Observed], scores: Scores, settings: Settings) -> list[Tail]:  # noqa: ARG001
+def _berg_kirkpatrick(pairs: Sequence[Observed], scores: Floats, settings: Settings) -> list[Tail]:  # noqa: ARG001
     """Count the resamples in which the better system's gain is more than twice what was observed."""
     tails = []
     for o in pairs:

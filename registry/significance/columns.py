@@ -71,27 +71,27 @@ class Columns:
         return replace(self, own=self.own[units], apart=places[there], rest=self.rest[there])
 
     def sums(self, counts: NDArray[Any], units: slice = slice(None)) -> NDArray[Any]:
-        """Sum the columns over draws, [draws, own and derived], of which each took every unit as often as told.
+        """Sum the columns over draws, [own and derived, draws], of which each took every unit as often as told.
 
         Args:
-            counts: [draws, units].
+            counts: [units, draws].
             units: Which they are.
         """
         counts = counts.astype(self.own.dtype, copy=False)
-        sums: NDArray[Any] = counts @ self.own[units]
+        sums: NDArray[Any] = self.own[units].T @ counts
         if not len(self.bases):
             return sums
         start, stop, _ = units.indices(len(self.own))
         there = slice(*np.searchsorted(self.apart, (start, stop)))
-        rest = counts[:, self.apart[there] - start] @ self.rest[there]
-        rest += self.constants * sums[:, -1:]
-        rest += sums.take(self.bases, axis=1)
-        return np.concatenate([sums, rest], axis=1)
+        rest = self.rest[there].T @ counts[self.apart[there] - start]
+        rest += self.constants[:, None] * sums[-1]
+        rest += sums[self.bases]
+        return np.concatenate([sums, rest])
 
     def lay_out(self, sums: NDArray[Any]) -> Floats:
-        """Sums [draws, own and derived] as [draws, systems, columns], the draws of one lying together."""
-        laid_out: Floats = sums.T[self.places].astype(np.float64, order="C")
-        return laid_out.reshape(*self.shape, len(sums)).transpose(2, 0, 1)
+        """Sums [own and derived, draws] as [draws, systems, columns], the draws of one lying together."""
+        laid_out: Floats = sums[self.places].astype(np.float64, copy=False)
+        return laid_out.reshape(*self.shape, -1).transpose(2, 0, 1)
 
 
 def _derived(distinct: NDArray[Any], near: int) -> dict[int, tuple[int, float]]:

@@ -28,7 +28,7 @@ SIGNS, COUNTS, LABELS, RUNS = range(4)  # the kinds of streams: permutations, bo
 
 _UNCLEAR = 2**16 - 1  # no two counts
 _ALL = 2**64 - 1  # whole random words, drawn without holding other threads up
-_CHUNK = 2**10  # units whose bits are expanded at once: a core keeps them
+_CHUNK = 2**11  # units whose bits are expanded at once: a core keeps them
 _VALUES = 2**17  # sums of pairs that swaps leave, at once: 1 MiB of float64
 _CELLS = 2**21  # draws times units whose counts are drawn at once, 8 MiB: part of what a seed means
 
@@ -170,9 +170,9 @@ class _Swaps(Generic[Used]):
 
     def __call__(self, numbered: tuple[int, int]) -> Used:
         block, draws = numbered
-        sums = reduce(np.add, (self.columns.sums(taken.T, part)
+        sums = reduce(np.add, (self.columns.sums(taken, part)
                                for part, taken in swaps(len(self.columns.own), block, self.seed)))
-        return self.use(self.columns.lay_out(sums[:draws]))
+        return self.use(self.columns.lay_out(sums[:, :draws]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,8 +184,8 @@ class _Resamples(Generic[Used]):
     def __call__(self, numbered: tuple[int, int]) -> Used:
         block, draws = numbered
         sums = reduce(np.add, (np.concatenate([
-            columns.sums(counts) for _, counts in resamples_of(len(columns.own), draws, block, self.seed, stratum)])
-            for stratum, columns in self.parts))
+            columns.sums(counts.T) for _, counts in resamples_of(len(columns.own), draws, block, self.seed, stratum)],
+            axis=1) for stratum, columns in self.parts))
         return self.use(self.parts[0][1].lay_out(sums))
 
 

@@ -17,6 +17,10 @@ Score = Callable[[Floats], Floats]
 Quotient = tuple[tuple[int, ...], tuple[int, ...]]
 
 
+_STEPS = np.array([1.0, *(10.0**-places for places in range(1, 7)), RESOLUTION])
+_SLACKS = np.array([0.0, *(RESOLUTION / 2 * 10.0**places * (1 + 1e-6) for places in range(1, 7)), 0.0])
+
+
 def as_whole(values: Floats) -> NDArray[np.int64] | None:
     """The values as whole multiples of one step: 1, or the decimal one of at most six places that they were written in.
 
@@ -25,14 +29,12 @@ def as_whole(values: Floats) -> NDArray[np.int64] | None:
     places are taken in steps of 2^-30, and others, or too large ones, not at all (None).
     """
     largest = float(np.abs(values).max(initial=0))
-    for step in (1.0, *(10.0**-places for places in range(1, 7)), RESOLUTION):
-        slack = 0 if step in (1.0, RESOLUTION) else RESOLUTION / 2 / step * (1 + 1e-6)
-        first = values[:4] / step  # most steps fail here
-        if np.abs(first - np.rint(first)).max(initial=0) > slack:
-            continue
+    first = values[:4].reshape(-1, 1) / _STEPS  # at which most steps fail
+    may_be = (np.abs(first - np.rint(first)) <= _SLACKS).all(axis=0)
+    for step, slack in zip(_STEPS[may_be].tolist(), _SLACKS[may_be].tolist(), strict=True):
         whole = np.rint(values / step)
         if np.abs(values / step - whole).max(initial=0) <= slack and largest / step * values.size < 2**62:
-            return whole.astype(np.int64)
+            return np.asarray(whole, dtype=np.int64)
     return None
 
 

@@ -70,9 +70,10 @@ class Permutation(PairTest):
             return _studentized(pairs, settings)
         if isinstance(pairs[0].matrix, PairMatrix):
             return _correlated(pairs, settings)
-        exact = settings.execution.here.map(lambda o: _exact(o, settings), pairs)
-        found = dict(zip((o.pair for o in pairs), exact, strict=True))
-        drawn = [o for o in pairs if found[o.pair] is None]
+        coarse = [o for o in pairs if not _is_fine(o)]  # a thread for each of the others would be more than its work
+        exact = settings.execution.here.map(lambda o: _exact(o, settings), coarse)
+        found = dict(zip((o.pair for o in coarse), exact, strict=True))
+        drawn = [o for o in pairs if found.get(o.pair) is None]
         found |= dict(zip((o.pair for o in drawn), _monte_carlo(drawn, settings), strict=True))
         return [tail for o in pairs if (tail := found[o.pair]) is not None]
 
@@ -126,7 +127,7 @@ def _of_runs(pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
 
 def _on_lattice(observed: Observed, settings: Settings) -> Tail | None:
     matrix = observed.matrix
-    if matrix.quotient is None or _is_fine(observed):
+    if matrix.quotient is None:
         return None
     if (whole := matrix.whole_parts(observed.pair)) is None:
         return None
@@ -154,11 +155,11 @@ def _on_lattice(observed: Observed, settings: Settings) -> Tail | None:
 
 def _is_fine(observed: Observed) -> bool:
     """Whether few units tell, without the work of all, that differences of numerators lie on too fine a lattice."""
-    over, under = (part[:, list(observed.pair)] for part in observed.matrix.parts)
-    if observed.n_discordant <= HALVES or (under[:, 0] != under[:, 1]).any():
+    if observed.matrix.quotient is None or observed.n_discordant <= HALVES:
         return False
-    some = as_whole(over[:_TELLING])
-    return some is not None and is_fine(some[:, 0] - some[:, 1])
+    (a, b), (over, under) = observed.pair, observed.matrix.parts
+    some = as_whole(over[:_TELLING, [a, b]])
+    return some is not None and is_fine(some[:, 0] - some[:, 1]) and np.array_equal(under[:, a], under[:, b])
 
 
 class _Quotients:

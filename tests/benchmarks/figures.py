@@ -22,7 +22,8 @@ def measure(name):
 
 
 def seconds(function, *arguments):
-    """How long one call takes."""
+    """How long one call takes, after a pause in which the threads of a BLAS that was used before stop spinning."""
+    time.sleep(0.1)
     start = time.perf_counter()
     function(*arguments)
     return time.perf_counter() - start

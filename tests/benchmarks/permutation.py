@@ -43,7 +43,7 @@ def _mean():
     signs = np.random.default_rng(0).choice([-1, 1], (flips, units)).astype(np.float32)
 
     def peer():
-        for block in range(flips // draws.BLOCK):
+        for block, _ in draws.blocks(flips):
             for _, taken in draws.swaps(units, block, 0):
                 taken.astype(np.float32)
         signs @ differences

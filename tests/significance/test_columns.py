@@ -33,11 +33,11 @@ def test_sums_are_those_of_the_statistics(name):
     statistics = STATISTICS[name].astype(float)
     counts = np.random.default_rng(3).multinomial(len(statistics), np.full(len(statistics), 1 / len(statistics)), 50)
     columns, expected = Columns.of(statistics), np.einsum("du,usc->dsc", counts, statistics)
-    assert np.array_equal(columns.lay_out(columns.sums(counts)), expected)
+    assert np.array_equal(columns.lay_out(columns.sums(counts.T)), expected)
     thirds = [slice(at, at + 67) for at in range(0, len(statistics), 67)]
-    assert np.array_equal(columns.lay_out(sum(columns.sums(counts[:, part], part) for part in thirds)), expected)
+    assert np.array_equal(columns.lay_out(sum(columns.sums(counts.T[part], part) for part in thirds)), expected)
     strata = [np.flatnonzero(np.arange(len(statistics)) % 3 == n) for n in range(3)]
-    assert np.array_equal(columns.lay_out(sum(columns.of_units(units).sums(counts[:, units]) for units in strata)),
+    assert np.array_equal(columns.lay_out(sum(columns.of_units(units).sums(counts.T[units]) for units in strata)),
                           expected)
 
 

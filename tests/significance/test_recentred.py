@@ -26,7 +26,7 @@ def scores(kind):
             drawn[rng.random(drawn.shape) < 0.02] = math.nan
         case "constant":
             drawn[:] = drawn[0]
-    return {system: np.ascontiguousarray(of_system) for system, of_system in enumerate(drawn.T)}
+    return np.ascontiguousarray(drawn.T)
 
 
 @pytest.mark.parametrize("rank", [0, 1, 2, 150, 1500, RESAMPLES])
