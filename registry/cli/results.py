@@ -39,7 +39,7 @@ def compare(
     seed: Annotated[int | None, typer.Option("--seed", help="Of the random draws.")] = None,
     alternative: Annotated[str | None, typer.Option("--alternative", help=(
         "two-sided, greater (the better system is better) or less."))] = None,
-    unit: Annotated[str | None, typer.Option("--unit", help="item, or cluster.")] = None,
+    unit: Annotated[str | None, typer.Option("--unit", help="item, cluster, or response.")] = None,
     alpha: Annotated[float | None, typer.Option("--alpha", help="The level of significance.")] = None,
     correction: Annotated[str | None, typer.Option("--correction", help=(
         "Of the p-values of all pairs: `registry list corrections`."))] = None,

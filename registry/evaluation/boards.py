@@ -73,7 +73,8 @@ class Board:
         metric: What it is scored by.
         members: Who takes part, best first, ties by name.
         digests: Of every member's statistics here, units included.
-        matrix: The statistics, members as systems, items in the order of their keys.
+        items: Which items of the gold take part, by their numbers in it, in the order of their keys.
+        matrix: The statistics, members as systems and these items as rows, unless answers are (`by_response`).
         scores: [members].
         run_scores: Of every member's runs, [runs].
     """
@@ -82,6 +83,7 @@ class Board:
     metric: Metric
     members: list[AnyRow]
     digests: list[str]
+    items: NDArray[np.int64]
     matrix: StatisticMatrix
     scores: NDArray[np.float64]
     run_scores: list[NDArray[np.float64]]
@@ -153,7 +155,7 @@ def load(connection: Connection, place: Place, asked: Significance) -> Board | N
     contents = averages.digests if matrix.runs is None else [[digest_array(of_system)] for of_system in matrix.runs]
     return Board(
         place, metric, [place.members[n] for n in best_first],
-        [digest_json([*contents[n], *groups]) for n in best_first],
+        [digest_json([*contents[n], *groups]) for n in best_first], order,
         matrix.of_systems(best_first), scores[best_first],
         [metric.score(runs[n].sum(axis=0)) for n in best_first])
 

@@ -18,6 +18,7 @@ from registry.evaluation.boards import Board, load, places
 from registry.evaluation.pair_results import PairResults
 from registry.evaluation.requests import Request
 from registry.evaluation.resolve import resolve_significance, unfit
+from registry.evaluation.responses import by_response
 from registry.manifest import Significance
 from registry.provenance import Signature
 from registry.significance import CORRECTIONS, OverallTest, PairTest, Settings, rank
@@ -75,6 +76,8 @@ def compare(connection: Connection, journal: Journal, task_row: AnyRow, request:
             if (board := load(connection, place, request.significance)) is None:
                 compared.warnings.append(f"{place.name}: there is no item that all systems have answered, so no board")
                 continue
+            if request.significance.unit == "response":
+                board = by_response(connection, board)
             _Comparing(connection, journal, board, request, test, overall, compared).run(digest, latest + 1)
         elif there.sequence == 0 or there.sequence < latest:
             catalog.set_values(connection, models.comparison, there.comparison_id, sequence=latest + 1)
@@ -169,7 +172,7 @@ class _Comparing:
         signature = str(Signature(
             metric=place.metric.alias, task=place.task.slug, task_version=place.task.version,
             test_set=place.test_set.name, track=place.track, facet=place.facet_name,
-            n_items=len(board.matrix.statistics),
+            n_items=len(board.items),
             n_clusters=board.matrix.n_units if asked.unit == "cluster" else None, strata=asked.strata,
             gold=place.gold.digest,
             test=repr(self.test), alternative=asked.alternative,
@@ -182,7 +185,7 @@ class _Comparing:
             "facet": place.facet_name, "metric_id": place.metric.metric_id, "alias": place.metric.alias,
             "test": repr(self.test), "alternative": asked.alternative, "unit": asked.unit, "alpha": asked.alpha,
             "correction": asked.correction, "resamples": asked.resamples, "seed": asked.seed,
-            "interval": asked.interval, "confidence": asked.confidence, "n_items": len(board.matrix.statistics),
+            "interval": asked.interval, "confidence": asked.confidence, "n_items": len(board.items),
             "n_units": board.matrix.n_units, "n_systems": len(board.members), "family_size": family_size,
             "signature": signature, "run_id": self.journal.run_id(self.connection), "created_at": now(),
             "runs": asked.runs}])

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from registry.evaluation.resolve import resolve_stored
+from registry.evaluation.resolve import resolve_significance, resolve_stored
 from registry.manifest import Significance, significance_with
 from registry.significance import Execution
 from registry.store.catalog import AnyRow
@@ -36,5 +36,8 @@ def declared_request(task_row: AnyRow, given: Mapping[str, Any] | None = None,
     """
     manifest = resolve_stored(task_row.manifest, task_row.slug).manifest
     significance = significance_with(manifest.significance, {"seed": task_row.seed, **(given or {})})
+    if significance.unit is None:
+        test, _ = resolve_significance(significance)
+        significance = significance_with(significance, {"unit": "response" if test.takes_answers else "item"})
     return Request(significance, {t.name: t.facets for t in manifest.test_set}, manifest.board.rank_baselines,
                    metrics, execution or Execution())

@@ -125,6 +125,9 @@ def resolve_significance(significance: Significance) -> tuple[PairTest, OverallT
     for asked in (test, overall):
         if significance.unit == "cluster" and asked is not None and not asked.takes_clusters:
             raise InputError(f"{asked!r} does not take clusters; set unit = \"item\", or take another test")
+    if significance.unit == "response" and not (test.takes_answers and overall is None):
+        raise InputError(f"{overall or test!r} does not look at single responses; set unit = \"item\", or take "
+                         f"{' or '.join(name for name, known in TESTS.items() if known.takes_answers)}")
     if significance.strata is not None and not test.takes_strata:
         raise InputError(f"{test!r} does not draw within strata; leave strata out, or take bootstrap")
     correction = CORRECTIONS[significance.correction]

@@ -127,7 +127,7 @@ class Significance(_Table):
     test: str = "permutation"
     resamples: Resamples = 100_000
     seed: Annotated[int, _number("a whole number from 0 to 2^63 - 1", lambda n: 0 <= n < 2**63)] | None = None
-    unit: Literal["item", "cluster"] = "item"
+    unit: Literal["item", "cluster", "response"] | None = None
     alpha: Annotated[float, _number("a number above 0 and below 1", lambda level: 0 < level < 1)] = 0.05
     alternative: Literal["two-sided", "greater", "less"] = "two-sided"
     correction: str = "holm"

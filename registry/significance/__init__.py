@@ -2,7 +2,7 @@
 
 what all share   matrix (statistics), base (pairs, tests, results), units, normal; assumptions (misuse)
 how it is drawn  draws (streams, swaps, resamples), execution (threads, dask, memory), lattice (exact tails)
-tests of pairs   permutation, studentized, bootstrap, ideal, runs; sign, matched, fisher, independent;
+tests of pairs   permutation, studentized, bootstrap, ideal, runs; sign, matched, fisher, responses, independent;
 correlation, swapped, correlated, williams
 of all systems   overall
 families         multiplicity, stepdown; ranking, best
@@ -21,17 +21,19 @@ from registry.significance.multiplicity import CORRECTIONS
 from registry.significance.overall import OVERALL_TESTS, OverallTest
 from registry.significance.permutation import Permutation
 from registry.significance.ranking import Ranking, rank
+from registry.significance.responses import ResponsePermutation
 from registry.significance.sign import McNemar, Sign
 from registry.significance.williams import Steiger, Williams
 
 TESTS: dict[str, type[PairTest]] = {
     test.name: test for test in (
         Permutation, Bootstrap, Sign, McNemar, Wilcoxon, MatchedT, Fisher, TwoSampleT, BinomialZ, ChiSquared, RankSum,
-        Williams, Steiger)
+        Williams, Steiger, ResponsePermutation)
 }
 
 __all__ = [
     "COEFFICIENTS", "CORRECTIONS", "OVERALL_TESTS", "TESTS", "BinomialZ", "Bootstrap", "ChiSquared", "Execution",
     "Fisher", "MatchedT", "McNemar", "OverallTest", "PairMatrix", "PairResult", "PairTest", "Permutation", "RankSum",
-    "Ranking", "Settings", "Sign", "StatisticMatrix", "Steiger", "TwoSampleT", "Wilcoxon", "Williams", "rank",
+    "Ranking", "ResponsePermutation", "Settings", "Sign", "StatisticMatrix", "Steiger", "TwoSampleT", "Wilcoxon",
+    "Williams", "rank",
 ]

@@ -79,9 +79,20 @@ def _williams_on_ranks(test: PairTest, matrix: StatisticMatrix) -> str | None:
             "high: take permutation") if isinstance(test, Williams | Steiger) and ranks else None
 
 
+def _responses_that_share_an_item(test: PairTest, matrix: StatisticMatrix) -> str | None:
+    if not test.takes_answers or matrix.answers_to is None:
+        return None
+    given = matrix.statistics[:, :, 1].any(axis=1)
+    items, together = np.unique(matrix.answers_to[given], return_counts=True)
+    shared = int(np.count_nonzero(together > 1))
+    return (f"{test.name} takes responses as independent, and {shared} of the {len(items)} items that have any have "
+            'several: take unit = "item", which keeps them together') if shared else None
+
+
 RULES: Sequence[Callable[[PairTest, StatisticMatrix], str | None]] = (
     _independent, _t_without_a_mean, _t_on_categories, _units_instead_of_the_score, _bootstrap_of_few,
-    _bootstrap_of_few_runs, _bootstrap_of_lone_units, _williams_on_ranks)
+    _bootstrap_of_few_runs, _bootstrap_of_lone_units, _williams_on_ranks,
+    _responses_that_share_an_item)
 
 
 def misuses(test: PairTest, matrix: StatisticMatrix) -> list[str]:

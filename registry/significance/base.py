@@ -130,6 +130,13 @@ class Observed:
         return self.matrix.of_systems(self.pair).is_mean
 
     @property
+    def n_units(self) -> int:
+        """How many units there are, of answers those that one of the two gives: what others give has no say in it."""
+        if self.matrix.answers_to is None:
+            return self.matrix.n_units
+        return int(np.count_nonzero((self.a[:, 1] != 0) | (self.b[:, 1] != 0)))
+
+    @property
     def a(self) -> Floats:
         """The statistics of the first system, [units, columns]."""
         return self.matrix.statistics[:, self.pair[0]]
@@ -146,9 +153,10 @@ class PairTest(Value):
 
     `null` is the hypothesis it tests, `assumes` what must hold for it, `citation` where it comes from,
     `takes_clusters` tells whether its units can be clusters of items, `takes_strata` whether it draws within strata,
-    `takes_runs` whether a system's runs can be random, `families` the statistics families that it takes (None: every
-    one whose statistics add up, unlike those of correlations), and `independent` whether it assumes that the two
-    systems' results are independent of each other, which on one test set they hardly ever are (Yeh 2000, section 2).
+    `takes_runs` whether a system's runs can be random, `takes_answers` whether it looks at single answers rather than
+    at items, `families` the statistics families that it takes (None: every one whose statistics add up, unlike those of
+    correlations), and `independent` whether it assumes that the two systems' results are independent of each other,
+    which on one test set they hardly ever are (Yeh 2000, section 2).
     """
 
     terse: ClassVar[bool] = True
@@ -158,6 +166,7 @@ class PairTest(Value):
     takes_clusters: ClassVar[bool] = True
     takes_strata: ClassVar[bool] = False
     takes_runs: ClassVar[bool] = False
+    takes_answers: ClassVar[bool] = False
     families: ClassVar[tuple[str, ...] | None] = None
     independent: ClassVar[bool] = False
 
@@ -224,7 +233,7 @@ def _discordant(matrix: StatisticMatrix, pairs: Sequence[Pair]) -> list[int]:
 
 
 def _result(observed: Observed, tail: Tail | None) -> PairResult:
-    n_units, n_discordant = observed.matrix.n_units, observed.n_discordant
+    n_units, n_discordant = observed.n_units, observed.n_discordant
     if tail is None and n_discordant:
         return PairResult(math.nan, math.nan, math.nan, "exact", n_units, n_discordant, note="a score is undefined")
     tail = tail or Tail(0.0, "exact")

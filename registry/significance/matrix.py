@@ -54,6 +54,8 @@ class StatisticMatrix:
             above 1 only where that changes no score.
         runs: Where a system's runs are random, those of each system, [items, runs, columns]; `statistics` are then
             their averages. None: the runs at hand are all that is asked about.
+        answers_to: Where rows are answers that systems give or not, [answers], the number from 0 of the item that each
+            belongs to; None where rows are items.
         drawn: The scores [resamples, systems] of the resamples that were drawn last, by their number and seed.
     """
 
@@ -66,6 +68,7 @@ class StatisticMatrix:
     family: str | None = None
     multiple: int = 1
     runs: tuple[Floats, ...] | None = None
+    answers_to: NDArray[np.int64] | None = None
     drawn: dict[tuple[int, int], Floats] = field(init=False, repr=False, default_factory=dict)
 
     @property
@@ -99,7 +102,7 @@ class StatisticMatrix:
             np.add.at(sums, units, statistics)
             return sums
 
-        return replace(self, statistics=summed(self.statistics), units=None, runs=self.runs and tuple(
+        return replace(self, statistics=summed(self.statistics), units=None, answers_to=None, runs=self.runs and tuple(
             map(summed, self.runs)), strata=self.unit_strata)
 
     def of_systems(self, chosen: Sequence[int]) -> StatisticMatrix:

@@ -4,6 +4,7 @@ import random
 import statistics
 from collections import Counter
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 from scipy import stats
@@ -579,3 +580,23 @@ def test_what_few_clusters_can_show_depends_on_the_correction(many, registry):
     assert "3 of 3 differences" in hochberg
     assert "can be significant" not in hochberg
     assert "no difference can be" in registry(*options, "--correction", "holm").stdout
+
+
+def test_tests_of_single_responses_take_them_as_units(registry):
+    """By themselves, or kept together by item or cluster, which is the permutation; no other test takes them."""
+    registry("run", Path(__file__).parents[2] / "sample_data" / "entities" / "task.toml")
+    of_unit = {}
+    for unit in ("response", "item", "cluster"):
+        registry("compare", "entities", "--test", "response-permutation", "--unit", unit)
+        of_unit[unit] = pairs(registry)
+        assert {row["unit"] for row in of_unit[unit]} == {unit}
+        registry("compare", "entities", "--test", "permutation", "--unit", unit.replace("response", "item"))
+        permuted = [row["p_value"] for row in pairs(registry)]
+        assert ([row["p_value"] for row in of_unit[unit]] == pytest.approx(permuted, rel=1e-12)) == (unit != "response")
+    given = {row["system"]: row["n"] for row in registry(
+        "query", "SELECT system, count(*) AS n FROM item_response GROUP BY system", "--format", "json").json}
+    for row in of_unit["response"]:
+        assert max(given[row["system_a"]], given[row["system_b"]]) <= row["n_units"]
+        assert row["n_units"] <= given[row["system_a"]] + given[row["system_b"]]
+    refused = registry("compare", "entities", "--unit", "response", exit_code=3)
+    assert "take response-permutation" in refused.stderr

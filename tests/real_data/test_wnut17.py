@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 MANIFEST = Path(__file__).parent / "wnut17.toml"
 OFFICIAL = [41.86, 40.78, 40.42, 39.98, 38.35, 37.06, 26.30]
@@ -90,3 +91,21 @@ def test_exact_p_values_lie_within_the_error_of_a_million_shuffles(run, registry
         p = r["p_value"]
         drawn = extremes[r["system_a"], r["system_b"]] / shuffles
         assert abs(drawn - p) <= 4.5 * math.sqrt(p * (1 - p) / shuffles) + 2 / shuffles, r
+
+
+def test_single_responses_by_recall_are_the_sign_test_of_the_regions(run, registry):
+    """Yeh 2000, section 3.3: entities found by one system only, counted in SQL; by item it is the permutation."""
+    by_item = registry("pairs", "--metric", "span_r", "--format", "json").json
+    found = {(r["system_a"], r["system_b"]): r["right"] for r in query(registry, """
+        SELECT system_a, system_b, count(*) FILTER (correct) AS "right" FROM discordant_answer GROUP BY ALL""")}
+    registry("compare", "wnut17", "--metric", "span_r", "--test", "response-permutation", "--format", "json")
+    rows = registry("pairs", "--metric", "span_r", "--format", "json").json
+    assert len(rows) == 21
+    for row in rows:
+        names = row["system_a"], row["system_b"]
+        a, b = found[names], found[names[::-1]]
+        assert row["p_value"] == pytest.approx(stats.binomtest(a, a + b).pvalue, rel=1e-12)
+        assert (row["unit"], row["method"]) == ("response", "exact")
+    registry("compare", "wnut17", "--metric", "span_r", "--test", "response-permutation", "--unit", "item")
+    assert [r["p_value"] for r in registry("pairs", "--metric", "span_r", "--format", "json").json] == pytest.approx(
+        [r["p_value"] for r in by_item], rel=1e-12)

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from registry.metrics import SpanF
 from registry.significance import (
     COEFFICIENTS,
     TESTS,
@@ -12,6 +13,7 @@ from registry.significance import (
     MatchedT,
     PairMatrix,
     Permutation,
+    ResponsePermutation,
     Sign,
     TwoSampleT,
     Wilcoxon,
@@ -20,11 +22,13 @@ from registry.significance import (
 from registry.significance.assumptions import FEW, misuses
 from tests.significance.test_matched import of_scores
 from tests.significance.test_permutation import matrix, of_labels
+from tests.significance.test_responses import of_answers
 
 RNG = np.random.default_rng(1)
 GRADED = of_scores(RNG.random((300, 2)))
 LABELS = of_labels(RNG.random((300, 2)) < 0.5)
 UNEVEN = matrix(np.stack([RNG.integers(0, 4, (300, 2)), RNG.integers(4, 9, (300, 2))], axis=-1))
+ANSWERS = of_answers(np.ones((100, 3), dtype=int).tolist(), SpanF())
 
 
 @pytest.mark.parametrize(("test", "m", "warning"), [
@@ -46,6 +50,9 @@ UNEVEN = matrix(np.stack([RNG.integers(0, 4, (300, 2)), RNG.integers(4, 9, (300,
     (Permutation(), UNEVEN, None),
     (Williams(), PairMatrix(RNG.random((40, 2, 2)), coefficient=COEFFICIENTS["spearman"]), "on ranks"),
     (Williams(), PairMatrix(RNG.random((40, 2, 2))), None),
+    (ResponsePermutation(), ANSWERS, None),
+    (ResponsePermutation(), replace(ANSWERS, answers_to=np.arange(100) // 4 * 4), "25 of the 25 items"),
+    (ResponsePermutation(), replace(ANSWERS, answers_to=None), None),
 ])
 def test_misuse(test, m, warning):
     found = misuses(test, m)
