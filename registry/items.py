@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from registry.errors import InputError
 
@@ -16,7 +16,7 @@ class Item:
 
     Attributes:
         key: What names it in every file; unique in its test set.
-        gold: What a metric compares an answer with: a label, a `Tagged` sentence.
+        gold: What a metric compares an answer with: a label, a `Tagged` sentence, an `AnswerSet`.
         attributes: What groups it, such as document or domain.
         line: Where it stands in the gold file, from 1.
     """
@@ -51,6 +51,24 @@ class Tagged:
 
     tokens: tuple[str, ...]
     spans: frozenset[Span]
+
+
+class Response(NamedTuple):
+    """One answer of a set: what `key` and `type` are is the answer itself, `score` is how much the system likes it.
+
+    Higher is better; None is an answer without a score. The answers of the gold have none.
+    """
+
+    key: str
+    type: str = ""
+    score: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerSet:
+    """A set of answers to one item, distinct in (key, type), in this order whatever the order of the file."""
+
+    responses: tuple[Response, ...] = ()
 
 
 Keyed = TypeVar("Keyed", Item, Answer)

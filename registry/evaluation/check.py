@@ -40,7 +40,7 @@ def check(task: ResolvedTask, one: Declared | None = None) -> Checked:
     if one is None:
         check_runs(task, submissions)
         checked.warnings += check_types(task, {
-            name: {type_ for item in items for _, type_ in task.readers[name].answer_set(item.gold)}
+            name: {answer.type for item in items for answer in task.readers[name].answer_set(item.gold)}
             for name, items in gold.items()})
     for submission in submissions:
         for document in submission.documents:

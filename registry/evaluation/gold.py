@@ -143,7 +143,8 @@ def _insert_gold(connection: Connection, journal: Journal, stored: AnyRow, task:
     names = sorted({name for item in items for name in item.attributes})
     first = statistics.insert_items(connection, gold_revision_id, [item.key for item in items],
                                     {name: [item.attributes.get(name) for item in items] for name in names})
-    answers = [(first + n, *answer) for n, item in enumerate(items) for answer in reader.answer_set(item.gold)]
+    answers = [(first + n, answer.key, answer.type) for n, item in enumerate(items)
+               for answer in reader.answer_set(item.gold)]
     if answers:
         ids, keys, types = (list(column) for column in zip(*answers, strict=True))
         statistics.insert_answers(connection, gold_revision_id, ids, keys, types, in_gold=True)

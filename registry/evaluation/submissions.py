@@ -254,9 +254,9 @@ def _insert_responses(connection: Connection, scoring_id: int, gold_revision_id:
                       runs: list[list[Answer | None]]) -> None:
     """Keep every answer of the submission's runs as a response, and as an answer where nobody gave it before."""
     first_item, _ = catalog.item_ids(connection, gold_revision_id)
-    by_run = [[(first_item + n, *answer) for n, entry in enumerate(aligned) if entry is not None
-               for answer in reader.answer_set(entry.value)] for aligned in runs]
-    given = [answer for answers in by_run for answer in answers]
+    by_run = [[(first_item + n, response) for n, entry in enumerate(aligned) if entry is not None
+               for response in reader.answer_set(entry.value)] for aligned in runs]
+    given = [(item_id, response.key, response.type) for responses in by_run for item_id, response in responses]
     if not given:
         return
     known = statistics.load_answers(connection, gold_revision_id)
@@ -267,4 +267,6 @@ def _insert_responses(connection: Connection, scoring_id: int, gold_revision_id:
         statistics.insert_answers(connection, gold_revision_id, ids, keys, types, in_gold=False)
         known |= {answer: (first + n, False) for n, answer in enumerate(new)}
     answer_ids, correct = (list(column) for column in zip(*(known[answer] for answer in given), strict=True))
-    statistics.insert_responses(connection, scoring_id, [len(answers) for answers in by_run], answer_ids, correct)
+    scores = [response.score for responses in by_run for _, response in responses]
+    statistics.insert_responses(connection, scoring_id, [len(responses) for responses in by_run], answer_ids, correct,
+                                scores)

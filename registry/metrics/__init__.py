@@ -3,12 +3,14 @@
 from registry.metrics.base import Metric, QuotientMetric
 from registry.metrics.labels import Accuracy
 from registry.metrics.segments import BLEU, TER, ChrF
+from registry.metrics.sets import SetF, SetP, SetR
 from registry.metrics.spans import SpanF, SpanP, SpanR
 
 METRICS: dict[str, type[Metric]] = {metric.name: metric for metric in (
-    Accuracy, SpanP, SpanR, SpanF, BLEU, ChrF, TER,
+    Accuracy, SpanP, SpanR, SpanF, SetP, SetR, SetF, BLEU, ChrF, TER,
 )}
 
 __all__ = [
-    "BLEU", "METRICS", "TER", "Accuracy", "ChrF", "Metric", "QuotientMetric", "SpanF", "SpanP", "SpanR",
+    "BLEU", "METRICS", "TER", "Accuracy", "ChrF", "Metric", "QuotientMetric", "SetF", "SetP", "SetR", "SpanF", "SpanP",
+    "SpanR",
 ]

@@ -5,7 +5,8 @@ from registry.readers.bio import Bio
 from registry.readers.document import Document
 from registry.readers.labels import Labels
 from registry.readers.lines import Lines
+from registry.readers.responses import Responses
 
-READERS: dict[str, type[Reader]] = {reader.name: reader for reader in (Labels, Bio, Lines)}
+READERS: dict[str, type[Reader]] = {reader.name: reader for reader in (Labels, Bio, Lines, Responses)}
 
-__all__ = ["READERS", "Bio", "Document", "Labels", "Lines", "Reader"]
+__all__ = ["READERS", "Bio", "Document", "Labels", "Lines", "Reader", "Responses"]

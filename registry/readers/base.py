@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from registry.items import Answer, Item
+from registry.items import Answer, Item, Response
 from registry.readers.document import Document
 from registry.values import Value
 
@@ -57,6 +57,6 @@ class Reader(Value):
         """Say why an answer cannot be compared with the gold at all."""
         return None
 
-    def answer_set(self, value: Any) -> Iterable[tuple[str, str]]:  # noqa: ARG002
-        """List the distinct answers (key, type) that a gold or answer value stands for; free text has none."""
+    def answer_set(self, value: Any) -> Iterable[Response]:  # noqa: ARG002
+        """List the distinct answers that a gold or answer value stands for; free text has none."""
         return ()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from registry.errors import InputError, counted, suggest
-from registry.items import Answer, Item, Span, Tagged
+from registry.items import Answer, Item, Response, Span, Tagged
 from registry.readers.base import Reader
 from registry.readers.document import Document, split
 
@@ -68,9 +68,9 @@ class Bio(Reader):
         """Tokens, and spans in their order."""
         return [value.tokens, [[s.start, s.end, s.type] for s in sorted(value.spans)]]
 
-    def answer_set(self, value: Any) -> Iterable[tuple[str, str]]:
+    def answer_set(self, value: Any) -> Iterable[Response]:
         """Every span is an answer; its key is `first-last`, tokens counted from 1."""
-        return [(f"{s.start + 1}-{s.end}", s.type) for s in sorted(value.spans)]
+        return [Response(f"{s.start + 1}-{s.end}", s.type) for s in sorted(value.spans)]
 
     def incomparable(self, gold: Any, answer: Any) -> str | None:
         """Sentences of different length have no spans in common terms."""

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 from registry.errors import InputError, counted, suggest
-from registry.items import Answer, Item
+from registry.items import Answer, Item, Response
 from registry.readers.base import Reader
 from registry.readers.document import Document, split
+from registry.readers.json_lines import json_object
 
 Row = tuple[int, dict[str, str]]
 
@@ -69,9 +70,9 @@ class Labels(Reader):
         """Read a system's labels; further columns are passed over."""
         return [Answer(key, label, line) for line, key, label, _ in self._entries(document)]
 
-    def answer_set(self, value: Any) -> Iterable[tuple[str, str]]:
+    def answer_set(self, value: Any) -> Iterable[Response]:
         """The label is the one answer."""
-        return ((value, ""),)
+        return (Response(value),)
 
     def _entries(self, document: Document) -> Iterator[tuple[int, str, str, dict[str, str]]]:
         rows = self._objects(document) if self.syntax == "jsonl" else self._delimited(document)
@@ -150,28 +151,12 @@ class Labels(Reader):
 
     def _objects(self, document: Document) -> Iterator[Row]:
         for number, line in self._content_lines(document):
-            try:
-                value = json.loads(line, object_pairs_hook=_unique, parse_constant=_no_constant)
-            except (ValueError, RecursionError) as error:
-                raise InputError(f"not JSON: {error}", path=document.path, line=number) from None
-            if not isinstance(value, dict):
-                raise InputError("not a JSON object", path=document.path, line=number)
+            value = json_object(line, document.path, number)
             for role in (self.item, self.label):
                 if role not in value:
                     raise InputError(f"no key {role!r}; {suggest(role, value)}", path=document.path, line=number)
             yield number, {k: _text(v, k, document, number) for k, v in value.items()
                            if k in (self.item, self.label) or not isinstance(v, dict | list | float | None)}
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a key stands twice")
-    return found
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
 
 
 def _text(value: Any, key: str, document: Document, line: int) -> str:

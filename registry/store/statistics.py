@@ -144,10 +144,10 @@ def _places(wanted: NDArray[np.int64], found: NDArray[Any]) -> NDArray[np.int64]
 
 
 def insert_responses(connection: Connection, scoring_id: int, lengths: list[int], answer_ids: list[int],
-                     correct: list[bool]) -> None:
-    """Insert the answers that one submission gave, run after run, of which each gave so many."""
+                     correct: list[bool], scores: list[float | None]) -> None:
+    """Insert the answers that one submission gave, run after run, of which each gave so many; not all have scores."""
     replicates = np.repeat(np.arange(len(lengths), dtype=np.int16), lengths)
     insert_bulk(connection, models.response, {
         "scoring_id": scoring_id, "replicate": replicates, "answer_id": np.array(answer_ids, dtype=np.int32),
-        "correct": np.array(correct, dtype=bool), "score": np.full(len(answer_ids), np.nan),
+        "correct": np.array(correct, dtype=bool), "score": np.array(scores, dtype=np.float64),  # None is nan here
     })

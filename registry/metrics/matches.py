@@ -1,0 +1,72 @@
+"""Precision, recall and F-beta of sets of answers, summed over all items (micro-averaged): what their metrics share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Hashable, Set
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, ClassVar
+
+from registry.items import Answer, Item
+from registry.metrics.base import QuotientMetric, check_beta
+
+
+@dataclass(frozen=True, repr=False)
+class MatchMetric(QuotientMetric):
+    """What the three share; `type` restricts them to answers of that type."""
+
+    family: ClassVar[str] = "prf"
+
+    type: str | None = None
+
+    def types(self) -> tuple[str, ...]:
+        """The one type, if it is restricted."""
+        return () if self.type is None else (self.type,)
+
+    @abstractmethod
+    def members(self, value: Any) -> Set[Hashable]:
+        """The answers in a gold or answer value that count; those that are equal match."""
+
+    def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
+        """Give (answers that are right, answers of the system, answers of the gold)."""
+        gold = self.members(item.gold)
+        found: Set[Hashable] = frozenset() if answer is None else self.members(answer.value)
+        return (len(gold & found), len(found), len(gold))
+
+
+@dataclass(frozen=True, repr=False)
+class Precision(MatchMetric):
+    """The share of a system's answers that the gold has; undefined where the system has none."""
+
+    @property
+    def quotient(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """True positives over predicted."""
+        return (1, 0, 0), (0, 1, 0)
+
+
+@dataclass(frozen=True, repr=False)
+class Recall(MatchMetric):
+    """The share of the gold's answers that the system has."""
+
+    @property
+    def quotient(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """True positives over gold."""
+        return (1, 0, 0), (0, 0, 1)
+
+
+@dataclass(frozen=True, repr=False)
+class FBeta(MatchMetric):
+    """The harmonic mean of precision and recall, recall weighted by beta squared, from 0 to 1."""
+
+    beta: float = 1.0
+
+    def __post_init__(self) -> None:
+        check_beta(self.beta, self.name)
+
+    @property
+    def quotient(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """(1 + beta^2) true positives over predicted + beta^2 gold, in whole numbers."""
+        square = Fraction(repr(self.beta)) ** 2  # of the decimal that was written
+        p, q = square.numerator, square.denominator
+        return (p + q, 0, 0), (0, q, p)

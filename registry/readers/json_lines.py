@@ -1,0 +1,34 @@
+"""One line of JSON Lines as an object, read as strictly as the standard is written."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from registry.errors import InputError
+
+
+def json_object(line: str, path: str, number: int) -> dict[str, Any]:
+    """Read the object in line `number` of the file at `path`.
+
+    Raises:
+        InputError: It is not JSON (nan and infinity are not), no object, or a key stands twice.
+    """
+    try:
+        value = json.loads(line, object_pairs_hook=_unique, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        raise InputError(f"not JSON: {error}", path=path, line=number) from None
+    if not isinstance(value, dict):
+        raise InputError("not a JSON object", path=path, line=number)
+    return value
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key stands twice")
+    return found
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
