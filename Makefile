@@ -10,6 +10,7 @@ demo: .venv/.installed
 	@rm -f $(DEMO_DB)
 	$(BIN)/registry run sample_data/entities/task.toml --db $(DEMO_DB) --format table
 	$(BIN)/registry run sample_data/translation/task.toml --db $(DEMO_DB) --format table
+	$(BIN)/registry run sample_data/relations/task.toml --db $(DEMO_DB) --format table
 	@echo; echo "Which entities did nobody find?"
 	@$(BIN)/registry query --db $(DEMO_DB) --format table "SELECT item.key AS sentence, answer.key AS tokens, answer.type FROM answer JOIN item USING (item_id) WHERE in_gold AND answer_id NOT IN (SELECT answer_id FROM item_response) ORDER BY sentence LIMIT 5"
 	@echo; echo "What did only aspen-s say, and not birch-crf, and was it right?"

@@ -11,13 +11,13 @@ from tests.conftest import ROOT
 SAMPLES = ROOT / "sample_data"
 
 
-@pytest.mark.parametrize(("name", "files"), [("stance", 7), ("entities", 9), ("translation", 7)])
+@pytest.mark.parametrize(("name", "files"), [("stance", 7), ("entities", 9), ("translation", 7), ("relations", 3)])
 def test_the_script_writes_what_is_there(tmp_path, name, files):
     shutil.copy(SAMPLES / name / "make.py", tmp_path)
     subprocess.run([sys.executable, tmp_path / "make.py"], check=True)
     written = {p.relative_to(tmp_path): p.read_bytes() for p in tmp_path.rglob("*.*") if p.suffix != ".py"}
     there = {p.relative_to(SAMPLES / name): p.read_bytes() for p in (SAMPLES / name).rglob("*.*")
-             if p.suffix in (".tsv", ".conll", ".txt")}
+             if p.suffix in (".tsv", ".conll", ".txt", ".jsonl")}
     assert written == there
     assert len(written) == files
 
@@ -45,3 +45,18 @@ def test_one_clear_winner_and_one_near_duplicate_pair(registry):
     assert twins[0]["p_value"] > 0.5
     assert twins[0]["n_units"] == 40
     assert "n:400/40c" in twins[0]["signature"]
+
+
+def test_relations_are_the_example_of_yeh_2000(registry):
+    """Section 3.3: recall 45.6 and 24.3 %, precision 49.5 and 64.1 %, F 47.5 and 35.2 %; one-sided exact p-values."""
+    board = registry("run", SAMPLES / "relations" / "task.toml", "--format", "json").json
+    assert {(r["metric"], r["system"]): round(100 * r["score"], 1) for r in board} == {
+        ("recall", "I"): 45.6, ("recall", "II"): 24.3, ("precision", "I"): 49.5, ("precision", "II"): 64.1,
+        ("f1", "I"): 47.5, ("f1", "II"): 35.2}
+    p_values = {r["metric"]: r["p_value"] for r in registry("pairs", "--format", "json").json}
+    assert p_values["precision"] == pytest.approx(0.03998858, rel=1e-6)
+    registry("compare", "relations", "--alternative", "greater")
+    rows = registry("pairs", "--format", "json").json
+    assert [(r["metric"], r["n_units"], r["n_discordant"], r["method"]) for r in rows] == [
+        (metric, 110, 86, "exact") for metric in ("recall", "f1", "precision")]
+    assert [r["p_value"] for r in rows] == pytest.approx([9.756279e-05, 0.01477569, 0.01999429], rel=1e-6)
