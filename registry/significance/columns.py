@@ -18,6 +18,8 @@ from registry.significance.matrix import Floats
 
 _APART = 1 / 8  # of the units at most: a column that is another in all the rest
 _LOOKED_AT = 64  # units that show most columns to be no other
+_NEAR = 16  # own columns before it that a column may be
+_WORTH = 512  # units from which on it is looked for
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +55,7 @@ class Columns:
         seen: dict[bytes, int] = {}
         places = np.array([seen.setdefault(column.tobytes(), len(seen)) for column in flat.T], dtype=np.int64)
         distinct = flat[:, np.unique(places, return_index=True)[1]]
-        derived = _derived(distinct, statistics.shape[2]) if 2 * most < 2**24 else {}
+        derived = _derived(distinct) if 2 * most < 2**24 else {}
         own = [n for n in range(distinct.shape[1]) if n not in derived]
         bases = np.searchsorted(own, [base for base, _ in derived.values()])
         constants = np.array([constant for _, constant in derived.values()], dtype=flat.dtype)
@@ -94,20 +96,23 @@ class Columns:
         return laid_out.reshape(*self.shape, -1).transpose(2, 0, 1)
 
 
-def _derived(distinct: NDArray[Any], near: int) -> dict[int, tuple[int, float]]:
-    """The columns that are one of the `near` own columns before them, and a constant, in most units: which, and what.
+def _derived(distinct: NDArray[Any]) -> dict[int, tuple[int, float]]:
+    """The columns that are one of the own columns just before them, and a constant, in most units: which, and what.
 
-    Few units tell most others.
+    Few units tell most others. Where there are few in all, products are too short to be worth it.
     """
     found: dict[int, tuple[int, float]] = {}
+    if len(distinct) < _WORTH:
+        return found
     own: list[int] = []
     some = distinct[:: -(-len(distinct) // _LOOKED_AT)]
     for n in range(distinct.shape[1]):
-        for base in own[-near:]:
-            looked_at = some[:, n] - some[:, base]
-            constant = float(np.median(looked_at))
-            if (np.count_nonzero(looked_at != constant) <= 2 * _APART * len(some)
-                    and np.count_nonzero(distinct[:, n] - distinct[:, base] != constant) <= _APART * len(distinct)):
+        bases = own[-_NEAR:]
+        apart = some[:, [n]] - some[:, bases]
+        constants = np.partition(apart, len(apart) // 2, axis=0)[len(apart) // 2]
+        often = np.count_nonzero(apart != constants, axis=0) <= 2 * _APART * len(some)
+        for base, constant in ((bases[at], float(constants[at])) for at in np.flatnonzero(often)):
+            if np.count_nonzero(distinct[:, n] - distinct[:, base] != constant) <= _APART * len(distinct):
                 found[n] = base, constant
                 break
         else:

@@ -5,8 +5,8 @@ import pytest
 
 from registry.significance.columns import Columns
 
-UNITS = np.random.default_rng(0).integers(1, 30, 200)  # words of each
-OTHER = np.maximum(UNITS + np.random.default_rng(1).integers(-3, 4, 200), 0)
+UNITS = np.random.default_rng(0).integers(1, 30, 600)  # words of each
+OTHER = np.maximum(UNITS + np.random.default_rng(1).integers(-3, 4, 600), 0)
 
 
 def ngrams(words):
@@ -18,10 +18,10 @@ STATISTICS = {
     "n-grams": np.stack([ngrams(UNITS), ngrams(OTHER)], axis=1),
     "hardly any text is long": np.stack([ngrams(UNITS % 3), ngrams(OTHER % 3)], axis=1),
     "one column": UNITS[:, None, None],
-    "all the same": np.full((200, 3, 2), 7),
-    "constants": np.stack([np.full((200, 4), n) for n in range(3)], axis=1),
+    "all the same": np.full((600, 3, 2), 7),
+    "constants": np.stack([np.full((600, 4), n) for n in range(3)], axis=1),
     "negative": np.stack([ngrams(UNITS) - 5, 3 - ngrams(OTHER)], axis=1),
-    "no whole numbers": np.random.default_rng(2).integers(0, 99, (200, 3, 4)) / 2**30,
+    "no whole numbers": np.random.default_rng(2).integers(0, 99, (600, 3, 4)) / 2**30,
     "nearly too large": np.stack([ngrams(UNITS) + 80_000, ngrams(OTHER)], axis=1),
     "too large": np.stack([ngrams(UNITS) + 2**20, ngrams(OTHER)], axis=1),
     "one unit": ngrams(UNITS)[:1, None, :],
@@ -34,7 +34,7 @@ def test_sums_are_those_of_the_statistics(name):
     counts = np.random.default_rng(3).multinomial(len(statistics), np.full(len(statistics), 1 / len(statistics)), 50)
     columns, expected = Columns.of(statistics), np.einsum("du,usc->dsc", counts, statistics)
     assert np.array_equal(columns.lay_out(columns.sums(counts.T)), expected)
-    thirds = [slice(at, at + 67) for at in range(0, len(statistics), 67)]
+    thirds = [slice(at, at + 200) for at in range(0, len(statistics), 200)]
     assert np.array_equal(columns.lay_out(sum(columns.sums(counts.T[part], part) for part in thirds)), expected)
     strata = [np.flatnonzero(np.arange(len(statistics)) % 3 == n) for n in range(3)]
     assert np.array_equal(columns.lay_out(sum(columns.of_units(units).sums(counts.T[units]) for units in strata)),
@@ -43,7 +43,7 @@ def test_sums_are_those_of_the_statistics(name):
 
 def test_what_is_another_column_but_for_a_few_units_needs_no_product():
     columns = Columns.of(STATISTICS["n-grams"].astype(float))
-    assert columns.own.shape == (200, 2 + 1)  # the words of both, and ones
-    assert 0 < len(columns.apart) < 200 / 4
+    assert columns.own.shape == (600, 2 + 1)  # the words of both, and ones
+    assert 0 < len(columns.apart) < 600 / 4
     assert columns.own.dtype == np.float32
     assert Columns.of(STATISTICS["too large"].astype(float)).own.dtype == np.float64
