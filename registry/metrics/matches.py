@@ -20,6 +20,9 @@ class MatchMetric(QuotientMetric):
 
     type: str | None = None
 
+    def __post_init__(self) -> None:
+        """Check the options; those of a subclass too."""
+
     def types(self) -> tuple[str, ...]:
         """The one type, if it is restricted."""
         return () if self.type is None else (self.type,)
@@ -62,6 +65,7 @@ class FBeta(MatchMetric):
     beta: float = 1.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_beta(self.beta, self.name)
 
     @property

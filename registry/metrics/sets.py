@@ -1,25 +1,81 @@
-"""Metrics of sets of answers: exact match of key and type, summed over all items (micro-averaged)."""
+"""Metrics of sets of answers: exact match of key and type, summed over all items (micro-averaged).
+
+Where answers have scores, a metric may count those only that a system accepts at a threshold, or among its n best on
+the whole test set. A facet then has those of the n best that lie in it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Set
+import math
+from collections.abc import Hashable, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
+from registry.errors import InputError
+from registry.items import Answer, AnswerSet, Item, Response
+from registry.metrics.acceptance import Ties, accepted, tie_order
 from registry.metrics.matches import FBeta, MatchMetric, Precision, Recall
 
 
 @dataclass(frozen=True, repr=False)
 class _SetMetric(MatchMetric):
-    """What the three share."""
+    """What the three share; of the answers that count, `threshold` and `best` say which are accepted (else all).
+
+    `ties` and `seed` are those of the n-best list, see `registry.metrics.acceptance`.
+    """
 
     takes: ClassVar[str] = "answer"
     terse: ClassVar[bool] = True
     citation: ClassVar[str] = "Manning, Raghavan and Schütze 2008, section 8.3"
 
+    threshold: float | None = None
+    best: int | None = None
+    ties: Ties = "random"
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.best is not None and self.best < 1:
+            raise InputError(f"option 'best' of {self.name} is {self.best}; expected 1 or more")
+        if self.threshold is not None and not math.isfinite(self.threshold):
+            raise InputError(f"option 'threshold' of {self.name} is {self.threshold}; expected a finite number")
+
     def members(self, value: Any) -> Set[Hashable]:
         """The answers, whatever their scores."""
         return {(key, type_) for key, type_, _ in value.responses if self.type in (None, type_)}
+
+    def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
+        """Give (answers that are right, answers that are accepted, answers of the gold), as if there were no more."""
+        return tuple(self.corpus_statistics([item], [answer])[0])
+
+    def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> NDArray[np.float64]:
+        """Decide over all items what is accepted, and count."""
+        if self.threshold is not None or self.best is not None:
+            answers = self._accepted(answers)
+        count = super().statistics
+        rows = [count(item, answer) for item, answer in zip(items, answers, strict=True)]
+        return np.array(rows, dtype=np.float64).reshape(len(rows), 3)
+
+    def _accepted(self, answers: Sequence[Answer | None]) -> list[Answer | None]:
+        given = [(n, answer.key, response) for n, answer in enumerate(answers) if answer is not None
+                 for response in answer.value.responses if self.type in (None, response.type)]
+        for _, item, response in given:
+            if response.score is None:
+                raise InputError(f"answer {response.key!r} has no score, which {self!r} needs", item=item)
+        scores = np.array([response.score for _, _, response in given], dtype=np.float64)
+        order = None
+        if self.best is not None and self.ties == "random":
+            order = tie_order(self.seed, ((item, response.key, response.type) for _, item, response in given))
+        taken = accepted(scores, threshold=self.threshold, best=self.best, ties=self.ties, order=order)
+        kept: list[list[Response]] = [[] for _ in answers]
+        for (n, _, response), is_taken in zip(given, taken, strict=True):
+            if is_taken:
+                kept[n].append(response)
+        return [None if answer is None else Answer(answer.key, AnswerSet(tuple(responses)), answer.line)
+                for answer, responses in zip(answers, kept, strict=True)]
 
 
 @dataclass(frozen=True, repr=False)

@@ -60,3 +60,19 @@ class Reader(Value):
     def answer_set(self, value: Any) -> Iterable[Response]:  # noqa: ARG002
         """List the distinct answers that a gold or answer value stands for; free text has none."""
         return ()
+
+
+@dataclass(frozen=True, repr=False)
+class AnswerSetReader(Reader):
+    """What readers of answer sets share."""
+
+    gives: ClassVar[str] = "answer"
+
+    def content(self, value: Any) -> Any:
+        """Key, type and score of every answer."""
+        return [list(response) for response in value.responses]
+
+    def answer_set(self, value: Any) -> Iterable[Response]:
+        """The set itself."""
+        responses: tuple[Response, ...] = value.responses
+        return responses

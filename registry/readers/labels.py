@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,7 +10,8 @@ from typing import Any, ClassVar, Literal
 from registry.errors import InputError, counted, suggest
 from registry.items import Answer, Item, Response
 from registry.readers.base import Reader
-from registry.readers.document import Document, split
+from registry.readers.delimited import Separator, content_lines, read_cells, read_header
+from registry.readers.document import Document
 from registry.readers.json_lines import json_object
 
 Row = tuple[int, dict[str, str]]
@@ -38,7 +38,7 @@ class Labels(Reader):
     name: ClassVar[str] = "labels"
     gives: ClassVar[str] = "label"
 
-    separator: Literal["tab", "comma", "whitespace"] = "tab"
+    separator: Separator = "tab"
     columns: tuple[str, ...] = ("item", "label")
     item: str = "item"
     label: str = "label"
@@ -93,15 +93,9 @@ class Labels(Reader):
         if not found:
             raise InputError("no item in this file", path=document.path)
 
-    def _content_lines(self, document: Document) -> Iterator[tuple[int, str]]:
-        blank = " " if self.separator == "tab" else None
-        for number, line in document.lines():
-            if line.strip(blank) and not (self.comment and line.startswith(self.comment)):
-                yield number, line
-
     def _delimited(self, document: Document) -> Iterator[Row]:
         columns = None if self.header else self.columns
-        for number, cells in self._cells(document):
+        for number, cells in read_cells(document, self.separator, self.comment):
             if columns is None:
                 columns = self._header(cells, document, number)
                 continue
@@ -116,41 +110,10 @@ class Labels(Reader):
     def _header(self, cells: list[str], document: Document, line: int) -> tuple[str, ...]:
         if cells[0].startswith("{"):
             raise InputError('this looks like JSON Lines; set syntax = "jsonl"', path=document.path, line=line)
-        for role in (self.item, self.label):
-            if role not in cells:
-                raise InputError(f"the header names no column {role!r}; {suggest(role, cells)}", path=document.path,
-                                 line=line)
-        if twice := [cell for cell in cells if cells.count(cell) > 1]:
-            raise InputError(f"the header names the column {twice[0]!r} twice", path=document.path, line=line)
-        return tuple(cells)
-
-    def _cells(self, document: Document) -> Iterator[tuple[int, list[str]]]:
-        if self.separator != "comma":
-            for number, line in self._content_lines(document):
-                yield number, split(line, self.separator)
-            return
-        numbers: list[int] = []
-
-        def feed() -> Iterator[str]:
-            for number, line in self._content_lines(document):
-                numbers.append(number)
-                yield line
-
-        rows = csv.reader(feed(), strict=True)
-        while True:
-            start = len(numbers)
-            try:
-                row = next(rows)
-            except StopIteration:
-                return
-            except csv.Error as error:
-                raise InputError(f"not CSV: {error}", path=document.path, line=numbers[start:][0]) from None
-            if len(numbers) - start > 1:
-                raise InputError("a quoted cell runs over the end of the line", path=document.path, line=numbers[start])
-            yield numbers[start], row
+        return read_header(cells, (self.item, self.label), document, line)
 
     def _objects(self, document: Document) -> Iterator[Row]:
-        for number, line in self._content_lines(document):
+        for number, line in content_lines(document, self.separator, self.comment):
             value = json_object(line, document.path, number)
             for role in (self.item, self.label):
                 if role not in value:

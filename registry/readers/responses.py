@@ -4,35 +4,19 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar
 
 from registry.errors import InputError, suggest
 from registry.items import Answer, AnswerSet, Item, Response
-from registry.readers.base import Reader
+from registry.readers.base import AnswerSetReader
 from registry.readers.document import Document
 from registry.readers.json_lines import json_object
 
 _KEYS = ("item", "answers", "attributes")
 _ANSWER_KEYS = ("key", "type", "score")
-
-
-@dataclass(frozen=True, repr=False)
-class AnswerSetReader(Reader):
-    """What readers of answer sets share."""
-
-    gives: ClassVar[str] = "answer"
-
-    def content(self, value: Any) -> Any:
-        """Key, type and score of every answer."""
-        return [list(response) for response in value.responses]
-
-    def answer_set(self, value: Any) -> Iterable[Response]:
-        """The set itself."""
-        responses: tuple[Response, ...] = value.responses
-        return responses
 
 
 @dataclass(frozen=True, repr=False)

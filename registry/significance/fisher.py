@@ -69,7 +69,7 @@ class Fisher(PairTest):
         accepted = matrix.statistics[:, :, 1]
         if not np.isin(accepted, (0, 1)).all():
             return "fisher needs units with one candidate each: responses that share an item are not independent"
-        if (accepted == 1).all():
+        if accepted.size and (accepted == 1).all():
             return ("fisher does not apply where every system answers every item: there is no candidate that only one "
                     "accepts; take mcnemar")
         return None

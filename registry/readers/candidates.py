@@ -1,0 +1,113 @@
+"""Candidates in a table: which of them are right, and the scores by which systems rank them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from registry.errors import InputError
+from registry.items import Answer, AnswerSet, Item, Response
+from registry.readers.base import AnswerSetReader
+from registry.readers.delimited import Separator, read_cells, read_header
+from registry.readers.document import Document
+
+ACCEPTED = "true"  # the one answer that there can be to a candidate
+
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+
+
+@dataclass(frozen=True, repr=False)
+class Candidates(AnswerSetReader):
+    """One candidate per line under a header that names the columns; every candidate is an item.
+
+    The gold flags those that are right. A system returns the candidates that it gives a score, and its scores may stand
+    in a column of the gold's own file. The answer to a candidate is `true`, or there is none.
+
+    Attributes:
+        item: The columns that together name a candidate; its key is their cells with a blank between them.
+        gold: The column of the gold that flags the right candidates.
+        true: What this flag is where a candidate is right.
+        false: What it is where a candidate is not.
+        score: The column of a submission that holds its scores.
+        order: `descending` if the best candidate has the highest score, else `ascending`; the score that is kept is
+            then its negative, so that higher is better everywhere.
+        unscored: What stands for the score of a candidate that the system does not return.
+        attributes: Columns of the gold that are attributes of the candidate.
+        separator: Between columns: `tab`, `comma` (with double quotes as in RFC 4180) or `whitespace`.
+
+    Blank lines are passed over, and so are all other columns.
+    """
+
+    name: ClassVar[str] = "candidates"
+
+    item: tuple[str, ...]
+    gold: str = "gold"
+    true: tuple[str, ...] = ("1", "true", "True", "TRUE")
+    false: tuple[str, ...] = ("0", "false", "False", "FALSE")
+    score: str | None = None
+    order: Literal["descending", "ascending"] = "descending"
+    unscored: tuple[str, ...] = ("",)
+    attributes: tuple[str, ...] = ()
+    separator: Separator = "tab"
+
+    def __post_init__(self) -> None:
+        if not self.item or len(set(self.item)) < len(self.item):
+            raise InputError("option 'item' of candidates must name one or more columns, each once")
+        if both := sorted(set(self.true) & set(self.false)):
+            raise InputError(f"options 'true' and 'false' of candidates both have {both[0]!r}")
+
+    def read_gold(self, documents: Mapping[str, Document]) -> list[Item]:
+        """Read which candidates are right, and their attributes."""
+        document = documents["gold"]
+        items = []
+        for line, key, (flag, *attributes) in self._rows(document, (self.gold, *self.attributes)):
+            if flag not in (*self.true, *self.false):
+                raise InputError(f"{self.gold!r} is {flag!r}; expected {' or '.join(map(repr, self.true))}, or "
+                                 f"{' or '.join(map(repr, self.false))} (options 'true' and 'false')",
+                                 path=document.path, line=line, item=key)
+            gold = AnswerSet((Response(ACCEPTED),) if flag in self.true else ())
+            items.append(Item(key, gold, dict(zip(self.attributes, attributes, strict=True)), line))
+        return items
+
+    def read_answers(self, document: Document) -> list[Answer]:
+        """Read a system's scores; the option `score` must say where they are."""
+        if self.score is None:
+            raise InputError("a submission of candidates needs the option 'score', the column of its scores",
+                             path=document.path)
+        answers = []
+        for line, key, (cell,) in self._rows(document, (self.score,)):
+            if cell in self.unscored:
+                answers.append(Answer(key, AnswerSet(), line))
+                continue
+            score = float(cell) if _NUMBER.fullmatch(cell) else math.nan
+            if not math.isfinite(score):
+                raise InputError(f"{self.score!r} is {cell!r}; expected a finite number, or what option 'unscored' "
+                                 "names", path=document.path, line=line, item=key)
+            kept = (-score if self.order == "ascending" else score) + 0.0  # -0.0 is 0.0
+            answers.append(Answer(key, AnswerSet((Response(ACCEPTED, score=kept),)), line))
+        return answers
+
+    def _rows(self, document: Document, wanted: Sequence[str]) -> Iterator[tuple[int, str, list[str]]]:
+        """Give every candidate's line, key and wanted cells."""
+        columns: tuple[str, ...] | None = None
+        found = False
+        for number, cells in read_cells(document, self.separator):
+            if columns is None:
+                columns = read_header(cells, (*self.item, *wanted), document, number)
+                of_key, of_cells = ([columns.index(name) for name in names] for names in (self.item, wanted))
+                continue
+            if len(cells) != len(columns):
+                raise InputError(f"{len(cells)} cells where the header names {len(columns)} (separator "
+                                 f"{self.separator})", path=document.path, line=number)
+            found, key = True, " ".join(cells[n] for n in of_key)
+            if not all(cells[n] for n in of_key):
+                raise InputError("a cell of the candidate's name is empty", path=document.path, line=number)
+            row = [cells[n] for n in of_cells]
+            if not (key + "".join(row)).isprintable():
+                raise InputError("a control or invisible character", path=document.path, line=number, item=key)
+            yield number, key, row
+        if not found:
+            raise InputError("no candidate in this file", path=document.path)

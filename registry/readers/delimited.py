@@ -1,0 +1,66 @@
+"""Delimited text as cells with the numbers of their lines; a header names the columns."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+from registry.errors import InputError, suggest
+from registry.readers.document import Document, split
+
+Separator = Literal["tab", "comma", "whitespace"]
+
+
+def content_lines(document: Document, separator: Separator, comment: str | None) -> Iterator[tuple[int, str]]:
+    """The lines, with their numbers, that are neither blank nor comments."""
+    blank = " " if separator == "tab" else None
+    for number, line in document.lines():
+        if line.strip(blank) and not (comment and line.startswith(comment)):
+            yield number, line
+
+
+def read_cells(document: Document, separator: Separator, comment: str | None = None) -> Iterator[tuple[int, list[str]]]:
+    """The cells of every content line; commas are read with double quotes as in RFC 4180.
+
+    Raises:
+        InputError: A line is not CSV, or a quoted cell runs over its end.
+    """
+    if separator != "comma":
+        for number, line in content_lines(document, separator, comment):
+            yield number, split(line, separator)
+        return
+    numbers: list[int] = []
+
+    def feed() -> Iterator[str]:
+        for number, line in content_lines(document, separator, comment):
+            numbers.append(number)
+            yield line
+
+    rows = csv.reader(feed(), strict=True)
+    while True:
+        start = len(numbers)
+        try:
+            row = next(rows)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            raise InputError(f"not CSV: {error}", path=document.path, line=numbers[start:][0]) from None
+        if len(numbers) - start > 1:
+            raise InputError("a quoted cell runs over the end of the line", path=document.path, line=numbers[start])
+        yield numbers[start], row
+
+
+def read_header(names: list[str], wanted: Iterable[str], document: Document, line: int) -> tuple[str, ...]:
+    """The columns that a header names.
+
+    Raises:
+        InputError: A wanted column is not there, or one is named twice.
+    """
+    for name in wanted:
+        if name not in names:
+            raise InputError(f"the header names no column {name!r}; {suggest(name, names)}", path=document.path,
+                             line=line)
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise InputError(f"the header names the column {twice[0]!r} twice", path=document.path, line=line)
+    return tuple(names)
