@@ -6,7 +6,7 @@ tests of pairs   permutation, studentized, bootstrap, ideal, runs; sign, matched
 correlation, swapped, correlated, williams
 of all systems   overall
 families         multiplicity, stepdown; ranking, best
-beside p         effects, clusters, normality
+beside p         effects, clusters, normality, proportion
 """
 
 from registry.significance.base import PairResult, PairTest, Settings

@@ -21,6 +21,7 @@ from registry.significance.ideal import MOST_UNDEFINED
 from registry.significance.matrix import Floats
 from registry.significance.normal import log_normal_p, log_t_p
 from registry.significance.permutation import TOLERANCE, monte_carlo_tail
+from registry.significance.proportion import clopper_pearson
 from registry.significance.units import unit_gains, unit_scores
 
 
@@ -239,11 +240,7 @@ def _levels() -> tuple[Floats, Floats]:
 
 
 def _odds(only_a: int, only_b: int, confidence: float, note: str) -> Effect:
-    from scipy.special import betaincinv
-
-    outside = (1 - confidence) / 2
-    low = float(betaincinv(only_a, only_b + 1, outside)) if only_a else 0.0
-    high = float(betaincinv(only_a + 1, only_b, 1 - outside)) if only_b else 1.0
+    low, high = map(float, clopper_pearson(only_a, only_a + only_b, confidence))
     value = only_a / only_b if only_b else math.inf if only_a else math.nan
     return Effect("odds_ratio", value, low / (1 - low), high / (1 - high) if high < 1 else math.inf,
                   note if only_a or only_b else "no unit favours either system")

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import ClassVar, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from registry.significance.base import Alternative, Observed, PairTest, Settings, Tail
 from registry.significance.matrix import StatisticMatrix
 
 Rule = Literal["point", "doubling"]
 PRECISION = ((1, 0, 0), (0, 1, 0))
+
+_SMALL = 200  # up to so many things, whole numbers are as fast
 
 
 def fisher_exact(table: Sequence[Sequence[int]], alternative: Alternative = "two-sided",
@@ -42,6 +45,67 @@ def fisher_exact(table: Sequence[Sequence[int]], alternative: Alternative = "two
     if rule == "doubling":
         return Fraction(min(total, 2 * min(below, above)), total)
     return Fraction(sum(w for w in weights if w <= weights[at]), total)
+
+
+def fisher_tail(table: Sequence[Sequence[int]], alternative: Alternative = "two-sided", rule: Rule = "point") -> Tail:
+    """The p-value of `fisher_exact` fast enough for thousands of large tables, right to 10 digits however small it is.
+
+    Small tables are counted in whole numbers, so that p = alpha is told from p > alpha. Of large ones the logarithms of
+    the probabilities are summed outward from the likeliest table; where two of them are too close to be told apart so,
+    whole numbers decide which is larger.
+    """
+    (a, b), (c, d) = ((int(n) for n in row) for row in table)
+    if a + b + c + d <= _SMALL:
+        exact = fisher_exact(table, alternative, rule)
+        return Tail(math.log(exact.numerator) - math.log(exact.denominator), "exact", p=float(exact))
+    first, second, column = a + b, c + d, a + c
+    low, logs = _log_probabilities(a, first, second, column)
+    at = a - low
+    if alternative == "two-sided" and rule == "point":
+        within = logs < logs[at]
+        for k in np.flatnonzero(np.abs(logs - logs[at]) <= 1e-9 * (1 + abs(logs[at]))):
+            within[k] = _no_likelier(low + int(k), a, first, second, column)
+        log_p = 0.0 if within.all() else _log_sum(logs[within])
+    else:
+        below, above = _log_sum(logs[:at + 1]), _log_sum(logs[at:])
+        log_p = {"greater": above, "less": below, "two-sided": math.log(2) + min(below, above)}[alternative]
+    log_p = min(0.0, log_p)
+    return Tail(log_p, "exact", p=math.exp(log_p))
+
+
+def _log_probabilities(a: int, first: int, second: int, column: int) -> tuple[int, NDArray[np.float64]]:
+    """The first cell of the first table that matters, and the log probabilities of it and all that follow.
+
+    Tables matter up to where they are e^60 times less likely than the one with a; beyond, probabilities fall faster.
+    """
+    low, high = max(0, column - second), min(first, column)
+    mode = min(max((first + 1) * (column + 1) // (first + second + 2), low), high)
+    reach = abs(a - mode) + 64
+    while True:
+        start, end = max(low, mode - reach), min(high, mode + reach)
+        k = np.arange(start, end, dtype=np.float64)
+        steps = np.log((first - k) * (column - k) / ((k + 1) * (second - column + k + 1)))
+        logs = np.concatenate([-np.cumsum(steps[:mode - start][::-1])[::-1], [0.0], np.cumsum(steps[mode - start:])])
+        least = logs[a - start] - 60
+        if (start == low or logs[0] < least) and (end == high or logs[-1] < least):
+            return start, logs - _log_sum(logs)
+        reach *= 2
+
+
+def _log_sum(logs: NDArray[np.float64]) -> float:
+    most = float(logs.max())
+    return most + math.log(float(np.exp(logs - most).sum()))
+
+
+def _no_likelier(k: int, a: int, first: int, second: int, column: int) -> bool:
+    """Whether the table with first cell k is at most as likely as the one with a, in whole numbers."""
+    mirrored = (first == second and k == column - a) or (2 * column == first + second and k == first - a)
+    if k == a or mirrored:
+        return True
+    cells = range(min(k, a), max(k, a))
+    up = math.prod((first - n) * (column - n) for n in cells)
+    down = math.prod((n + 1) * (second - column + n + 1) for n in cells)
+    return up >= down if k < a else up <= down
 
 
 @dataclass(frozen=True, repr=False)
@@ -81,7 +145,6 @@ class Fisher(PairTest):
             only_a, only_b = o.a[:, 1] > o.b[:, 1], o.b[:, 1] > o.a[:, 1]
             right = [int(o.a[only_a, 0].sum()), int(o.b[only_b, 0].sum())]
             table = [[right[0], int(only_a.sum()) - right[0]], [right[1], int(only_b.sum()) - right[1]]]
-            p = fisher_exact(table, settings.alternative, self.rule)
             lead = right[0] * sum(table[1]) - right[1] * sum(table[0])  # of the precisions of the two regions
-            tails.append(Tail(math.log(p.numerator) - math.log(p.denominator), "exact", favours=lead))
+            tails.append(replace(fisher_tail(table, settings.alternative, self.rule), favours=lead))
         return tails

@@ -30,6 +30,7 @@ from registry.significance.correlated import (
 from registry.significance.draws import swapped_sides, swapped_sums
 from registry.significance.lattice import HALVES, TooLargeError, is_fine, log_probability, log_sign_tail
 from registry.significance.matrix import Floats, Quotient, Score, StatisticMatrix, as_whole
+from registry.significance.proportion import clopper_pearson
 from registry.significance.runs import LABELLED, count_relabelled, least_of_runs, n_labellings, unfit_runs
 from registry.significance.studentized import count_all_swaps, count_swaps
 
@@ -342,9 +343,6 @@ class _Reached:
 
 def monte_carlo_tail(extremes: int, resamples: int) -> Tail:
     """The p-value (c + 1) / (R + 1) of c extremes among R draws, with the interval that its draws leave open."""
-    from scipy.special import betaincinv
-
-    low = 0.0 if extremes == 0 else float(betaincinv(extremes, resamples - extremes + 1, 0.025))
-    high = 1.0 if extremes == resamples else float(betaincinv(extremes + 1, resamples - extremes, 0.975))
+    low, high = map(float, clopper_pearson(extremes, resamples))
     p = (extremes + 1) / (resamples + 1)
     return Tail(math.log(p), "monte-carlo", low, high, resamples, p=p)

@@ -1,34 +1,70 @@
-"""Evert (2004), figures 1 to 3: Fisher's test on the difference regions of two association measures, at each n-best."""
+"""Evert (2004), figures 1 to 3, on the candidates of Krenn and Evert."""
 
-import csv
+from pathlib import Path
 
-import numpy as np
 import pytest
 
-from registry.significance import Fisher, Settings, StatisticMatrix
-from tests.significance.test_independent import PRECISION
+MANIFEST = Path(__file__).parent / "krennppv.toml"
+MEASURES = ("log-likelihood", "chi-squared", "t-score", "frequency")
 
 
 @pytest.fixture
-def candidates(real_data):
-    with (real_data("krennppv") / "KrennPPV.csv").open() as file:
-        return list(csv.DictReader(file))
+def krennppv(real_data, registry):
+    registry("run", MANIFEST, "--root", real_data("krennppv"))
+
+    def rankings(*arguments):
+        return registry("ranking", "krennppv", *arguments, "--format", "json").json
+
+    return rankings
 
 
-@pytest.mark.parametrize("other", ["chisq", "chisq.corr"])
+def test_curves_of_figures_1_and_2(krennppv):
+    curves = krennppv("--show", "curves")
+    assert {round(100 * row["baseline"], 2) for row in curves} == {11.09}
+    assert sorted({row["n"] for row in curves}) == list(range(100, 2001, 50))
+    precision = {(row["system"], row["n"]): row["precision"] for row in curves}
+    for n in (100, 500, 1000):  # "G2 and t are the most useful, by far superior to frequency-based ranking"
+        assert min(precision["log-likelihood", n], precision["t-score", n]) > max(
+            precision["chi-squared", n], precision["frequency", n]) + 0.02
+    assert all(row["accepted"] == row["n"] for row in curves)
+    assert all(row["ci_low"] > row["baseline"] for row in curves if row["system"] in MEASURES[:2])
+
+
+@pytest.mark.parametrize("ties", ["random", "include", "exclude"])
+def test_g2_and_x2_differ_up_to_n_1250_and_nowhere_beyond(krennppv, ties):
+    chosen = ("--system", "log-likelihood", "--system", "chi-squared", "--ties", ties)
+    (pair,) = krennppv(*chosen)
+    assert pair["differs_up_to"] == 1250
+    assert (pair["significant"], pair["cut_offs"], pair["significant_at"]) == (24, 39, "100 to 1250")
+    tests = krennppv(*chosen, "--show", "tests")
+    assert {row["n"]: row["significant"] for row in tests} == {n: n <= 1250 for n in range(100, 2001, 50)}
+
+
+def test_off_the_grid_a_few_are_significant_above_1250(krennppv):
+    """The facts of shared/data/README.md: 1251 to 1268, 1366 and 1367."""
+    (pair,) = krennppv("--system", "log-likelihood", "--system", "chi-squared", "--grid", "1250:2000:1")
+    assert pair["significant_at"] == "1250 to 1268, 1366 to 1367"
+
+
 @pytest.mark.parametrize("rule", ["point", "doubling"])
-def test_g2_and_x2_differ_up_to_n_1250_and_nowhere_beyond(candidates, other, rule):
-    right = np.array([row["is.colloc"] == "True" for row in candidates])
-    assert round(100 * right.mean(), 2) == 11.09
-    order = [np.argsort([-float(row[measure]) for row in candidates], kind="stable") for measure in ("log.like", other)]
-    significant = {}
-    for n in range(100, 2001, 50):
-        accepted = np.zeros((len(candidates), 2), dtype=bool)
-        for system, best in enumerate(order):
-            accepted[best[:n], system] = True
-        statistics = np.stack([accepted & right[:, None], accepted, right[:, None].repeat(2, axis=1)], axis=-1)
-        m = StatisticMatrix(statistics.astype(float), lambda sums: sums[..., 0] / np.maximum(sums[..., 1], 1),
-                            quotient=PRECISION, family="prf")
-        (found,) = Fisher(rule).run(m, [(0, 1)], Settings())
-        significant[n] = found.p_value <= 0.05
-    assert significant == {n: n <= 1250 for n in range(100, 2001, 50)}
+def test_the_board_of_500_best_tests_the_same_regions(krennppv, registry, rule):
+    registry("compare", "krennppv", "--test", f"fisher(rule={rule})")
+    board = {(row["system_a"], row["system_b"]): row["p_value"] for row in registry(
+        "pairs", "krennppv", "--format", "json").json}
+    study = {(row["system_a"], row["system_b"]): row["p_value"] for row in krennppv("--show", "tests", "--grid", "500")}
+    assert len(board) == len(study) == 6
+    for (a, b), p in board.items():  # with regions of the same size the two rules agree
+        assert p == pytest.approx(study[(a, b) if (a, b) in study else (b, a)], rel=1e-10)
+
+
+def test_frequency_is_tied_at_cut_offs_and_its_lists_differ_in_size(krennppv, registry):
+    told = registry("ranking", "krennppv", "--ties", "include", "--show", "curves")
+    assert "acceptance sets differ in size at" in told.stderr
+    assert "frequency accepts" in told.stderr
+    assert "differ in size" not in registry("ranking", "krennppv").stderr
+
+
+def test_the_docs_show_what_is_printed(krennppv, registry):
+    page = (Path(__file__).parent.parent.parent / "docs" / "ranking.md").read_text()
+    printed = registry("ranking", "krennppv", "--format", "table").stdout.splitlines()
+    assert "".join(f"    {line}".rstrip() + "\n" for line in printed[:9]) in page

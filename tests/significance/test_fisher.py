@@ -1,5 +1,6 @@
 """Fisher's exact test, against scipy, its two rules, and its refusals."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from registry.significance import Fisher, Settings
-from registry.significance.fisher import fisher_exact
+from registry.significance.fisher import fisher_exact, fisher_tail
 from tests.significance.test_independent import PRECISION, RECALL, responses
 from tests.significance.test_permutation import alternatives, of_labels
 
@@ -31,6 +32,28 @@ def test_a_table_where_the_two_sided_rules_differ():
     assert fisher_exact(table) == Fraction(4, 84)
     assert fisher_exact(table, rule="doubling") == Fraction(8, 84)
     assert stats.fisher_exact(table).pvalue == pytest.approx(4 / 84)
+
+
+@given(st.tuples(*4 * [st.integers(0, 400)]), st.booleans(), alternatives, st.sampled_from(["point", "doubling"]))
+def test_large_tables_have_the_p_value_of_whole_numbers(cells, equal_margins, alternative, rule):
+    a, b, c, d = cells
+    if equal_margins:  # so that every table has a mirror image of the same probability
+        d = max(a + b - c, 0)
+    exact = fisher_exact([[a, b], [c, d]], alternative, rule)
+    found = fisher_tail([[a, b], [c, d]], alternative, rule)
+    assert found.log_p == pytest.approx(math.log(exact.numerator) - math.log(exact.denominator), rel=1e-11, abs=1e-11)
+    assert found.p == pytest.approx(float(exact), rel=1e-11)
+
+
+@pytest.mark.parametrize("table", [[[12345, 27655], [12500, 27500]], [[9000, 31000], [12000, 28000]],
+                                   [[300, 9700], [450, 8000]], [[40, 99960], [10, 50000]]])
+def test_very_large_tables_have_scipys_p_value(table):
+    assert fisher_tail(table).p == pytest.approx(stats.fisher_exact(table).pvalue, rel=1e-7)
+
+
+def test_small_tables_tell_p_equal_to_alpha_from_more():
+    """Margins 3, 3 and 3, 3: 20 tables, of which one has all three in the first cell."""
+    assert fisher_tail([[3, 0], [0, 3]], "greater").p == 0.05
 
 
 def test_regions_of_yehs_precision():

@@ -1,0 +1,1 @@
+"""Analyses over many comparisons: ranked candidates."""
