@@ -1,8 +1,13 @@
 """Evert (2004), figures 1 to 3, on the candidates of Krenn and Evert."""
 
+import csv
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+from registry.significance.fisher import fisher_tail
+from registry.studies.ranking import Ranked, study
 
 MANIFEST = Path(__file__).parent / "krennppv.toml"
 MEASURES = ("log-likelihood", "chi-squared", "t-score", "frequency")
@@ -38,6 +43,21 @@ def test_g2_and_x2_differ_up_to_n_1250_and_nowhere_beyond(krennppv, ties):
     assert (pair["significant"], pair["cut_offs"], pair["significant_at"]) == (24, 39, "100 to 1250")
     tests = krennppv(*chosen, "--show", "tests")
     assert {row["n"]: row["significant"] for row in tests} == {n: n <= 1250 for n in range(100, 2001, 50)}
+
+
+@pytest.mark.parametrize("other", ["chisq", "chisq.corr"])
+@pytest.mark.parametrize("seed", range(3))
+def test_so_does_the_corrected_x2_whatever_the_order_of_ties_and_the_two_sided_rule(real_data, other, seed):
+    with (real_data("krennppv") / "KrennPPV.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    right = np.array([row["is.colloc"] == "True" for row in rows])
+    scores = np.array([[float(row["log.like"]), float(row[other])] for row in rows])
+    order = np.random.default_rng(seed).permutation(len(rows))
+    (contest,) = study(Ranked(("G2", "X2"), right, scores, order), np.arange(100, 2001, 50)).contests
+    assert contest.significant.tolist() == (contest.n <= 1250).tolist()
+    doubled = [fisher_tail([[ra, na - ra], [rb, nb - rb]], rule="doubling").p for ra, na, rb, nb in zip(
+        contest.right_a, contest.only_a, contest.right_b, contest.only_b, strict=True)]
+    assert (np.array(doubled) <= 0.05).tolist() == contest.significant.tolist()
 
 
 def test_off_the_grid_a_few_are_significant_above_1250(krennppv):
