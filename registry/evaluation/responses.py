@@ -14,6 +14,7 @@ from registry.families import FAMILIES
 from registry.identity import canonical_json, digest_array
 from registry.significance import StatisticMatrix
 from registry.store import catalog, statistics
+from registry.store.responses import load_responses
 
 _COLUMNS = FAMILIES["prf"].columns
 
@@ -42,7 +43,7 @@ def by_response(connection: Connection, board: Board) -> Board:
     contents = np.frombuffer(b"".join(digests[n] for n in ids.tolist()), dtype=np.uint8).reshape(len(ids), -1)
     in_gold = np.array([answers[n][3] for n in ids.tolist()], dtype=bool)
     belongs = [answers[n][0] for n in ids.tolist()]
-    given = statistics.load_responses(connection, [m.scoring_id for m in board.members], ids)
+    given = load_responses(connection, [m.scoring_id for m in board.members], ids).given
     rows = np.zeros((len(ids), len(board.members), len(_COLUMNS)))
     rows[:, :, 0], rows[:, :, 1], rows[:, :, 2] = given & in_gold[:, None], given, in_gold[:, None]
     if matrix.family != "prf" or not np.array_equal(rows.sum(axis=0), matrix.statistics.sum(axis=0)):

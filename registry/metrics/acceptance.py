@@ -4,7 +4,8 @@ By threshold it accepts every answer whose score reaches it; by n-best the n ans
 answers are tied at the cut-off, one of three rules decides:
 
 - `random`: in a random order, so that exactly n are accepted, as in the paper. The order is the answer's own, the same
-  for all systems, and does not depend on what else there is: answers come by the SHA-256 of "seed/item/key/type".
+  for all systems, and does not depend on what else there is: answers come by the MD5 of "seed/item/key/type", which
+  SQL computes too.
 - `include`: all that are tied with the n-th are accepted, and the set may be larger than n.
 - `exclude`: none that is tied across the cut-off is accepted, and the set may be smaller than n.
 """
@@ -23,7 +24,8 @@ Ties = Literal["random", "include", "exclude"]
 
 def tie_order(seed: int, answers: Iterable[tuple[str, str, str]]) -> NDArray[np.int64]:
     """The place of every answer (item, key, type) in the random order that breaks ties, [answers]."""
-    drawn = [hashlib.sha256(f"{seed}/{item}/{key}/{type_}".encode()).digest() for item, key, type_ in answers]
+    drawn = [hashlib.md5(f"{seed}/{item}/{key}/{type_}".encode(), usedforsecurity=False).digest()
+             for item, key, type_ in answers]
     places = np.empty(len(drawn), dtype=np.int64)
     places[sorted(range(len(drawn)), key=drawn.__getitem__)] = np.arange(len(drawn))
     return places

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,49 +15,68 @@ from registry.store.statistics import fetch_columns
 
 
 @dataclass(frozen=True, eq=False)
-class Given:
-    """Every answer that the gold or a submission has, in the order of their ids.
+class Responses:
+    """Which answers submissions give, and with which scores.
 
     Attributes:
-        items: The id of the item of each, [answers].
-        item_keys: Its key.
-        keys: Of the answers.
-        types: Of the answers.
-        in_gold: Whether the gold has it.
-        given: Whether a submission gave it, [answers, submissions].
-        scores: With which score, nan where it has none or was not given.
+        given: [answers, submissions].
+        scores: nan where an answer has none or is not given, [answers, submissions].
     """
 
-    items: NDArray[np.int64]
-    item_keys: list[str]
-    keys: list[str]
-    types: list[str]
-    in_gold: NDArray[np.bool_]
     given: NDArray[np.bool_]
     scores: NDArray[np.float64]
 
 
-def load_given(connection: Connection, gold_revision_id: int, scoring_ids: Sequence[int]) -> Given:
-    """Load what the first runs of submissions, in the order wanted, say of the items of a gold revision."""
-    answer, item, response = models.answer, models.item, models.response
-    answers = fetch_columns(connection, (
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """The answers that are known of a gold revision, by their ids.
+
+    Attributes:
+        ids: Rising, [answers].
+        items: The id of the item of each.
+        names: Its item's key, its own key and its type.
+        in_gold: Whether the gold has it.
+    """
+
+    ids: NDArray[np.int64]
+    items: NDArray[np.int64]
+    names: list[tuple[str, str, str]]
+    in_gold: NDArray[np.bool_]
+
+
+def load_responses(connection: Connection, scoring_ids: Sequence[int], answer_ids: NDArray[np.int64]) -> Responses:
+    """Load what each submission says in its first run of some answers; both in the order wanted."""
+    response = models.response
+    query = select(response.c.scoring_id, response.c.answer_id, response.c.score).where(
+        response.c.scoring_id.in_(list(scoring_ids)), response.c.replicate == 0)
+    loaded = fetch_columns(connection, query)
+    rows, columns = (_places(wanted, loaded[name]) for wanted, name in (
+        (answer_ids, "answer_id"), (np.array(scoring_ids), "scoring_id")))
+    at = rows[rows >= 0], columns[rows >= 0]
+    given = np.zeros((len(answer_ids), len(scoring_ids)), dtype=bool)
+    given[at] = True
+    scores = np.full(given.shape, np.nan)
+    scores[at] = np.ma.filled(loaded["score"], np.nan)[rows >= 0]  # NULL comes masked
+    return Responses(given, scores)
+
+
+def load_named_answers(connection: Connection, gold_revision_id: int) -> Answers:
+    """Load every known answer of a gold revision with its names."""
+    answer, item = models.answer, models.item
+    loaded = fetch_columns(connection, (
         select(answer.c.answer_id, answer.c.item_id, item.c.key.label("item_key"), answer.c.key, answer.c.type,
                answer.c.in_gold)
         .join(item, item.c.item_id == answer.c.item_id)
         .where(answer.c.gold_revision_id == gold_revision_id).order_by(answer.c.answer_id)))
-    responses = fetch_columns(connection, select(response.c.scoring_id, response.c.answer_id, response.c.score).where(
-        response.c.scoring_id.in_(list(scoring_ids)), response.c.replicate == 0))
-    rows = np.searchsorted(answers["answer_id"], responses["answer_id"])
-    known, inverse = np.unique(responses["scoring_id"], return_inverse=True)
-    columns = np.array([list(scoring_ids).index(int(scoring)) for scoring in known], dtype=np.int64)[inverse]
-    given = np.zeros((len(answers["answer_id"]), len(scoring_ids)), dtype=bool)
-    given[rows, columns] = True
-    scores = np.full(given.shape, np.nan)
-    scores[rows, columns] = np.ma.filled(responses["score"], np.nan)  # NULL comes masked
-    kept = given.any(axis=1) | answers["in_gold"]
-    item_keys, keys, types = ([str(text) for text in answers[name][kept]] for name in ("item_key", "key", "type"))
-    return Given(answers["item_id"][kept].astype(np.int64), item_keys, keys, types, answers["in_gold"][kept],
-                 given[kept], scores[kept])
+    names = list(zip(*(map(str, loaded[name].tolist()) for name in ("item_key", "key", "type")), strict=True))
+    return Answers(loaded["answer_id"].astype(np.int64), loaded["item_id"].astype(np.int64), names, loaded["in_gold"])
+
+
+def _places(wanted: NDArray[np.int64], found: NDArray[Any]) -> NDArray[np.int64]:
+    """Where each of the ids that were found stands among those wanted, -1 where it is not among them."""
+    places = np.full(1 + max(wanted.max(initial=0), found.max(initial=0)), -1, dtype=np.int64)
+    places[wanted] = np.arange(len(wanted))
+    return np.asarray(places[found])
 
 
 def several_runs(connection: Connection, submission_ids: Sequence[int]) -> set[int]:

@@ -122,27 +122,6 @@ def load_answers(connection: Connection, gold_revision_id: int) -> dict[tuple[in
     return {(row.item_id, row.key, row.type): (row.answer_id, row.in_gold) for row in connection.execute(query)}
 
 
-def load_responses(connection: Connection, scoring_ids: Sequence[int],
-                   answer_ids: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which of some answers each submission gives in its first run, [answers, submissions]."""
-    response = models.response
-    query = select(response.c.scoring_id, response.c.answer_id).where(
-        response.c.scoring_id.in_(list(scoring_ids)), response.c.replicate == 0)
-    loaded = fetch_columns(connection, query)
-    given = np.zeros((len(answer_ids), len(scoring_ids)), dtype=bool)
-    rows, columns = (_places(wanted, loaded[name]) for wanted, name in (
-        (answer_ids, "answer_id"), (np.array(scoring_ids), "scoring_id")))
-    given[rows[rows >= 0], columns[rows >= 0]] = True
-    return given
-
-
-def _places(wanted: NDArray[np.int64], found: NDArray[Any]) -> NDArray[np.int64]:
-    """Where each of the ids that were found stands among those wanted, -1 where it is not among them."""
-    places = np.full(1 + max(wanted.max(initial=0), found.max(initial=0)), -1, dtype=np.int64)
-    places[wanted] = np.arange(len(wanted))
-    return np.asarray(places[found])
-
-
 def insert_responses(connection: Connection, scoring_id: int, lengths: list[int], answer_ids: list[int],
                      correct: list[bool], scores: list[float | None]) -> None:
     """Insert the answers that one submission gave, run after run, of which each gave so many; not all have scores."""

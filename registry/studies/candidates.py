@@ -14,7 +14,7 @@ from registry.metrics.acceptance import tie_order
 from registry.significance.assumptions import same_items, shared_items
 from registry.store import catalog
 from registry.store.catalog import AnyRow
-from registry.store.responses import load_given, several_runs
+from registry.store.responses import load_named_answers, load_responses, several_runs
 from registry.studies.ranking import Ranked
 
 
@@ -73,24 +73,28 @@ def load(connection: Connection, task: AnyRow, test_set: AnyRow, systems: Sequen
     members = catalog.ranked(connection, test_set.test_set_id)
     if not members:
         raise InputError(f"{name} has no submission that takes part; `registry submit` brings one in")
-    given = load_given(connection, test_set.gold_revision_id, [member.scoring_id for member in members])
+    answers = load_named_answers(connection, test_set.gold_revision_id)
+    responses = load_responses(connection, [member.scoring_id for member in members], answers.ids)
     repeated = several_runs(connection, [member.submission_id for member in members])
     for n, member in enumerate(members):
         if member.submission_id in repeated:
             raise InputError(f"{member.name} has several runs, which are no one ranking; submit one of them by itself")
-        if np.isnan(given.scores[given.given[:, n], n]).any():
+        if np.isnan(responses.scores[responses.given[:, n], n]).any():
             raise InputError(f"answers of {member.name} have no score, so there is no ranking; `registry compare` "
                              "tests sets of answers, and one answer per item by mcnemar")
-    if not len(given.items):
+    kept = np.flatnonzero(answers.in_gold | responses.given.any(axis=1))  # others took part once
+    items = answers.items[kept]
+    if not len(kept):
         raise InputError(f"{name} has no candidate: neither the gold nor a system has any answer")
-    if same_items(given.items, given.given):
+    if same_items(items, responses.given[kept]):
         raise InputError(f"every system gives one answer to every item of {name}, so D1 and D2 are answers to the same "
                          "items and not independent; take `registry compare --test mcnemar`")
     chosen = [_find(members, system, name) for system in systems] or list(range(len(members)))
-    order = tie_order(seed, zip(given.item_keys, given.keys, given.types, strict=True))
-    ranked = Ranked(_labels([members[n] for n in chosen]), given.in_gold, given.scores[:, chosen], order)
-    warning = shared_items(given.items)
-    return RankedTestSet(name, ranked, given.items, tuple(_submission(members[n]) for n in chosen),
+    order = tie_order(seed, (answers.names[n] for n in kept))
+    ranked = Ranked(_labels([members[n] for n in chosen]), answers.in_gold[kept], responses.scores[kept][:, chosen],
+                    order)
+    warning = shared_items(items)
+    return RankedTestSet(name, ranked, items, tuple(_submission(members[n]) for n in chosen),
                          test_set.gold_revision_id, () if warning is None else (f"{name}: {warning}",))
 
 
