@@ -1,48 +1,113 @@
-"""The SQL views: one SELECT per file in `views/`, made anew after every upgrade, so they are never migrated.
+"""The SQL views and macros: one statement per file, made anew after every upgrade, so they are never migrated.
 
-A file is named `<order>_<view>.sql`; its leading comment lines become the view's comment in the database.
+A view's file `views/<order>_<view>.sql` is one SELECT, a macro's `macros/<order>_<macro>.sql` one CREATE MACRO. The
+leading comment lines say what it claims, with its sources; after a line with nothing but `--`, each `-- name: text`
+says what one column is, or one parameter of a macro. The database keeps all of it: as comments on views and columns,
+and as one comment on a macro, with a line `parameter NAME: text` or `column NAME: text` for each after the claim.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from sqlalchemy import Connection, text
 
+_ENTRY = re.compile(r"(\w+): (.+)")
+_MACRO = re.compile(r"CREATE MACRO (\w+)\(([^)]*)\) AS (TABLE\b)?")
+
 
 @dataclass(frozen=True)
 class View:
-    """One view: its name, what it claims, and its SELECT."""
+    """One view: its name, what it claims, what its columns are, and its SELECT."""
 
     name: str
     comment: str
+    columns: Mapping[str, str]
     select: str
+
+
+@dataclass(frozen=True)
+class Macro:
+    """One macro: its name, what it claims, what its parameters and (of a table macro) columns are, and its statement.
+
+    `signature` is how it is called, with the defaults of what can be left out.
+    """
+
+    name: str
+    comment: str
+    signature: str
+    statement: str
+    is_table: bool
+    parameters: Mapping[str, str] = field(default_factory=dict)
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def full_comment(self) -> str:
+        """The claim, and a line for each parameter and column."""
+        return "\n".join([self.comment, *(f"parameter {name}: {about}" for name, about in self.parameters.items()),
+                          *(f"column {name}: {about}" for name, about in self.columns.items())])
 
 
 def load() -> list[View]:
     """Read every view, in the order in which they can be created."""
-    return [_parse(path) for path in sorted((Path(__file__).parent / "views").glob("*.sql"))]
+    return [View(path.stem.partition("_")[2], *_parse(path)) for path in _files("views")]
 
 
-def _parse(path: Path) -> View:
+def load_macros() -> list[Macro]:
+    """Read every macro, in the order in which they can be created."""
+    return [_macro(*_parse(path)) for path in _files("macros")]
+
+
+def _files(folder: str) -> list[Path]:
+    return sorted((Path(__file__).parent / folder).glob("*.sql"))
+
+
+def _parse(path: Path) -> tuple[str, dict[str, str], str]:
+    """The claim, what each name is, and the statement."""
     lines = path.read_text("utf-8").splitlines()
-    head = [line.removeprefix("--").strip() for line in lines if line.startswith("--")]
-    body = "\n".join(line for line in lines if not line.startswith("--"))
-    return View(path.stem.partition("_")[2], " ".join(head), body.strip())
+    n_head = next(n for n, line in enumerate(lines) if not line.startswith("--"))
+    head = [line.removeprefix("--").strip() for line in lines[:n_head]]
+    at = head.index("")
+    entries = [_ENTRY.fullmatch(line) for line in head[at + 1:]]
+    named = {entry[1]: entry[2] for entry in entries if entry is not None}
+    return " ".join(head[:at]), named, "\n".join(lines[n_head:]).strip()
+
+
+def _macro(claim: str, named: dict[str, str], statement: str) -> Macro:
+    found = _MACRO.match(statement)
+    assert found is not None
+    name, given, is_table = found[1], found[2], found[3] is not None
+    taken = [parameter.partition(" ")[0] for parameter in given.split(", ")]
+    return Macro(name, claim, f"{name}({given})", statement, is_table, {k: named[k] for k in taken},
+                 {k: v for k, v in named.items() if k not in taken})
 
 
 def drop(connection: Connection) -> None:
-    """Drop every view of the registry."""
-    found = connection.execute(text(
-        "SELECT view_name FROM duckdb_views() WHERE NOT internal AND database_name = current_database()"))
-    for (name,) in found.all():
-        connection.execute(text(f'DROP VIEW "{name}"'))
+    """Drop every view and macro of the registry."""
+    here = "NOT internal AND database_name = current_database()"
+    drops = connection.execute(text(
+        f"SELECT 'VIEW', view_name FROM duckdb_views() WHERE {here} UNION ALL "  # noqa: S608
+        "SELECT DISTINCT if(function_type = 'table_macro', 'MACRO TABLE', 'MACRO'), function_name "
+        f"FROM duckdb_functions() WHERE function_type IN ('macro', 'table_macro') AND {here}"))
+    for kind, name in drops.all():
+        connection.exec_driver_sql(f'DROP {kind} "{name}"')
 
 
 def create(connection: Connection) -> None:
-    """Create every view, with its comment."""
+    """Create every view and macro, with its comments."""
     for view in load():
         connection.exec_driver_sql(f'CREATE VIEW "{view.name}" AS\n{view.select}')
-        comment = view.comment.replace("'", "''")
-        connection.exec_driver_sql(f"COMMENT ON VIEW \"{view.name}\" IS '{comment}'")
+        _comment(connection, f'VIEW "{view.name}"', view.comment)
+        for column, about in view.columns.items():
+            _comment(connection, f'COLUMN "{view.name}"."{column}"', about)
+    for macro in load_macros():
+        connection.exec_driver_sql(macro.statement)
+        _comment(connection, f'MACRO {"TABLE " if macro.is_table else ""}"{macro.name}"', macro.full_comment)
+
+
+def _comment(connection: Connection, thing: str, about: str) -> None:
+    quoted = about.replace("'", "''")
+    connection.exec_driver_sql(f"COMMENT ON {thing} IS '{quoted}'")

@@ -1,5 +1,21 @@
 -- The submissions that take part now: of every system on every test set the version submitted last, unless withdrawn.
--- One row per submission, with its full name task/test_set/team/system@version.
+-- One row per submission.
+--
+-- name: the full name, task/test_set/team/system@version; macros take it, without @version too
+-- task: the task's id
+-- test_set: the test set's name
+-- track: the track it competes in; NULL where the task has none
+-- team: the team's name
+-- system: the system's name
+-- version: of the system, as submitted
+-- kind: primary, contrastive or baseline
+-- late: whether it came late
+-- scoring_id: names its responses and statistics; NULL where it is not aligned with the current gold
+-- n_missing: how many items have no answer, over all of its runs
+-- submission_id: the submission
+-- test_set_id: the test set
+-- track_id: the track
+-- gold_revision_id: the current gold of the test set
 WITH numbered AS (
     SELECT
         submission.*,

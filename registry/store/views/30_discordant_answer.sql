@@ -1,8 +1,24 @@
 -- Difference regions (Evert 2004, section 3.2): for every ordered pair of submissions, the answers that only the first
--- one gives (D1 of the pair; D2 is D1 of the reversed pair), by whether they are correct.
--- With one answer per item, the correct ones are McNemar's discordant items. One row per ordered pair of submissions,
--- pair of their runs, and answer.
-WITH final AS (
+-- one gives (D1 of the pair; D2 is D1 of the reversed pair), by whether they are correct. Where each item has one
+-- answer, the correct ones are McNemar's (1947) discordant items; Yeh (2000) shuffles these answers.
+-- One row per ordered pair of submissions, pair of their runs, and answer.
+--
+-- task: the task's id
+-- test_set: the test set's name
+-- team_a: the team of the submission that gives the answer
+-- system_a: the system that gives the answer
+-- team_b: the team of the other submission
+-- system_b: the system that does not
+-- item: the item's key
+-- answer: what the first system says: a label, or the tokens of a span such as 3-4
+-- type: the answer's type, such as person; empty where answers have none
+-- correct: whether the gold has the answer
+-- replicate_a: the run of the first system, counted from 0
+-- replicate_b: the run of the second system
+WITH ranked AS (
+    SELECT * FROM ranked_submission WHERE scoring_id IS NOT NULL
+),
+final AS (
     SELECT
         a.task,
         a.test_set,
@@ -13,18 +29,25 @@ WITH final AS (
         item.key AS item,
         answer.key AS answer,
         answer.type,
-        response.correct,
-        response.replicate AS replicate_a,
+        only_a.correct,
+        only_a.replicate AS replicate_a,
         source_b.replicate AS replicate_b
-    FROM ranked_submission AS a
-    JOIN ranked_submission AS b ON b.test_set_id = a.test_set_id AND b.submission_id <> a.submission_id
-    JOIN response ON response.scoring_id = a.scoring_id
-    JOIN answer ON answer.answer_id = response.answer_id
-    JOIN item ON item.item_id = answer.item_id
+    FROM ranked AS a
+    JOIN ranked AS b ON b.test_set_id = a.test_set_id AND b.submission_id <> a.submission_id
     JOIN submission_source AS source_b ON source_b.submission_id = b.submission_id
-    ANTI JOIN response AS other
-        ON other.scoring_id = b.scoring_id
-        AND other.answer_id = response.answer_id
-        AND other.replicate = source_b.replicate
+    CROSS JOIN LATERAL (
+        SELECT ours.answer_id, ours.correct, ours.replicate
+        FROM response AS ours
+        WHERE ours.scoring_id = a.scoring_id
+            AND NOT EXISTS (
+                SELECT 1
+                FROM response AS theirs
+                WHERE theirs.scoring_id = b.scoring_id
+                    AND theirs.replicate = source_b.replicate
+                    AND theirs.answer_id = ours.answer_id
+            )
+    ) AS only_a
+    JOIN answer ON answer.answer_id = only_a.answer_id
+    JOIN item ON item.item_id = answer.item_id
 )
 SELECT * FROM final

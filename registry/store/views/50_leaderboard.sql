@@ -1,6 +1,31 @@
 -- The leaderboards: every system's score, place and the range of places that the significant differences leave open.
--- One row per comparison and system; rank_low is significant losses + 1, rank_high the number of systems less
--- significant wins. run_deviation is the standard deviation of the score between the runs of a system.
+-- One row per comparison and system.
+--
+-- task: the task's id
+-- test_set: the test set's name
+-- track: the track; NULL where the task has none
+-- facet: attribute=value where the board is of a part of the items; else NULL
+-- metric: the metric's id in the manifest
+-- metric_name: the metric with its options
+-- signature: identifies gold, test and family of comparisons
+-- rank: by the score at full precision; NULL for baselines that are not ranked
+-- rank_low: the best place left open: significant losses + 1
+-- rank_high: the worst place left open: the number of systems less significant wins
+-- cluster: a new one begins where every system above beats every system below
+-- system: the system's name
+-- team: the team's name
+-- kind: primary, contrastive or baseline
+-- submission: team/system@version
+-- score: of all items; NULL where it is undefined
+-- ci_low: the interval's lower end; NULL where the test gives none
+-- ci_high: the interval's upper end
+-- wins: significant differences in its favour
+-- losses: significant differences against it
+-- runs: how many runs it has
+-- run_deviation: the standard deviation of the score between them
+-- position: the row's place on the board, from 0
+-- comparison_id: the comparison
+-- submission_id: the submission
 WITH final AS (
     SELECT
         latest_comparison.task,

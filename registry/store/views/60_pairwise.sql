@@ -1,5 +1,42 @@
 -- Every pair of every leaderboard: the difference, its raw p-value, and the p-value adjusted within the family of all
 -- pairs of that board. One row per comparison and pair; system_a has the better score, and difference favours it.
+--
+-- task: the task's id
+-- test_set: the test set's name
+-- track: the track; NULL where the task has none
+-- facet: attribute=value where the board is of a part of the items; else NULL
+-- metric: the metric's id in the manifest
+-- metric_name: the metric with its options
+-- signature: identifies gold, test and family of comparisons
+-- system_a: the better system's name
+-- system_b: the other system's name
+-- submission_a: team/system@version of the better one
+-- submission_b: team/system@version of the other
+-- score_a: the better score
+-- score_b: the other score
+-- difference: how much better
+-- ci_low: the interval's lower end; NULL where the test gives none
+-- ci_high: the interval's upper end
+-- p_value: raw
+-- p_adjusted: corrected over all pairs of the board
+-- significant: whether p_adjusted <= alpha
+-- method: how p came about: exact, ideal, monte-carlo or asymptotic
+-- test: the test, with its options
+-- alternative: two-sided, greater or less
+-- correction: how p was adjusted
+-- family_size: how many pairs it was adjusted over
+-- unit: what was tested: item or cluster
+-- n_units: how many there are
+-- n_discordant: in how many of them the two differ
+-- resamples: draws; NULL where nothing was drawn
+-- seed: of the draws
+-- log10_p: the logarithm of p_value, where that is too small for a number
+-- p_low: the lower end of a drawn p-value's own interval
+-- p_high: its upper end
+-- note: what there is to know of the result
+-- statistic: the test's statistic
+-- resolved: whether the draws decide
+-- comparison_id: the comparison
 WITH final AS (
     SELECT
         latest_comparison.task,

@@ -1,0 +1,45 @@
+-- The answers that a submission gives a score, ranked from the highest on. Answers with equal scores have no order of
+-- their own: with ties = include they share the first place of theirs, with exclude the last, and with random they are
+-- ordered by an md5 digest of seed and answer (Evert 2004, section 2, breaks ties at random). Taking all with place <= n
+-- gives the n best. One row per run, item and answer with a score.
+--
+-- submission: task/test_set/team/system; with @version one that takes no part now
+-- ties: at the cut-off: include (all of them), exclude (none of them), or random (some, chosen by the seed)
+-- seed: of random ties
+-- place: in the ranking, from 1
+-- item: the item's key
+-- answer: the candidate
+-- type: the answer's type; empty where answers have none
+-- correct: whether the gold has it
+-- score: the system's own score of it
+-- replicate: the run, counted from 0
+CREATE MACRO ranked_answers(submission, ties := 'include', seed := 0) AS TABLE
+WITH scored AS (
+    SELECT
+        item.key AS item,
+        answer.key AS answer,
+        answer.type,
+        response.correct,
+        response.score,
+        response.replicate,
+        if(ties = 'random', md5(concat_ws('/', seed, item.key, answer.key, answer.type)), '') AS lot
+    FROM response
+    JOIN answer USING (answer_id)
+    JOIN item USING (item_id)
+    WHERE response.scoring_id = scoring_named(submission) AND response.score IS NOT NULL
+)
+SELECT
+    CASE ties
+        WHEN 'include' THEN rank() OVER (PARTITION BY replicate ORDER BY score DESC)
+        WHEN 'exclude' THEN count(*) OVER (PARTITION BY replicate ORDER BY score DESC)
+        WHEN 'random' THEN row_number() OVER (PARTITION BY replicate ORDER BY score DESC, lot)
+        ELSE error('ties is ' || coalesce(ties, 'NULL') || '; expected include, exclude or random')
+    END AS place,
+    item,
+    answer,
+    type,
+    correct,
+    score,
+    replicate
+FROM scored
+ORDER BY replicate, place, lot

@@ -1,0 +1,34 @@
+-- The gold answers that no submission taking part gives, in any run: where all fail, or the gold is wrong.
+-- One row per answer.
+--
+-- task: the task's id
+-- test_set: the test set's name
+-- item: the item's key
+-- answer: what the gold says: a label, or the tokens of a span such as 3-4
+-- type: the answer's type, such as person; empty where answers have none
+-- item_id: the item
+-- answer_id: the answer
+WITH given AS (
+    SELECT DISTINCT response.answer_id
+    FROM response
+    JOIN ranked_submission USING (scoring_id)
+    WHERE response.correct AND ranked_submission.scoring_id IS NOT NULL
+),
+final AS (
+    SELECT
+        task.slug AS task,
+        test_set.name AS test_set,
+        item.key AS item,
+        answer.key AS answer,
+        answer.type,
+        item.item_id,
+        answer.answer_id
+    FROM answer
+    ANTI JOIN given USING (answer_id)
+    JOIN test_set ON test_set.gold_revision_id = answer.gold_revision_id AND test_set.is_declared
+    JOIN task USING (task_id)
+    JOIN item ON item.item_id = answer.item_id
+    WHERE answer.in_gold
+    ORDER BY task.task_id, test_set.position, item.item_id, answer.answer_id
+)
+SELECT * FROM final

@@ -1,0 +1,305 @@
+"""Every view and macro on a task of ten items, against rows that are derived by hand, new and after an upgrade.
+
+    item   0 1 2 3 4 5 6 7 8 9
+    gold   x x x x x y y y y y
+    a      x x x x x y y x x x     7 right
+    b      x x x y y x x y x x     4 right: 0 1 2 7
+    c      x x x x z y y z x x     6 right: 0 1 2 3 5 6
+"""
+
+import math
+
+import duckdb
+import pytest
+from sqlalchemy import text
+from typer.testing import CliRunner
+
+from registry.cli.app import app
+from registry.store import schema, views
+from registry.store.database import CONFIG, Database
+from tests.conftest import LabelTask
+
+ITEMS = [f"i{n}" for n in range(10)]
+GOLD, A, B, C = (dict(zip(ITEMS, labels, strict=True)) for labels in (
+    "xxxxxyyyyy", "xxxxxyyxxx", "xxxyyxxyxx", "xxxxzyyzxx"))
+SCORES = dict(zip(ITEMS, [5, 5, 4, 3, 3, 3, 2, 1, 1, 0], strict=True))  # of a's answers
+NAMES = {name: f"small/test/{name}/{name}" for name in "abc"}
+
+
+@pytest.fixture(scope="module", params=["new", "upgraded"])
+def database(request, tmp_path_factory):
+    """The ten items in a new database, and in one whose views and macros were made anew."""
+    folder = tmp_path_factory.mktemp("ten")
+    manifest = LabelTask(folder, GOLD, {"a": A, "b": B, "c": C}).write()
+    path = folder / "registry.duckdb"
+    CliRunner().invoke(app, ["run", str(manifest), "--db", str(path)], catch_exceptions=False)
+    with duckdb.connect(str(path), config=CONFIG) as connection:
+        for item, score in SCORES.items():
+            connection.execute("""
+                UPDATE response SET score = ? WHERE scoring_id = scoring_named(?) AND answer_id IN (
+                    SELECT answer_id FROM answer JOIN item USING (item_id) WHERE item.key = ?)""",
+                [score, NAMES["a"], item])
+        if request.param == "upgraded":
+            connection.execute("DROP VIEW pair_region; CREATE VIEW outdated AS SELECT 1")
+            connection.execute("DROP MACRO TABLE regions; CREATE MACRO outdated(x) AS TABLE SELECT x")
+            connection.execute("CREATE OR REPLACE MACRO scoring_named(wanted) AS (SELECT 0)")
+    if request.param == "upgraded":
+        with Database(path).writing() as connection:
+            schema.upgrade(connection)
+    return path
+
+
+@pytest.fixture
+def query(database):
+    """Answer SQL over the ten items."""
+    def answer(sql):
+        with duckdb.connect(str(database), read_only=True, config=CONFIG) as connection:
+            return connection.execute(sql).fetchall()
+
+    return answer
+
+
+def macro(name, *arguments):
+    """Write a call, submissions by their letters."""
+    return f"{name}({', '.join(repr(NAMES.get(a, a)) if isinstance(a, str) else str(a) for a in arguments)})"
+
+
+def test_views_and_macros_are_all_there_and_no_others(query):
+    assert {name for (name,) in query("SELECT view_name FROM duckdb_views() WHERE NOT internal")} == {
+        view.name for view in views.load()}
+    found = query("SELECT function_name, function_type = 'table_macro' FROM duckdb_functions() WHERE NOT internal "
+                  "AND function_type IN ('macro', 'table_macro')")
+    assert set(found) == {(macro.name, macro.is_table) for macro in views.load_macros()}
+
+
+def test_every_column_of_a_view_says_what_it_is(query):
+    found = query("SELECT view_name, column_name, c.comment FROM duckdb_columns() AS c JOIN duckdb_views() AS v "
+                  "ON v.view_name = c.table_name WHERE NOT v.internal ORDER BY column_index")
+    for view in views.load():
+        assert {column: about for name, column, about in found if name == view.name} == view.columns
+
+
+def test_every_macro_says_what_it_claims_takes_and_gives(query):
+    said = dict(query("SELECT DISTINCT function_name, comment FROM duckdb_functions() WHERE NOT internal"))
+    calls = {"regions": macro("regions", "a", "b"), "contingency": macro("contingency", "a", "b"),
+             "difference_region": macro("difference_region", "a", "b"), "responses": macro("responses", "a"),
+             "shared_answers": macro("shared_answers", "a", "b"), "n_best": macro("n_best", "a", 2),
+             "discordant_items": macro("discordant_items", "a", "b"), "above": macro("above", "a", 2),
+             "ranked_answers": macro("ranked_answers", "a"), "n_best_curve": macro("n_best_curve", "a", [1, 2])}
+    assert {m.name for m in views.load_macros()} == {*calls, "scoring_named"}
+    for one in views.load_macros():
+        assert said[one.name] == one.full_comment
+        assert len(one.comment) > 60
+        assert all(one.parameters.values())
+        if one.is_table:
+            assert [name for name, *_ in query(f"DESCRIBE FROM {calls[one.name]}")] == list(one.columns)
+
+
+def test_ranked_submission(query):
+    assert query("SELECT name, system, kind, n_missing FROM ranked_submission ORDER BY name") == [
+        (f"small/test/{s}/{s}@1", s, "primary", 0) for s in "abc"]
+
+
+def test_item_response(query):
+    assert query("SELECT item, answer, correct, score FROM item_response WHERE system = 'a' ORDER BY item") == [
+        (i, A[i], A[i] == GOLD[i], SCORES[i]) for i in ITEMS]
+    assert query("SELECT system, count(*) FROM item_response GROUP BY system ORDER BY system") == [
+        ("a", 10), ("b", 10), ("c", 10)]
+
+
+def test_item_score(query):
+    assert query("SELECT item, score FROM item_score WHERE system = 'b' AND metric = 'acc' ORDER BY item") == [
+        (i, float(i in ("i0", "i1", "i2", "i7"))) for i in ITEMS]
+
+
+def test_discordant_answer(query):
+    found = ("SELECT item, answer, correct FROM discordant_answer WHERE system_a = '{}' AND system_b = '{}' "
+             "ORDER BY item")
+    assert query(found.format("a", "b")) == [
+        ("i3", "x", True), ("i4", "x", True), ("i5", "y", True), ("i6", "y", True), ("i7", "x", False)]
+    assert query(found.format("a", "c")) == [("i4", "x", True), ("i7", "x", False)]
+    assert query(found.format("c", "a")) == [("i4", "z", False), ("i7", "z", False)]
+
+
+def test_pair_region(query):
+    """The pair a, b shares 0 1 2 rightly and 8 9 wrongly; of 3 to 7 each says something else."""
+    columns = "d1_tp, d1_fp, d2_tp, d2_fp, shared_tp, shared_fp, gold"
+    found = f"SELECT {columns} FROM pair_region WHERE system_a = '{{}}' AND system_b = '{{}}'"
+    assert query(found.format("a", "b")) == [(4, 1, 1, 4, 3, 2, 10)]
+    assert query(found.format("b", "a")) == [(1, 4, 4, 1, 3, 2, 10)]
+    assert query(found.format("a", "c")) == [(1, 1, 0, 2, 6, 2, 10)]
+    assert query("SELECT count(*) FROM pair_region") == [(6,)]
+
+
+def test_pair_contingency(query):
+    found = ("SELECT both_right, only_a_right, only_b_right, both_wrong FROM pair_contingency "
+             "WHERE system_a = '{}' AND system_b = '{}'")
+    assert query(found.format("a", "b")) == [(3, 4, 1, 2)]
+    assert query(found.format("c", "b")) == [(3, 3, 1, 3)]
+
+
+def test_pair_agreement(query):
+    """The pair a, b: right 7 and 4 times, together 3, wrong together 2; 5 of their 10 answers each are shared."""
+    ((agreement, kappa, r12, ratio, overlap),) = query(
+        "SELECT agreement, kappa, r12, deviation_ratio, overlap FROM pair_agreement "
+        "WHERE system_a = 'a' AND system_b = 'b'")
+    assert agreement == pytest.approx(0.5)
+    assert kappa == pytest.approx((0.5 - 0.46) / (1 - 0.46))
+    assert r12 == pytest.approx((3 * 2 - 4 * 1) / math.sqrt(7 * 3 * 4 * 6))
+    assert ratio == pytest.approx(math.sqrt(1 - 2 * 0.02 / (0.7 * 0.3 + 0.4 * 0.6)))
+    assert overlap == pytest.approx(0.5)
+
+
+def test_missed_answer(query):
+    assert query("SELECT task, test_set, item, answer FROM missed_answer") == [
+        ("small", "test", "i8", "y"), ("small", "test", "i9", "y")]
+
+
+def test_item_disagreement(query):
+    """Three pairs of runs; where two agree against one, two pairs differ by two answers each: 4 / 3."""
+    assert query("SELECT item, differing, answers, runs FROM item_disagreement") == [
+        ("i4", 2, 3, 3), ("i7", 2, 3, 3), *((i, pytest.approx(4 / 3), 2, 3) for i in ("i3", "i5", "i6")),
+        *((i, 0, 1, 3) for i in ("i0", "i1", "i2", "i8", "i9"))]
+
+
+def test_item_difficulty(query):
+    """Right are none on 8 and 9, one on 4 and 7, two on 3, 5 and 6, all on the rest."""
+    n_right = {"i8": 0, "i9": 0, "i4": 1, "i7": 1, "i3": 2, "i5": 2, "i6": 2, "i0": 3, "i1": 3, "i2": 3}
+    assert query("SELECT item, mean, deviation, worst, best, runs FROM item_difficulty WHERE metric = 'acc'") == [
+        (i, pytest.approx(n / 3), pytest.approx(0 if n in (0, 3) else math.sqrt(1 / 3)), float(n == 3), float(n > 0), 3)
+        for i, n in n_right.items()]
+
+
+def test_suspect_item(query):
+    """All say x to 8 and 9, whose gold is y; on 7 one is right, so that it is not suspect."""
+    assert query("SELECT item, missed, spurious, instead, support, runs FROM suspect_item") == [
+        ("i8", ["y"], ["x"], "x", 3, 3), ("i9", ["y"], ["x"], "x", 3, 3)]
+
+
+def test_boards(query):
+    assert query("SELECT metric, test FROM latest_comparison") == [("acc", "permutation")]
+    assert query("SELECT rank, system, score FROM leaderboard") == [(1, "a", 0.7), (2, "c", 0.6), (3, "b", 0.4)]
+    assert query("SELECT system_a, system_b, n_discordant, p_value FROM pairwise WHERE system_b = 'b'") == [
+        ("a", "b", 5, pytest.approx(12 / 32)),  # sign test: 1 of 5 or fewer, twice
+        ("c", "b", 4, pytest.approx(10 / 16))]
+
+
+def test_responses(query):
+    assert query(f"SELECT item, answer, correct FROM {macro('responses', 'b')} ORDER BY item") == [
+        (i, B[i], B[i] == GOLD[i]) for i in ITEMS]
+
+
+def test_regions_and_their_answers(query):
+    assert query(f"FROM {macro('regions', 'a', 'b')}") == [
+        ("D1", 5, 4, 1, 0, 0), ("D2", 5, 1, 4, 0, 0), ("shared", 5, 3, 2, 0, 0)]
+    assert query(f"SELECT region, item, answer, correct FROM {macro('difference_region', 'a', 'c')} ORDER BY ALL") == [
+        ("D1", "i4", "x", True), ("D1", "i7", "x", False), ("D2", "i4", "z", False), ("D2", "i7", "z", False)]
+    assert query(f"SELECT item, answer, correct, score_a, score_b FROM {macro('shared_answers', 'a', 'b')} "
+                 "ORDER BY item") == [(i, A[i], A[i] == GOLD[i], SCORES[i], None) for i in ITEMS if A[i] == B[i]]
+
+
+def test_regions_of_a_submission_with_itself(query):
+    """Nothing is in D1 and D2, and still they have their rows."""
+    assert query(f"FROM {macro('regions', 'a', 'a')}") == [
+        ("D1", 0, 0, 0, 0, 0), ("D2", 0, 0, 0, 0, 0), ("shared", 10, 7, 3, 0, 0)]
+
+
+def test_contingency(query):
+    assert query(f"FROM {macro('contingency', 'a', 'b')}") == [(3, 4, 1, 2, 0, 0)]
+
+
+def test_discordant_items(query):
+    assert query(f"SELECT item, gold, answers_a, answers_b, right_one FROM {macro('discordant_items', 'a', 'b')}") == [
+        *((i, [GOLD[i]], [A[i]], [B[i]], "a") for i in ("i3", "i4", "i5", "i6")), ("i7", ["y"], ["x"], ["y"], "b")]
+
+
+@pytest.mark.parametrize(("ties", "n", "accepted"), [
+    ("include", 2, 2), ("include", 4, 6), ("include", 7, 7), ("include", 8, 9),
+    ("exclude", 2, 2), ("exclude", 4, 3), ("exclude", 1, 0), ("exclude", 9, 9), ("random", 4, 4), ("random", 9, 9),
+])
+def test_n_best_with_ties(query, ties, n, accepted):
+    """The scores of items 0 to 9 are 5 5 4 3 3 3 2 1 1 0: the 4th best is one of three."""
+    found = [item for (item,) in query(f"SELECT item FROM {macro('n_best', 'a', n)[:-1]}, ties := '{ties}')")]
+    assert len(found) == accepted
+    if ties != "random":
+        assert sorted(found) == ITEMS[:accepted]
+
+
+def test_random_ties_depend_on_the_seed_alone(query):
+    def drawn(seed, n=4):
+        return {item for (item,) in query(
+            f"SELECT item FROM {macro('n_best', 'a', n)[:-1]}, ties := 'random', seed := {seed})")}
+
+    fourth = [drawn(seed) - set(ITEMS[:3]) for seed in range(20)]
+    assert set.union(*fourth) == {"i3", "i4", "i5"}
+    assert all(drawn(seed) == drawn(seed) < drawn(seed, 5) for seed in range(3))
+
+
+def test_above(query):
+    assert [i for (i,) in query(f"SELECT item FROM {macro('above', 'a', 3)} ORDER BY item")] == ITEMS[:6]
+
+
+def test_n_best_curve(query):
+    assert query(f"FROM {macro('n_best_curve', 'a', [2, 4, 10])}") == [
+        (2, 2, 2, 1, 0.2, 0), (4, 6, 6, 1, 0.6, 0), (10, 10, 7, 0.7, 0.7, 0)]
+    assert query(f"FROM {macro('n_best_curve', 'a', [1, 4])[:-1]}, ties := 'exclude')") == [
+        (1, 0, 0, None, 0, 0), (4, 3, 3, 1, 0.3, 0)]
+
+
+def test_ranked_answers(query):
+    assert query(f"SELECT place, item FROM {macro('ranked_answers', 'a')} ORDER BY item") == list(
+        zip([1, 1, 3, 4, 4, 4, 7, 8, 8, 10], ITEMS, strict=True))
+
+
+PAIRED = ("difference_region", "shared_answers", "regions", "contingency", "discordant_items")
+
+
+@pytest.mark.parametrize("call", [
+    *(f"{name}({a!r}, {b!r})" for name in PAIRED
+      for a, b in ((NAMES["a"], "small/test/a/d"), ("small/test/a/d", NAMES["a"]))),
+    *(f"{name}('small/test/a/d'{more})" for name, more in (
+        ("responses", ""), ("ranked_answers", ""), ("n_best", ", 3"), ("above", ", 3"), ("n_best_curve", ", [3]"))),
+])
+@pytest.mark.parametrize("select", ["*", "count(*)"])
+def test_an_unknown_name_is_an_error_also_where_nothing_would_be_found(database, query, call, select):
+    with pytest.raises(duckdb.Error, match="unknown submission small/test/a/d; did you mean small/test/a/a"):
+        query(f"SELECT {select} FROM {call}")
+    with duckdb.connect(str(database), config=CONFIG) as connection:
+        connection.execute("BEGIN; DELETE FROM response")  # rolled back as the connection is closed
+        with pytest.raises(duckdb.Error, match="unknown submission small/test/a/d"):
+            connection.execute(f"SELECT {select} FROM {call}").fetchall()
+
+
+@pytest.mark.parametrize("name", ["a", "test/a/a", "small/test/a", "small/test/a/a@2", "small/test/A/a", "%", ""])
+def test_a_name_is_whole_or_unknown(query, name):
+    with pytest.raises(duckdb.Error, match="unknown submission"):
+        query(f"FROM responses('{name}')")
+
+
+def test_ties_are_one_of_three(query):
+    with pytest.raises(duckdb.Error, match="ties is some; expected include, exclude or random"):
+        query(f"FROM {macro('n_best', 'a', 2)[:-1]}, ties := 'some')")
+
+
+def test_versions(registry, task):
+    """Without a version a name means the one that takes part; another is named with it; withdrawn ones must be."""
+    def said(name):
+        return registry("query", f"SELECT count_if(correct) AS n FROM responses('{name}')", "--format", "json").json
+
+    def refused(name):
+        return registry("query", f"FROM responses('{name}')", exit_code=3).stderr
+
+    registry("run", task.write())
+    task.extra = "\n".join(f'[[submit]]\nfile = "systems/b.tsv"\nsystem = "a"\nversion = "{v}"' for v in (2, 3))
+    registry("run", task.write())
+    assert [said(f"small/test/a/a{v}") for v in ("@1", "@2", "@3", "")] == [[{"n": n}] for n in (5, 3, 3, 3)]
+    task.extra += '\nwithdrawn = true'
+    registry("run", task.write())
+    assert said("small/test/a/a@3") == [{"n": 3}]
+    with Database("registry.duckdb").writing() as connection:
+        connection.execute(text("UPDATE submission SET withdrawn = true"))
+    assert "no version of small/test/a/a takes part; name one: small/test/a/a@1 or small/test/a/a@2 or" in refused(
+        "small/test/a/a")
+    with Database("registry.duckdb").writing() as connection:
+        connection.execute(text("UPDATE scoring SET gold_revision_id = 0"))
+    assert "small/test/a/a@1 is not aligned with the current gold" in refused("small/test/a/a@1")
