@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from registry import __version__
-from registry.cli import board, effects, listing, query, ranking, results, task
+from registry.cli import board, effects, items, listing, query, ranking, results, task
 from registry.cli.console import RegistryGroup
 
 app = typer.Typer(
@@ -33,5 +33,5 @@ def _root(
 
 
 for command in (task.run, task.init, task.apply, task.check, task.submit, results.score, results.compare, board.board,
-                board.pairs, effects.effects, effects.best, ranking.ranking, query.query, listing.list_):
+                board.pairs, effects.effects, effects.best, ranking.ranking, items.items, query.query, listing.list_):
     app.command(name=command.__name__.rstrip("_"))(command)

@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from registry.cli import app
 from registry.metrics import METRICS
 from registry.readers import READERS
 from registry.reports.boards import BOARD_KEYS, PAIR_KEYS
@@ -132,7 +133,7 @@ def test_help_costs_less_than_a_quarter_second_of_cpu():
 
 def test_help_cuts_no_line_of_the_list_of_commands():
     listed = run_process("--help", env={**os.environ, "COLUMNS": "80"}).stdout.partition("Commands:\n")[2].splitlines()
-    assert len(listed) == 13
+    assert len(listed) == len(app.registered_commands)
     assert all(line.endswith(".") and not line.endswith("...") for line in listed)
 
 

@@ -1,6 +1,6 @@
 -- Which items are hard: the scores of the item alone (view item_score, which says how each family makes them) over the
--- runs of all submissions taking part. One row per declared metric and item whose score is defined for some run; the
--- hardest come first.
+-- runs of all submissions taking part. One row per declared metric and item whose score is defined for all runs (with
+-- sets of answers, it is not where a run and the gold both have none); the hardest come first.
 --
 -- task: the task's id
 -- test_set: the test set's name
@@ -10,7 +10,7 @@
 -- deviation: the standard deviation between runs; NULL where there is one
 -- worst: the worst score
 -- best: the best score: how near anyone came
--- runs: how many runs have a score on it
+-- runs: how many runs are scored on it
 -- item_id: the item
 WITH final AS (
     SELECT
@@ -22,11 +22,11 @@ WITH final AS (
         stddev_samp(score) AS deviation,
         if(better = 'higher', min(score), max(score)) AS worst,
         if(better = 'higher', max(score), min(score)) AS best,
-        count(score) AS runs,
+        count(*) AS runs,
         item_id
     FROM item_score
-    WHERE score IS NOT NULL
     GROUP BY task, test_set, metric, better, item, item_id
+    HAVING count(*) = count(score)
     ORDER BY task, test_set, metric, if(better = 'higher', mean, -mean), item_id
 )
 SELECT * FROM final

@@ -1,0 +1,50 @@
+"""Tables of items: lists of those to look at, and one with all that is said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from registry.evaluation.items import Shown
+from registry.reports.table import Column, Table, number
+from registry.reports.table import text as plain
+
+_FRACTIONS = ("differing", "mean", "deviation", "worst", "best", "score")
+_COUNTS = ("answers", "support", "runs")
+
+
+def item_list(rows: Sequence[dict[str, Any]]) -> Table:
+    """Items to look at, in the order of the rows."""
+    return Table(rows, tuple(map(_column, rows[0])) if rows else (), keys=tuple(rows[0]) if rows else ("item",))
+
+
+def item_table(shown: Shown) -> Table:
+    """One item: the gold and below it every run of every submission, side by side."""
+    place = {"task": shown.task, "test_set": shown.test_set, "item": shown.item, "metric": shown.metric}
+    rows = [place | asdict(said) for said in shown.said]
+    several = any(said.replicate for said in shown.said)
+    of_text = any(said.text is not None for said in shown.said)
+    keys = ["source", "team", "system", *(["replicate"] if several else []), "score",
+            *(["text"] if of_text else ["right", "correct", "wrong", "missed"])]
+    if of_text:
+        rows = [{k: v for k, v in row.items() if k not in ("right", "correct", "wrong", "missed")} for row in rows]
+    else:
+        rows = [{k: v for k, v in row.items() if k != "text"} for row in rows]
+    return Table(rows, tuple(map(_column, keys)), f"{shown.task}/{shown.test_set} item {shown.item}",
+                 [shown.text] if shown.text is not None else (), tuple(rows[0]))
+
+
+def _column(key: str) -> Column:
+    if key in _FRACTIONS:
+        return Column(key, key, lambda value: "" if value is None else number(4)(value), right=True)
+    if key in _COUNTS:
+        return Column(key, key, plain, right=True)
+    if key == "right":
+        return Column(key, key, lambda right: "" if right is None else "yes" if right else "no")
+    return Column(key, "run" if key == "replicate" else key.replace("_", " "), _written)
+
+
+def _written(value: Any) -> str:
+    """A text, or a list of texts; nothing where there is none."""
+    return "" if value is None else ", ".join(value) if isinstance(value, list | tuple) else str(value)

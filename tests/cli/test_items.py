@@ -1,0 +1,110 @@
+"""`registry items`: which items to look at, and what everybody says of one."""
+
+import pytest
+
+from tests.conftest import ROOT
+
+SAMPLES = ROOT / "sample_data"
+
+
+@pytest.fixture
+def labels(registry, task):
+    """Six items; a errs on i5 alone, b and c, who say the same, on i2, i3 and i4; after that i0's gold is changed."""
+    task.gold["i0"] = "maybe"
+    registry("run", task.write())
+
+    def items(*arguments, **options):
+        return registry("items", "small", *arguments, "--format", "json", **options).json
+
+    return items
+
+
+def test_items_on_which_systems_disagree(labels):
+    """Everywhere but on i0 and i1, a is alone: two of three pairs of runs differ by two answers."""
+    rows = labels("disagree")
+    assert [(row["item"], row["differing"]) for row in rows] == [
+        *((i, pytest.approx(4 / 3)) for i in ("i2", "i3", "i4", "i5")), ("i0", 0), ("i1", 0)]
+    assert labels("disagree", "--limit", 2) == rows[:2]
+
+
+def test_hard_items(labels):
+    assert [(row["item"], row["mean"]) for row in labels("hard")] == [
+        ("i0", 0), *((i, pytest.approx(1 / 3)) for i in ("i2", "i3", "i4")), ("i5", pytest.approx(2 / 3)), ("i1", 1)]
+
+
+def test_suspect_items(labels):
+    """All say no to i0, and the gold maybe."""
+    (row,) = labels("suspect")
+    assert (row["item"], row["missed"], row["spurious"], row["instead"], row["support"]) == (
+        "i0", ["maybe"], ["no"], "no", 3)
+
+
+def test_one_item_side_by_side(labels):
+    gold, a, b, c = labels("show", "i5")
+    assert (gold["source"], gold["system"], gold["right"], gold["correct"]) == ("gold", None, None, ["yes"])
+    assert (a["system"], a["right"], a["score"], a["correct"], a["wrong"], a["missed"]) == (
+        "a", False, 0, [], ["no"], ["yes"])
+    assert [(r["system"], r["right"], r["score"], r["correct"], r["wrong"]) for r in (b, c)] == [
+        (s, True, 1, ["yes"], []) for s in "bc"]
+
+
+def test_runs_stand_below_each_other(registry, task):
+    task.runs = {"r": {"1": task.systems.pop("a"), "2": task.systems.pop("b")}}
+    registry("run", task.write())
+    rows = registry("items", "small", "show", "i5", "--format", "json").json
+    assert [(r["system"], r["replicate"], r["right"]) for r in rows] == [
+        (None, None, None), ("c", 0, True), ("r", 0, False), ("r", 1, True)]
+    assert " run " in registry("items", "small", "show", "i5", "--format", "table").stdout
+
+
+def test_spans_are_shown_with_their_words(registry):
+    """Of sentence d01-04 of the sample: `Shares of Orion Systems fell after Elif Duarte resigned .`"""
+    registry("run", SAMPLES / "entities" / "task.toml")
+    shown = registry("items", "entities", "show", "d01-04", "--format", "table").stdout
+    assert "company 3-4 'Orion Systems', person 7-8 'Elif Duarte'" in shown
+    assert "Shares of Orion Systems fell after Elif Duarte resigned ." in shown
+    (crf,) = [r for r in registry("items", "entities", "show", "d01-04", "--format", "json").json
+              if r["system"] == "birch-crf"]
+    assert (crf["correct"], crf["wrong"], crf["missed"]) == (
+        ["person 7-8 'Elif Duarte'"], ["company 3-3 'Orion'"], ["company 3-4 'Orion Systems'"])
+    assert crf["score"] == pytest.approx(2 * 1 / (2 + 2))
+
+
+def test_texts_are_shown_below_their_references(registry):
+    folder = SAMPLES / "translation"
+    registry("run", folder / "task.toml")
+    rows = registry("items", "translation", "show", "3", "--format", "json").json
+    expected = {name: (folder / file).read_text().splitlines()[2] for name, file in {
+        "gold A": "reference.A.txt", "gold B": "reference.B.txt", "harbour": "submissions/harbour.txt",
+        "pocket": "submissions/pocket.txt"}.items()}
+    said = {r["system"] or r["source"]: r["text"] for r in rows}
+    assert {name: said[name] for name in expected} == expected
+    assert len(registry("items", "translation", "disagree", "--format", "json").json) == 20
+    hard = registry("items", "translation", "hard", "--format", "json").json
+    assert [row["mean"] for row in hard] == sorted(row["mean"] for row in hard)
+    assert "`registry items translation hard`" in registry("items", "translation", "suspect", exit_code=4).stderr
+
+
+@pytest.mark.parametrize(("arguments", "said"), [
+    (["small", "show", "i7"], "unknown item 'i7'"), (["smal", "hard"], "unknown task 'smal'; did you mean 'small'"),
+    (["small", "show"], "`registry items small show` needs the ID of an item"),
+    (["small", "hard", "i1"], "`show i1` shows one item"),
+])
+def test_what_cannot_be_shown_is_said(registry, task, arguments, said):
+    registry("run", task.write())
+    assert said in registry("items", *arguments, exit_code=3).stderr
+
+
+def test_control_characters_in_texts_are_escaped(registry, tmp_path):
+    folder = tmp_path / "t"
+    folder.mkdir()
+    (folder / "gold.txt").write_text("good\n")
+    (folder / "s.txt").write_text("bad \x1b[31m\n")
+    (folder / "task.toml").write_text(
+        'manifest = 1\n[task]\nid = "t"\n[[test_set]]\nname = "test"\ngold = "gold.txt"\nformat = "lines"\n'
+        '[[metric]]\nid = "bleu"\nname = "BLEU"\n[[submit]]\nfile = "s.txt"\nsystem = "s"\n')
+    registry("run", folder / "task.toml")
+    for format_ in ("table", "tsv", "md"):
+        shown = registry("items", "t", "show", "1", "--format", format_).stdout
+        assert "\x1b" not in shown
+        assert "x1b" in shown
