@@ -12,9 +12,9 @@ demo: .venv/.installed
 	$(BIN)/registry run sample_data/translation/task.toml --db $(DEMO_DB) --format table
 	$(BIN)/registry run sample_data/relations/task.toml --db $(DEMO_DB) --format table
 	@echo; echo "Which entities did nobody find?"
-	@$(BIN)/registry query --db $(DEMO_DB) --format table "SELECT item.key AS sentence, answer.key AS tokens, answer.type FROM answer JOIN item USING (item_id) WHERE in_gold AND answer_id NOT IN (SELECT answer_id FROM item_response) ORDER BY sentence LIMIT 5"
-	@echo; echo "What did only aspen-s say, and not birch-crf, and was it right?"
-	@$(BIN)/registry query --db $(DEMO_DB) --format table "SELECT correct, count(*) AS spans FROM discordant_answer WHERE task = 'entities' AND system_a = 'aspen-s' AND system_b = 'birch-crf' GROUP BY correct ORDER BY correct DESC"
+	@$(BIN)/registry query --db $(DEMO_DB) --format table "SELECT item AS sentence, answer AS tokens, type FROM missed_answer WHERE task = 'entities' ORDER BY sentence LIMIT 5"
+	@echo; echo "What did only one of aspen-s (D1) and birch-crf (D2) say, and was it right?"
+	@$(BIN)/registry query --db $(DEMO_DB) --format table "SELECT region, answers, true_positives, false_positives FROM regions('entities/test/Aspen/aspen-s', 'entities/test/Birch/birch-crf')"
 	@echo; echo "Which types are systems wrong about most often?"
 	@$(BIN)/registry query --db $(DEMO_DB) --format table "SELECT type, round(avg(correct::INT), 3) AS precision, count(*) AS spans FROM item_response WHERE task = 'entities' GROUP BY type ORDER BY precision"
 

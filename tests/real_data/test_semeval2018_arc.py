@@ -70,6 +70,23 @@ def test_p_values_are_exact_and_agree_with_the_official_ones(run, registry, data
     assert largest == pytest.approx(0.0128, abs=5e-5)
 
 
+def test_contingencies_add_up_to_the_accuracies_and_give_the_p_values_of_mcnemar(run, registry):
+    scores = {row["system"]: row["score"] for row in run.json}
+    rows = registry("query", "SELECT * FROM pair_contingency", "--format", "json").json
+    assert len(rows) == 462
+    p_values = {}
+    for row in rows:
+        counts = [row[name] for name in ("both_right", "only_a_right", "only_b_right", "both_wrong")]
+        assert sum(counts) == 444
+        assert scores[row["system_a"]] == pytest.approx((counts[0] + counts[1]) / 444, rel=1e-15)
+        p_values[row["system_a"], row["system_b"]] = stats.binomtest(
+            counts[1], counts[1] + counts[2]).pvalue if counts[1] + counts[2] else 1
+    pairs = registry("compare", "--test", "mcnemar", "--format", "json").json
+    assert len(pairs) == 231
+    for row in pairs:
+        assert row["p_value"] == pytest.approx(p_values[row["system_a"], row["system_b"]], rel=1e-12)
+
+
 @pytest.mark.parametrize(("correction", "significant"), [("holm", 33), ("none", 82)])
 def test_gist_is_alone_in_the_first_cluster(run, registry, correction, significant):
     pairs = registry("compare", "--correction", correction, "--format", "json").json

@@ -42,23 +42,32 @@ def test_statistics_agree_with_the_responses_in_sql(run, registry):
     assert {row["gold"] for row in statistics} == {1079}
 
 
-def test_responses_of_any_two_systems_add_up_to_their_scores(run, registry):
+def test_regions_of_any_two_systems_add_up_to_their_scores(run, registry):
     """What both have, plus what only one has, is what each has; so are the true positives."""
     scores = {(r["system"], r["metric"]): r["score"] for r in run.json}
-    regions = {(r["system_a"], r["system_b"]): r for r in query(registry, """
-        SELECT system_a, system_b, count(*) AS n, count(*) FILTER (correct) AS tp
-        FROM discordant_answer GROUP BY ALL""")}
-    shared = query(registry, """
-        SELECT a.system AS a, b.system AS b, count(*) AS n, count(*) FILTER (a.correct) AS tp
-        FROM item_response AS a JOIN item_response AS b USING (answer_id)
-        WHERE a.submission_id <> b.submission_id GROUP BY ALL""")
-    assert len(shared) == 42
-    for row in shared:
-        only = regions[row["a"], row["b"]]
-        tp, predicted = row["tp"] + only["tp"], row["n"] + only["n"]
-        assert scores[row["a"], "span_p"] == pytest.approx(tp / predicted, rel=1e-15)
-        assert scores[row["a"], "span_r"] == pytest.approx(tp / 1079, rel=1e-15)
-        assert scores[row["a"], "span_f1"] == pytest.approx(2 * tp / (predicted + 1079), rel=1e-15)
+    regions = query(registry, "SELECT * FROM pair_region")
+    assert len(regions) == 42
+    for row in regions:
+        for system, only in ((row["system_a"], "d1"), (row["system_b"], "d2")):
+            tp = row["shared_tp"] + row[f"{only}_tp"]
+            predicted = tp + row["shared_fp"] + row[f"{only}_fp"]
+            assert scores[system, "span_p"] == pytest.approx(tp / predicted, rel=1e-15)
+            assert scores[system, "span_r"] == pytest.approx(tp / 1079, rel=1e-15)
+            assert scores[system, "span_f1"] == pytest.approx(2 * tp / (predicted + 1079), rel=1e-15)
+
+
+def test_listed_regions_are_what_is_counted(run, registry):
+    """The answers of D1, by view and by macro, are as many as the regions say."""
+    regions = {(r["system_a"], r["system_b"]): (r["d1_tp"], r["d1_fp"]) for r in query(
+        registry, "SELECT system_a, system_b, d1_tp, d1_fp FROM pair_region")}
+    listed = query(registry, "SELECT system_a, system_b, count_if(correct) AS tp, count_if(NOT correct) AS fp "
+                             "FROM discordant_answer GROUP BY ALL")
+    assert {(r["system_a"], r["system_b"]): (r["tp"], r["fp"]) for r in listed} == regions
+    names = {r["system"]: r["name"] for r in query(registry, "SELECT system, name FROM ranked_submission")}
+    (a, b), expected = next(iter(regions.items()))
+    (row,) = query(registry, f"SELECT count_if(correct) AS tp, count_if(NOT correct) AS fp "
+                             f"FROM difference_region('{names[a]}', '{names[b]}') WHERE region = 'D1'")
+    assert (row["tp"], row["fp"]) == expected
 
 
 def test_exact_p_values_lie_within_the_error_of_a_million_shuffles(run, registry):
