@@ -53,7 +53,8 @@ def test_the_vote_counts_what_the_files_say():
     reader = Bio(scheme="iob2", comment="#", invalid_tags="reject")
 
     def spans(path):
-        return {(answer.key, span) for answer in reader.read_answers(Document.load(path)) for span in answer.value.spans}
+        answers = reader.read_answers(Document.load(path))
+        return {(answer.key, span) for answer in answers for span in answer.value.spans}
 
     gold = spans(folder / "gold.conll")
     said = Counter(span for path in (folder / "submissions").iterdir() for span in spans(path))

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, func, select
 
 from registry.store import models
+from registry.store.rows import driver_of
 from registry.store.statistics import fetch_columns
 
 
@@ -58,6 +59,32 @@ def load_responses(connection: Connection, scoring_ids: Sequence[int], answer_id
     scores = np.full(given.shape, np.nan)
     scores[at] = np.ma.filled(loaded["score"], np.nan)[rows >= 0]  # NULL comes masked
     return Responses(given, scores)
+
+
+def load_right(connection: Connection, gold_revision_id: int,
+               runs: Sequence[tuple[int, int]]) -> tuple[NDArray[np.uint64], int]:
+    """Load which of the gold's answers each run (a scoring and its replicate) gives.
+
+    Returns:
+        A bit for each gold answer, [runs, words of 64], in an order that is the same for all runs, bits of no gold
+        answer being 0; and how many answers the gold has.
+    """
+    of_gold = select(func.min(models.answer.c.answer_id), func.max(models.answer.c.answer_id), func.count()).where(
+        models.answer.c.gold_revision_id == gold_revision_id, models.answer.c.in_gold)
+    first, last, n = connection.execute(of_gold).one()
+    if not n or not runs:
+        return np.zeros((len(runs), 0), dtype=np.uint64), n
+    words = (last - first) // 64 + 1
+    scorings = [scoring_id for scoring_id, _ in runs]
+    packed = driver_of(connection).execute(f"""
+        SELECT scoring_id, replicate, bitstring_agg(answer_id, {first}, {first + 64 * words - 1})::BLOB
+        FROM response
+        WHERE correct AND scoring_id BETWEEN {min(scorings)} AND {max(scorings)}
+            AND answer_id BETWEEN {first} AND {last}
+        GROUP BY ALL""").fetchall()  # noqa: S608
+    rows = {(scoring_id, replicate): np.frombuffer(bits, dtype=np.uint64) for scoring_id, replicate, bits in packed}
+    none = np.zeros(words, dtype=np.uint64)
+    return np.stack([rows.get(run, none) for run in runs]), n
 
 
 def load_named_answers(connection: Connection, gold_revision_id: int) -> Answers:
