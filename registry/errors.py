@@ -2,9 +2,11 @@
 
     RegistryError                exit 1   something the user can understand and mend
     ├── StoreError               exit 1   the database file cannot be used: no database, disk full, not a registry
+    ├── LimitError               exit 1   a query was ended at one of its limits: time, rows, memory
     ├── InputError               exit 3   a file, an item or a name that was given is wrong
     │   ├── ManifestError        exit 3   ... in the manifest, at a key path
-    │   └── UnknownNameError     exit 3   ... a name that is not among the known ones
+    │   ├── UnknownNameError     exit 3   ... a name that is not among the known ones
+    │   └── QueryError           exit 3   ... SQL that is refused
     ├── MismatchError            exit 4   what is stored and what is asked for do not belong together, or are stale
     │   └── SchemaError          exit 4   the database's schema is older or newer than the program
     └── LockedError              exit 5   another process holds the database
@@ -20,9 +22,13 @@ from pathlib import Path
 
 
 class RegistryError(Exception):
-    """The root: anything that ends a command with one line instead of a traceback."""
+    """The root: anything that ends a command with one line instead of a traceback.
+
+    `excerpt` is what to show below that line, where the place is easier seen than told.
+    """
 
     exit_code = 1
+    excerpt = ""
 
 
 class StoreError(RegistryError):
@@ -62,6 +68,18 @@ class UnknownNameError(InputError):
     def __init__(self, kind: str, name: str, known: Iterable[str], *, path: str | Path | None = None) -> None:
         self.kind, self.name, self.known = kind, name, tuple(known)
         super().__init__(f"unknown {kind} {name!r}; {suggest(name, self.known)}", path=path)
+
+
+class QueryError(InputError):
+    """A query (`path`: where it was read from) is refused; `excerpt` is its line with a caret below what is wrong."""
+
+    def __init__(self, message: str, *, path: str | Path = "SQL", line: int | None = None, excerpt: str = "") -> None:
+        super().__init__(message, path=path, line=line)
+        self.excerpt = excerpt
+
+
+class LimitError(RegistryError):
+    """A query would go beyond one of its limits and was ended; the message names the option that sets it."""
 
 
 class MismatchError(RegistryError):

@@ -9,7 +9,7 @@ from registry.manifest import spec
 from registry.readers import READERS
 from registry.significance import CORRECTIONS, OVERALL_TESTS
 from tests.conftest import ROOT
-from tests.generated_docs import PAGE, listing_page
+from tests.generated_docs import PAGE, SCHEMA_PAGE, listing_page, schema_page
 
 SIGNIFICANCE = (ROOT / "docs" / "significance.md").read_text()
 MANIFEST = (ROOT / "docs" / "manifest.md").read_text()
@@ -31,6 +31,10 @@ def test_every_option_of_a_reader_is_documented(reader):
 
 def test_the_page_of_tests_is_what_the_program_knows():
     assert PAGE.read_text() == listing_page(), "run `make docs`"
+
+
+def test_the_page_of_the_database_is_what_a_new_registry_holds():
+    assert SCHEMA_PAGE.read_text() == schema_page(), "run `make docs`"
 
 
 @pytest.mark.parametrize("name", [*CORRECTIONS, *OVERALL_TESTS])

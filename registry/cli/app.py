@@ -33,5 +33,6 @@ def _root(
 
 
 for command in (task.run, task.init, task.apply, task.check, task.submit, results.score, results.compare, board.board,
-                board.pairs, effects.effects, effects.best, ranking.ranking, items.items, query.query, listing.list_):
+                board.pairs, effects.effects, effects.best, ranking.ranking, items.items, query.query,
+                query.schema, listing.list_):
     app.command(name=command.__name__.rstrip("_"))(command)

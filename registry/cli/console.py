@@ -30,7 +30,9 @@ class RegistryGroup(TyperGroup):
         try:
             return super().invoke(ctx)
         except RegistryError as error:
-            typer.echo(f"error: {one_line(str(error))}", err=True)
+            say(f"error: {error}")
+            for line in error.excerpt.splitlines():
+                say(line)
             raise typer.Exit(error.exit_code) from None
         except KeyboardInterrupt:
             typer.echo("interrupted: what was finished is kept; run the command again to go on", err=True)
@@ -53,10 +55,15 @@ def show(tables: Sequence[Table], format_: Format | None) -> None:
     """Write results to stdout."""
     from registry.reports.table import render
 
-    terminal = sys.stdout is not None and sys.stdout.isatty()
-    chosen = format_ or (Format.table if terminal else Format.tsv)
-    width = shutil.get_terminal_size().columns if terminal else None
-    color = terminal and not os.environ.get("NO_COLOR")
+    width, color = terminal()
+    chosen = format_ or (Format.tsv if width is None else Format.table)
     typer.echo(render(tables, chosen.value, width=width, color=color), nl=False)
     if sys.stdout is not None:
         sys.stdout.flush()
+
+
+def terminal() -> tuple[int | None, bool]:
+    """The width of the terminal that stdout is, None if it is none, and whether it may be sent colours."""
+    if sys.stdout is None or not sys.stdout.isatty():
+        return None, False
+    return shutil.get_terminal_size().columns, not os.environ.get("NO_COLOR")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from registry.cli.console import say
-from registry.errors import InputError
+from registry.cli.options import size_in_bytes
 
 if TYPE_CHECKING:
     from registry.evaluation import Compared
@@ -27,15 +26,7 @@ def execution(workers: int | None, cluster: str | None, memory: str | None) -> E
     """Who computes: threads or a cluster, with how much memory, and a bar that tells how far it is."""
     from registry.significance import Execution
 
-    return Execution(workers, cluster, _bytes(memory or "2G"), progress)
-
-
-def _bytes(size: str) -> int:
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?", size.strip(), re.IGNORECASE)
-    n = int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " ")) if match else 0
-    if n < 2**20:
-        raise InputError(f"--memory {size!r} is not a size of 1M or more, such as 512M or 4G")
-    return n
+    return Execution(workers, cluster, size_in_bytes(memory or "2G", "--memory"), progress)
 
 
 def progress(done: int, of: int) -> None:

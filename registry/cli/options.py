@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -23,6 +24,7 @@ class Format(StrEnum):
     csv = "csv"
     md = "md"
     json = "json"
+    jsonl = "jsonl"
 
 
 Db = Annotated[Path | None, typer.Option("--db", envvar="REGISTRY_DB", metavar="PATH", readable=False, help=(
@@ -41,7 +43,43 @@ def database(path: Path | None) -> Database:
     """The database that is meant: the given one, else that of the nearest `registry.toml`, else the default."""
     from registry.store.database import Database
 
-    return Database(path or _configured() or Path("registry.duckdb"))
+    return Database(database_path(path))
+
+
+def database_path(path: Path | None) -> Path:
+    """Where the database is that is meant."""
+    return path or _configured() or Path("registry.duckdb")
+
+
+def named_values(given: list[str], option: str) -> dict[str, Any]:
+    """Read the `NAME=VALUE` pairs of an option that can be repeated; a value is TOML, or else text.
+
+    >>> named_values(["n=3", "flag=true", "system=aspen-s", 'version="2"'], "--param")
+    {'n': 3, 'flag': True, 'system': 'aspen-s', 'version': '2'}
+    """
+    values = {}
+    for pair in given:
+        name, equals, value = pair.partition("=")
+        if not equals:
+            raise InputError(f"{option} {pair!r} is not of the form NAME=VALUE")
+        try:
+            (values[name.strip()],) = tomllib.loads(f"value = {value}").values()
+        except ValueError:  # no TOML, or several lines of it
+            values[name.strip()] = value.strip()
+    return values
+
+
+def size_in_bytes(size: str, option: str) -> int:
+    """Read a size of memory.
+
+    >>> size_in_bytes("512M", "--memory")
+    536870912
+    """
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMGT]?)i?B?", size.strip(), re.IGNORECASE)
+    n = int(float(match[1]) * 1024 ** " KMGT".index(match[2].upper() or " ")) if match else 0
+    if n < 2**20:
+        raise InputError(f"{option} {size!r} is not a size of 1M or more, such as 512M or 4G")
+    return n
 
 
 def _configured() -> Path | None:

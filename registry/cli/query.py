@@ -1,31 +1,115 @@
-"""The command that answers SQL."""
+"""The commands that answer SQL and say what there is to ask for."""
 
 from __future__ import annotations
 
-from itertools import count
+import sys
+from dataclasses import replace
+from enum import StrEnum
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from registry.cli.console import show
-from registry.cli.options import Db, OutputFormat, database
+from registry.cli.console import say, terminal
+from registry.cli.options import Db, database, database_path, named_values, size_in_bytes
+from registry.errors import InputError
+
+
+class QueryFormat(StrEnum):
+    """How the answer to a query is written."""
+
+    table = "table"
+    tsv = "tsv"
+    csv = "csv"
+    md = "md"
+    json = "json"
+    jsonl = "jsonl"
+    parquet = "parquet"
+
+
+class SchemaFormat(StrEnum):
+    """How the data model is written."""
+
+    text = "text"
+    md = "md"
+    mermaid = "mermaid"
 
 
 def query(
-    sql: Annotated[str, typer.Argument(metavar="SQL", help="One SELECT or EXPLAIN.")],
+    sql: Annotated[str | None, typer.Argument(metavar="[SQL]", help=(
+        "One SELECT or EXPLAIN; - reads it from stdin."))] = None,
+    file: Annotated[Path | None, typer.Option("--file", "-f", metavar="FILE", readable=False, help=(
+        "Read the SQL from a file instead."))] = None,
+    param: Annotated[list[str] | None, typer.Option("--param", "-p", metavar="NAME=VALUE", help=(
+        'What $NAME stands for: a number, true, false or text (in quotes where it looks like a number: \'v="2"\'); '
+        "can be repeated."))] = None,
     db: Db = None,
-    format_: OutputFormat = None,
+    format_: Annotated[QueryFormat | None, typer.Option("--format", envvar="REGISTRY_FORMAT", case_sensitive=False,
+                                                        help="As which; a table on a terminal, else tsv.")] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", readable=False, help=(
+        "Write to this new file instead of stdout; parquet needs one."))] = None,
+    timeout: Annotated[float, typer.Option("--timeout", envvar="REGISTRY_TIMEOUT", metavar="SECONDS", min=0, help=(
+        "End the query after so long; 0: never."))] = 60,
+    max_rows: Annotated[int | None, typer.Option("--max-rows", envvar="REGISTRY_MAX_ROWS", metavar="N", min=1, help=(
+        "End the query after so many rows; 10000 for a table, else no limit if none is given."))] = None,
+    max_memory: Annotated[str, typer.Option("--max-memory", envvar="REGISTRY_MAX_MEMORY", metavar="SIZE", help=(
+        "What the query may take, such as 512M or 4G."))] = "2G",
 ) -> None:
     """Answer one SELECT over the registry's tables and views.
 
-    It can change and reach nothing.
+    It can change and reach nothing, and is ended at its limits. `registry schema` says what there is to ask for.
     """
-    from registry.reports.table import Table
-    from registry.store.query import query as run_query
+    from registry.reports.process import Question, ask
+    from registry.store.files import new_file
 
-    found = run_query(database(db), sql)
-    keys: list[str] = []
-    for name in found.columns:  # a name that stands twice is numbered
-        unused = (f"{name}_{n}" for n in count(2))
-        keys.append(name if name not in keys else next(key for key in unused if key not in keys + found.columns))
-    show([Table([dict(zip(keys, row, strict=True)) for row in found.rows], keys=keys)], format_)
+    text, source = _read(sql, file)
+    width, color = terminal() if output is None else (None, False)
+    chosen = format_ or (QueryFormat.tsv if width is None else QueryFormat.table)
+    question = Question(
+        database_path(db), text, named_values(param or [], "--param"), source, chosen.value,
+        size_in_bytes(max_memory, "--max-memory"), max_rows, width=width, color=color)
+    if output is None:
+        if chosen is QueryFormat.parquet:
+            raise InputError("parquet is no text; name a new file for it with --output")
+        ask(question, timeout or None, lambda written: typer.echo(written, nl=False))
+        return
+    with new_file(output) as unfinished:
+        if chosen is QueryFormat.parquet:
+            ask(replace(question, output=unfinished), timeout or None, bytes)
+        else:
+            with unfinished.open("wb") as file_:
+                ask(question, timeout or None, file_.write)
+    say(f"{output}: written")
+
+
+def _read(sql: str | None, file: Path | None) -> tuple[str, str]:
+    """The SQL that is meant, and where it comes from."""
+    if (sql is None) == (file is None):
+        raise typer.BadParameter("give the SQL as an argument, or - to read it from stdin, or --file FILE")
+    try:
+        if file is not None:
+            return file.read_text("utf-8"), str(file)
+        return (sys.stdin.buffer.read().decode("utf-8"), "stdin") if sql == "-" else (str(sql), "SQL")
+    except OSError as error:
+        raise InputError(f"cannot read: {error.strerror}", path=file) from None
+    except UnicodeDecodeError:
+        raise InputError("not UTF-8", path=file or "stdin") from None
+
+
+def schema(
+    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help=(
+        "A table, view or macro; all if none is given."))] = None,
+    db: Db = None,
+    format_: Annotated[SchemaFormat, typer.Option("--format", case_sensitive=False, help=(
+        "Text, Markdown, or a Mermaid diagram."))] = SchemaFormat.text,
+) -> None:
+    """Print the data model: tables, views and macros.
+
+    It says of each what it holds, and of every column what it is.
+    """
+    from registry.reports.schema import schema as write_schema
+    from registry.store import data_model
+
+    with database(db).reading() as connection:
+        things = data_model.load(connection)
+    typer.echo(write_schema(things, name, format_.value), nl=False)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections import Counter
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from registry.cli.console import say, show
 from registry.cli.drawing import Cluster, Memory, Workers, execution, say_unused
-from registry.cli.options import Db, DryRun, ManifestPath, OutputFormat, Root, database
+from registry.cli.options import Db, DryRun, ManifestPath, OutputFormat, Root, database, named_values
 from registry.errors import counted
 
 if TYPE_CHECKING:
@@ -159,7 +158,7 @@ def submit(
     documents = [Document.load(path) for path in paths]
     entry = submit_entry(file=", ".join(paths), system=system, team=team, test_set=test_set, kind=kind.value,
                          version=version, track=track, missing=missing and missing.value,
-                         options=_options(option or []))
+                         options=named_values(option or [], "--option"))
     journal = Journal("submit", {"task": task, **entry.model_dump(mode="json", exclude_defaults=True)})
     with writing(database(db), journal, dry_run=dry_run) as session:
         (row,) = catalog.tasks(session.connection, task)
@@ -167,22 +166,6 @@ def submit(
         applied = submit_one(session.connection, journal, Readings(), row, one)
     _say_applied(applied)
     say_end(changed=journal.changed, dry_run=dry_run, then="`registry score` and `registry compare` bring boards up")
-
-
-def _options(given: list[str]) -> dict[str, Any]:
-    """Read `KEY=VALUE` pairs; a value is TOML, or else text."""
-    from registry.errors import InputError
-
-    options = {}
-    for pair in given:
-        key, equals, value = pair.partition("=")
-        if not equals:
-            raise InputError(f"--option {pair!r} is not of the form KEY=VALUE")
-        try:
-            options[key.strip()] = tomllib.loads(f"value = {value}")["value"]
-        except tomllib.TOMLDecodeError:
-            options[key.strip()] = value.strip()
-    return options
 
 
 def _resolved(manifest: Path, root: Path | None) -> tuple[ResolvedTask, bytes]:

@@ -22,6 +22,7 @@ from sqlalchemy.pool import NullPool
 
 from registry.errors import InputError, LockedError, RegistryError, StoreError
 from registry.store import schema
+from registry.store.files import publish
 
 # New files are written in a storage version that every DuckDB since 1.2 opens.
 STORAGE_VERSION = "v1.2.0"
@@ -33,8 +34,11 @@ CONFIG: dict[str, Any] = {
     "storage_compatibility_version": STORAGE_VERSION,
     "default_block_size": BLOCK_SIZE,
 }
-# For SQL that a user wrote: read-only alone would still let COPY write files and read_csv read them.
-LOCKED_CONFIG = CONFIG | {"enable_external_access": "false", "lock_configuration": "true"}
+# For SQL that a user wrote: no disk for what does not fit into memory, no secrets, no Python variables as tables.
+CONFINED_CONFIG = CONFIG | {"temp_directory": "", "allow_persistent_secrets": "false",
+                            "python_enable_replacements": "false"}
+# Read-only alone would still let COPY write files and read_csv read them.
+_LOCK = ("SET enable_external_access = false", "SET lock_configuration = true")
 RETRY_SECONDS = 2.0
 
 _TABLES = (".csv", ".tsv", ".parquet", ".json", ".jsonl", ".ndjson")
@@ -63,15 +67,24 @@ class Database:
             yield connection
 
     @contextmanager
-    def querying(self) -> Iterator[Connection]:
-        """Open for SQL that a user wrote: read-only, without access to files, its settings locked.
+    def querying(self, *, memory: int | None = None, output: Path | None = None) -> Iterator[Connection]:
+        """Open for SQL that a user wrote: read-only, without access to files or disk, its settings locked.
+
+        Args:
+            memory: How many bytes DuckDB may take; None: as many as it does by itself.
+            output: The one file that may be written.
 
         Raises:
             InputError, SchemaError, LockedError: As `reading`.
         """
         self._require()
-        with self._connection(read_only=True, config=LOCKED_CONFIG) as connection:
+        config = CONFINED_CONFIG | ({} if memory is None else {"memory_limit": f"{memory}B"})
+        with self._connection(read_only=True, config=config) as connection:
             schema.check(connection, self.path)
+            if output is not None:
+                connection.exec_driver_sql(f"SET allowed_paths = [{quoted(output)}]")
+            for statement in _LOCK:
+                connection.exec_driver_sql(statement)
             yield connection
 
     @contextmanager
@@ -113,7 +126,7 @@ class Database:
                 schema.upgrade(connection)
             with unfinished._connection() as connection:
                 connection.exec_driver_sql("CHECKPOINT")  # into the file itself: it is published without its log
-            _publish(unfinished.path, self.path)
+            publish(unfinished.path, self.path)
         except FileExistsError:
             return self.create()
         except OSError as error:
@@ -211,16 +224,13 @@ class Database:
             raise named from None
 
 
-def _publish(unfinished: Path, path: Path) -> None:
-    """Give a finished file its name, never replacing a file that came meanwhile."""
-    try:
-        os.link(unfinished, path)
-    except FileExistsError:
-        raise
-    except OSError:  # a file system without hard links
-        if path.exists():
-            raise FileExistsError(path) from None
-        unfinished.rename(path)
+def quoted(text: str | Path) -> str:
+    """Write a text as SQL does.
+
+    >>> quoted("it's")
+    "'it''s'"
+    """
+    return "'" + str(text).replace("'", "''") + "'"
 
 
 @contextmanager

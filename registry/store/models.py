@@ -2,7 +2,8 @@
 
 Catalog tables are small and have primary and unique keys; bulk tables (items, answers, responses, statistics) have no
 key at all, because a key makes their inserts twelve times slower. Nothing has a foreign key: DuckDB refuses most
-changes of a row that another one refers to. Every id is a whole number that the application allocates.
+changes of a row that another one refers to. Every id is a whole number that the application allocates. What each table
+and column is stands in `comments.toml`.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from sqlalchemy import (
 from sqlalchemy.types import TypeEngine
 
 from registry.families import FAMILIES
+from registry.store import comments
 
 metadata = MetaData()
 
@@ -198,3 +200,5 @@ def _statistics(family: str) -> Table:
 
 
 statistics = {family: _statistics(family) for family in FAMILIES}
+
+comments.attach(metadata)

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, inspect, text
 import registry
 from registry import __version__
 from registry.errors import InputError, SchemaError
-from registry.store import views
+from registry.store import comments, models, views
 
 
 def migrations() -> Path:
@@ -72,7 +72,7 @@ def check(connection: Connection, path: Path) -> None:
 
 
 def upgrade(connection: Connection) -> None:
-    """Bring the schema to the program's own, inside the connection's transaction, and make its views anew."""
+    """Bring the schema to the program's own, inside the connection's transaction, with its views and comments anew."""
     from alembic import command
     from alembic.config import Config
 
@@ -81,4 +81,5 @@ def upgrade(connection: Connection) -> None:
     config.attributes["connection"] = connection
     views.drop(connection)  # no view may stand on a column that a migration takes away
     command.upgrade(config, "head")
+    comments.create(connection, models.metadata)
     views.create(connection)

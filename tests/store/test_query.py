@@ -2,9 +2,9 @@
 
 import pytest
 
-from registry.errors import InputError
+from registry.errors import LimitError, QueryError
 from registry.store.database import Database
-from registry.store.query import query
+from registry.store.query import Query, answer, write_parquet
 
 
 @pytest.fixture
@@ -14,31 +14,110 @@ def database(tmp_path):
     return database
 
 
-def test_a_select_is_answered(database):
-    found = query(database, "SELECT 1 AS a, 'x' AS b -- comment\n;")
-    assert (found.columns, found.rows) == (["a", "b"], [(1, "x")])
-
-
-def test_explain_is_answered(database):
-    assert "TASK" in str(query(database, "EXPLAIN SELECT * FROM task").rows).upper()
+def ask(database, sql, **parameters):
+    with database.querying() as connection:
+        found = answer(connection, Query(sql, parameters))
+        return found.columns, [row for batch in found.batches for row in batch]
 
 
 @pytest.mark.parametrize("sql", [
-    "", "SELECT 1; SELECT 2", "DELETE FROM task", "INSERT INTO track VALUES (1, 1, 'x')", "DROP TABLE task",
-    "COPY (SELECT 1) TO 'f.csv'", "EXPLAIN ANALYZE COPY (SELECT 1) TO 'f.csv'", "EXPLAIN ANALYZE DELETE FROM task",
-    "SELECT * FROM read_csv('secret.txt')", "SELECT * FROM 'secret.txt'", "SELECT * FROM glob('*')",
-    "SELECT content FROM read_text('secret.txt')", "ATTACH 'other.duckdb'", "PRAGMA database_list; SELECT 1",
-    "CALL pragma_version()", "SET threads = 1", "SET enable_external_access = true", "INSTALL httpfs", "LOAD httpfs",
-    "EXPORT DATABASE 'x'", "SELECT * FROM rows", "SELECT nothing FROM task", "SELEC 1", "CHECKPOINT",
-    "SELECT * FROM enable_logging(storage := 'file', storage_path := 'x')", 'FROM "enable_logging"()',
-    "FROM force_checkpoint()",
+    "SELECT 1 AS a, 'x' AS b -- comment\n;", "WITH t AS (SELECT 1 AS a, 'x' AS b) SELECT * FROM t",
+    "FROM (VALUES (1, 'x')) AS t(a, b)", "SELECT t.a, 'x' AS b FROM range(1, 2) AS t(a)",
+])
+def test_a_select_is_answered(database, sql):
+    assert ask(database, sql) == (["a", "b"], [(1, "x")])
+
+
+def test_explain_and_describe_are_answered(database):
+    assert "TASK" in str(ask(database, "EXPLAIN (FORMAT json) SELECT * FROM task")).upper()
+    assert "TASK" in str(ask(database, "/* how long? */ EXPLAIN ANALYZE SELECT * FROM task")).upper()
+    assert ("slug", "VARCHAR") in [row[:2] for row in ask(database, "DESCRIBE task")[1]]
+
+
+def test_parameters_are_bound_and_never_spliced(database):
+    evil = "'; DROP TABLE task; --"
+    assert ask(database, "SELECT $a AS a, $b + 1 AS b", a=evil, b=2)[1] == [(evil, 3)]
+    with pytest.raises(QueryError, match=r"no value is given for the parameter b; --param NAME=VALUE gives one"):
+        ask(database, "SELECT $a, $b", a=1)
+    with pytest.raises(QueryError, match=r"the query has no parameter \$b"):
+        ask(database, "SELECT $a", a=1, b=2)
+
+
+def test_rows_come_as_they_are_asked_for(database):
+    """Of a result that nobody could keep, the first rows are there at once."""
+    with database.querying() as connection:
+        found = answer(connection, Query("SELECT range AS n FROM range(1000000000000)", {}))
+        assert next(found.batches)[:2] == [(0,), (1,)]
+
+
+@pytest.mark.parametrize(("sql", "place", "excerpt"), [
+    ("SELECT nothing\nFROM task", "SQL:1:", "  SELECT nothing\n         ^"),
+    ("SELECT slug\nFROM task WERE slug = 1", "SQL:2:", "  FROM task WERE slug = 1\n                 ^"),
+    ("SELECT 'äö',\n  no_such(1)", "SQL:2:", "    no_such(1)\n    ^"),
+    ("SELECT 'x'::INT", "SQL:1:", "  SELECT 'x'::INT\n            ^"),
+])
+def test_errors_show_the_line(database, sql, place, excerpt):
+    with pytest.raises(QueryError) as caught:
+        ask(database, sql)
+    assert str(caught.value).startswith(place)
+    assert caught.value.excerpt == excerpt
+
+
+@pytest.mark.parametrize("sql", [
+    "", "-- nothing", "SELECT 1; SELECT 2", "SELECT 1\0; SELECT 2", "DELETE FROM task", "DROP TABLE task",
+    "INSERT INTO track VALUES (1, 1, 'x')", "UPDATE task SET slug = 'x'", "CREATE TEMP TABLE t AS SELECT 1",
+    "COPY (SELECT 1) TO 'f.csv'", "EXPORT DATABASE 'x'", "ATTACH 'other.duckdb'", "DETACH r", "USE memory",
+    "EXPLAIN ANALYZE COPY (SELECT 1) TO 'f.csv'", "EXPLAIN ANALYZE DELETE FROM task", "PREPARE p AS SELECT 1",
+    "PRAGMA database_list", "PRAGMA version", "PRAGMA enable_profiling", "PRAGMA database_list; SELECT 1",
+    "CALL pragma_version()", "CALL enable_logging()", "SET threads = 1", "SET enable_external_access = true",
+    "RESET threads", "SET VARIABLE x = 1", "INSTALL httpfs", "LOAD httpfs", "CHECKPOINT", "BEGIN", "VACUUM",
+    "SELECT * FROM read_csv('secret.txt')", "SELECT * FROM 'secret.txt'", "SELECT * FROM 'secret.csv'",
+    "SELECT * FROM glob('*')", "SELECT content FROM read_text('secret.txt')", "FROM read_blob('r.duckdb')",
+    "FROM read_parquet('secret.parquet')", "FROM sniff_csv('secret.csv')", "SELECT getenv('HOME')",
+    "FROM duckdb_secrets()", "FROM which_secret('s3://x', 's3')", "SELECT * FROM rows", "SELECT nothing FROM task",
+    "SELEC 1", "SELECT * FROM enable_logging(storage := 'file', storage_path := 'x')", 'FROM "enable_logging"()',
+    'FROM "enable_logging"/* */()', "FROM system.main.enable_profiling()", "FROM force_checkpoint()",
+    "FROM query('SELECT 1')", "FROM query_table('task')", "FROM arrow_scan(1, 2, 3)", "FROM pandas_scan(1)",
+    "SELECT list_transform([1], lambda x: (FROM glob('*')))", "WITH t AS (FROM glob('*')) SELECT 1",
+    "SELECT 1 ORDER BY (SELECT count(*) FROM glob('*'))", "DESCRIBE FROM read_csv('secret.csv')",
+    "EXPLAIN FROM read_csv('secret.csv')", "SELECT " + "+".join(["1"] * 5000),
 ])
 def test_everything_else_is_refused_in_one_line(database, tmp_path, sql):
-    (tmp_path / "secret.txt").write_text("secret")
+    for name in ("secret.txt", "secret.csv"):
+        (tmp_path / name).write_text("hidden")
     rows = [1, 2, 3]  # noqa: F841  (DuckDB could read a Python variable of that name)
     before = database.path.read_bytes(), sorted(p.name for p in tmp_path.iterdir())
-    with pytest.raises(InputError) as caught:
-        query(database, sql)
+    with pytest.raises(QueryError) as caught:
+        ask(database, sql)
     assert "\n" not in str(caught.value)
-    assert "secret" not in str(caught.value).replace("secret.txt", "")
+    assert "hidden" not in str(caught.value) + caught.value.excerpt
     assert (database.path.read_bytes(), sorted(p.name for p in tmp_path.iterdir())) == before
+
+
+def test_what_does_not_fit_into_memory_goes_to_no_disk(database, tmp_path):
+    with database.querying(memory=50_000_000) as connection, pytest.raises(LimitError, match="--max-memory"):
+        next(answer(connection, Query("SELECT range FROM range(100000000) ORDER BY hash(range)", {})).batches)
+    assert [path.name for path in tmp_path.iterdir()] == ["r.duckdb"]
+
+
+@pytest.mark.parametrize("sql", [
+    "SELECT $n AS n, 'x;' AS s FROM range(3)", "SELECT $n AS n, 'x;' AS s FROM range(3) ; -- done;\n;",
+    "WITH t AS (SELECT $n AS n, 'x;' AS s FROM range(3)) FROM t -- ;",
+])
+def test_parquet_is_written_to_the_allowed_file_only(database, tmp_path, sql):
+    file, other = tmp_path / "it's.parquet", tmp_path / "other.parquet"
+    query = Query(sql, {"n": 2})
+    with database.querying(output=file) as connection:
+        write_parquet(connection, query, file)
+        with pytest.raises(QueryError, match="file system operations are disabled"):
+            write_parquet(connection, query, other)
+        with pytest.raises(QueryError, match="not for queries"):
+            answer(connection, Query(f"FROM read_parquet('{other}')", {}))
+        with pytest.raises(LimitError, match="more than 2 rows"):
+            write_parquet(connection, query, file, max_rows=2)
+        with pytest.raises(QueryError, match="EXPLAIN has no rows"):
+            write_parquet(connection, Query("EXPLAIN SELECT 1", {}), file)
+        with pytest.raises(QueryError, match=r"^SQL:2: .*nothing") as caught:
+            write_parquet(connection, Query("SELECT 1 AS a,\n nothing", {}), file)
+        assert caught.value.excerpt == "   nothing\n   ^"
+    assert not other.exists()

@@ -1,0 +1,56 @@
+"""New files: written under another name, and given their own only when they are complete."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from registry.errors import InputError, StoreError
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[Path]:
+    """Give the path under which to write a new file; it becomes `path` when the block ends well, else it is removed.
+
+    Raises:
+        InputError: There is a file at `path` already, or no such folder.
+        StoreError: The file cannot be written.
+    """
+    if path.exists() or path.is_symlink():
+        raise _is_there(path)
+    if not path.parent.is_dir():
+        raise InputError("no such folder; make it first", path=path.parent)
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.new").absolute()
+    try:
+        yield unfinished
+        publish(unfinished, path)
+    except FileExistsError:
+        raise _is_there(path) from None
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise StoreError(path, f"cannot write the file: {error.strerror}") from None
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def _is_there(path: Path) -> InputError:
+    return InputError("this file is there already; remove it, or name another", path=path)
+
+
+def publish(unfinished: Path, path: Path) -> None:
+    """Give a finished file its name, never replacing a file that came meanwhile.
+
+    Raises:
+        FileExistsError: One did.
+    """
+    try:
+        os.link(unfinished, path)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without hard links
+        if path.exists():
+            raise FileExistsError(path) from None
+        unfinished.rename(path)

@@ -1,0 +1,223 @@
+"""`registry query`: SQL from anywhere, answers in every form, and limits that hold."""
+
+import csv
+import io
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from registry.cli.query import QueryFormat
+
+# No interrupt stops it: it is one vector of rows, whose one list takes hours.
+RUNAWAY = "SELECT max(len(list_transform(range(5000000), lambda x: list_sum(range(100000)))))"
+CROSS_JOIN = "SELECT count(*) FROM " + ", ".join(["item"] * 30)
+
+
+@pytest.fixture
+def db(task, registry, tmp_path):
+    """The database of the small task, which has to come out of every test as it went in."""
+    path = tmp_path / "registry.duckdb"
+    registry("run", task.write(), "--db", path)
+    before = path.read_bytes()
+    yield path
+    assert path.read_bytes() == before
+    assert [p.name for p in tmp_path.glob("*.duckdb*")] == [path.name]
+
+
+def start(*arguments, **options):
+    return subprocess.Popen([sys.executable, "-m", "registry", "query", *map(str, arguments)], text=True, **options)
+
+
+def stat(pid):
+    """What Linux says of a process, from its state on."""
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+
+
+def is_running(pid):
+    with suppress(FileNotFoundError, ProcessLookupError):
+        return stat(pid)[0] != "Z"
+    return False
+
+
+def cpu_seconds(pid):
+    return (int(stat(pid)[11]) + int(stat(pid)[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def wait_for(condition, seconds=20):
+    deadline = time.monotonic() + seconds
+    while not (met := condition()):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    return met
+
+
+def test_sql_comes_from_an_argument_a_file_or_stdin(db, registry, tmp_path):
+    (tmp_path / "q.sql").write_text("-- the systems\nSELECT system FROM leaderboard ORDER BY position\n")
+    asked = "SELECT system FROM leaderboard ORDER BY position"
+    expected = "system\na\nb\nc\n"
+    assert registry("query", asked).stdout == expected
+    assert registry("query", "--file", tmp_path / "q.sql").stdout == expected
+    process = start("-", stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.communicate(asked)[0] == expected
+    for wrong in ([], [asked, "--file", "q.sql"]):
+        assert "give the SQL as an argument" in registry("query", *wrong, exit_code=2).stderr
+    assert "no.sql: cannot read" in registry("query", "--file", "no.sql", exit_code=3).stderr
+
+
+def test_errors_name_the_file_and_show_the_line(db, registry, tmp_path):
+    (tmp_path / "q.sql").write_text("SELECT system\nFROM leaderbord\n")
+    told = registry("query", "--file", tmp_path / "q.sql", exit_code=3).stderr
+    assert told.startswith(f"error: {tmp_path / 'q.sql'}:2: Catalog Error: Table with name leaderbord does not exist!")
+    assert told.splitlines()[1:] == ["  FROM leaderbord", "       ^"]
+
+
+def test_parameters_are_typed_as_they_are_written(db, registry):
+    given = ["n=3", "x=0.5", "yes=true", "s=small/test/a/a@1", 'quoted="3"', "l=[1, 2]"]
+    found = registry("query", "SELECT $n + 1 AS n, $x AS x, $yes AS yes, $s AS s, $quoted AS quoted, $l AS l",
+                     "--format", "json", *(f"--param={pair}" for pair in given)).json
+    assert found == [{"n": 4, "x": 0.5, "yes": True, "s": "small/test/a/a@1", "quoted": "3", "l": [1, 2]}]
+    rows = registry("query", "SELECT system FROM leaderboard WHERE system = $s AND rank = $r", "-p", "s=a", "-p", "r=1")
+    assert rows.stdout == "system\na\n"
+    assert "--param 'n' is not of the form NAME=VALUE" in registry("query", "SELECT $n", "-p", "n", exit_code=3).stderr
+
+
+VALUES = """
+    SELECT * FROM (VALUES (1, 'a|b', 0.5::DOUBLE, true), (2, '=1+1', 'nan', NULL)) AS t(n, s, x, yes) ORDER BY n"""
+
+
+def test_every_form_holds_every_value(db, registry, tmp_path):
+    def found(form):
+        return registry("query", VALUES, "--format", form).stdout
+
+    expected = [{"n": 1, "s": "a|b", "x": 0.5, "yes": True}, {"n": 2, "s": "=1+1", "x": None, "yes": None}]
+    assert json.loads(found("json")) == expected
+    assert [json.loads(line) for line in found("jsonl").splitlines()] == expected
+    assert found("tsv") == "n\ts\tx\tyes\n1\ta|b\t0.5\ttrue\n2\t=1+1\t\t\n"
+    assert list(csv.reader(io.StringIO(found("csv"))))[1:] == [["1", "a|b", "0.5", "true"], ["2", "'=1+1", "", ""]]
+    assert found("md").splitlines() == [
+        "| n | s | x | yes |", "| --- | --- | --- | --- |", "| 1 | a\\|b | 0.5 | true |", "| 2 | =1+1 | - | - |"]
+    assert [line.split() for line in found("table").split("\n")[3:5]] == [
+        ["1", "a|b", "0.5", "true"], ["2", "=1+1", "-", "-"]]
+    registry("query", VALUES, "--format", "parquet", "--output", tmp_path / "rows.parquet")
+    with duckdb.connect() as connection:
+        kept = connection.execute(f"SELECT n, s, yes FROM '{tmp_path / 'rows.parquet'}'").fetchall()
+    assert kept == [(1, "a|b", True), (2, "=1+1", None)]
+    assert len(QueryFormat) == 7
+
+
+def test_numbers_times_and_bytes_in_json(db, registry):
+    sql = "SELECT 0.5 AS d, DATE '2027-01-02' AS day, '\\xAB'::BLOB AS b, {'k': [1.5]} AS s, 12345678901234567890 AS n"
+    assert registry("query", sql, "--format", "json").json == [
+        {"d": 0.5, "day": "2027-01-02", "b": "ab", "s": {"k": [1.5]}, "n": 12345678901234567890}]
+
+
+def test_an_output_file_is_new_and_whole(db, registry, tmp_path):
+    out = tmp_path / "out.csv"
+    registry("query", "SELECT 1 AS a", "--format", "csv", "-o", out)
+    assert out.read_text() == "a\n1\n"
+    for form in ("csv", "parquet"):
+        assert "out.csv: this file is there already" in registry(
+            "query", "SELECT 2 AS a", "--format", form, "-o", out, exit_code=3).stderr
+        registry("query", "SELECT nothing", "--format", form, "-o", tmp_path / "no", exit_code=3)
+        registry("query", "FROM range(10)", "--format", form, "--max-rows", "9", "-o", tmp_path / "no", exit_code=1)
+    assert out.read_text() == "a\n1\n"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["out.csv", "registry.duckdb", "task"]
+    assert "name a new file" in registry("query", "SELECT 1", "--format", "parquet", exit_code=3).stderr
+    assert "no such folder" in registry("query", "SELECT 1", "-o", "no/such/file", exit_code=3).stderr
+
+
+EVIL = "SELECT chr(27) || '[31m' || chr(155) || chr(13) AS a, 1 AS \"h\x1b[2J\""
+
+
+@pytest.mark.parametrize("form", [f.value for f in QueryFormat if f is not QueryFormat.parquet])
+def test_a_terminal_cannot_be_steered(db, form):
+    """Colours of our own may come, what comes from the data not: neither from cells nor from headings."""
+    ours, theirs = pty.openpty()
+    process = start(EVIL, "--format", form, stdout=theirs, env={**os.environ, "NO_COLOR": "1", "TERM": "dumb"})
+    os.close(theirs)
+    shown = b""
+    with suppress(OSError):  # how the other end of a terminal tells that it is closed
+        while chunk := os.read(ours, 4096):
+            shown += chunk
+    os.close(ours)
+    assert process.wait() == 0
+    text = shown.decode().replace("\r\n", "\n")
+    assert "31m" in text
+    assert [c for c in text if not c.isprintable() and c not in "\n\t"] == []
+
+
+@pytest.mark.parametrize("sql", [RUNAWAY, CROSS_JOIN], ids=["runaway", "cross join"])
+def test_the_time_limit_holds(db, registry, sql):
+    since = time.monotonic()
+    told = registry("query", sql, "--timeout", "2", exit_code=1).stderr
+    assert told == "error: the query was ended after 2 seconds; --timeout allows more\n"
+    assert time.monotonic() - since < 6
+
+
+@pytest.mark.parametrize("sql", [
+    "SELECT range(20000000)", "SELECT list(range) FROM range(1000000000)", "SELECT repeat('x', 4000000000)",
+    "SELECT list_transform(range(30000000), lambda x: x::VARCHAR)",
+    "SELECT * FROM range(1000000000) ORDER BY hash(range)", "SELECT string_agg(range::VARCHAR) FROM range(1000000000)",
+])
+def test_the_memory_limit_holds(db, registry, sql):
+    assert "--max-memory allows more" in registry("query", sql, "--max-memory", "200M", exit_code=1).stderr
+
+
+def test_the_limit_of_rows_holds_and_what_came_before_it_is_kept(db, registry):
+    found = registry("query", "SELECT range AS n FROM range(5)", "--max-rows", "2", exit_code=1)
+    assert found.stdout == "n\n0\n1\n"
+    assert found.stderr == "error: the result has more than 2 rows; --max-rows allows more, LIMIT asks for fewer\n"
+    assert registry("query", "SELECT range AS n FROM range(2)", "--max-rows", "2").stdout == "n\n0\n1\n"
+    table = registry("query", "FROM range(100000000000)", "--format", "table", exit_code=1)
+    assert "more than 10000 rows" in table.stderr
+    assert table.stdout.split()[-1] == "9999"
+
+
+def test_large_results_stream(db):
+    """A reader that goes away ends the query; until then it gets rows of a result that nobody could keep."""
+    process = start("SELECT range AS n FROM range(1000000000000)", "--max-memory", "200M", stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE)
+    for expected in ["n", *range(200_000)]:
+        assert process.stdout.readline() == f"{expected}\n"
+    process.stdout.close()
+    assert process.stderr.read() == ""
+    assert process.wait(10) == 1
+    process.stderr.close()
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_nothing_goes_on_when_the_command_ends(db, sent):
+    """Whether it is interrupted, told to end or killed: the process that computes ends with it."""
+    process = start(RUNAWAY, "--timeout", "60", stderr=subprocess.PIPE)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
+    computing = wait_for(lambda: children.read_text().split())[0]
+    wait_for(lambda: cpu_seconds(computing) > 2)  # it has opened the database and begun
+    process.send_signal(sent)
+    _, told = process.communicate(timeout=10)
+    assert process.returncode == (130 if sent == signal.SIGINT else -sent)
+    assert ("interrupted" in told) == (sent == signal.SIGINT)
+    wait_for(lambda: not is_running(computing))
+
+
+@pytest.mark.parametrize("sql", [
+    "COPY task TO 'f.csv'", "ATTACH 'x.duckdb'", "INSTALL httpfs", "LOAD httpfs", "SET threads = 1", "PRAGMA version",
+    "CALL pragma_version()", "FROM read_csv('/etc/passwd')", "FROM read_parquet('x')", "FROM read_text('/etc/passwd')",
+    "FROM glob('/*')", "SELECT 1; SELECT 2", "SELECT getenv('HOME')", "FROM duckdb_secrets()", "DROP TABLE task",
+    "UPDATE task SET slug = 'x'",
+])
+def test_what_is_no_question_is_refused(db, registry, tmp_path, sql):
+    before = sorted(tmp_path.iterdir())
+    found = registry("query", sql, exit_code=3)
+    assert found.stdout == ""
+    assert found.stderr.startswith("error: SQL")
+    assert sorted(tmp_path.iterdir()) == before
