@@ -4,4 +4,24 @@ Gold annotations and system outputs become per-item sufficient statistics in Duc
 statistics on demand; every result is stored with what it takes to reproduce it.
 """
 
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from registry.api import Registry
+
 __version__ = "0.1.0"
+
+def open(path: str | Path) -> Registry:  # noqa: A001  (registry.open is what it is)
+    """Open the registry at `path` for reading.
+
+    Raises:
+        InputError: There is no registry.
+        SchemaError: It is of another version than this program.
+        LockedError: Another process writes to it.
+    """
+    from registry.api import Registry
+
+    return Registry(path)

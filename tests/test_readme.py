@@ -1,5 +1,6 @@
 """The README is true: its commands run, and print what it shows."""
 
+import doctest
 import re
 import shlex
 import tomllib
@@ -41,6 +42,15 @@ def test_commands_print_what_is_shown(sample, command, printed):
 def test_there_are_commands_to_test():
     assert len(list(blocks())) == 5
     assert all(printed for _, printed in blocks())
+
+
+def test_the_python_example(registry, monkeypatch):
+    """As it stands there, in a folder with the sample's database."""
+    registry("run", ROOT / "sample_data" / "entities" / "task.toml", "--db", "registry.duckdb")
+    (example,) = re.findall(r"```pycon\n(.*?)```", README, re.DOTALL)
+    test = doctest.DocTestParser().get_doctest(example, {}, "README", "README.md", 0)
+    assert len(test.examples) == 5
+    assert doctest.DocTestRunner().run(test).failed == 0
 
 
 def test_the_manifest_is_the_sample_task_s():

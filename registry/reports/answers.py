@@ -21,7 +21,8 @@ def write(connection: Connection, question: Question, out: TextIO) -> None:
 
     Raises:
         QueryError: The query is refused.
-        LimitError: There are more rows than allowed, or they need more memory.
+        LimitError: There are more rows than allowed.
+        MemoryError: They need more memory than allowed.
         StoreError: The file cannot be written.
     """
     query = Query(question.sql, question.parameters, question.source)

@@ -140,7 +140,7 @@ def answer_parent() -> None:
                 write(connection, question, sys.stdout)
                 sys.stdout.flush()
         except MemoryError:
-            raise LimitError("the answer needs more memory than it may take; --max-memory allows more") from None
+            raise LimitError("the query needs more memory than it may take; --max-memory allows more") from None
     except RegistryError as error:
         sys.stdout.flush()
         json.dump({"message": str(error), "excerpt": error.excerpt}, sys.stderr)

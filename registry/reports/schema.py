@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from textwrap import wrap
 
 from registry.errors import InputError, UnknownNameError
 from registry.reports.table import Column, Table, render
@@ -27,11 +28,10 @@ def _text(things: Sequence[Thing]) -> str:
 
 
 def _text_of(thing: Thing) -> str:
-    lines = [f"{thing.kind} {thing.call}", f"  {thing.comment}"]
-    if thing.kind != "macro":
-        widths = [max(len(part) for part in parts) for parts in zip(*((c.name, c.type) for c in thing.columns),
-                                                                   strict=True)]
-        lines += [f"    {c.name:{widths[0]}}  {c.type:{widths[1]}}  {c.comment}".rstrip() for c in thing.columns]
+    name = max((len(c.name) for c in thing.columns), default=0)
+    type_ = max((len(c.type) for c in thing.columns), default=0)
+    lines = [f"{thing.kind} {thing.call}", *wrap(thing.comment, 118, initial_indent="  ", subsequent_indent="  ")]
+    lines += [f"    {c.name:{name}}  {c.type:{type_}}  {c.comment}".rstrip() for c in thing.columns]
     return "\n".join(lines) + "\n"
 
 
@@ -46,9 +46,9 @@ def _markdown(things: Sequence[Thing]) -> str:
 
 def _markdown_of(thing: Thing) -> str:
     rows = [{"name": c.name, "type": c.type, "comment": c.comment} for c in thing.columns]
-    headings = (Column("name", "column"), Column("type", "type"), Column("comment", "what it is"))
-    columns = "" if thing.kind == "macro" else "\n" + render([Table(rows, headings)], "md")
-    return f"### `{thing.call}`\n\n{thing.comment}\n{columns}"
+    headings = (Column("name", "name" if thing.kind == "macro" else "column"), Column("type", "type"),
+                Column("comment", "what it is"))
+    return f"### `{thing.call}`\n\n{thing.comment}\n\n{render([Table(rows, headings)], 'md')}"
 
 
 def _mermaid(things: Sequence[Thing]) -> str:

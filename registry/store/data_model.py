@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal
 
@@ -12,7 +13,7 @@ Kind = Literal["table", "view", "macro"]
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table or view, or a parameter of a macro, which has neither type nor comment."""
+    """A column of a table or view; a macro has no types but parameters and, if it gives a table, columns."""
 
     name: str
     type: str = ""
@@ -32,9 +33,12 @@ class Thing:
     @property
     def call(self) -> str:
         """How SQL names it."""
-        return self.name if self.kind != "macro" else f"{self.name}({', '.join(c.name for c in self.columns)})"
+        if self.kind != "macro":
+            return self.name
+        return f"{self.name}({', '.join(c.name for c in self.columns if c.type == 'parameter')})"
 
 
+_ENTRY = re.compile(r"(parameter|column) (\w+): (.*)")
 _COLUMNS = """
     SELECT table_name, column_name, data_type, comment FROM duckdb_columns()
     WHERE database_name = current_database() AND NOT internal ORDER BY table_name, column_index"""
@@ -63,6 +67,15 @@ def load(connection: Connection) -> list[Thing]:
             owners[c.name] for c in columns[name] if owners.get(c.name, name) != name)) for name, comment in tables),
         *(Thing("view", name, comment or "", tuple(columns[name]))
           for name, comment in connection.execute(text(_VIEWS))),
-        *(Thing("macro", name, comment or "", tuple(map(Column, parameters)))
-          for name, comment, parameters in connection.execute(text(_MACROS))),
+        *(_macro(name, comment or "", parameters) for name, comment, parameters in connection.execute(text(_MACROS))),
     ]
+
+
+def _macro(name: str, comment: str, parameters: list[str]) -> Thing:
+    """A macro; lines of its comment say what its parameters and columns are, which have no comments of their own."""
+    entries = [_ENTRY.fullmatch(line) for line in comment.splitlines()]
+    claim = "\n".join(line for line, entry in zip(comment.splitlines(), entries, strict=True) if entry is None)
+    told = {(entry[1], entry[2]): entry[3] for entry in entries if entry is not None}
+    taken = [Column(parameter, "parameter", told.get(("parameter", parameter), "")) for parameter in parameters]
+    return Thing("macro", name, claim, (*taken, *(
+        Column(column, kind, about) for (kind, column), about in told.items() if kind == "column")))

@@ -62,10 +62,10 @@ def answer(connection: Connection, query: Query) -> Answer:
 
     Raises:
         QueryError: It is not exactly one SELECT or EXPLAIN, or DuckDB refuses it; carries DuckDB's own words.
-        LimitError: It needs more memory than there is. Both can also come with the rows.
+        MemoryError: It needs more memory than it may take. Both can also come with the rows.
     """
     cursor = execute(driver_of(connection).duplicate(), query)
-    return Answer([column[0] for column in cursor.description], _batches(cursor, query))
+    return Answer([column[0] for column in cursor.description], batches(cursor, query))
 
 
 def execute(cursor: Any, query: Query) -> Any:
@@ -79,7 +79,8 @@ def write_parquet(connection: Connection, query: Query, path: Path, max_rows: in
     """Write a query's rows to the one file that the connection was opened for.
 
     Raises:
-        QueryError, LimitError: As `answer`; LimitError also if there are more than `max_rows`.
+        QueryError, MemoryError: As `answer`.
+        LimitError: There are more than `max_rows`.
         StoreError: The file cannot be written.
     """
     driver = driver_of(connection).duplicate()
@@ -156,7 +157,8 @@ def _table_functions(tree: Any) -> set[str]:
     return named
 
 
-def _batches(cursor: Any, query: Query) -> Iterator[list[Row]]:
+def batches(cursor: Any, query: Query) -> Iterator[list[Row]]:
+    """The rows of a query that a cursor has begun, some at a time; errors as of `answer`."""
     while True:
         with translating(query):
             rows = cursor.fetchmany(_BATCH)
@@ -170,8 +172,8 @@ def translating(query: Query, *, first_line: int = 1) -> Iterator[None]:
     """Turn what DuckDB says of a query, whose text begins at `first_line` of what DuckDB sees, into errors."""
     try:
         yield
-    except (duckdb.OutOfMemoryException, MemoryError):
-        raise LimitError("the query needs more memory than it may take; --max-memory allows more") from None
+    except duckdb.OutOfMemoryException:
+        raise MemoryError("the query needs more memory than it may take") from None
     except (duckdb.InternalException, duckdb.FatalException) as error:
         raise RegistryError(f"DuckDB {duckdb.__version__} fails on this query: {_first(str(error))}") from None
     except duckdb.Error as error:
@@ -182,8 +184,8 @@ def _refusal(message: str, query: Query, first_line: int) -> QueryError:
     """The error for DuckDB's `message`, whose last lines may show the place with a caret."""
     if "prepared statement parameters: " in message:
         names = message.rpartition(": ")[2]
-        return QueryError(f"no value is given for the parameter {names}; --param NAME=VALUE gives one",
-                          path=query.source)
+        return QueryError(f"no value is given for the parameter {names}; --param NAME=VALUE, or in Python "
+                          "name=value, gives one", path=query.source)
     if "excess parameters: " in message:
         return QueryError(f"the query has no parameter ${message.rpartition(': ')[2]}", path=query.source)
     *_, place = [None, *_PLACE.finditer(message)]

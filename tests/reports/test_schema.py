@@ -50,12 +50,14 @@ def test_views_and_macros_are_found_wherever_they_come_from(database):
         for statement in ("CREATE VIEW one AS SELECT 1 AS a", "COMMENT ON VIEW one IS 'just one'",
                           "COMMENT ON COLUMN one.a IS 'is 1'", "CREATE MACRO add_up(x, y := 1) AS x + y",
                           "CREATE MACRO numbers(n) AS TABLE SELECT * FROM range(n)",
-                          "COMMENT ON MACRO TABLE numbers IS 'counts'"):
+                          "COMMENT ON MACRO TABLE numbers IS 'counts\nparameter n: how far\ncolumn range: a number'"):
             connection.execute(text(statement))
     found = {thing.name: thing for thing in load(database)}
     assert found["one"].columns == (data_model.Column("a", "INTEGER", "is 1"),)
     assert (found["one"].kind, found["one"].comment) == ("view", "just one")
     assert (found["numbers"].call, found["numbers"].comment) == ("numbers(n)", "counts")
+    assert found["numbers"].columns == (data_model.Column("n", "parameter", "how far"),
+                                        data_model.Column("range", "column", "a number"))
     assert found["add_up"].call == "add_up(x, y)"
 
 

@@ -95,7 +95,7 @@ def test_everything_else_is_refused_in_one_line(database, tmp_path, sql):
 
 
 def test_what_does_not_fit_into_memory_goes_to_no_disk(database, tmp_path):
-    with database.querying(memory=50_000_000) as connection, pytest.raises(LimitError, match="--max-memory"):
+    with database.querying(memory=50_000_000) as connection, pytest.raises(MemoryError, match="more memory"):
         next(answer(connection, Query("SELECT range FROM range(100000000) ORDER BY hash(range)", {})).batches)
     assert [path.name for path in tmp_path.iterdir()] == ["r.duckdb"]
 

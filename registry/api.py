@@ -1,0 +1,168 @@
+"""Read access from Python: the same views and macros as in SQL, results as arrays and data frames.
+
+    with registry.open("registry.duckdb") as reg:
+        board = reg.leaderboard("entities").pandas()
+        only_one = reg.difference_region("entities/test/Aspen/aspen-s", "entities/test/Birch/birch-crf")
+        per_type = reg.query("SELECT type, count(*) AS n FROM answer WHERE in_gold = $gold GROUP BY type", gold=True)
+
+Arrays need nothing beside the program itself; data frames need the package that they are of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from importlib.util import find_spec
+from itertools import chain
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from registry.errors import RegistryError, UnknownNameError
+from registry.store import catalog
+from registry.store.database import Database
+from registry.store.query import Query, Row, batches, execute, translating
+from registry.store.rows import driver_of
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+
+
+class Result:
+    """What a query finds: rows to iterate over as tuples, arrays, or data frames.
+
+    The first use takes the rows as they are computed; every further one runs the query again. Columns of the same name
+    are numbered in arrays and data frames.
+    """
+
+    def __init__(self, new_cursor: Callable[[], Any], query: Query) -> None:
+        self._new_cursor, self._query = new_cursor, query
+        self._unused = self._run()
+        self.columns: list[str] = [column[0] for column in self._unused.description]
+
+    def _run(self) -> Any:
+        return execute(self._new_cursor(), self._query)
+
+    def _take(self, fetch: Callable[[Any], Any], *packages: str) -> Any:
+        if lacking := [package for package in packages if find_spec(package) is None]:
+            raise RegistryError(f"this needs {' and '.join(lacking)}: pip install {' '.join(lacking)}")
+        cursor, self._unused = self._unused or self._run(), None
+        with translating(self._query):
+            return fetch(cursor)
+
+    def __iter__(self) -> Iterator[Row]:
+        cursor, self._unused = self._unused or self._run(), None
+        return chain.from_iterable(batches(cursor, self._query))
+
+    def numpy(self) -> dict[str, NDArray[Any]]:
+        """The columns as arrays, [rows] each; NULL is nan among floats, and masked in columns of other types."""
+        columns = self._take(lambda cursor: cursor.fetchnumpy())
+        return {name: column.filled(np.nan) if np.ma.isMaskedArray(column) and column.dtype.kind == "f" else column
+                for name, column in columns.items()}
+
+    def arrow(self) -> pyarrow.Table:
+        """A pyarrow table.
+
+        Raises:
+            RegistryError: pyarrow is not installed.
+        """
+        return self._take(lambda cursor: cursor.to_arrow_table(), "pyarrow")
+
+    def pandas(self) -> pandas.DataFrame:
+        """A pandas data frame.
+
+        Raises:
+            RegistryError: pandas is not installed.
+        """
+        return self._take(lambda cursor: cursor.df(), "pandas")
+
+    def polars(self) -> polars.DataFrame:
+        """A polars data frame.
+
+        Raises:
+            RegistryError: polars, or pyarrow through which it gets the columns, is not installed.
+        """
+        return self._take(lambda cursor: cursor.pl(), "polars", "pyarrow")
+
+
+class Registry:
+    """A registry opened for reading. While it is open no other process can write to it; `close` it, or use `with`."""
+
+    def __init__(self, path: str | Path) -> None:
+        self._stack = ExitStack()
+        self._connection = self._stack.enter_context(Database(path).querying())
+        self._open = True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 traceback: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let others write again."""
+        self._open = False
+        self._stack.close()
+
+    def query(self, sql: str, /, **parameters: Any) -> Result:
+        """Answer one SELECT or EXPLAIN, in which `$name` stands for the parameter `name`.
+
+        Raises:
+            QueryError: It is something else, or DuckDB refuses it; `excerpt` shows the place.
+            MemoryError: It needs more memory than DuckDB may take.
+        """
+        return Result(self._cursor, Query(sql, parameters))
+
+    def scores(self, task: str | None = None, **where: Any) -> Result:
+        """The view `submission_score`: every submission's score by every metric, compared or not.
+
+        Args:
+            task: Only of this task.
+            where: Values that columns of the view must have: `metric="span_f1"`.
+
+        Raises:
+            UnknownNameError: There is no such task, metric or column.
+        """
+        return self._select("submission_score", task, where)
+
+    def leaderboard(self, task: str | None = None, **where: Any) -> Result:
+        """The view `leaderboard`: ranks, rank ranges, clusters and scores. Arguments and errors as of `scores`."""
+        return self._select("leaderboard", task, where)
+
+    def pairs(self, task: str | None = None, **where: Any) -> Result:
+        """The view `pairwise`: every pair with its p-values. Arguments and errors as of `scores`."""
+        return self._select("pairwise", task, where)
+
+    def difference_region(self, a: str, b: str) -> Result:
+        """The macro `difference_region`: the answers that only one of two submissions gives (Evert 2004, section 3.2).
+
+        Args:
+            a: A submission, `task/test_set/team/system`, with `@version` where it is not the one that takes part.
+            b: Another one.
+
+        Raises:
+            QueryError: A name is unknown or ambiguous.
+        """
+        return self.query("SELECT * FROM difference_region($a, $b)", a=a, b=b)
+
+    def _select(self, view: str, task: str | None, where: dict[str, Any]) -> Result:
+        cursor = self._cursor()
+        columns = [column[0] for column in cursor.execute(f"SELECT * FROM {view} LIMIT 0").description]  # noqa: S608
+        for name in where:
+            if name not in columns:
+                raise UnknownNameError(f"column of {view}", name, columns)
+        catalog.check_metric(self._connection, catalog.tasks(self._connection, task), where.get("metric"))
+        wanted = where if task is None else {"task": task, **where}
+        conditions = " AND ".join(f"{name} IS NOT DISTINCT FROM ${name}" for name in wanted)
+        return self.query(f"SELECT * FROM {view}" + (f" WHERE {conditions}" if wanted else ""), **wanted)  # noqa: S608
+
+    def _cursor(self) -> Any:
+        if not self._open:
+            raise RegistryError("this registry is closed; open it again")
+        return driver_of(self._connection).duplicate()

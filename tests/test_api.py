@@ -1,0 +1,144 @@
+"""`registry.open`: the views and macros from Python, as rows, arrays and data frames."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import registry as package
+from registry import api
+from registry.errors import InputError, LockedError, QueryError, RegistryError, UnknownNameError
+
+
+@pytest.fixture
+def reg(task, registry, tmp_path):
+    registry("run", task.write(), "--db", tmp_path / "r.duckdb")
+    with package.open(tmp_path / "r.duckdb") as opened:
+        yield opened
+
+
+def test_scores_of_the_task_that_is_told_by_hand(reg):
+    """Of 6 items a has 5 right, b and c have 3."""
+    found = reg.scores("small", metric="acc").numpy()
+    assert found["submission"].tolist() == [f"small/test/{s}/{s}@1" for s in "abc"]
+    np.testing.assert_array_equal(found["score"], [5 / 6, 3 / 6, 3 / 6])
+    assert found["n_items"].tolist() == [6, 6, 6]
+
+
+def test_views_are_those_of_sql(reg):
+    assert [*reg.leaderboard()] == [*reg.query("SELECT * FROM leaderboard")]
+    assert [*reg.pairs("small")] == [*reg.query("SELECT * FROM pairwise")]
+    (only,) = reg.pairs(system_a="b", system_b="c")
+    pairs = reg.pairs(system_a="b", system_b="c")
+    assert dict(zip(pairs.columns, only, strict=True))["p_value"] == 1
+    assert len([*reg.leaderboard(track=None)]) == 3
+    assert [*reg.leaderboard(system="nobody")] == []
+
+
+def test_names_that_are_not_there_are_told(reg):
+    for call, says in ((lambda: reg.scores("smal"), "did you mean 'small'"),
+                       (lambda: reg.pairs(metric="acuracy"), "unknown metric"),
+                       (lambda: reg.leaderboard(sistem="a"), "unknown column of leaderboard 'sistem'; did you mean")):
+        with pytest.raises(UnknownNameError, match=says):
+            call()
+
+
+def test_the_regions_of_two_submissions(reg):
+    """Items 2, 3 and 4 only a has right, item 5 only b; each has another label where the other is right."""
+    found = reg.difference_region("small/test/a/a", "small/test/b/b@1")
+    rows = {(row[found.columns.index("region")], row[found.columns.index("item")], row[found.columns.index("correct")])
+            for row in found}
+    assert rows == {*(("D1", f"i{n}", True) for n in (2, 3, 4)), ("D1", "i5", False),
+                    *(("D2", f"i{n}", False) for n in (2, 3, 4)), ("D2", "i5", True)}
+    with pytest.raises(QueryError, match="unknown submission small/test/a/x"):
+        list(reg.difference_region("small/test/a/x", "small/test/b/b"))
+
+
+def test_queries_bind_their_parameters(reg):
+    found = reg.query("SELECT $sql AS sql, $n + 1 AS n", sql="'; DROP TABLE task", n=2)
+    assert (found.columns, [*found]) == (["sql", "n"], [("'; DROP TABLE task", 3)])
+
+
+@pytest.mark.parametrize("sql", ["DROP TABLE task", "SELECT 1; SELECT 2", "FROM read_text('/etc/passwd')", "SELEC 1"])
+def test_only_questions_are_answered_and_an_error_spoils_nothing(reg, sql):
+    with pytest.raises(QueryError):
+        reg.query(sql)
+    assert [*reg.query("SELECT 1")] == [(1,)]
+
+
+def test_arrays(reg):
+    found = reg.query("""SELECT * FROM (VALUES (1, 0.5::DOUBLE, 'x', 7, true), (2, NULL, 'y', NULL, false))
+        AS t(n, x, s, maybe, yes) ORDER BY n""").numpy()
+    assert [found[name].dtype.kind for name in ("n", "x", "s", "yes")] == ["i", "f", "O", "b"]
+    np.testing.assert_array_equal(found["x"], [0.5, np.nan])
+    assert not np.ma.isMaskedArray(found["x"])
+    assert found["maybe"].mask.tolist() == [False, True]
+
+
+def test_a_result_can_be_used_again(reg):
+    result = reg.query("SELECT range AS n FROM range(5000)")
+    assert len([*result]) == len([*result]) == len(result.numpy()["n"]) == 5000
+    first, second = reg.query("SELECT 1"), reg.query("SELECT 2")
+    assert ([*first], [*second]) == ([(1,)], [(2,)])
+
+
+def test_rows_come_as_they_are_asked_for(reg):
+    rows = iter(reg.query("FROM range(1000000000000)"))
+    assert [next(rows), next(rows)] == [(0,), (1,)]
+
+
+@pytest.mark.parametrize(("form", "package_name"), [("pandas", "pandas"), ("polars", "polars"), ("arrow", "pyarrow")])
+def test_frames(reg, form, package_name):
+    pytest.importorskip("pyarrow" if form == "polars" else package_name)
+    pytest.importorskip(package_name)
+    frame = getattr(reg.query("SELECT range AS n, 'x' || range AS s FROM range(3)"), form)()
+    assert frame.shape == (3, 2)
+    columns = frame.to_pydict() if form == "arrow" else {name: list(frame[name]) for name in frame.columns}
+    assert columns == {"n": [0, 1, 2], "s": ["x0", "x1", "x2"]}
+
+
+@pytest.mark.parametrize(("form", "install"), [
+    ("pandas", "pandas"), ("polars", "polars pyarrow"), ("arrow", "pyarrow")])
+def test_a_package_that_is_not_installed_is_named(reg, form, install, monkeypatch):
+    monkeypatch.setattr(api, "find_spec", lambda name: None)
+    result = reg.query("SELECT 1 AS n")
+    with pytest.raises(RegistryError, match=f"pip install {install}"):
+        getattr(result, form)()
+    assert [*result] == [(1,)]
+
+
+def test_what_is_closed_says_so(reg):
+    reg.close()
+    with pytest.raises(RegistryError, match="closed"):
+        reg.query("SELECT 1")
+
+
+def test_others_can_write_when_it_is_closed(task, registry, reg, tmp_path):
+    code = "import duckdb, sys; duckdb.connect(sys.argv[1]).execute('CREATE TABLE t (a INT)')"
+    write = [sys.executable, "-c", code, str(tmp_path / "r.duckdb")]
+    assert "lock" in subprocess.run(write, capture_output=True, text=True, check=False).stderr
+    reg.close()
+    subprocess.run(write, check=True)
+
+
+def test_what_is_no_registry_is_told(tmp_path):
+    with pytest.raises(InputError, match="no registry here"):
+        package.open(tmp_path / "none.duckdb")
+
+
+def test_a_registry_that_is_written_to_names_the_writer(task, registry, tmp_path, monkeypatch):
+    monkeypatch.setattr("registry.store.database.RETRY_SECONDS", 0.2)
+    registry("init", "--db", tmp_path / "r.duckdb")
+    code = "import duckdb, sys; c = duckdb.connect(sys.argv[1]); print('held', flush=True); input()"
+    holder = subprocess.Popen([sys.executable, "-c", code, str(tmp_path / "r.duckdb")], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE)
+    assert holder.stdout.readline() == b"held\n"
+    with pytest.raises(LockedError, match=f"process {holder.pid}"):
+        package.open(tmp_path / "r.duckdb")
+    holder.communicate(b"\n")
+
+
+def test_importing_it_costs_nothing():
+    code = "import sys, registry; print([m for m in ('numpy', 'duckdb', 'sqlalchemy') if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
