@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 __version__ = "0.1.0"
 
+
 def open(path: str | Path) -> Registry:  # noqa: A001  (registry.open is what it is)
     """Open the registry at `path` for reading.
 
