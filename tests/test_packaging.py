@@ -21,6 +21,7 @@ def test_the_wheel_works_from_any_directory(tmp_path):
     assert "registry/migrations/versions/0001_the_first_schema.py" in names
     assert "registry/store/views/10_ranked_submission.sql" in names
     assert "registry/store/macros/10_scoring_named.sql" in names
+    assert "registry/store/comments.toml" in names
     assert "registry/py.typed" in names
     assert not [n for n in names if "__pycache__" in n or n.startswith("tests")]
     elsewhere = tmp_path / "elsewhere"
