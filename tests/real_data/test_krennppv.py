@@ -84,6 +84,19 @@ def test_frequency_is_tied_at_cut_offs_and_its_lists_differ_in_size(krennppv, re
     assert "differ in size" not in registry("ranking", "krennppv").stderr
 
 
+@pytest.mark.parametrize("ties", ["random", "include", "exclude"])
+def test_sql_accepts_the_same_candidates(krennppv, registry, ties):
+    """Frequencies, which are tied at many cut-offs; of those tied a seed takes the same ones on both sides."""
+    sizes = (100, 333, 500, 1000)
+    curves = krennppv("--system", "frequency", "--show", "curves", "--ties", ties, "--seed", 7, "--grid",
+                      ",".join(map(str, sizes)))
+    by_sql = [registry("query", f"""
+        SELECT count(*) AS accepted, count(*) FILTER (correct) AS "right"
+        FROM n_best('krennppv/test/frequency/frequency', {n}, ties := '{ties}', seed := 7)""", "--format", "json").json[0]
+        for n in sizes]
+    assert [{"accepted": row["accepted"], "right": row["right"]} for row in curves] == by_sql
+
+
 def test_the_docs_show_what_is_printed(krennppv, registry):
     page = (Path(__file__).parent.parent.parent / "docs" / "ranking.md").read_text()
     printed = registry("ranking", "krennppv", "--format", "table").stdout.splitlines()
