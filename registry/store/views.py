@@ -15,6 +15,8 @@ from pathlib import Path
 
 from sqlalchemy import Connection, text
 
+from registry.store.rows import driver_of
+
 _ENTRY = re.compile(r"(\w+): (.+)")
 _MACRO = re.compile(r"CREATE MACRO (\w+)\(([^)]*)\) AS (TABLE\b)?")
 
@@ -98,16 +100,17 @@ def drop(connection: Connection) -> None:
 
 def create(connection: Connection) -> None:
     """Create every view and macro, with its comments."""
+    statements = []
     for view in load():
-        connection.exec_driver_sql(f'CREATE VIEW "{view.name}" AS\n{view.select}')
-        _comment(connection, f'VIEW "{view.name}"', view.comment)
-        for column, about in view.columns.items():
-            _comment(connection, f'COLUMN "{view.name}"."{column}"', about)
+        statements.append(f'CREATE VIEW "{view.name}" AS\n{view.select}')
+        statements.append(_comment(f'VIEW "{view.name}"', view.comment))
+        statements += [_comment(f'COLUMN "{view.name}"."{column}"', about) for column, about in view.columns.items()]
     for macro in load_macros():
-        connection.exec_driver_sql(macro.statement)
-        _comment(connection, f'MACRO {"TABLE " if macro.is_table else ""}"{macro.name}"', macro.full_comment)
+        statements.append(macro.statement)
+        statements.append(_comment(f'MACRO {"TABLE " if macro.is_table else ""}"{macro.name}"', macro.full_comment))
+    driver_of(connection).execute(";\n".join(statements))  # all at once: each alone takes several times as long
 
 
-def _comment(connection: Connection, thing: str, about: str) -> None:
+def _comment(thing: str, about: str) -> str:
     quoted = about.replace("'", "''")
-    connection.exec_driver_sql(f"COMMENT ON {thing} IS '{quoted}'")
+    return f"COMMENT ON {thing} IS '{quoted}'"
