@@ -21,13 +21,13 @@ demo: .venv/.installed
 test: .venv/.installed
 	$(BIN)/ruff check .
 	$(BIN)/mypy --strict registry
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto --dist worksteal
 
 docs: .venv/.installed
 	$(BIN)/python -m tests.generated_docs
 
 conformance: .venv/.installed
-	$(BIN)/pytest tests/significance tests/real_data
+	$(BIN)/pytest -n auto tests/significance tests/real_data
 
 validity: .venv/.installed
 	$(BIN)/python -m tests.validity

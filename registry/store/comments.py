@@ -35,8 +35,8 @@ def attach(metadata: MetaData) -> None:
 
 def create(connection: Connection, metadata: MetaData) -> None:
     """Write the comments of the models into the database."""
-    comments: list[ExecutableDDLElement] = [
-        comment for table in metadata.tables.values()
-        for comment in (SetTableComment(table), *map(SetColumnComment, table.columns))]
+    comments: list[ExecutableDDLElement] = []
+    for table in metadata.tables.values():
+        comments += [SetTableComment(table), *(SetColumnComment(column) for column in table.columns)]
     statements = [str(comment.compile(dialect=connection.dialect)) for comment in comments]
     driver_of(connection).execute(";\n".join(statements))  # all at once: each alone takes several times as long
