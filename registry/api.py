@@ -22,6 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.errors import RegistryError, UnknownNameError
+from registry.evaluation.contingencies import PairContingencies, pair_contingencies
 from registry.store import catalog
 from registry.store.database import Database
 from registry.store.query import Query, Row, batches, execute, translating
@@ -150,6 +151,23 @@ class Registry:
             QueryError: A name is unknown or ambiguous.
         """
         return self.query("SELECT * FROM difference_region($a, $b)", a=a, b=b)
+
+    def contingencies(self, task: str, test_set: str | None = None) -> PairContingencies:
+        """The 2x2 tables of all pairs of submissions that take part, as arrays: `pair_contingency` at any size.
+
+        Args:
+            task: The task.
+            test_set: One of its test sets; it need not be named where there is one.
+
+        Raises:
+            UnknownNameError: There is no such task or test set.
+        """
+        (task_row,) = catalog.tasks(self._connection, task)
+        known = {row.name: row.test_set_id for row in catalog.test_sets(self._connection, task_row.task_id)}
+        name = next(iter(known)) if test_set is None and len(known) == 1 else test_set
+        if name not in known:
+            raise UnknownNameError(f"test set of {task}", str(name), known)
+        return pair_contingencies(self._connection, known[name])
 
     def _select(self, view: str, task: str | None, where: dict[str, Any]) -> Result:
         cursor = self._cursor()

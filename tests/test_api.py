@@ -55,6 +55,18 @@ def test_the_regions_of_two_submissions(reg):
         list(reg.difference_region("small/test/a/x", "small/test/b/b"))
 
 
+def test_contingencies_of_all_pairs_at_once(reg):
+    """The same two; as many as the view counts, for every pair."""
+    found = reg.contingencies("small")
+    assert found.runs == [(f"small/test/{s}/{s}@1", 0) for s in "abc"]
+    assert (found.tables.both_right[0, 1], found.tables.only_a_right[0, 1], found.tables.only_b_right[0, 1],
+            found.tables.both_wrong[0, 1]) == (2, 3, 1, 0)
+    for a, b, only_a in reg.query("SELECT system_a, system_b, only_a_right FROM pair_contingency"):
+        assert found.tables.only_a_right["abc".index(a), "abc".index(b)] == only_a
+    with pytest.raises(UnknownNameError, match="unknown test set of small 'dev'; known: test"):
+        reg.contingencies("small", "dev")
+
+
 def test_queries_bind_their_parameters(reg):
     found = reg.query("SELECT $sql AS sql, $n + 1 AS n", sql="'; DROP TABLE task", n=2)
     assert (found.columns, [*found]) == (["sql", "n"], [("'; DROP TABLE task", 3)])

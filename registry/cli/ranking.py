@@ -143,7 +143,9 @@ def _cut_offs(grid: str) -> list[int]:
                        "100,500,1000")
     if match := re.fullmatch(r"(\d{1,9}):(\d{1,9}):(\d{1,9})", grid, re.ASCII):
         first, last, step = map(int, match.groups())
-        if not step or (last - first) // step >= _MOST:
+        if not step:
+            raise wrong
+        if (last - first) // step >= _MOST:
             raise InputError(f"--grid {grid!r} has more than {_MOST} sizes")
         sizes = list(range(first, last + 1, step))
     elif re.fullmatch(r"\d{1,9}(,\d{1,9})*", grid, re.ASCII):
