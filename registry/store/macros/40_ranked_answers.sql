@@ -15,18 +15,9 @@
 -- replicate: the run, counted from 0
 CREATE MACRO ranked_answers(submission, ties := 'include', seed := 0) AS TABLE
 WITH scored AS (
-    SELECT
-        item.key AS item,
-        answer.key AS answer,
-        answer.type,
-        response.correct,
-        response.score,
-        response.replicate,
-        if(ties = 'random', md5(concat_ws('/', seed, item.key, answer.key, answer.type)), '') AS lot
-    FROM response
-    JOIN answer USING (answer_id)
-    JOIN item USING (item_id)
-    WHERE response.scoring_id = scoring_named(submission) AND response.score IS NOT NULL
+    SELECT *, if(ties = 'random', md5(concat_ws('/', seed, item, answer, type)), '') AS lot
+    FROM responses(submission)
+    WHERE score IS NOT NULL
 )
 SELECT
     CASE ties
