@@ -88,12 +88,6 @@ class Board:
     scores: NDArray[np.float64]
     run_scores: list[NDArray[np.float64]]
 
-    @property
-    def n_units(self) -> int:
-        """How many units tests take: of responses, those that some system gives."""
-        by_item = self.matrix.answers_to is None
-        return self.matrix.n_units if by_item else int(self.matrix.statistics[:, :, 1].any(axis=1).sum())
-
 
 def places(connection: Connection, task_row: AnyRow, request: Request) -> Iterator[Place]:
     """List every board of a task that has members.

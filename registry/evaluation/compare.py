@@ -186,7 +186,7 @@ class _Comparing:
             "test": repr(self.test), "alternative": asked.alternative, "unit": asked.unit, "alpha": asked.alpha,
             "correction": asked.correction, "resamples": asked.resamples, "seed": asked.seed,
             "interval": asked.interval, "confidence": asked.confidence, "n_items": len(board.items),
-            "n_units": board.n_units, "n_systems": len(board.members), "family_size": family_size,
+            "n_units": board.matrix.n_tested, "n_systems": len(board.members), "family_size": family_size,
             "signature": signature, "run_id": self.journal.run_id(self.connection), "created_at": now(),
             "runs": asked.runs}])
         self.journal.event(self.connection, "compare", place.task.slug, signature=signature)

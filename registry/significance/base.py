@@ -132,9 +132,7 @@ class Observed:
     @property
     def n_units(self) -> int:
         """How many units there are, of answers those that one of the two gives: what others give has no say in it."""
-        if self.matrix.answers_to is None:
-            return self.matrix.n_units
-        return int(np.count_nonzero((self.a[:, 1] != 0) | (self.b[:, 1] != 0)))
+        return self.matrix.n_units if self.matrix.answers_to is None else self.matrix.of_systems(self.pair).n_tested
 
     @property
     def a(self) -> Floats:

@@ -90,6 +90,11 @@ class StatisticMatrix:
         sizes = np.array([self.n_units]) if strata is None else np.bincount(strata)
         return int(np.count_nonzero(sizes == 1))
 
+    @property
+    def n_tested(self) -> int:
+        """How many units a test looks at: of answers those that some system gives."""
+        return self.n_units if self.answers_to is None else int(self.statistics[:, :, 1].any(axis=1).sum())
+
     @cached_property
     def by_unit(self) -> StatisticMatrix:
         """Sum the statistics over each unit, [units, systems, columns]: clusters are tested by the same kernels."""
