@@ -96,6 +96,36 @@ class Signature:
         ))
 
 
+@dataclass(frozen=True)
+class StudySignature:
+    """What identifies one study; `str` of it is the one line that a paper prints.
+
+    `test_sets` are those that it looks at, `golds` the digests of their annotations, `identity` the digest of all that
+    its result depends on.
+    """
+
+    study: str
+    metric: str
+    task: str
+    task_version: str
+    test_sets: tuple[str, ...]
+    track: str | None
+    facet: str | None
+    n_items: int
+    n_systems: int
+    golds: tuple[str, ...]
+    seed: int
+    identity: str
+
+    def __str__(self) -> str:
+        where = "set:" + "+".join(map(_inert, self.test_sets)) + (f"|track:{_inert(self.track)}" if self.track else "")
+        where += f"|facet:{_inert(self.facet)}" if self.facet else ""
+        return "|".join((
+            f"study:{_inert(self.study)}", self.metric, f"task:{self.task}@{self.task_version}", where,
+            f"n:{self.n_items}", f"systems:{self.n_systems}", f"gold:{'+'.join(map(short, self.golds))}",
+            f"seed:{self.seed}", f"v:{__version__}", f"id:{short(self.identity)}"))
+
+
 def _inert(name: str) -> str:
     """Keep a name from looking like further fields of a signature."""
     return name.replace("%", "%25").replace("|", "%7C")

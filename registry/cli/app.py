@@ -21,6 +21,7 @@ from registry.cli import (
     query,
     ranking,
     results,
+    study,
     task,
 )
 from registry.cli.console import RegistryGroup
@@ -52,3 +53,4 @@ for command in (task.run, task.init, task.apply, check.check, check.task_pack, t
                 page.page, page.site, effects.effects, effects.best, ranking.ranking, items.items, query.query,
                 query.schema, listing.list_):
     app.command(name=command.__name__.rstrip("_").replace("_", "-"))(command)
+app.add_typer(study.app, name="study")

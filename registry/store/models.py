@@ -177,6 +177,14 @@ standing = Table(
     Column("runs", Integer, server_default="1"), _number("run_deviation", null=True),
 )
 
+# Studies: what was found, as JSON, and the parts of one that is not finished.
+study = Table(
+    "study", metadata, _id("study_id"), _text("digest"), _text("study"), _int("task_id"), _text("subject"),
+    _text("result"), _text("signature"), _int("run_id"), _time("created_at"), UniqueConstraint("digest"),
+)
+study_part = Table("study_part", metadata, _text("digest"), _text("key"), _text("result"),
+                   UniqueConstraint("digest", "key"))
+
 # Sets of answers: every distinct answer to an item, and who gave it.
 answer = Table(
     "answer", metadata, _int("answer_id"), _int("gold_revision_id"), _int("item_id"), _text("key"), _text("type"),

@@ -1,1 +1,13 @@
-"""Analyses over many comparisons: ranked candidates."""
+"""Analyses over many comparisons. `STUDIES` maps the name of a stored study to its class.
+
+what all share   study (question, case, finding), conduct (found or made, and kept)
+of dependence    correlation
+of rankings      candidates, ranking, repetitions: n-best lists, which commands of their own compute on demand
+"""
+
+from registry.studies.correlation import Correlation
+from registry.studies.study import Study
+
+STUDIES: dict[str, type[Study]] = {study.name: study for study in (Correlation,)}
+
+__all__ = ["STUDIES", "Correlation", "Study"]

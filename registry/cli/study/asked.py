@@ -1,0 +1,87 @@
+"""What all studies are asked with, and how they are made and shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from registry.cli.console import say, show
+from registry.cli.drawing import execution
+from registry.cli.options import Format, database
+
+if TYPE_CHECKING:
+    from registry.studies import Study
+    from registry.studies.conduct import Conducted
+
+Task = Annotated[str, typer.Argument(metavar="TASK", help="A task's id.")]
+Resamples = Annotated[int | None, typer.Option("--resamples", help="Random draws; else as the task declares.")]
+Seed = Annotated[int | None, typer.Option("--seed", help="Of the random draws; else as the task declares.")]
+Alpha = Annotated[float | None, typer.Option("--alpha", help="The level of significance; else as the task declares.")]
+Unit = Annotated[str | None, typer.Option("--unit", help="item, or cluster; else as the task declares.")]
+Shown = Annotated[str | None, typer.Option("--show", metavar="TABLE", help=(
+    "Which of the study's tables to print; the first if none is given."))]
+Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help=(
+    "Also draw it into this .svg, .png or .pdf; needs the extra plot."))]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The options that studies share: which boards, how tests are set, who computes, and what is printed."""
+
+    task: str
+    metric: str | None
+    test_set: str | None
+    track: str | None
+    facet: str | None
+    settings: dict[str, Any]
+    db: Path | None
+    format_: Format | None
+    workers: int | None
+    memory: str | None
+    shown: str | None = None
+    plot: Path | None = None
+    dry_run: bool = False
+
+    def conduct(self, study: Study, draw: Callable[[Conducted, Path], None] | None = None) -> None:
+        """Make the study, or find it, and print it; draw it where a plot is asked for."""
+        from registry.errors import InputError
+        from registry.evaluation import declared_request
+        from registry.reports.study import study_table
+        from registry.store.journal import Journal
+        from registry.studies.conduct import Choice, conduct
+
+        given = {name: value for name, value in self.settings.items() if value is not None}
+        choice = Choice(self.metric, self.test_set, self.track, self.facet)
+        how = execution(self.workers, None, self.memory)
+        found = conduct(
+            database(self.db), Journal("study", {"task": self.task, "study": repr(study), **given}), self.task, study,
+            choice, lambda row, alias: declared_request(row, given, (alias,), how), dry_run=self.dry_run,
+            progress=_progress)
+        if self.plot is not None and draw is not None:
+            if len(found) > 1:
+                raise InputError(f"a figure shows one board, and {len(found)} are meant; choose by --test-set and "
+                                 "--track")
+            draw(found[0], self.plot)
+            say(f"drawn: {self.plot}")
+        for one in found:
+            for warning in one.finding.warnings:
+                say(f"warning: {one.subject}: {warning}")
+        if not any(one.made for one in found):
+            say("nothing changed: the study was made before")
+        elif self.dry_run:
+            say("dry run: nothing was written")
+        show([study_table(one, self.shown) for one in found], self.format_)
+
+
+def _progress(done: int, of: int) -> None:
+    """Show on a terminal how many parts of a study are done; the last one clears the line."""
+    import sys
+
+    if of < 2 or sys.stderr is None or not sys.stderr.isatty():
+        return
+    line = f"studying: {done} of {of}"
+    typer.echo("\r" + (" " * len(line) + "\r" if done == of else line), err=True, nl=False)

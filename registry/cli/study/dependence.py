@@ -1,0 +1,24 @@
+"""Studies of what depends on what: correlation."""
+
+from __future__ import annotations
+
+from registry.cli.drawing import Memory, Workers
+from registry.cli.options import ChosenMetric, Db, DryRun, Facet, OutputFormat, TestSet, Track
+from registry.cli.study.asked import Alpha, Asked, Resamples, Seed, Shown, Task, Unit
+
+
+def correlation(
+    task: Task, metric: ChosenMetric = None, test_set: TestSet = None, track: Track = None, facet: Facet = None,
+    unit: Unit = None, alpha: Alpha = None, resamples: Resamples = None, seed: Seed = None, shown: Shown = None,
+    db: Db = None, format_: OutputFormat = None, workers: Workers = None, memory: Memory = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Say what tests that assume independence would miss.
+
+    For every pair the correlation r12 of the systems' results and the factor that it makes (Yeh 2000, section 2.1).
+    """
+    from registry.studies import Correlation
+
+    settings = {"unit": unit, "alpha": alpha, "resamples": resamples, "seed": seed}
+    Asked(task, metric, test_set, track, facet, settings, db, format_, workers, memory, shown,
+          dry_run=dry_run).conduct(Correlation())

@@ -1,0 +1,224 @@
+"""Studies of a task's boards: found where they were made before, else made and kept with their provenance.
+
+The database is open while boards are loaded and while something is kept, never while a study computes. What a study
+has done is kept from time to time, so one that was interrupted goes on where it was.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from registry.errors import InputError, MismatchError, UnknownNameError, counted
+from registry.evaluation import Request
+from registry.evaluation.boards import Board, Place, load, places
+from registry.identity import digest_json
+from registry.provenance import StudySignature
+from registry.store import catalog, models, studies
+from registry.store.catalog import AnyRow
+from registry.store.database import Database
+from registry.store.journal import Journal, now
+from registry.store.session import writing
+from registry.studies.study import Case, Finding, Parts, Study
+
+_OFTEN = 5.0  # seconds after which new parts are kept
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which boards of a task are meant: None is every test set and track; the primary metric; all items."""
+
+    metric: str | None = None
+    test_set: str | None = None
+    track: str | None = None
+    facet: str | None = None
+
+
+@dataclass(frozen=True)
+class Conducted:
+    """One study that was made or found; `subject` is what it looks at, and `made` whether it was not there before."""
+
+    study: Study
+    task: str
+    subject: str
+    finding: Finding
+    signature: str
+    made: bool
+
+
+def conduct(database: Database, journal: Journal, task: str, study: Study, choice: Choice,
+            ask: Callable[[AnyRow, str], Request], *, dry_run: bool = False,
+            progress: Callable[[int, int], None] = lambda done, of: None) -> list[Conducted]:  # noqa: ARG005
+    """Make a study of every board that is meant, or of all of them together, as its scope says.
+
+    Args:
+        database: With the task.
+        journal: Records what is kept.
+        task: Its id.
+        study: What is asked.
+        choice: Of which boards.
+        ask: Gives the request, from the task's row and the metric's alias.
+        dry_run: Whether to keep nothing.
+        progress: Called with how many parts are done, and of how many.
+
+    Raises:
+        UnknownNameError: There is no such task, metric, test set, track or facet.
+        MismatchError: There is nothing to study.
+        InputError: The study cannot be made of what there is.
+    """
+    with database.reading() as connection:
+        (row,) = catalog.tasks(connection, task)
+        alias = _metric(connection, row, choice.metric)
+        request = ask(row, alias)
+        cases = [_Case.of(connection, row, study, boards, request)
+                 for boards in _joined(connection, row, request, study, choice)]
+    return [case.conduct(database, journal, dry_run=dry_run, progress=progress) for case in cases]
+
+
+@dataclass(frozen=True, eq=False)
+class _Case:
+    """One study to be made, with what was found of it."""
+
+    study: Study
+    task: AnyRow
+    boards: tuple[Board, ...]
+    attributes: dict[str, dict[str, str]]
+    request: Request
+    digest: str
+    there: AnyRow | None
+    parts: dict[str, str]
+
+    @classmethod
+    def of(cls, connection: Connection, task: AnyRow, study: Study, boards: tuple[Board, ...],
+           request: Request) -> _Case:
+        attributes = _attributes(connection, boards)
+        digest = digest_json({"study": repr(study), "boards": [board.place.digest(request) for board in boards],
+                              "attributes": attributes})
+        return cls(study, task, boards, attributes, request, digest, studies.find_study(connection, digest),
+                   studies.parts_of(connection, digest))
+
+    @property
+    def subject(self) -> str:
+        return "; ".join(board.place.name for board in self.boards)
+
+    @property
+    def signature(self) -> str:
+        places, seed = [board.place for board in self.boards], self.request.significance.seed
+        assert seed is not None  # a request carries its seed
+        return str(StudySignature(
+            study=repr(self.study), metric=places[0].metric.alias, task=self.task.slug, task_version=self.task.version,
+            test_sets=tuple(place.test_set.name for place in places), track=places[0].track,
+            facet=places[0].facet_name, n_items=sum(len(board.items) for board in self.boards),
+            n_systems=len({_system(m) for board in self.boards for m in board.members}),
+            golds=tuple(place.gold.digest for place in places), seed=seed, identity=self.digest))
+
+    def conduct(self, database: Database, journal: Journal, *, dry_run: bool,
+                progress: Callable[[int, int], None]) -> Conducted:
+        if self.there is not None:
+            return self._conducted(self.there.result, made=False)
+        keeping = _Keeping(database, journal, self.digest, dry_run)
+        case = Case(self.boards, self.attributes, self.request, Parts(dict(self.parts), keeping.keep, progress))
+        try:
+            finding = self.study.run(case)
+        except InputError as error:
+            raise InputError(f"{self.subject}: {error}") from None
+        finally:
+            keeping.flush()
+        result = json.dumps(_defined(asdict(finding)), ensure_ascii=False)  # its tables and keys stay in their order
+        with writing(database, journal, dry_run=dry_run) as session:
+            studies.keep_study(
+                session.connection, self.digest, study=repr(self.study), task_id=self.task.task_id,
+                subject=self.subject, result=result, signature=self.signature,
+                run_id=journal.run_id(session.connection), created_at=now())
+            journal.event(session.connection, "study", self.task.slug, signature=self.signature)
+        return self._conducted(result, made=True)
+
+    def _conducted(self, result: str, *, made: bool) -> Conducted:
+        return Conducted(self.study, self.task.slug, self.subject, Finding(**json.loads(result)), self.signature, made)
+
+
+class _Keeping:
+    """Keeps the new parts of a study from time to time, each time in a transaction of its own."""
+
+    def __init__(self, database: Database, journal: Journal, digest: str, dry_run: bool) -> None:
+        self._database, self._journal, self._digest, self._dry_run = database, journal, digest, dry_run
+        self._new: dict[str, str] = {}
+        self._last = time.monotonic()
+
+    def keep(self, key: str, result: str) -> None:
+        self._new[key] = result
+        if time.monotonic() - self._last > _OFTEN:
+            self.flush()
+
+    def flush(self) -> None:
+        if self._new and not self._dry_run:
+            with writing(self._database, self._journal) as session:
+                studies.keep_parts(session.connection, self._digest, self._new)
+        self._new, self._last = {}, time.monotonic()
+
+
+def _metric(connection: Connection, task: AnyRow, alias: str | None) -> str:
+    catalog.check_metric(connection, [task], alias)
+    declared = catalog.task_metrics(connection, task.task_id)
+    return alias or str(next((m.alias for m in declared if m.is_primary), declared[0].alias))
+
+
+def _joined(connection: Connection, task: AnyRow, request: Request, study: Study,
+            choice: Choice) -> Iterator[tuple[Board, ...]]:
+    """The boards that each study looks at, with their statistics."""
+    known = list(places(connection, task, request))
+    for kind, wanted in (("test set", choice.test_set), ("track", choice.track), ("facet", choice.facet)):
+        names = {_called(place, kind) for place in known}
+        if wanted is not None and wanted not in names:
+            raise UnknownNameError(f"{kind} of {task.slug}", wanted, sorted(filter(None, names)))
+        if wanted is not None or kind == "facet":
+            known = [place for place in known if _called(place, kind) == wanted]
+    loaded = [board for place in known if (board := load(connection, place, request.significance)) is not None
+              and len(board.members) >= study.least]
+    if not loaded:
+        raise MismatchError(f"there is nothing to study: no board of {task.slug} has "
+                            f"{counted(study.least, 'system')} that are scored; `registry submit` brings one in, and "
+                            "`registry score` scores it")
+    if uneven := next((board for board in loaded if board.matrix.unequal), None):
+        raise InputError(f'{uneven.place.name}: systems are scored on items of their own (missing = "own"), which '
+                         "studies cannot compare; take another policy for missing items")
+    if study.scope == "board":
+        yield from ((board,) for board in loaded)
+        return
+    for track in sorted({board.place.track for board in loaded}, key=lambda name: (name is not None, name)):
+        yield tuple(board for board in loaded if board.place.track == track)
+
+
+def _called(place: Place, kind: str) -> str | None:
+    return {"test set": str(place.test_set.name), "track": place.track, "facet": place.facet_name}[kind]
+
+
+def _attributes(connection: Connection, boards: Iterable[Board]) -> dict[str, dict[str, str]]:
+    """Of every submission, by its full name: team, kind, and what the manifest declares."""
+    members = {member.submission_id: member for board in boards for member in board.members}
+    table = models.submission
+    rows = connection.execute(select(table.c.submission_id, table.c.attributes).where(
+        table.c.submission_id.in_(list(members))))
+    declared: dict[int, Mapping[str, Any]] = {row.submission_id: json.loads(row.attributes) for row in rows}
+    return {member.name: {"team": member.team, "kind": member.kind} | {
+        name: str(value) for name, value in declared[submission_id].items()}
+        for submission_id, member in members.items()}
+
+
+def _system(member: AnyRow) -> str:
+    return f"{member.team}/{member.system}"
+
+
+def _defined(value: Any) -> Any:
+    """What JSON can write: a number that is nan or infinite is None, a sequence a list."""
+    if isinstance(value, dict):
+        return {key: _defined(one) for key, one in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return [_defined(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,118 @@
+"""What a study is: a question asked of boards, with its options, and what it finds.
+
+Like a test or a metric, a study is a value: `repr(study)` is its canonical name. With the digests of the boards that it
+looks at it is the identity of its result, so a study that was made is found again and not made twice.
+"""
+
+from __future__ import annotations
+
+import json
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, TypeVar
+
+from registry.evaluation import Request
+from registry.evaluation.boards import Board
+from registry.identity import canonical_json
+from registry.significance import Settings
+from registry.values import Value
+
+Row = dict[str, Any]
+Key = TypeVar("Key", bound="str | int | tuple[str | int, ...]")
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a study finds; numbers that are undefined are None.
+
+    Attributes:
+        tables: Rows by the table's name, the one that is printed first; the rows of one have the same keys, in order.
+        reading: What they say in plain language, and what they do not say.
+        warnings: What may be wrong.
+    """
+
+    tables: dict[str, list[Row]]
+    reading: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """The parts that the work of a study falls into, some of which an earlier attempt has left done.
+
+    Attributes:
+        done: What is done, as JSON, by the canonical JSON of its key.
+        keep: Called after each new part, to keep it.
+        progress: Called with how many are done, and of how many.
+    """
+
+    done: dict[str, str] = field(default_factory=dict)
+    keep: Callable[[str, str], None] = lambda key, result: None  # noqa: ARG005
+    progress: Callable[[int, int], None] = lambda done, of: None  # noqa: ARG005
+
+    def each(self, keys: Sequence[Key], compute: Callable[[Key], Any]) -> list[Any]:
+        """Give the part of every key: JSON values without nan, the same ones whether found or computed."""
+        results = []
+        for n, key in enumerate(keys, 1):
+            name = canonical_json(key)
+            if name not in self.done:
+                self.done[name] = json.dumps(compute(key), ensure_ascii=False, allow_nan=False)
+                self.keep(name, self.done[name])
+            results.append(json.loads(self.done[name]))
+            self.progress(n, len(keys))
+        return results
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """What a study looks at.
+
+    Attributes:
+        boards: One, or those of all test sets that a study joins: of one metric and track, in the order of the task.
+        attributes: Of every submission, by its full name: team, kind, and what the manifest declares.
+        request: How the task is compared: the settings of significance with their seed, and who computes.
+        parts: For work that takes long.
+    """
+
+    boards: tuple[Board, ...]
+    attributes: Mapping[str, Mapping[str, str]]
+    request: Request
+    parts: Parts = field(default_factory=Parts)
+
+    @property
+    def board(self) -> Board:
+        """The only board of a study that looks at one."""
+        (board,) = self.boards
+        return board
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of tests, two-sided."""
+        asked = self.request.significance
+        assert asked.seed is not None  # a request carries its seed
+        return Settings("two-sided", asked.resamples, asked.seed, confidence=asked.confidence,
+                        execution=self.request.execution)
+
+
+@dataclass(frozen=True, repr=False)
+class Study(Value):
+    """A study with its options.
+
+    `title` says what it asks, `citation` where the method comes from. A study of scope `board` looks at every board by
+    itself, one of scope `test sets` at the boards of a metric and track together. `least` is how many systems it needs.
+    """
+
+    terse: ClassVar[bool] = True
+    title: ClassVar[str]
+    citation: ClassVar[str]
+    scope: ClassVar[Literal["board", "test sets"]] = "board"
+    least: ClassVar[int] = 2
+
+    @abstractmethod
+    def run(self, case: Case) -> Finding:
+        """Make the study.
+
+        Raises:
+            InputError: It cannot be made of what there is.
+        """
