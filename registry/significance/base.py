@@ -121,9 +121,9 @@ class Observed:
     @classmethod
     def of(cls, matrix: StatisticMatrix, pairs: Sequence[Pair]) -> list[Observed]:
         """Look at pairs of a matrix that is by unit."""
-        scores = matrix.observed
-        return [cls(matrix, pair, float(matrix.gain(scores[pair[0]], scores[pair[1]])), n)
-                for pair, n in zip(pairs, _discordant(matrix, pairs), strict=True)]
+        a, b = matrix.observed[np.array(pairs, dtype=np.int64).reshape(-1, 2).T]
+        return [cls(matrix, *of_pair) for of_pair in zip(
+            pairs, matrix.gain(a, b).tolist(), _discordant(matrix, pairs), strict=True)]
 
     @property
     def is_mean(self) -> bool:

@@ -23,14 +23,15 @@ from registry.significance.correlated import PairMatrix, resampled_correlations
 from registry.significance.draws import resampled_sums
 from registry.significance.ideal import MOST_UNDEFINED, ideal_tail
 from registry.significance.matrix import Floats, StatisticMatrix
-from registry.significance.permutation import monte_carlo_tail
-from registry.significance.recentred import Recentred, Resampled, recentred, tile_of, tolerance
+from registry.significance.permutation import monte_carlo_tail, monte_carlo_tails
+from registry.significance.recentred import Recentred, Resampled, recentred, tolerance
 from registry.significance.runs import crossed_scores, unfit_runs
 from registry.significance.studentized import bootstrap_t
 
-Number = TypeVar("Number", np.float32, np.float64)
+Number = TypeVar("Number", np.int16, np.float64)
 
 _TASKS = 16  # into which all pairs are divided, at most
+_LONG = 2**18  # resamples from which on threads help: with fewer they wait for each other's interpreter lock
 
 
 @dataclass(frozen=True, repr=False)
@@ -118,11 +119,14 @@ def _drawn(pairs: Sequence[Observed], test: Callable[[Sequence[Observed], Resamp
                       settings)
     scores = resampled_scores(matrix, settings).T
     memory = settings.execution.memory
-    resampled = Resampled.of(scores, matrix.observed, _room(scores.shape, memory // 4, np.float32))
-    order = sorted(pairs, key=tile_of)
+    resampled = Resampled.of(scores, matrix.observed, _room(scores.shape, memory // 4, np.int16))
+    order = sorted(pairs, key=lambda o: o.pair)
     many = -(-len(pairs) // _TASKS)
     groups = [order[at:at + many] for at in range(0, len(pairs), many)]
-    tested = settings.execution.here.map(lambda group: test(group, resampled, settings), groups)
+    here = settings.execution.here
+    if settings.resamples < _LONG:
+        here = replace(here, workers=1)
+    tested = here.map(lambda group: test(group, resampled, settings), groups)
     found = {o.pair: tail for group, tails in zip(groups, tested, strict=True)
              for o, tail in zip(group, tails, strict=True)}
     return [found[o.pair] for o in pairs]
@@ -160,24 +164,24 @@ def _recentred(pairs: Sequence[Observed], resampled: Resampled, settings: Settin
     """Test some pairs; undefined resamples count as extreme."""
     rank = _rank(settings) if settings.interval == "dual" else 0
     found = recentred(pairs, resampled, settings.alternative, rank)
-    return [_tail(o, resampled.scores, settings, of) for o, of in zip(pairs, found, strict=True)]
+    tails = monte_carlo_tails([of.extremes for of in found], settings.resamples)
+    return [_with_interval(*told, resampled.scores, settings) for told in zip(tails, pairs, found, strict=True)]
 
 
-def _tail(o: Observed, scores: Floats, settings: Settings, found: Recentred) -> Tail:
-    """The p-value of so many extremes, and the interval."""
+def _with_interval(tail: Tail, o: Observed, found: Recentred, scores: Floats, settings: Settings) -> Tail:
+    """Give the tail its interval, or say why there is none."""
     alternative = settings.alternative
     if not found.moves and o.difference:
         return Tail(math.nan, "monte-carlo", resamples=settings.resamples,
                     note="the difference is the same in every resample")
     if found.undefined > MOST_UNDEFINED * settings.resamples:
-        return replace(monte_carlo_tail(found.extremes, settings.resamples),
-                       note="undefined in more than 0.1 % of the resamples: no interval")
+        return replace(tail, note="undefined in more than 0.1 % of the resamples: no interval")
     if settings.interval == "dual":
-        interval = _dual(o.difference, found.reach, extremity(o.difference, alternative), tolerance(o), alternative)
+        low, high = _dual(o.difference, found.reach, extremity(o.difference, alternative), tolerance(o), alternative)
     else:
         moved = o.matrix.gain(*(scores[system] for system in o.pair))
-        interval = _interval(o, moved[~np.isnan(moved)], settings)
-    return monte_carlo_tail(found.extremes, settings.resamples, *interval)
+        low, high = _interval(o, moved[~np.isnan(moved)], settings)
+    return replace(tail, ci_low=low, ci_high=high)
 
 
 def _berg_kirkpatrick(pairs: Sequence[Observed], resampled: Resampled, settings: Settings) -> list[Tail]:  # noqa: ARG001

@@ -111,8 +111,8 @@ def _studentized(pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
     many = [o for o in pairs if o.n_discordant > ENUMERATED]
     found = {o.pair: Tail(math.log(count_all_swaps(o, _every_swap(o), settings) / 2**o.n_discordant), "exact",
                           coins=o.n_discordant) for o in few}
-    found |= {o.pair: monte_carlo_tail(n, settings.resamples)
-              for o, n in zip(many, count_swaps(many, settings) if many else (), strict=True)}
+    counts = list(count_swaps(many, settings)) if many else []
+    found |= dict(zip((o.pair for o in many), monte_carlo_tails(counts, settings.resamples), strict=True))
     return [found[o.pair] for o in pairs]
 
 
@@ -239,7 +239,7 @@ def _monte_carlo(pairs: list[Observed], settings: Settings) -> list[Tail]:
     extremes = _Extremes.of(pairs, settings.alternative)
     counts = reduce(np.add, swapped_sums(
         statistics, settings.resamples, settings.seed, extremes.count, settings.execution))
-    return [monte_carlo_tail(int(n), settings.resamples) for n in counts]
+    return monte_carlo_tails(counts, settings.resamples)
 
 
 @dataclass(frozen=True, eq=False)
@@ -325,7 +325,7 @@ def _correlated(pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
         extremes = _Reached(np.array([bars[pair] for pair in many]), alternative)
         counts = reduce(np.add, swapped_differences(
             matrix, many, settings.resamples, settings.seed, extremes, settings.execution))
-        found |= {pair: monte_carlo_tail(int(n), settings.resamples) for pair, n in zip(many, counts, strict=True)}
+        found |= dict(zip(many, monte_carlo_tails(counts, settings.resamples), strict=True))
     return [found[o.pair] for o in pairs]
 
 
@@ -341,8 +341,14 @@ class _Reached:
         return np.asarray(np.count_nonzero(reached, axis=0))
 
 
-def monte_carlo_tail(extremes: int, resamples: int, ci_low: float = math.nan, ci_high: float = math.nan) -> Tail:
+def monte_carlo_tail(extremes: int, resamples: int) -> Tail:
     """The p-value (c + 1) / (R + 1) of c extremes among R draws, with the interval that its draws leave open."""
-    low, high = map(float, clopper_pearson(extremes, resamples))
-    p = (extremes + 1) / (resamples + 1)
-    return Tail(math.log(p), "monte-carlo", low, high, resamples, p=p, ci_low=ci_low, ci_high=ci_high)
+    return monte_carlo_tails([extremes], resamples)[0]
+
+
+def monte_carlo_tails(extremes: Sequence[int] | NDArray[np.int64], resamples: int) -> list[Tail]:
+    """The tails of many pairs, as `monte_carlo_tail` gives each."""
+    counts = np.asarray(extremes, dtype=np.int64)
+    return [Tail(math.log(p), "monte-carlo", low, high, resamples, p=p) for p, low, high in zip(
+        ((counts + 1) / (resamples + 1)).tolist(), *(end.tolist() for end in clopper_pearson(counts, resamples)),
+        strict=True)]

@@ -133,13 +133,14 @@ def bootstrap_t(pairs: Sequence[Observed], settings: Settings) -> Iterator[tuple
     for group in _groups(pairs, settings):
         one = Studentized.of(group, settings.alternative)
         differences, errors = one.observed()
+        slack = TOLERANCE * np.abs(pairs[0].matrix.observed[[o.pair for o in group]]).max(axis=1)
         found = np.empty((len(group), settings.resamples))
         at = 0
         for difference, error in resampled_sums(one.columns[:, None, :], settings.resamples, settings.seed,
                                                 _Resampled(one), settings.execution, pairs[0].matrix.strata):
             with np.errstate(divide="ignore", invalid="ignore"):
                 moved = difference - differences
-                found[:, at:at + len(moved)] = np.where((error == 0) & (moved == 0), 0.0, moved / error).T
+                found[:, at:at + len(moved)] = np.where((error == 0) & (np.abs(moved) <= slack), 0.0, moved / error).T
             at += len(moved)
         yield from zip(found, differences.tolist(), errors.tolist(), strict=True)
 

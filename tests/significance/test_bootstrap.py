@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from registry.significance import Bootstrap, Settings, StatisticMatrix, bootstrap, draws, recentred
+from registry.significance import Bootstrap, Settings, StatisticMatrix, bootstrap, draws
 from registry.significance.execution import Execution
 from tests.significance.test_permutation import matrix, of_labels, uneven
 
@@ -123,7 +123,6 @@ def test_nothing_depends_on_blocks_systems_or_their_order(monkeypatch):
     options = Settings(resamples=700, seed=0)
     full = Bootstrap().run(matrix(statistics), [(0, 1), (2, 3), (1, 2)], options)
     assert repr(Bootstrap().run(matrix(statistics[:, [1, 2]]), [(0, 1)], options)[0]) == repr(full[2])
-    monkeypatch.setattr(recentred, "_PART", 100)
     few = replace(options, execution=Execution(workers=1, memory=1000))
     assert repr(Bootstrap().run(matrix(statistics), [(0, 1), (2, 3), (1, 2)], few)) == repr(full)
     assert Bootstrap().run(matrix(statistics), [(0, 1)], Settings(resamples=700, seed=1))[0].p_value != full[0].p_value

@@ -27,6 +27,10 @@ def scores(kind):
             drawn[rng.random(drawn.shape) < 0.02] = math.nan
         case "constant":
             drawn[:] = drawn[0]
+        case "far":  # one system that would make steps too coarse for the others
+            drawn[:, 2] = rng.normal(0, 1e5, RESAMPLES)
+        case "copies":  # much nearer to each other than either is to what it was
+            drawn[:, 1:] = drawn[:, :1] - (0.1, 0.2) + rng.normal(0, 1e-4, (RESAMPLES, 2))
         case "close":  # nearer to each other than float32 tells
             drawn = 0.3 + rng.integers(0, 400, drawn.shape) * 2.0**-27
         case "tiny":  # below what float32 tells apart
@@ -38,7 +42,8 @@ def scores(kind):
 
 @pytest.mark.parametrize("rank", [0, 1, 2, 150, 1500, RESAMPLES])
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
-@pytest.mark.parametrize("kind", ["continuous", "tied", "sorted", "undefined", "constant", "close", "tiny", "infinite"])
+@pytest.mark.parametrize("kind", ["continuous", "tied", "sorted", "undefined", "constant", "far", "copies", "close",
+                                   "tiny", "infinite"])
 @pytest.mark.parametrize("lower_is_better", [False, True])
 def test_agrees_with_a_sort(kind, lower_is_better, alternative, rank, monkeypatch):
     m = matrix([[[5, 10], [4, 10], [3, 10]]] * 2)
@@ -46,9 +51,9 @@ def test_agrees_with_a_sort(kind, lower_is_better, alternative, rank, monkeypatc
     m = replace(m, lower_is_better=lower_is_better, score=lambda sums: scale * sums[..., 0] / sums[..., 1])
     drawn = scores(kind)
     pairs = Observed.of(m, list(itertools.permutations(range(3), 2)))
-    resampled = recentred.Resampled.of(drawn, m.observed, np.empty(drawn.shape, np.float32))
-    for part in (100, 777, RESAMPLES):
-        monkeypatch.setattr(recentred, "_PART", part)
+    resampled = recentred.Resampled.of(drawn, m.observed, np.empty(drawn.shape, np.int16))
+    for telling in (10, 1000, RESAMPLES):
+        monkeypatch.setattr(recentred, "_TELLING", telling)
         for o, found in zip(pairs, recentred.recentred(pairs, resampled, alternative, rank), strict=True):
             moved = m.gain(drawn[o.pair[0]], drawn[o.pair[1]]) - o.difference
             turn = {"two-sided": abs, "greater": lambda x: x, "less": lambda x: -x}[alternative]
@@ -57,3 +62,13 @@ def test_agrees_with_a_sort(kind, lower_is_better, alternative, rank, monkeypatc
             assert found.undefined == np.isnan(moved).sum()
             assert found.moves == (np.nanmax(np.abs(moved)) > recentred.tolerance(o))
             assert found.reach == (reached[-rank] if rank else math.inf)
+
+
+@pytest.mark.parametrize("kind", ["continuous", "copies"])
+def test_sorts_only_what_steps_do_not_tell(kind, monkeypatch):
+    m = matrix([[[5, 10], [4, 10], [3, 10]]] * 2)
+    drawn = scores(kind)
+    pairs = Observed.of(m, [(0, 1), (0, 2)])
+    resampled = recentred.Resampled.of(drawn, m.observed, np.empty(drawn.shape, np.int16))
+    monkeypatch.setattr(recentred, "_plainly", None)
+    assert len(recentred.recentred(pairs, resampled, "two-sided", 150)) == 2
