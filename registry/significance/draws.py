@@ -24,7 +24,8 @@ Used = TypeVar("Used")
 Singles = NDArray[np.float32]
 
 BLOCK = 512  # draws in a block
-SIGNS, COUNTS, LABELS, RUNS = range(4)  # the kinds of streams: permutations, bootstraps, and the same of whole runs
+# the kinds of streams: permutations, bootstraps, the same of whole runs, resampled systems, drawn test sets
+SIGNS, COUNTS, LABELS, RUNS, SYSTEMS, SETS = range(6)
 
 _UNCLEAR = 2**16 - 1  # no two counts
 _ALL = 2**64 - 1  # whole random words, drawn without holding other threads up

@@ -1,13 +1,15 @@
 """Analyses over many comparisons. `STUDIES` maps the name of a stored study to its class.
 
 what all share   study (question, case, finding), conduct (found or made, and kept)
+of gains         gains (what they look at), threshold
 of dependence    correlation
 of rankings      candidates, ranking, repetitions: n-best lists, which commands of their own compute on demand
 """
 
 from registry.studies.correlation import Correlation
 from registry.studies.study import Study
+from registry.studies.threshold import Threshold
 
-STUDIES: dict[str, type[Study]] = {study.name: study for study in (Correlation,)}
+STUDIES: dict[str, type[Study]] = {study.name: study for study in (Correlation, Threshold)}
 
-__all__ = ["STUDIES", "Correlation", "Study"]
+__all__ = ["STUDIES", "Correlation", "Study", "Threshold"]

@@ -5,10 +5,10 @@ from __future__ import annotations
 import typer
 
 from registry.cli.console import RegistryGroup
-from registry.cli.study import dependence
+from registry.cli.study import dependence, gains
 
 app = typer.Typer(cls=RegistryGroup, no_args_is_help=True, rich_markup_mode=None, help=(
     "Analyse a task as the papers do: each study prints a table and what it means."))
 
-for command in (dependence.correlation,):
+for command in (dependence.correlation, gains.threshold):
     app.command(name=command.__name__.rstrip("_").replace("_", "-"))(command)

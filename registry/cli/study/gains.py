@@ -1,0 +1,36 @@
+"""Studies of gains and their confidence: threshold."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from registry.cli.drawing import Memory, Workers
+from registry.cli.options import ChosenMetric, Db, DryRun, Facet, OutputFormat, TestSet, Track
+from registry.cli.study.asked import Alpha, Asked, Plot, Resamples, Seed, Shown, Task, Unit
+
+By = Annotated[str, typer.Option("--by", metavar="ATTRIBUTE", help=(
+    "Of submissions: pairs that share its value are told from others. team, kind, or what the manifest declares."))]
+Width = Annotated[float, typer.Option("--width", help=(
+    "How far from alpha the p-values of borderline pairs may be, as a share of alpha."))]
+Enough = Annotated[int, typer.Option("--enough", help="How many pairs a threshold needs.")]
+
+
+def threshold(
+    task: Task, by: By = "team", width: Width = 0.2, enough: Enough = 10, metric: ChosenMetric = None,
+    test_set: TestSet = None, track: Track = None, facet: Facet = None, unit: Unit = None, alpha: Alpha = None,
+    resamples: Resamples = None, seed: Seed = None, shown: Shown = None, plot: Plot = None, db: Db = None,
+    format_: OutputFormat = None, workers: Workers = None, memory: Memory = None, dry_run: DryRun = False,
+) -> None:
+    """Say from which gain on a difference is probably significant.
+
+    The 95th percentile of the gains of borderline pairs, p about alpha, one-sided (Berg-Kirkpatrick et al. 2012,
+    section 3.1.1), and an estimate from a fit to all pairs that are not far off.
+    """
+    from registry.reports.gain_figures import draw_thresholds
+    from registry.studies import Threshold
+
+    settings = {"unit": unit, "alpha": alpha, "resamples": resamples, "seed": seed}
+    Asked(task, metric, test_set, track, facet, settings, db, format_, workers, memory, shown, plot,
+          dry_run).conduct(Threshold(by=by, width=width, enough=enough), draw_thresholds)

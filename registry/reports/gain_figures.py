@@ -1,0 +1,70 @@
+"""Figures of confidence against gain (Berg-Kirkpatrick et al. 2012, figures 2 to 8), drawn from the rows of a study."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from registry.reports.figures import COLOURS, COLUMN, named, write
+from registry.studies.conduct import Conducted
+from registry.studies.study import Row
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_MARKS = ("o", "^", "s", "D", "v", "P")
+_GREY = "#777777"
+_SETTLED = 0.999  # confidence above which a pair is not what such a figure is about
+
+
+def draw_thresholds(conducted: Conducted, path: Path) -> None:
+    """The confidence 1 - p of every pair against its gain, marked by group, and the groups' thresholds.
+
+    Raises:
+        InputError: matplotlib is not there, or the path's ending says no form.
+        StoreError: The file cannot be written.
+    """
+    write(path, (COLUMN, 2.5), lambda figure: _thresholds(figure, conducted))
+
+
+def _thresholds(figure: Figure, conducted: Conducted) -> None:
+    axes = figure.subplots()
+    tables = conducted.finding.tables
+    groups = [row for row in tables["thresholds"] if row["group"] != "all"] or tables["thresholds"]
+    for k, row in enumerate(groups):
+        points(axes, [of for of in tables["pairs"] if row["group"] in ("all", of["group"])], k, row["group"])
+        for key, dashes in (("threshold", "-"), ("fitted", "--")):
+            if row[key] is not None:
+                axes.axvline(row[key], color=COLOURS[k], linewidth=0.8, linestyle=dashes)
+    for key, dashes, label in (("threshold", "-", "threshold"), ("fitted", "--", "by the fit")):
+        if any(row[key] is not None for row in groups):
+            axes.plot([], [], dashes, color=_GREY, linewidth=0.8, label=label)
+    frame(axes, tables["pairs"], groups[0]["alpha"], metric_of(conducted))
+
+
+def points(axes: Axes, rows: Sequence[Row], k: int, label: str) -> None:
+    """Draw pairs with the k-th mark and colour."""
+    axes.plot([row["gain"] for row in rows], [row["confidence"] for row in rows], _MARKS[k % len(_MARKS)],
+              color=COLOURS[k % len(COLOURS)], markersize=2.8, markerfacecolor="none", markeredgewidth=0.6,
+              linestyle="none", label=named(label), clip_on=True)
+
+
+def frame(axes: Axes, rows: Sequence[Row], alpha: float, metric: str) -> None:
+    """Show what is of interest: gains up to the last that is not settled, and the level of significance."""
+    unsettled = [row["gain"] for row in rows if row["confidence"] < _SETTLED] or [row["gain"] for row in rows]
+    axes.axhline(1 - alpha, color=_GREY, linewidth=0.6, linestyle=":")
+    axes.annotate(f"{1 - alpha:g}", (1, 1 - alpha), (2, 0), xycoords=("axes fraction", "data"),
+                  textcoords="offset points", ha="left", va="center", fontsize=6)
+    axes.set_xlim(0, 1.05 * max(unsettled))
+    axes.set_ylim(min([0.5, *(row["confidence"] for row in rows)]) - 0.01, 1.012)
+    axes.set_xlabel(f"gain in {named(metric)}")
+    axes.set_ylabel("1 - p, one-sided")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, fontsize=6, loc="lower right", handletextpad=0.3)
+
+
+def metric_of(conducted: Conducted) -> str:
+    """What the study's boards are scored by, as people call it."""
+    return conducted.subject.rpartition(", ")[2]

@@ -1,0 +1,100 @@
+"""The gains of all pairs of systems, and how likely chance alone makes them (Berg-Kirkpatrick et al. 2012, section 2).
+
+Every pair is put in the order in which its gain is positive, and its p-value is the paired bootstrap's, one-sided in
+the direction of the gain. All pairs share the resamples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from registry.errors import InputError, UnknownNameError
+from registry.evaluation.boards import Board
+from registry.significance import Bootstrap, Settings, StatisticMatrix
+from registry.significance.assumptions import misuses
+from registry.significance.matrix import Floats
+from registry.studies.study import Case, Row
+
+Places = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Gains:
+    """Pairs that have a gain.
+
+    Attributes:
+        better: Their systems with the better scores, [pairs].
+        worse: Their other systems, [pairs].
+        gain: By how much the better are better, above 0, [pairs].
+        p: How likely so large a gain is if there is none, [pairs].
+        critical: The gain with which each pair, varying as it does, would be just significant, [pairs].
+    """
+
+    better: Places
+    worse: Places
+    gain: Floats
+    p: Floats
+    critical: Floats
+
+    def where(self, chosen: NDArray[np.bool_] | Places) -> Gains:
+        """Some of the pairs, by flags [pairs] or by their places."""
+        return Gains(self.better[chosen], self.worse[chosen], self.gain[chosen], self.p[chosen], self.critical[chosen])
+
+
+def all_gains(matrix: StatisticMatrix, settings: Settings, alpha: float) -> Gains:
+    """Test all pairs that have a gain; those whose p-value is undefined are left out.
+
+    The gain that would be significant at alpha is half the width of the interval that is dual to the test.
+
+    Raises:
+        InputError: The bootstrap does not take the matrix.
+    """
+    matrix, test = matrix.by_unit, Bootstrap()
+    if reason := test.unfit(matrix):
+        raise InputError(reason)
+    scores = matrix.observed
+    better, worse = np.nonzero(matrix.gain(scores[:, None], scores[None, :]) > 0)
+    found = test.run(matrix, list(zip(better.tolist(), worse.tolist(), strict=True)),
+                     replace(settings, alternative="greater", confidence=1 - alpha))
+    gains = Gains(better, worse, *np.array([(one.difference, one.p_value, one.difference - one.ci_low)
+                                            for one in found]).reshape(-1, 3).T)
+    return gains.where(~np.isnan(gains.p))
+
+
+def bootstrap_warnings(matrix: StatisticMatrix) -> list[str]:
+    """What a reader of the bootstrap's p-values must be warned of."""
+    return misuses(Bootstrap(), matrix.by_unit)
+
+
+def values_of(case: Case, systems: Sequence[str], attribute: str) -> NDArray[np.object_]:
+    """The value of an attribute of every submission, None where it has none, [systems].
+
+    Raises:
+        UnknownNameError: No submission has the attribute.
+    """
+    known: set[str] = set().union(*(case.attributes[system] for system in systems))
+    if attribute not in known:
+        raise UnknownNameError("attribute of submissions", attribute, sorted(known))
+    of: Mapping[str, Mapping[str, str]] = case.attributes
+    return np.array([of[system].get(attribute) for system in systems], dtype=object)
+
+
+def alike(gains: Gains, values: NDArray[np.object_]) -> list[bool | None]:
+    """Say of every pair whether its systems have the same value of an attribute; None where one of them has none."""
+    return [None if values[a] is None or values[b] is None else bool(values[a] == values[b])
+            for a, b in zip(gains.better, gains.worse, strict=True)]
+
+
+def pair_rows(board: Board, gains: Gains, by: str, values: NDArray[np.object_]) -> list[Row]:
+    """The pairs of a board as rows, the smallest gain first."""
+    groups = {True: f"same {by}", False: f"different {by}", None: None}
+    systems = [member.system for member in board.members]
+    rows = [{"test_set": board.place.test_set.name, "system_a": systems[a], "system_b": systems[b], "gain": gain,
+             "p_value": p, "confidence": 1 - p, "group": groups[same]}
+            for a, b, gain, p, same in zip(gains.better, gains.worse, gains.gain.tolist(), gains.p.tolist(),
+                                           alike(gains, values), strict=True)]
+    return sorted(rows, key=lambda row: (row["gain"], row["system_a"], row["system_b"]))

@@ -1,0 +1,74 @@
+"""`registry study threshold`: gains and their confidence, as commands."""
+
+import shutil
+
+import pytest
+from typer.testing import CliRunner
+
+from registry.cli import app
+from registry.store.database import Database
+from tests.conftest import ROOT
+
+ENTITIES = ROOT / "sample_data" / "entities" / "task.toml"
+
+
+@pytest.fixture(scope="module")
+def scored(tmp_path_factory):
+    """The sample task of 8 systems, scored."""
+    db = tmp_path_factory.mktemp("scored") / "registry.duckdb"
+    for arguments in (("apply", str(ENTITIES)), ("score",)):
+        assert CliRunner().invoke(app, [*arguments, "--db", str(db)], catch_exceptions=False).exit_code == 0
+    return db
+
+
+@pytest.fixture
+def entities(registry, scored, tmp_path):
+    """Make a study of the sample task, which has 28 pairs, few of them at the border."""
+    shutil.copy(scored, tmp_path)
+    return lambda *options, **more: registry("study", *options, "--resamples", 499, **more)
+
+
+def test_a_threshold_that_would_rest_on_few_pairs_is_not_given(entities):
+    (row, *_) = entities("threshold", "entities", "--format", "json").json
+    assert (row["group"], row["pairs"], row["threshold"]) == ("all", 28, None)
+    assert row["borderline"] < 10
+    said = entities("threshold", "entities", "--format", "table").stdout
+    assert f"needs 10 pairs with p from 0.04 to 0.06 and finds {row['borderline']}" in said
+
+
+def test_pairs_of_one_team_have_a_threshold_of_their_own(entities):
+    """A wide window and few pairs suffice here; teams of several systems are Aspen, Birch, Cedar and Dogwood."""
+    options = ("threshold", "entities", "--width", 0.99, "--enough", 2, "--format", "json")
+    rows = {row["group"]: row for row in entities(*options).json}
+    assert [(group, row["pairs"]) for group, row in rows.items()] == [
+        ("all", 28), ("same team", 4), ("different team", 24)]
+    pairs = entities(*options, "--show", "pairs").json
+    for group, row in rows.items():
+        at_the_border = [of for of in pairs if group in ("all", of["group"]) and 0.0005 < of["p_value"] < 0.0995]
+        assert row["borderline"] == len(at_the_border)
+        if len(at_the_border) >= 2:
+            assert min(of["gain"] for of in at_the_border) <= row["threshold"] <= max(
+                of["gain"] for of in at_the_border)
+
+
+def test_a_stored_study_can_be_drawn(entities, tmp_path):
+    entities("threshold", "entities")
+    said = entities("threshold", "entities", "--plot", "again.pdf").stderr
+    assert "made before" in said
+    assert (tmp_path / "again.pdf").read_bytes().startswith(b"%PDF")
+
+
+@pytest.mark.parametrize(("options", "said"), [
+    (("--by", "modle"), "unknown attribute of submissions 'modle'"), (("--width", 1), "width lies between 0 and 1"),
+    (("--enough", 1), "enough"), (("--show", "gains"), "unknown table of threshold 'gains'"),
+])
+def test_what_cannot_be_asked(entities, options, said):
+    assert said in entities("threshold", "entities", *options, exit_code=3).stderr
+
+
+def test_systems_that_do_not_differ_have_no_gains(task, registry):
+    task.systems = {"a": dict(task.gold), "b": dict(task.gold)}
+    registry("run", task.write())
+    assert "no two systems differ" in registry("study", "threshold", "small", exit_code=3).stderr
+    with Database("registry.duckdb").reading() as connection:
+        assert connection.exec_driver_sql("SELECT count(*) FROM study").scalar() == 0
