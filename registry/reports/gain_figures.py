@@ -29,6 +29,29 @@ def draw_thresholds(conducted: Conducted, path: Path) -> None:
     write(path, (COLUMN, 2.5), lambda figure: _thresholds(figure, conducted))
 
 
+def draw_curve(conducted: Conducted, path: Path) -> None:
+    """The confidence 1 - p of every pair against its gain, marked by test set and group, with the curves that fit.
+
+    Raises:
+        InputError: matplotlib is not there, or the path's ending says no form.
+        StoreError: The file cannot be written.
+    """
+    write(path, (COLUMN, 2.5), lambda figure: _curves(figure, conducted))
+
+
+def _curves(figure: Figure, conducted: Conducted) -> None:
+    axes = figure.subplots()
+    tables = conducted.finding.tables
+    keys = [key for key in ("test_set", "group") if len({row[key] for row in tables["curves"]}) > 1]
+    for k, curve in enumerate(tables["curves"]):
+        rows = [row for row in tables["pairs"]
+                if (row["test_set"], row["group"] or "unknown") == (curve["test_set"], curve["group"])]
+        points(axes, rows, k, ", ".join(curve[key] for key in keys) or curve["group"])
+        axes.plot([row["gain"] for row in rows], [row["fitted"] for row in rows], color=COLOURS[k % len(COLOURS)],
+                  linewidth=0.6)
+    frame(axes, tables["pairs"], tables["curves"][0]["alpha"], metric_of(conducted))
+
+
 def _thresholds(figure: Figure, conducted: Conducted) -> None:
     axes = figure.subplots()
     tables = conducted.finding.tables

@@ -1,4 +1,4 @@
-"""`registry study threshold`: gains and their confidence, as commands."""
+"""`registry study threshold|curve`: gains and their confidence, as commands."""
 
 import shutil
 
@@ -56,6 +56,26 @@ def test_a_stored_study_can_be_drawn(entities, tmp_path):
     said = entities("threshold", "entities", "--plot", "again.pdf").stderr
     assert "made before" in said
     assert (tmp_path / "again.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_curves_of_several_test_sets_are_drawn_together(task, registry, tmp_path):
+    """Pairs of both test sets are points, and of every group it is said where a gain decides."""
+    task.extra = "\n".join(["[[test_set]]", 'name = "dev"', 'gold = "gold.tsv"', 'format = "labels"',
+                            'options = { columns = ["item", "label", "document"] }', "[[submit]]",
+                            'file = "systems/{system}.tsv"', 'test_set = "dev"'])
+    task.write()
+    text = task.manifest.read_text().replace('file = "systems/{system}.tsv"', 'file = "systems/{system}.tsv"\n'
+                                             'test_set = "test"', 1)
+    task.manifest.write_text(text)
+    registry("run", task.manifest)
+    study = ("study", "curve", "small", "--resamples", 100, "--unit", "item", "--plot", "f.svg", "--format", "json")
+    done = registry(*study)
+    assert [(row["test_set"], row["pairs"]) for row in done.json] == [("dev", 2), ("test", 2)]  # b and c are the same
+    assert "drawn: f.svg" in done.stderr
+    points = registry(*study, "--show", "pairs").json
+    assert {(row["system_a"], row["system_b"]) for row in points} == {("a", "b"), ("a", "c")}
+    assert [row["gain"] for row in points] == [pytest.approx(2 / 6)] * 4
+    assert all(row["confidence"] == row["fitted"] == 1 - row["p_value"] for row in points)
 
 
 @pytest.mark.parametrize(("options", "said"), [

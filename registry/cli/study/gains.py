@@ -1,4 +1,4 @@
-"""Studies of gains and their confidence: threshold."""
+"""Studies of gains and their confidence: threshold, curve."""
 
 from __future__ import annotations
 
@@ -34,3 +34,22 @@ def threshold(
     settings = {"unit": unit, "alpha": alpha, "resamples": resamples, "seed": seed}
     Asked(task, metric, test_set, track, facet, settings, db, format_, workers, memory, shown, plot,
           dry_run).conduct(Threshold(by=by, width=width, enough=enough), draw_thresholds)
+
+
+def curve(
+    task: Task, by: By = "team", metric: ChosenMetric = None, test_set: TestSet = None, track: Track = None,
+    facet: Facet = None, unit: Unit = None, alpha: Alpha = None, resamples: Resamples = None, seed: Seed = None,
+    shown: Shown = None, plot: Plot = None, db: Db = None, format_: OutputFormat = None, workers: Workers = None,
+    memory: Memory = None, dry_run: DryRun = False,
+) -> None:
+    """Show how confidence grows with gain, over all pairs of all test sets.
+
+    1 - p of the bootstrap, one-sided, against the gain, marked by an attribute of submissions (Berg-Kirkpatrick et al.
+    2012, figures 2 to 8).
+    """
+    from registry.reports.gain_figures import draw_curve
+    from registry.studies import Curve
+
+    settings = {"unit": unit, "alpha": alpha, "resamples": resamples, "seed": seed}
+    Asked(task, metric, test_set, track, facet, settings, db, format_, workers, memory, shown, plot,
+          dry_run).conduct(Curve(by=by), draw_curve)

@@ -1,0 +1,24 @@
+"""Curves against scikit-learn's isotonic regression, and what they leave open by hand."""
+
+import numpy as np
+from sklearn.isotonic import IsotonicRegression
+
+from registry.studies.curve import _row, rising
+
+
+def test_the_rising_curve_is_scikit_learn_s_also_with_equal_gains():
+    rng = np.random.default_rng(0)
+    gain = np.sort(np.round(rng.random(80), 1))
+    confidence = np.clip(gain + rng.normal(0, 0.2, 80), 0, 1)
+    theirs = IsotonicRegression().fit(gain, confidence).predict(gain)
+    assert np.allclose(rising(gain, confidence), theirs, atol=1e-12)
+    assert (np.diff(rising(gain, confidence)) >= 0).all()
+
+
+def test_gains_between_the_least_significant_and_the_largest_other_decide_nothing():
+    rows = [{"gain": gain, "p_value": p} for gain, p in ((1, 0.3), (2, 0.05), (3, 0.06), (4, 0.01))]
+    row = _row("test", "all", rows, 0.05)
+    assert (row["significant"], row["least_significant"], row["largest_other"], row["undecided"]) == (2, 2, 3, 2)
+    clear = _row("test", "all", rows[::3], 0.05)
+    assert (clear["least_significant"], clear["largest_other"], clear["undecided"]) == (4, 1, 0)
+    assert _row("test", "all", rows[:1], 0.05)["least_significant"] is None
