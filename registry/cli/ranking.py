@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,15 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from registry.cli.console import say, show
-from registry.cli.options import Db, OutputFormat, database
+from registry.cli.options import Db, OutputFormat, database, rising_sizes
 from registry.errors import InputError
 
 if TYPE_CHECKING:
     from registry.reports.table import Table
     from registry.studies.candidates import RankedTestSet
     from registry.studies.ranking import RankingStudy
-
-_MOST = 10_000  # cut-offs
 
 
 class Shown(StrEnum):
@@ -82,7 +79,7 @@ def ranking(
     from registry.store import catalog
     from registry.studies.candidates import load
 
-    cut_offs = _cut_offs(grid)
+    cut_offs = rising_sizes(grid, "--grid")
     if (shown is Shown.variation) != (repetition is not None):
         raise InputError("--show variation and --repetition go together: what tells the repetitions apart?")
     if figure is not None and plot is None:
@@ -139,23 +136,3 @@ def _draw(found: RankingStudy, plot: Path, figure: Figure | None) -> None:
 
     draw(found, (figure or (Figure.significance if len(found.curves) == 2 else Figure.precision)).value, plot)
     say(f"drawn: {plot}")
-
-
-def _cut_offs(grid: str) -> list[int]:
-    """The sizes that a grid names, rising."""
-    wrong = InputError(f"--grid {grid!r} is neither FIRST:LAST:STEP, such as 100:2000:50, nor a rising list, such as "
-                       "100,500,1000")
-    if match := re.fullmatch(r"(\d{1,9}):(\d{1,9}):(\d{1,9})", grid, re.ASCII):
-        first, last, step = map(int, match.groups())
-        if not step:
-            raise wrong
-        if (last - first) // step >= _MOST:
-            raise InputError(f"--grid {grid!r} has more than {_MOST} sizes")
-        sizes = list(range(first, last + 1, step))
-    elif re.fullmatch(r"\d{1,9}(,\d{1,9})*", grid, re.ASCII):
-        sizes = [int(size) for size in grid.split(",")]
-    else:
-        raise wrong
-    if not sizes or sizes[0] < 1 or sizes != sorted(set(sizes)):
-        raise wrong
-    return sizes

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _MARKS = ("o", "^", "s", "D", "v", "P")
 _GREY = "#777777"
-_SETTLED = 0.999  # confidence above which a pair is not what such a figure is about
+_SETTLED = 0.99  # confidence above which a pair is not what such a figure is about
 
 
 def draw_thresholds(conducted: Conducted, path: Path) -> None:
@@ -90,4 +90,4 @@ def frame(axes: Axes, rows: Sequence[Row], alpha: float, metric: str) -> None:
 
 def metric_of(conducted: Conducted) -> str:
     """What the study's boards are scored by, as people call it."""
-    return conducted.subject.rpartition(", ")[2]
+    return conducted.subject.split("; ")[0].rpartition(", ")[2]

@@ -45,24 +45,49 @@ class Gains:
         return Gains(self.better[chosen], self.worse[chosen], self.gain[chosen], self.p[chosen], self.critical[chosen])
 
 
-def all_gains(matrix: StatisticMatrix, settings: Settings, alpha: float) -> Gains:
+def joined(sets: Sequence[Gains]) -> Gains:
+    """The pairs of several test sets together."""
+    return Gains(*(np.concatenate(of) for of in zip(*(
+        (gains.better, gains.worse, gains.gain, gains.p, gains.critical) for gains in sets), strict=True)))
+
+
+def all_gains(matrix: StatisticMatrix, settings: Settings, alpha: float, within: int | None = None) -> Gains:
     """Test all pairs that have a gain; those whose p-value is undefined are left out.
 
     The gain that would be significant at alpha is half the width of the interval that is dual to the test.
 
+    Args:
+        matrix: Of the systems.
+        settings: Of the bootstrap, their alternative aside.
+        alpha: The level at which gains are critical.
+        within: Only pairs of the first so many systems, of the next so many, and so on; None: all.
+
     Raises:
         InputError: The bootstrap does not take the matrix.
     """
-    matrix, test = matrix.by_unit, Bootstrap()
-    if reason := test.unfit(matrix):
-        raise InputError(reason)
-    scores = matrix.observed
-    better, worse = np.nonzero(matrix.gain(scores[:, None], scores[None, :]) > 0)
-    found = test.run(matrix, list(zip(better.tolist(), worse.tolist(), strict=True)),
-                     replace(settings, alternative="greater", confidence=1 - alpha))
+    matrix = by_unit(matrix)
+    scores = matrix.observed.reshape(-1, within or matrix.statistics.shape[1])
+    block, better, worse = np.nonzero(matrix.gain(scores[:, :, None], scores[:, None, :]) > 0)
+    better, worse = (block * scores.shape[1] + of for of in (better, worse))
+    found = Bootstrap().run(matrix, list(zip(better.tolist(), worse.tolist(), strict=True)),
+                            replace(settings, alternative="greater", confidence=1 - alpha))
     gains = Gains(better, worse, *np.array([(one.difference, one.p_value, one.difference - one.ci_low)
                                             for one in found]).reshape(-1, 3).T)
     return gains.where(~np.isnan(gains.p))
+
+
+def by_unit(matrix: StatisticMatrix) -> StatisticMatrix:
+    """The matrix by unit, which the bootstrap takes.
+
+    Raises:
+        InputError: It does not.
+    """
+    if matrix.answers_to is not None:
+        raise InputError("the bootstrap resamples items, not their answers: take --unit item")
+    matrix = matrix.by_unit
+    if reason := Bootstrap().unfit(matrix):
+        raise InputError(reason)
+    return matrix
 
 
 def bootstrap_warnings(matrix: StatisticMatrix) -> list[str]:

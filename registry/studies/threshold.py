@@ -84,7 +84,7 @@ class Threshold(Study):
                 ("borderline", "threshold", borderline(gains, alpha, self.width), percentile),
                 ("near", "fitted", near(gains), carried)):
             known = len(some.p) >= self.enough
-            low, high = interval(some, estimate, systems, confidence) if known else (math.nan, math.nan)
+            low, high = interval(resampled(some, estimate, systems), confidence) if known else (math.nan, math.nan)
             row |= {number: len(some.p), name: estimate(some) if known else math.nan,
                     f"{name}_low": low, f"{name}_high": high}
         return row
@@ -157,17 +157,20 @@ def resampled_systems(systems: int, seed: int) -> NDArray[np.int64]:
     return rng.multinomial(systems, np.full(systems, 1 / systems), DRAWS)
 
 
-def interval(gains: Gains, estimate: Estimator, drawn: NDArray[np.int64],
-             confidence: float) -> tuple[float, float]:
-    """The interval of an estimate when systems are resampled, since pairs that share one are no independent pairs.
+def resampled(gains: Gains, estimate: Estimator, drawn: NDArray[np.int64]) -> Floats:
+    """An estimate in each draw of systems, [draws], since pairs that share a system are no independent pairs.
 
-    A system that is drawn twice brings its pairs twice; with itself it makes none. Nan where many draws lack pairs.
+    A system that is drawn twice brings its pairs twice; with itself it makes none.
     """
-    found: Floats = np.array([estimate(taken(gains, times)) for times in drawn])
-    found = found[~np.isnan(found)]
-    if len(found) < _DEFINED * len(drawn):
+    return np.array([estimate(taken(gains, times)) for times in drawn])
+
+
+def interval(found: Floats, confidence: float) -> tuple[float, float]:
+    """The interval of an estimate from those of resamples; nan where it is undefined in many."""
+    defined = found[~np.isnan(found)]
+    if len(defined) < _DEFINED * len(found):
         return math.nan, math.nan
-    low, high = np.quantile(found, ((1 - confidence) / 2, (1 + confidence) / 2))
+    low, high = np.quantile(defined, ((1 - confidence) / 2, (1 + confidence) / 2))
     return float(low), float(high)
 
 

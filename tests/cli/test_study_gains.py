@@ -1,4 +1,4 @@
-"""`registry study threshold|curve`: gains and their confidence, as commands."""
+"""`registry study threshold|curve|test-size`: gains and their confidence, as commands."""
 
 import shutil
 
@@ -76,6 +76,24 @@ def test_curves_of_several_test_sets_are_drawn_together(task, registry, tmp_path
     assert {(row["system_a"], row["system_b"]) for row in points} == {("a", "b"), ("a", "c")}
     assert [row["gain"] for row in points] == [pytest.approx(2 / 6)] * 4
     assert all(row["confidence"] == row["fitted"] == 1 - row["p_value"] for row in points)
+
+
+def test_smaller_test_sets_of_whole_documents(entities, tmp_path):
+    """The sample task resamples its 40 documents; thresholds are of them, and the last row is the whole test set."""
+    options = ("test-size", "entities", "--sizes", "10:30:20", "--repetitions", 3, "--enough", 3, "--plot", "f.pdf")
+    rows = entities(*options, "--format", "json").json
+    assert [(row["size"], row["taken"], row["sets"]) for row in rows] == [
+        (10, "first", 1), (10, "random", 3), (30, "first", 1), (30, "random", 3), (40, "all", 1)]
+    fitted = [row["fitted"] for row in rows if row["taken"] != "first"]
+    assert fitted == sorted(fitted, reverse=True)
+    assert (tmp_path / "f.pdf").read_bytes().startswith(b"%PDF")
+    larger = entities(*options, "--show", "larger", "--format", "json").json
+    assert [row["size"] for row in larger] == [80, 160, 320]
+
+
+@pytest.mark.parametrize("sizes", ["10:5:1", "0,5", "5,5", "ten", "1"])
+def test_sizes_that_there_are_not(entities, sizes):
+    assert "--sizes" in entities("test-size", "entities", "--sizes", sizes, exit_code=3).stderr
 
 
 @pytest.mark.parametrize(("options", "said"), [

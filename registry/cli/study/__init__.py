@@ -12,3 +12,4 @@ app = typer.Typer(cls=RegistryGroup, no_args_is_help=True, rich_markup_mode=None
 
 for command in (dependence.correlation, gains.threshold, gains.curve):
     app.command(name=command.__name__.rstrip("_").replace("_", "-"))(command)
+app.command(name="test-size")(gains.sizes)  # a function of that name would be a test

@@ -1,4 +1,4 @@
-"""Studies of gains and their confidence: threshold, curve."""
+"""Studies of gains and their confidence: threshold, curve, test-size."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from registry.cli.drawing import Memory, Workers
-from registry.cli.options import ChosenMetric, Db, DryRun, Facet, OutputFormat, TestSet, Track
+from registry.cli.options import ChosenMetric, Db, DryRun, Facet, OutputFormat, TestSet, Track, rising_sizes
 from registry.cli.study.asked import Alpha, Asked, Plot, Resamples, Seed, Shown, Task, Unit
 
 By = Annotated[str, typer.Option("--by", metavar="ATTRIBUTE", help=(
@@ -53,3 +53,28 @@ def curve(
     settings = {"unit": unit, "alpha": alpha, "resamples": resamples, "seed": seed}
     Asked(task, metric, test_set, track, facet, settings, db, format_, workers, memory, shown, plot,
           dry_run).conduct(Curve(by=by), draw_curve)
+
+
+def sizes(
+    task: Task,
+    sizes: Annotated[str | None, typer.Option("--sizes", metavar="FIRST:LAST:STEP", help=(
+        "Of the test sets, in units; or a list as 100,500,1000; doubled from 100 on if none are given."))] = None,
+    repetitions: Annotated[int, typer.Option("--repetitions", help="Random test sets of each size.")] = 20,
+    width: Width = 0.2, enough: Enough = 10, metric: ChosenMetric = None, test_set: TestSet = None,
+    track: Track = None, facet: Facet = None, unit: Unit = None, alpha: Alpha = None, resamples: Resamples = None,
+    seed: Seed = None, shown: Shown = None, plot: Plot = None, db: Db = None, format_: OutputFormat = None,
+    workers: Workers = None, memory: Memory = None, dry_run: DryRun = False,
+) -> None:
+    """Say how large the test set must be.
+
+    Thresholds and power of smaller test sets, taken from its beginning and at random, and the thresholds of larger ones
+    by extension (Berg-Kirkpatrick et al. 2012, section 4.1).
+    """
+    from registry.reports.size_figures import draw_sizes
+    from registry.studies import Sizes
+
+    settings = {"unit": unit, "alpha": alpha, "resamples": resamples, "seed": seed}
+    chosen = () if sizes is None else tuple(rising_sizes(sizes, "--sizes"))
+    study = Sizes(sizes=chosen, repetitions=repetitions, width=width, enough=enough)
+    Asked(task, metric, test_set, track, facet, settings, db, format_, workers, memory, shown, plot,
+          dry_run).conduct(study, draw_sizes)
