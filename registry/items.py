@@ -38,16 +38,28 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Span:
-    """A typed span of tokens, from `start` up to but not including `end`, counted from 0."""
+    """A typed span of tokens or characters, from `start` up to but not including `end`, counted from 0.
+
+    The `score` that a system gives it, if any, makes no difference to what it is.
+    """
 
     start: int
     end: int
     type: str
+    score: float | None = field(default=None, compare=False)
+
+    @property
+    def key(self) -> str:
+        """What names it in the database: `first-last`, counted from 1."""
+        return f"{self.start + 1}-{self.end}"
 
 
 @dataclass(frozen=True, slots=True)
 class Tagged:
-    """A sentence with its spans: what readers of tagged text give as gold and as answers."""
+    """A sentence with its spans: what readers of tagged text give as gold and as answers.
+
+    There are no tokens where only the spans are known.
+    """
 
     tokens: tuple[str, ...]
     spans: frozenset[Span]

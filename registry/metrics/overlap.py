@@ -2,10 +2,10 @@
 
 Two definitions, neither of which has to choose which span is meant by which:
 
-- `share`: a span of the system is right to the share of its tokens that lie in gold spans of its type, and a gold span
-  is found to the share of its tokens that lie in the system's (Johansson and Moschitti 2010, "Syntactic and semantic
-  structure for opinion expression detection", section 3; SemEval-2020 task 11).
-- `any`: a span is right, or found, as a whole where it shares a token with one of its type (Breck, Choi and Cardie
+- `share`: a span of the system is right to the share of its positions (tokens, characters) that lie in gold spans of
+  its type, and a gold span is found to the share of its own that lie in the system's (Johansson and Moschitti 2010,
+  "Syntactic and semantic structure for opinion expression detection", section 3; SemEval-2020 task 11).
+- `any`: a span is right, or found, as a whole where it shares a position with one of its type (Breck, Choi and Cardie
   2007, "Identifying expressions of opinion in context").
 
 Precision and recall have numerators of their own, so that F is no quotient of two sums.
@@ -13,8 +13,10 @@ Precision and recall have numerators of their own, so that F is no quotient of t
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -51,13 +53,37 @@ class _OverlapMetric(Metric):
         return sorted(span for span in spans if self.type in (None, span.type))
 
     def _credit(self, spans: list[Span], others: list[Span]) -> float:
-        tokens: dict[str, set[int]] = {}
-        for other in others:
-            tokens.setdefault(other.type, set()).update(range(other.start, other.end))
-        shared = [len(tokens.get(span.type, set()).intersection(range(span.start, span.end))) for span in spans]
+        covers = {type_: _Cover([other for other in others if other.type == type_])
+                  for type_ in {other.type for other in others}}
+        nothing = _Cover([])
+        shared = [covers.get(span.type, nothing).shared_with(span) for span in spans]
         if self.credit == "any":
             return sum(n > 0 for n in shared)
         return sum(n / (span.end - span.start) for n, span in zip(shared, spans, strict=True))
+
+
+class _Cover:
+    """The positions that lie in any of some spans, which come in order: as intervals, since spans may be very long."""
+
+    def __init__(self, spans: list[Span]) -> None:
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+        for span in spans:
+            if self._ends and span.start <= self._ends[-1]:
+                self._ends[-1] = max(self._ends[-1], span.end)
+            else:
+                self._starts.append(span.start)
+                self._ends.append(span.end)
+        lengths = (end - start for start, end in zip(self._starts, self._ends, strict=True))
+        self._before = [0, *accumulate(lengths)]  # how many positions lie in the intervals before each
+
+    def shared_with(self, span: Span) -> int:
+        """Count the positions of a span that lie in these."""
+        return self._below(span.end) - self._below(span.start)
+
+    def _below(self, position: int) -> int:
+        n = bisect_left(self._starts, position)  # intervals that start below
+        return self._before[n] - max(0, self._ends[n - 1] - position) if n else 0
 
 
 @dataclass(frozen=True, repr=False)

@@ -13,15 +13,16 @@ from registry.readers.nbest import NBest
 from registry.readers.responses import Responses
 from registry.readers.scores import Scores, Statistics
 from registry.readers.sgml import Sgml
+from registry.readers.spans import Spans
 from registry.readers.trec import Trec
 from registry.readers.wmt_xml import WmtXml
 
 READERS: dict[str, type[Reader]] = {reader.name: reader for reader in (
-    Labels, Bio, Lines, WmtXml, Sgml, NBest, Responses, Candidates, Scores, Statistics, LogProbabilities, Trec, Conllu,
-    Pharaoh, Naacl,
+    Labels, Bio, Spans, Lines, WmtXml, Sgml, NBest, Responses, Candidates, Scores, Statistics, LogProbabilities, Trec,
+    Conllu, Pharaoh, Naacl,
 )}
 
 __all__ = [
     "READERS", "Bio", "Candidates", "Conllu", "Document", "Labels", "Lines", "LogProbabilities", "NBest", "Naacl",
-    "Pharaoh", "Problems", "Reader", "Responses", "Scores", "Sgml", "Statistics", "Trec", "WmtXml",
+    "Pharaoh", "Problems", "Reader", "Responses", "Scores", "Sgml", "Spans", "Statistics", "Trec", "WmtXml",
 ]

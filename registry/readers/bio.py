@@ -85,7 +85,7 @@ class Bio(Reader):
 
     def answer_set(self, value: Any) -> Iterable[Response]:
         """Every span is an answer; its key is `first-last`, tokens counted from 1."""
-        return [Response(f"{s.start + 1}-{s.end}", s.type) for s in sorted(value.spans)]
+        return [Response(span.key, span.type) for span in sorted(value.spans)]
 
     def incomparable(self, gold: Any, answer: Any) -> str | None:
         """Sentences of different length have no spans in common terms."""

@@ -1,4 +1,4 @@
-"""Tables with one item per row, as delimited text, JSON Lines or Parquet: what their readers share.
+"""Tables as delimited text, JSON Lines or Parquet, with a row for every item: what their readers share.
 
 Text is read line by line, so that a bad cell is named with its line. Only Parquet is read by DuckDB, from a file of our
 own that is all it can reach.
@@ -36,7 +36,7 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class TableReader(Reader):
-    """One item per row; all columns that no option names are passed over.
+    """A row for every item, or for each of its spans; all columns that no option names are passed over.
 
     Attributes:
         item: The columns (or JSON keys) that together name an item; its key is their cells with a blank between them.
@@ -77,12 +77,12 @@ class TableReader(Reader):
         of_key, of_attributes = len(self.item), len(self.item) + len(attributes)
         n = 0
         for n, (line, cells) in enumerate(read[self.syntax](document, names), 1):
-            texts = [_text(cell) for cell in cells[:of_attributes]]
+            texts = [as_text(cell) for cell in cells[:of_attributes]]
             known = [text for text in texts if text is not None]
             key = " ".join(known[:of_key]) if of_key else str(n)
             if None in texts or "" in texts[:of_key]:
                 at = next(m for m, text in enumerate(texts) if text is None or (m < of_key and not text))
-                document.report(InputError(f"{names[at]!r} is {_shown(cells[at])}; expected text or a whole number",
+                document.report(InputError(f"{names[at]!r} is {shown(cells[at])}; expected text or a whole number",
                                            path=document.path, line=line))
             elif not "".join(known).isprintable():
                 document.report(InputError("a control or invisible character", path=document.path, line=line, item=key))
@@ -111,14 +111,14 @@ class TableReader(Reader):
         if cell is None or (isinstance(cell, str) and cell in self.unscored):
             return None
         if not math.isfinite(value := as_number(cell, text=self.syntax == "delimited")):
-            raise InputError(f"{column!r} is {_shown(cell)}; expected a finite number, or what option 'unscored' names",
+            raise InputError(f"{column!r} is {shown(cell)}; expected a finite number, or what option 'unscored' names",
                              path=document.path, line=row.line, item=row.key)
         return value
 
     def required(self, cell: Any, column: str, row: Row, document: Document) -> float:
         """Read a cell of the gold, which must be a number."""
         if (value := self.number(cell, column, row, document)) is None:
-            raise InputError(f"{column!r} is {_shown(cell)}; expected a finite number", path=document.path,
+            raise InputError(f"{column!r} is {shown(cell)}; expected a finite number", path=document.path,
                              line=row.line, item=row.key)
         return value
 
@@ -173,13 +173,15 @@ def _places(columns: Sequence[str], names: Sequence[str], reader: str) -> list[i
     return [columns.index(name) for name in names]
 
 
-def _text(cell: Any) -> str | None:
+def as_text(cell: Any) -> str | None:
+    """Read a cell as text, which whole numbers and truth values can be; None if it is neither."""
     if isinstance(cell, bool):
         return "true" if cell else "false"
     return str(cell) if isinstance(cell, str | int) else None
 
 
-def _shown(cell: Any) -> str:
+def shown(cell: Any) -> str:
+    """A cell as errors show it."""
     return repr(cell) if isinstance(cell, str) and len(cell) < 60 else json.dumps(cell, default=str)[:60]
 
 

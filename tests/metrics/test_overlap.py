@@ -63,3 +63,26 @@ def test_spans_that_match_exactly_or_not_at_all_score_as_exact_ones(answered):
     for overlapping, exact in ((SpanOverlapP, SpanP), (SpanOverlapR, SpanR), (SpanOverlapF, SpanF)):
         for credit in ("share", "any"):
             assert score(overlapping(credit=credit), pairs) == pytest.approx(score(exact(), pairs), nan_ok=True)
+
+
+spans = st.frozensets(st.builds(lambda start, length, type_: Span(start, start + length, type_),
+                                st.integers(0, 9), st.integers(1, 6), st.sampled_from(["A", "B"])), max_size=6)
+
+
+@given(spans, spans)
+def test_positions_that_several_spans_cover_count_once(gold, found):
+    """Spans may overlap, and be nested, where a table has them: positions by their sets."""
+    def covered(by, span):
+        return len({n for s in by if s.type == span.type for n in range(s.start, s.end)}
+                   & set(range(span.start, span.end)))
+
+    pairs = [(Tagged((), gold), Tagged((), found))]
+    shares = [covered(gold, span) / (span.end - span.start) for span in found]
+    assert score(SpanOverlapP(), pairs) == pytest.approx(np.mean(shares) if shares else np.nan, nan_ok=True)
+    hits = [covered(found, span) > 0 for span in gold]
+    assert score(SpanOverlapR(credit="any"), pairs) == pytest.approx(np.mean(hits) if hits else np.nan, nan_ok=True)
+
+
+def test_a_span_of_very_many_positions_takes_no_time():
+    pairs = [(Tagged((), frozenset({Span(0, 10**9 - 1, "A")})), Tagged((), frozenset({Span(5, 10**9, "A")})))]
+    assert score(SpanOverlapP(), pairs) == pytest.approx(1, abs=1e-8)

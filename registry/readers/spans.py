@@ -1,0 +1,180 @@
+"""Spans in tables: one span per row, given by the positions of its characters or tokens."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+from registry.errors import InputError, counted
+from registry.items import Answer, Item, Response, Span, Tagged
+from registry.readers.document import Document
+from registry.readers.tables import Row, TableReader, as_number, as_text, shown
+
+_POSITION = re.compile(r"[0-9]{1,9}")
+_TOO_FAR = 10**9
+
+
+@dataclass(frozen=True, repr=False)
+class Spans(TableReader):
+    """One span per row: its item, where it starts and ends, its type, and in submissions perhaps a score.
+
+    Whether positions count characters or tokens makes no difference, as long as gold and submissions count the same. A
+    row without start, end and type is an item without spans.
+
+    Attributes:
+        start: The column of a span's first position.
+        end: The column of the position after its last one.
+        type: The column of its type; empty if spans have none.
+        score: The column of a submission's scores, higher being better, which queries can ask for.
+        offset: The number of an item's first position, 0 or 1.
+        inclusive: The end is the last position itself.
+        overlaps: What to do about spans of an item that share a position: `reject` the file, or `allow` them.
+    """
+
+    name: ClassVar[str] = "spans"
+    gives: ClassVar[str] = "span"
+    absent: ClassVar[str] = "there is no row for it"
+
+    start: str = "start"
+    end: str = "end"
+    type: str = "type"
+    score: str | None = None
+    offset: Literal[0, 1] = 0
+    inclusive: bool = False
+    overlaps: Literal["reject", "allow"] = "reject"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.item:
+            raise InputError("option 'item' of spans must name one column or more: an item may have several rows")
+
+    def read_gold(self, documents: Mapping[str, Document]) -> list[Item]:
+        """Read the gold spans of all items that have a row; an item's rows agree in its attributes."""
+        return [Item(key, Tagged((), frozenset(entry.spans)), entry.attributes, entry.line)
+                for key, entry in self._entries(documents["gold"], None, self.attributes)]
+
+    def read_answers(self, document: Document) -> list[Answer]:
+        """Read a system's spans."""
+        return [Answer(key, Tagged((), frozenset(entry.spans)), entry.line)
+                for key, entry in self._entries(document, self.score, ())]
+
+    def content(self, value: Any) -> Any:
+        """Start, end, type and score of every span, in their order."""
+        return [[s.start, s.end, s.type, *(() if s.score is None else (s.score,))] for s in sorted(value.spans)]
+
+    def unanswered(self, text: Any) -> Any:  # noqa: ARG002
+        """No span is given away."""
+        return Tagged((), frozenset())
+
+    def answer_set(self, value: Any) -> Iterable[Response]:
+        """Every span is an answer; its key is `first-last`, positions counted from 1."""
+        return [Response(span.key, span.type, span.score) for span in sorted(value.spans)]
+
+    def incomparable(self, gold: Any, answer: Any) -> str | None:
+        """Spans must lie within the tokens, where the gold (of another reader) has them."""
+        beyond = [span for span in sorted(answer.spans) if gold.tokens and span.end > len(gold.tokens)]
+        if not beyond:
+            return None
+        return f"span {self._written(beyond[0])} lies beyond the gold's {counted(len(gold.tokens), 'token')}"
+
+    def _entries(self, document: Document, score: str | None,
+                 attributes: Sequence[str]) -> Iterator[tuple[str, _Entry]]:
+        """Gather the rows of every item."""
+        wanted = [column for column in (self.start, self.end, self.type, score) if column]
+        found: dict[str, _Entry] = {}
+        for row, span in self.parsed(document, wanted, lambda row: self._span(row, score, document), attributes):
+            entry = found.setdefault(row.key, _Entry(row.line, row.attributes))
+            if wrong := self._clash(entry, row, span):
+                document.report(InputError(wrong, path=document.path, line=row.line, item=row.key))
+            elif span is None:
+                entry.bare = row.line
+            else:
+                entry.spans[span] = row.line
+        for key, entry in found.items():
+            if self.overlaps == "reject":
+                self._check_overlaps(key, entry, document)
+            yield key, entry
+
+    def _clash(self, entry: _Entry, row: Row, span: Span | None) -> str | None:
+        """Say why a row does not go with the earlier ones of its item."""
+        for name, value in row.attributes.items():
+            if value != entry.attributes[name]:
+                return f"{name!r} is {value!r}, but {entry.attributes[name]!r} in line {entry.line}; an item has one"
+        if span in entry.spans:
+            of_type = f" of type {span.type!r}" if span.type else ""
+            return f"span {self._written(span)}{of_type} stands twice, first in line {entry.spans[span]}; keep one"
+        if entry.bare:
+            return f"line {entry.bare} says that this item has no span; remove one of both"
+        if span is None and entry.spans:
+            first = next(iter(entry.spans.values()))
+            return f"no start and end, as if this item had no span, but line {first} has one; remove one of both"
+        return None
+
+    def _check_overlaps(self, key: str, entry: _Entry, document: Document) -> None:
+        furthest: Span | None = None
+        for span in sorted(entry.spans):
+            if furthest is not None and span.start < furthest.end:
+                first, second = sorted((furthest, span), key=entry.spans.__getitem__)
+                document.report(InputError(
+                    f"span {self._written(second)} overlaps {self._written(first)} in line {entry.spans[first]}; mend "
+                    'the file, or let the manifest say overlaps = "allow"', path=document.path,
+                    line=entry.spans[second], item=key))
+            if furthest is None or span.end > furthest.end:
+                furthest = span
+
+    def _span(self, row: Row, score: str | None, document: Document) -> Span | None:
+        """Read a row's span; None if it says that there is none."""
+        if all(cell is None or (isinstance(cell, str) and cell in self.unscored) for cell in row.cells):
+            return None
+        start, end, *rest = row.cells
+        first, last = (self._position(cell, column, row, document)
+                       for cell, column in ((start, self.start), (end, self.end)))
+        length = last - first + self.inclusive
+        if length <= 0:
+            why = ("is empty; its end is the position after its last one, or else declare inclusive = true"
+                   if first == last else "ends before it starts")
+            raise _wrong(f"the span from {shown(start)} to {shown(end)} {why}", row, document)
+        type_ = as_text(rest[0]) if self.type else ""
+        if self.type and not type_:
+            raise _wrong(f"{self.type!r} is {shown(rest[0])}; expected text, or no start and end either where the item "
+                         "has no span", row, document)
+        if type_ is None or not type_.isprintable():
+            raise _wrong(f"{self.type!r} has a control or invisible character", row, document)
+        value = None if score is None else self.number(rest[-1], score, row, document)
+        return Span(first, first + length, type_, value)
+
+    def _position(self, cell: Any, column: str, row: Row, document: Document) -> int:
+        """Read a position, counted from 0.
+
+        Raises:
+            InputError: It is none.
+        """
+        if self.syntax == "delimited":
+            value = int(cell) if _POSITION.fullmatch(cell) else -1
+        else:
+            number = as_number(cell, text=False)
+            value = int(number) if 0 <= number < _TOO_FAR and number.is_integer() else -1
+        if value < self.offset:
+            raise _wrong(f"{column!r} is {shown(cell)}; expected a whole number from {self.offset} to {_TOO_FAR - 1}",
+                         row, document)
+        return value - self.offset
+
+    def _written(self, span: Span) -> str:
+        """A span as its file has it."""
+        return f"{span.start + self.offset}-{span.end + self.offset - self.inclusive}"
+
+
+@dataclass
+class _Entry:
+    """What was read of one item: its spans, or the line (`bare`) that says that there is none."""
+
+    line: int
+    attributes: dict[str, str]
+    spans: dict[Span, int] = field(default_factory=dict)  # with their lines
+    bare: int = 0
+
+
+def _wrong(message: str, row: Row, document: Document) -> InputError:
+    return InputError(message, path=document.path, line=row.line, item=row.key)
