@@ -9,6 +9,7 @@ from registry.readers.document import Document, Problems
 from registry.readers.labels import Labels
 from registry.readers.lines import Lines
 from registry.readers.logprobs import LogProbabilities
+from registry.readers.mtme import Mtme
 from registry.readers.nbest import NBest
 from registry.readers.responses import Responses
 from registry.readers.scores import Scores, Statistics
@@ -18,11 +19,11 @@ from registry.readers.trec import Trec
 from registry.readers.wmt_xml import WmtXml
 
 READERS: dict[str, type[Reader]] = {reader.name: reader for reader in (
-    Labels, Bio, Spans, Lines, WmtXml, Sgml, NBest, Responses, Candidates, Scores, Statistics, LogProbabilities, Trec,
-    Conllu, Pharaoh, Naacl,
+    Labels, Bio, Spans, Lines, WmtXml, Sgml, NBest, Responses, Candidates, Scores, Mtme, Statistics, LogProbabilities,
+    Trec, Conllu, Pharaoh, Naacl,
 )}
 
 __all__ = [
-    "READERS", "Bio", "Candidates", "Conllu", "Document", "Labels", "Lines", "LogProbabilities", "NBest", "Naacl",
-    "Pharaoh", "Problems", "Reader", "Responses", "Scores", "Sgml", "Spans", "Statistics", "Trec", "WmtXml",
+    "READERS", "Bio", "Candidates", "Conllu", "Document", "Labels", "Lines", "LogProbabilities", "Mtme", "NBest",
+    "Naacl", "Pharaoh", "Problems", "Reader", "Responses", "Scores", "Sgml", "Spans", "Statistics", "Trec", "WmtXml",
 ]

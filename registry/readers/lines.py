@@ -57,7 +57,9 @@ class Lines(SegmentReader):
             if blank := [number for number, line in enumerate(lines, 1) if not line.strip()]:
                 raise InputError(f"the {'source' if name == 'source' else 'reference'} is blank",
                                  path=references[name].path, line=blank[0], item=str(blank[0]))
-        attributes = self._attributes(documents["attributes"], n) if "attributes" in documents else [{}] * n
+        attributes: list[dict[str, str]] = [{}] * n
+        if "attributes" in documents:
+            attributes = read_attributes(documents["attributes"], self.attributes, n)
         return [Item(str(at + 1), {name: lines[at] for name, lines in texts.items()}, attributes[at], at + 1)
                 for at in range(n)]
 
@@ -92,17 +94,23 @@ class Lines(SegmentReader):
                       f"there resemble their own {'source' if by_source else 'reference'} more than those of others"
                       f"{why}; mend the file, or set check_order = false")
 
-    def _attributes(self, document: Document, n: int) -> list[dict[str, str]]:
-        rows = []
-        for number, line in document.lines():
-            cells = line.split("\t")
-            if len(cells) != len(self.attributes):
-                raise InputError(f"{counted(len(cells), 'column')} where {counted(len(self.attributes), 'is', 'are')} "
-                                 f"expected ({', '.join(self.attributes)})", path=document.path, line=number)
-            rows.append(dict(zip(self.attributes, cells, strict=True)))
-        if len(rows) != n:
-            raise InputError(f"{counted(len(rows), 'line')} where the gold has {n}", path=document.path)
-        return rows
+
+def read_attributes(document: Document, names: Sequence[str], n: int) -> list[dict[str, str]]:
+    """Read the tab-separated attributes of `n` segments, one line each.
+
+    Raises:
+        InputError: A line has not as many columns as there are `names`, or the file not as many lines.
+    """
+    rows = []
+    for number, line in document.lines():
+        cells = line.split("\t")
+        if len(cells) != len(names):
+            raise InputError(f"{counted(len(cells), 'column')} where {counted(len(names), 'is', 'are')} expected "
+                             f"({', '.join(names)})", path=document.path, line=number)
+        rows.append(dict(zip(names, cells, strict=True)))
+    if len(rows) != n:
+        raise InputError(f"{counted(len(rows), 'line')} where the gold has {n}", path=document.path)
+    return rows
 
 
 def _nearest_references(items: Sequence[Item], answers: Sequence[Answer]) -> list[tuple[int, int]]:

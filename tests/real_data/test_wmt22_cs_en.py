@@ -55,6 +55,53 @@ def test_order_is_judged_by_the_source_where_there_is_no_reference(registry, dat
         assert changed is shuffled or 650 < problem["line"] < 760
 
 
+def test_the_directories_of_mt_metrics_eval(registry, data, tmp_path):
+    """Its texts are read as they lie there; the official BLEU of three systems against both references."""
+    folder = tmp_path / "wmt22"
+    files = {f"references/cs-en.ref{name}.txt": f"references/generaltest2022.cs-en.ref.{name}.en" for name in "BC"}
+    files |= {f"system-outputs/cs-en/{name}.txt": f"system-outputs/generaltest2022.cs-en.hyp.{name}.en"
+              for name in ("Online-A", "Online-W", "CUNI-Transformer")}
+    files["sources/cs-en.txt"] = "sources/generaltest2022.cs-en.src.cs"
+    for there, here in files.items():
+        (folder / there).parent.mkdir(parents=True, exist_ok=True)
+        (folder / there).write_bytes((data / here).read_bytes())
+    (folder / "documents").mkdir()
+    (folder / "documents" / "cs-en.docs").write_text("".join(
+        f"{'news' if n < 700 else 'other'}\tdoc{n // 10}\n" for n in range(1448)))
+    (folder / "task.toml").write_text("""
+        manifest = 1
+        [task]
+        id = "wmt22"
+        [[test_set]]
+        name = "cs-en"
+        gold = "references/cs-en.refC.txt"
+        source = "sources/cs-en.txt"
+        format = "lines"
+        references = [{ name = "refB", path = "references/cs-en.refB.txt" }]
+        attributes = "documents/cs-en.docs"
+        options = { attributes = ["domain", "document"] }
+        cluster = "document"
+        [[metric]]
+        name = "BLEU"
+        options = { references = ["gold", "refB"] }
+        [significance]
+        test = "bootstrap"
+        unit = "cluster"
+        resamples = 100
+        seed = 1
+        [[submit]]
+        file = "system-outputs/cs-en/{system}.txt"
+        """)
+    with (data / "official-scores.csv").open() as file:
+        official = {r["system"]: float(r["score"]) for r in csv.DictReader(file) if r["metric"] == "bleu-all"}
+    board = registry("run", folder / "task.toml", "--format", "json").json
+    assert len(board) == 3
+    assert all(row["score"] == pytest.approx(official[row["system"]], abs=5e-5) for row in board)
+    counts = registry("query", "SELECT count(*) AS n FROM item_attribute WHERE name = 'domain' AND value = 'news'",
+                      "--format", "json").json
+    assert counts == [{"n": 700}]
+
+
 def test_bootstrap_means_and_deviations_are_those_of_sacrebleu(data):
     """Within Monte-Carlo error of sacrebleu's resampling of the same statistics, for three systems."""
     texts = {name: (data / path).read_text().split("\n")[:-1] for name, path in {
