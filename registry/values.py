@@ -18,6 +18,8 @@ from typing import Any, ClassVar, Self, TypeVar
 
 from registry.errors import InputError, UnknownNameError, suggest
 
+TERSE = {"terse": True}  # metadata of an option that a name leaves out where it has its default value
+
 _TOKEN = re.compile(r'\s*(?:("(?:[^"\\]|\\.)*")|([\w.+-]+)|([()\[\]=,]))')
 _WORD = re.compile(r"[\w.+-]+")
 
@@ -26,14 +28,15 @@ _WORD = re.compile(r"[\w.+-]+")
 class Value:
     """The base of everything that is named by its options; `name` is what manifests and commands call it.
 
-    `terse` names leave out the options that have their default value.
+    `terse` names leave out all options that have their default value.
     """
 
     name: ClassVar[str]
     terse: ClassVar[bool] = False
 
     def __repr__(self) -> str:
-        written = [f for f in fields(self) if not (self.terse and getattr(self, f.name) == f.default)]
+        written = [f for f in fields(self)
+                   if not ((self.terse or f.metadata.get("terse")) and getattr(self, f.name) == f.default)]
         options = ", ".join(f"{f.name}={_write(getattr(self, f.name))}" for f in written)
         return f"{self.name}({options})" if options else self.name
 

@@ -39,7 +39,10 @@ def test_every_key_of_the_manifest_is_documented(table):
 
 @pytest.mark.parametrize("reader", READERS.values(), ids=lambda r: r.name)
 def test_every_option_of_a_reader_is_documented(reader):
-    section = MANIFEST.partition(f"## Reader `{reader.name}`")[2].partition("\n## ")[0]
+    own, of_all = (MANIFEST.partition(f"## {title}")[2].partition("\n## ")[0]
+                   for title in (f"Reader `{reader.name}`", "Files of any format"))
+    section = own + of_all
+    assert own
     assert {f.name for f in dataclasses.fields(reader)} <= set(re.findall(r"`(\w+)`", section))
 
 

@@ -31,6 +31,10 @@ class Sauce(Value):
     of: str
 
 
+REQUIRED = {  # options without a default
+    "bio": {"scheme": "iob2"}, "candidates": {"item": ["noun", "verb"], "true": ["true", "1"]},
+    "statistics": {"statistics": ["hits", "all"]}, "Formula": {"formula": "hits / all"},
+    "P": {"cutoff": 10}, "logprobs": {"base": "e"}, "pharaoh": {"offset": 0}, "naacl": {"offset": 1}}
 KNOWN = {"Spice": Spice, "Sauce": Sauce}
 texts = st.text(st.characters(exclude_categories=("Cs",)))
 
@@ -49,11 +53,8 @@ def test_repr_is_legible():
 
 @pytest.mark.parametrize("known", [METRICS, READERS, TESTS])
 def test_everything_that_is_registered_parses_back_and_documents_itself(known):
-    required = {"bio": {"scheme": "iob2"}, "candidates": {"item": ["noun", "verb"], "true": ["true", "1"]},
-                "statistics": {"statistics": ["hits", "all"]}, "Formula": {"formula": "hits / all"},
-                "P": {"cutoff": 10}, "logprobs": {"base": "e"}, "pharaoh": {"offset": 0}, "naacl": {"offset": 1}}
     for name, cls in known.items():
-        value = cls.build(required.get(name, {}))
+        value = cls.build(REQUIRED.get(name, {}))
         assert name == cls.name
         assert parse("value", known, repr(value)) == value
         assert cls.__doc__.partition("\n")[0].endswith((".", ":"))

@@ -119,7 +119,8 @@ def _corrections() -> Listing:
 
 
 def _options(value: Any) -> str:
-    return ", ".join(field.name for field in fields(value))
+    of_all_last = sorted(fields(value), key=lambda field: bool(field.metadata.get("terse")))
+    return ", ".join(field.name for field in of_all_last)
 
 
 def _about(value: Any) -> str:

@@ -12,7 +12,8 @@ from registry.readers import Document, Reader
 
 
 def another_normal_form(document: Document, items: Sequence[Item], reader: Reader) -> InputError | None:
-    """Say how much of a submission that was read is not in NFC, where all of the gold is; nothing is repaired."""
+    """Say how much of a submission that was read is not in NFC, where all of the gold is."""
+    document = document.repaired(reader.repair)
     if _is_nfc(document.text()):
         return None
     lines = [number for number, line in document.lines() if not _is_nfc(line)]

@@ -34,14 +34,14 @@ class _Alignments(Reader):
     offset: Literal[0, 1]
     check_offset: bool = True
 
-    def read_gold(self, documents: Mapping[str, Document]) -> list[Item]:
+    def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """Read the gold's links."""
         document = documents["gold"]
         return [Item(key, Links(frozenset(link for link, is_sure in links if is_sure),
                                 frozenset(link for link, is_sure in links if not is_sure)), {}, line)
                 for line, key, links in self._checked(document)]
 
-    def read_answers(self, document: Document) -> list[Answer]:
+    def parse_answers(self, document: Document) -> list[Answer]:
         """Read a system's links, all of which are sure."""
         answers = []
         for line, key, links in self._checked(document):

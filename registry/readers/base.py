@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
 
 from registry.items import Answer, Item, Response
 from registry.readers.document import Document
-from registry.values import Value
+from registry.values import TERSE, Value
 
 
 @dataclass(frozen=True, repr=False)
@@ -19,7 +19,8 @@ class Reader(Value):
     `gives` names the kind of gold and answer values (`label`, ...); a metric takes one kind. `absent` is what an item
     without an answer lacks; `takes_more_files` tells whether `source`, `references` and `attributes` mean anything to
     the format. `forms` are the options that say how files are written, in a few ways each: where a file is full of
-    problems, they are what a participant may have taken for another.
+    problems, they are what a participant may have taken for another. `repair` is what the task allows to be mended in
+    text files of any format; see `Document.repaired`.
     """
 
     gives: ClassVar[str]
@@ -27,7 +28,8 @@ class Reader(Value):
     takes_more_files: ClassVar[bool] = False
     forms: ClassVar[tuple[str, ...]] = ()
 
-    @abstractmethod
+    repair: tuple[Literal["crlf", "bom", "nfc"], ...] = field(default=(), kw_only=True, metadata=TERSE)
+
     def read_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """Read the gold annotations from documents by role (`gold`, and what further files the format knows).
 
@@ -35,14 +37,23 @@ class Reader(Value):
             InputError: A file is not of the format; names file, line and item. Where the document collects problems,
                 reading goes on after those that `Document.report` is told.
         """
+        return self.parse_gold({role: document.repaired(self.repair) for role, document in documents.items()})
 
-    @abstractmethod
     def read_answers(self, document: Document) -> list[Answer]:
         """Read one submission.
 
         Raises:
             InputError: The file is not of the format; see `read_gold`.
         """
+        return self.parse_answers(document.repaired(self.repair))
+
+    @abstractmethod
+    def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
+        """Do what `read_gold` does with documents that were repaired."""
+
+    @abstractmethod
+    def parse_answers(self, document: Document) -> list[Answer]:
+        """Do what `read_answers` does with a document that was repaired."""
 
     @property
     def ignores_others(self) -> bool:

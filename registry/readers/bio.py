@@ -60,12 +60,12 @@ class Bio(Reader):
             if role not in self.columns:
                 raise InputError(f"option 'columns' of bio has no column {role!r}; {suggest(role, self.columns)}")
 
-    def read_gold(self, documents: Mapping[str, Document]) -> list[Item]:
+    def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """Read the gold sentences."""
         return [Item(key, tagged, attributes, line)
                 for key, tagged, attributes, line in self._sentences(documents["gold"])]
 
-    def read_answers(self, document: Document) -> list[Answer]:
+    def parse_answers(self, document: Document) -> list[Answer]:
         """Read a system's sentences."""
         return [Answer(key, tagged, line) for key, tagged, _, line in self._sentences(document)]
 

@@ -62,7 +62,7 @@ class Candidates(AnswerSetReader):
         if both := sorted(set(self.true) & set(self.false)):
             raise InputError(f"options 'true' and 'false' of candidates both have {both[0]!r}")
 
-    def read_gold(self, documents: Mapping[str, Document]) -> list[Item]:
+    def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """Read which candidates are right, and their attributes."""
         document = documents["gold"]
         items = []
@@ -77,7 +77,7 @@ class Candidates(AnswerSetReader):
             items.append(Item(key, gold, dict(zip(self.attributes, attributes, strict=True)), line))
         return items
 
-    def read_answers(self, document: Document) -> list[Answer]:
+    def parse_answers(self, document: Document) -> list[Answer]:
         """Read a system's scores; the option `score` must say where they are."""
         if self.score is None:
             raise InputError("a submission of candidates needs the option 'score', the column of its scores",

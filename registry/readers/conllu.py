@@ -55,13 +55,13 @@ class Conllu(Reader):
     roots: Literal["one", "any"] = "one"
     empty_columns: Literal["reject", "underscore"] = "reject"
 
-    def read_gold(self, documents: Mapping[str, Document]) -> list[Item]:
+    def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """Read the gold's sentences."""
         found = self._sentences(documents["gold"])
         return [Item(attributes.pop(self.id, str(number)), sentence, attributes, line)
                 for number, (line, sentence, attributes) in enumerate(found, 1)]
 
-    def read_answers(self, document: Document) -> list[Answer]:
+    def parse_answers(self, document: Document) -> list[Answer]:
         """Read a system's sentences, numbered from 1: `assign` brings them to those of the gold."""
         return [Answer(str(number), sentence, line)
                 for number, (line, sentence, _) in enumerate(self._sentences(document), 1)]

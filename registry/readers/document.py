@@ -11,11 +11,13 @@ from __future__ import annotations
 
 import gzip
 import io
+import unicodedata
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import groupby
 from pathlib import Path
 
 from registry.errors import InputError, counted
@@ -25,6 +27,7 @@ MAX_BYTES = 2**30
 MAX_LINE = 2**24  # characters: the answers to one item may be many
 MAX_LINES = 2**24  # each may become an answer, of some 150 bytes be it ever so short
 MAX_CELLS = 2**14  # of a line that are told apart; each takes some 60 bytes, be it ever so short
+MAX_MARKS = 30  # of one letter, where text is brought to NFC, as in the Stream-Safe Text Format (UAX #15, section 13)
 
 _LINES = 10**6  # with problems, which are remembered
 _BLOCK = 2**20  # bytes that are decoded and split into lines together
@@ -61,12 +64,13 @@ class Problems:
 class Document:
     """One file that was read: `path` names it in errors, `content` is its bytes as they stand on disk.
 
-    `problems` collect what is wrong with it, if anybody wants to know more than the first.
+    `problems` collect what is wrong with it, if anybody wants to know more than the first; `repair` see `repaired`.
     """
 
     path: str
     content: bytes
     problems: Problems | None = field(default=None, compare=False)
+    repair: tuple[str, ...] = ()
 
     @classmethod
     def load(cls, path: str | Path) -> Document:
@@ -106,6 +110,14 @@ class Document:
         """The same file, whose problems are collected."""
         return replace(self, problems=problems)
 
+    def repaired(self, repair: tuple[str, ...]) -> Document:
+        """The same file, in whose text is mended what else is named or refused.
+
+        `crlf`: lines that end with CR LF are no news (they are read as LF anyway); `bom`: a byte-order mark of UTF-8 is
+        left out; `nfc`: the text is brought to Unicode normal form NFC.
+        """
+        return replace(self, repair=repair) if repair else self
+
     def text(self) -> str:
         """Decode the file, but for its last line end; see `blocks`."""
         return "\n".join(block for _, block in self.blocks())
@@ -129,7 +141,7 @@ class Document:
         of = content.count(b"\n")
         if of > MAX_LINES:
             raise self._unreadable(f"{of:,} lines; {MAX_LINES:,} are the most that are read", MAX_LINES + 1)
-        if self.problems is not None and (n := content.count(b"\r\n")):
+        if self.problems is not None and "crlf" not in self.repair and (n := content.count(b"\r\n")):
             self.problems.notes.append(InputError(
                 f"{'all' if n == of else n} of {counted(of, 'line')} end with CR LF, which is read as LF",
                 path=self.path, category="encoding"))
@@ -139,6 +151,8 @@ class Document:
             end = content.find(b"\n", at + _BLOCK, stop)
             end = stop if end < 0 else end
             block = self._decode(content[at:end], number).replace("\r\n", "\n").removesuffix("\r")
+            if "nfc" in self.repair and not unicodedata.is_normalized("NFC", block):
+                block = "\n".join(self._composed(line, n) for n, line in enumerate(block.split("\n"), number))
             if len(block) > MAX_LINE:
                 for of_line, line in enumerate(block.split("\n"), number):
                     if len(line) > MAX_LINE:
@@ -158,7 +172,8 @@ class Document:
                 error = self._unreadable(f"the file is {encoding}; save it as plain UTF-8", 1)
                 if encoding == "UTF-16":
                     raise error
-                self.report(error)
+                if "bom" not in self.repair:
+                    self.report(error)
                 content = content.removeprefix(mark)
         return content
 
@@ -180,6 +195,18 @@ class Document:
             if b"\0" in line:
                 self.report(self._unreadable("a NUL character: this is not a text file", number))
         return text.replace("\0", "\u2400")
+
+    def _composed(self, line: str, number: int) -> str:
+        """A line in NFC; marks without end, which would take the square of their number in time, are reported."""
+        if unicodedata.is_normalized("NFC", line):
+            return line
+        runs = groupby(line, lambda character: unicodedata.combining(character) > 0)
+        marks = (sum(1 for _ in run) for are_marks, run in runs if are_marks)
+        if (most := max(marks, default=0)) > MAX_MARKS:
+            self.report(self._unreadable(f"{most:,} combining marks in a row, and {MAX_MARKS} are the most that are "
+                                         "brought to NFC; mend the line", number))
+            return line
+        return unicodedata.normalize("NFC", line)
 
     def _unreadable(self, message: str, line: int) -> InputError:
         return InputError(message, path=self.path, line=line, category="encoding")

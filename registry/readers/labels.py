@@ -63,7 +63,7 @@ class Labels(Reader):
                     raise InputError(f"option 'columns' of labels has no column {role!r}; "
                                      f"{suggest(role, self.columns)}")
 
-    def read_gold(self, documents: Mapping[str, Document]) -> list[Item]:
+    def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """Read the gold labels; all columns but item and label become attributes."""
         document = documents["gold"]
         if (columns := self._at_once(document)) is not None:
@@ -76,7 +76,7 @@ class Labels(Reader):
             for line, key, label, row in self._entries(document)
         ]
 
-    def read_answers(self, document: Document) -> list[Answer]:
+    def parse_answers(self, document: Document) -> list[Answer]:
         """Read a system's labels; further columns are passed over."""
         if (columns := self._at_once(document)) is not None:
             return list(map(Answer, columns[self.item], columns[self.label], count(1 + self.header)))

@@ -45,7 +45,7 @@ class Lines(SegmentReader):
         if len(set(self.attributes)) < len(self.attributes):
             raise InputError(f"option 'attributes' of lines names a column twice: {', '.join(self.attributes)}")
 
-    def read_gold(self, documents: Mapping[str, Document]) -> list[Item]:
+    def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """Read the references, which must have equally many lines, and the attributes."""
         references = {role.removeprefix("reference:"): document for role, document in documents.items()
                       if role != "attributes"}
@@ -63,7 +63,7 @@ class Lines(SegmentReader):
         return [Item(str(at + 1), {name: lines[at] for name, lines in texts.items()}, attributes[at], at + 1)
                 for at in range(n)]
 
-    def read_answers(self, document: Document) -> list[Answer]:
+    def parse_answers(self, document: Document) -> list[Answer]:
         """Read a system's segments."""
         return [Answer(str(number), line, number) for number, line in document.lines() if line.strip()]
 

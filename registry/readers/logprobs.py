@@ -39,7 +39,7 @@ class LogProbabilities(TableReader):
         """The text, where it is there."""
         return () if self.text is None else ("text",)
 
-    def read_gold(self, documents: Mapping[str, Document]) -> list[Item]:
+    def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """Read the items, with the number of characters of their texts where the option `text` says where they are."""
         document, column = documents["gold"], self.text
 
@@ -54,7 +54,7 @@ class LogProbabilities(TableReader):
         return [Item(row.key, n, row.attributes, row.line) for row, n in self.parsed(
             document, () if column is None else (column,), characters, self.attributes)]
 
-    def read_answers(self, document: Document) -> list[Answer]:
+    def parse_answers(self, document: Document) -> list[Answer]:
         """Read (sum, number) of every item's log-probabilities."""
         return [Answer(row.key, (_NATS[self.base] * math.fsum(values), len(values)), row.line)
                 for row, values in self.parsed(document, (self.logprobs,), lambda row: self._values(row, document))

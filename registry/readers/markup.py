@@ -77,7 +77,7 @@ class MarkupReader(SegmentReader):
             InputError: The file is not of the format; names the line. What follows the place cannot be read.
         """
 
-    def read_gold(self, documents: Mapping[str, Document]) -> list[Item]:
+    def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """Read the references, which have the same segments, and the source if the test set names its file."""
         if "attributes" in documents:
             raise InputError("documents are named in the gold itself; leave attributes out",
@@ -103,7 +103,7 @@ class MarkupReader(SegmentReader):
                      segment.attributes, segment.line)
                 for key, segment in gold.items() if all(key in found for found in texts.values())]
 
-    def read_answers(self, document: Document) -> list[Answer]:
+    def parse_answers(self, document: Document) -> list[Answer]:
         """Read a system's hypotheses."""
         chosen = self._chosen(document, "system", self.system, by_name_only=True)
         return [Answer(key, segment.text, segment.line) for key, segment in chosen.items() if segment.text]

@@ -67,7 +67,7 @@ class Mtme(Reader):
         """Metrics score what nobody judged."""
         return True
 
-    def read_gold(self, documents: Mapping[str, Document]) -> list[Item]:
+    def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """Read what was judged, with the attributes of its segments."""
         document = documents["gold"]
         if other := documents.keys() - {"gold", "attributes"}:
@@ -87,7 +87,7 @@ class Mtme(Reader):
         return [Item(" ".join(score.of), score.value, dict(zip(_OWN[self.level], score.of, strict=True))
                      | of_segments.get(score.of[-1], {}), score.line) for score in scores if score.value is not None]
 
-    def read_answers(self, document: Document) -> list[Answer]:
+    def parse_answers(self, document: Document) -> list[Answer]:
         """Read a metric's scores."""
         return [Answer(" ".join(score.of), score.value, score.line)
                 for score in self._scores(document) if score.value is not None]

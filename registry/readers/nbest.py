@@ -32,12 +32,12 @@ class NBest(SegmentReader):
     first_id: int = 0
     pick: Literal["first", "score"] = "first"
 
-    def read_gold(self, documents: Mapping[str, Document]) -> list[Item]:
+    def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """An n-best list is no gold."""
         raise InputError('an n-best list holds no references; take format = "lines" for the gold, and "nbest" for '
                          "submissions", path=documents["gold"].path)
 
-    def read_answers(self, document: Document) -> list[Answer]:
+    def parse_answers(self, document: Document) -> list[Answer]:
         """Read the picked candidates; those of one segment stand together."""
         picked: dict[str, tuple[float, Answer]] = {}
         before = None

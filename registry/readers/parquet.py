@@ -28,6 +28,8 @@ def parquet_rows(document: Document, names: Sequence[str] | None = None) -> Iter
     """
     import duckdb
 
+    if document.repair:
+        raise InputError("a Parquet file holds no lines of text; leave the option 'repair' out", path=document.path)
     if not (document.content.startswith(_MAGIC) and document.content.endswith(_MAGIC)):
         raise InputError("not a Parquet file", path=document.path)
     with tempfile.TemporaryDirectory() as folder:

@@ -30,7 +30,7 @@ class Responses(AnswerSetReader):
 
     name: ClassVar[str] = "responses"
 
-    def read_gold(self, documents: Mapping[str, Document]) -> list[Item]:
+    def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """Read the gold answers, which have no scores."""
         document = documents["gold"]
         items = [Item(key, answers, attributes, line) for line, key, answers, attributes in _objects(document)]
@@ -40,7 +40,7 @@ class Responses(AnswerSetReader):
                                  path=document.path, line=item.line, item=item.key)
         return items
 
-    def read_answers(self, document: Document) -> list[Answer]:
+    def parse_answers(self, document: Document) -> list[Answer]:
         """Read a system's answers; attributes are passed over."""
         return [Answer(key, answers, line) for line, key, answers, _ in _objects(document)]
 

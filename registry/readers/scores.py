@@ -35,7 +35,7 @@ class Scores(TableReader):
         """The right numbers, where there are any."""
         return () if self.gold is None else ("gold",)
 
-    def read_gold(self, documents: Mapping[str, Document]) -> list[Item]:
+    def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """Read the items, with the right numbers where the option `gold` says where they are (else None)."""
         document, column = documents["gold"], self.gold
         return [Item(row.key, right, row.attributes, row.line) for row, right in self.parsed(
@@ -43,7 +43,7 @@ class Scores(TableReader):
             lambda row: None if column is None else self.required(row.cells[0], column, row, document),
             self.attributes)]
 
-    def read_answers(self, document: Document) -> list[Answer]:
+    def parse_answers(self, document: Document) -> list[Answer]:
         """Read a system's scores."""
         return [Answer(row.key, score, row.line) for row, score in self.parsed(
             document, (self.score,), lambda row: self.number(row.cells[0], self.score, row, document))
@@ -75,7 +75,7 @@ class Statistics(TableReader):
         """The columns of a submission, and those of the gold."""
         return (*self.statistics, *self.gold)
 
-    def read_gold(self, documents: Mapping[str, Document]) -> list[Item]:
+    def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """Read the items, with the gold's own numbers by name."""
         document = documents["gold"]
         return [Item(row.key, numbers, row.attributes, row.line) for row, numbers in self.parsed(
@@ -83,7 +83,7 @@ class Statistics(TableReader):
                                               for name, cell in zip(self.gold, row.cells, strict=True)},
             self.attributes)]
 
-    def read_answers(self, document: Document) -> list[Answer]:
+    def parse_answers(self, document: Document) -> list[Answer]:
         """Read a system's numbers by name; all of an item's are there, or none."""
         def numbers(row: Row) -> dict[str, float]:
             found = {name: self.number(cell, name, row, document)

@@ -50,12 +50,12 @@ class Spans(TableReader):
         if not self.item:
             raise InputError("option 'item' of spans must name one column or more: an item may have several rows")
 
-    def read_gold(self, documents: Mapping[str, Document]) -> list[Item]:
+    def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """Read the gold spans of all items that have a row; an item's rows agree in its attributes."""
         return [Item(key, Tagged((), frozenset(entry.spans)), entry.attributes, entry.line)
                 for key, entry in self._entries(documents["gold"], None, self.attributes)]
 
-    def read_answers(self, document: Document) -> list[Answer]:
+    def parse_answers(self, document: Document) -> list[Answer]:
         """Read a system's spans."""
         return [Answer(key, Tagged((), frozenset(entry.spans)), entry.line)
                 for key, entry in self._entries(document, self.score, ())]

@@ -51,11 +51,11 @@ class Trec(Reader):
         """Whether answers to what is no item of the gold are passed over."""
         return self.other_queries == "ignore"
 
-    def read_gold(self, documents: Mapping[str, Document]) -> list[Item]:
+    def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """Read the judged documents of every query, each with its relevance."""
         return [Item(query, judged, {}, line) for query, (line, judged) in _by_query(documents["gold"], _QREL).items()]
 
-    def read_answers(self, document: Document) -> list[Answer]:
+    def parse_answers(self, document: Document) -> list[Answer]:
         """Read the documents that a run returns for every query, each with its score."""
         return [Answer(query, ranked, line) for query, (line, ranked) in _by_query(document, _RUN).items()]
 

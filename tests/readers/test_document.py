@@ -1,4 +1,4 @@
-"""Bytes to lines: gzip and CRLF transparently, all else strict."""
+"""Bytes to lines: gzip and CRLF transparently, all else strict, or mended where a task says so."""
 
 import gzip
 import hashlib
@@ -6,7 +6,9 @@ import hashlib
 import pytest
 
 from registry.errors import InputError
-from registry.readers import Document, document
+from registry.readers import READERS, Document, Problems, document
+from registry.values import parse
+from tests.test_values import REQUIRED
 
 
 def lines(content):
@@ -55,3 +57,47 @@ def test_the_digest_is_that_of_sha256sum(tmp_path):
 def test_a_file_that_cannot_be_read_is_named(tmp_path):
     with pytest.raises(InputError, match="nothing: cannot read the file: No such file"):
         Document.load(tmp_path / "nothing")
+
+
+@pytest.mark.parametrize(("repair", "content", "read"), [
+    (("bom",), b"\xef\xbb\xbfa\r\nb\n", ["a", "b"]),
+    (("nfc",), "e\u0301 \u1100\u1161\nx\n".encode(), ["é 가", "x"]),
+    (("crlf", "nfc", "bom"), "\ufeffe\u0301\r\n".encode(), ["é"]),
+    (("nfc",), ("a\n" * 2**20 + "e\u0301\n").encode(), [*"a" * 2**20, "é"]),
+])
+def test_what_the_manifest_lets_be_mended_is_mended(repair, content, read):
+    problems = Problems(None)
+    for form in (content, gzip.compress(content)):
+        document = Document("f", form, problems).repaired(repair)
+        assert [line for _, line in document.lines()] == read
+    assert not problems.counts
+
+
+def test_what_is_mended_is_no_news_and_all_else_is():
+    for repair, named in ((), True), (("crlf",), False), (("nfc",), True):
+        problems = Problems(None)
+        list(Document("f", b"a\r\nb\n", problems).repaired(repair).lines())
+        assert [note.message for note in problems.notes] == ["1 of 2 lines end with CR LF, which is read as LF"] * named
+    for repair in ((), ("crlf", "nfc")):
+        with pytest.raises(InputError, match="byte-order mark"):
+            list(Document("f", b"\xef\xbb\xbfa\n").repaired(repair).lines())
+    with pytest.raises(InputError, match="UTF-16"):
+        list(Document("f", "a".encode("utf-16")).repaired(("bom",)).lines())
+
+
+def test_marks_without_end_are_not_brought_to_nfc():
+    """Sorting them takes the square of their number: a million would take hours."""
+    hostile = ("x\na" + "\u0301\u0323" * 10**6 + "\n").encode()
+    with pytest.raises(InputError, match="2,000,000 combining marks in a row, and 30 are the most") as caught:
+        list(Document("f", hostile).repaired(("nfc",)).lines())
+    assert caught.value.line == 2
+
+
+def test_the_repair_is_an_option_of_every_reader_that_names_leave_out_where_there_is_none():
+    for name, reader in READERS.items():
+        assert "repair" not in repr(reader.build(REQUIRED.get(name, {})))
+        mending = reader.build({**REQUIRED.get(name, {}), "repair": ["bom", "nfc"]})
+        assert "repair=[bom, nfc]" in repr(mending)
+        assert parse("reader", READERS, repr(mending)) == mending
+        with pytest.raises(InputError, match="expected one of crlf, bom, nfc"):
+            reader.build({**REQUIRED.get(name, {}), "repair": "utf-16"})

@@ -96,6 +96,11 @@ def test_parquet_of_other_types_is_refused(tmp_path, select, options, says):
         scores(parquet(tmp_path, select), syntax="parquet", **options)
 
 
+def test_there_is_no_text_to_mend_in_parquet(tmp_path):
+    with pytest.raises(InputError, match="leave the option 'repair' out"):
+        scores(parquet(tmp_path, "SELECT 'a' AS item, 1 AS score"), syntax="parquet", repair=["bom"])
+
+
 def test_a_parquet_file_of_very_many_rows_is_refused_before_it_is_read(tmp_path):
     content = parquet(tmp_path, "SELECT 1 AS item, 1 AS score FROM range(70_000_000)")
     assert len(content) < 2**20
