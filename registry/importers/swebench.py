@@ -1,4 +1,9 @@
-"""The reports of SWE-bench: a file MODEL.RUN.json for every run of a model, listing instances by what became of them.
+"""What SWE-bench says of every instance and model: its harness's reports, and the results that are published.
+
+- `MODEL.RUN.json`: the report of the harness from 2.0 on, with lists of instances by what became of them.
+- `SYSTEM/results/results.json` of the repository SWE-bench/experiments: lists of what was resolved, not generated, and
+  left no logs; all else is unresolved, so that it takes a list of all instances. The harness before 2.0 lists more.
+- `SYSTEM/per_instance_details.json` of the same: an object per instance that says whether it was resolved.
 
 What became of an instance is its label, and the gold's label is `resolved`, so that accuracy is SWE-bench's score. The
 other labels stay apart: the patch did not resolve the issue (`unresolved`), its evaluation failed (`error`), it is
@@ -7,10 +12,10 @@ empty (`empty_patch`), or none was submitted (`incomplete`).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from registry.errors import InputError, counted
 from registry.importers.base import Imported, Importer, title
@@ -18,73 +23,160 @@ from registry.importers.files import Place, find_files, member, whole_json
 from registry.importers.scored import distinct_slugs
 from registry.readers import Document
 
+Outcomes = dict[str, str]  # by instance
+
 OUTCOMES = ("resolved", "unresolved", "error", "empty_patch", "incomplete")
 _GOLD = "instances.tsv"
+_FAILED = ("install_fail", "reset_failed", "no_apply", "test_errored", "test_timeout")  # as `error_ids` since 2.0
 
 
 @dataclass(frozen=True, repr=False)
 class SweBench(Importer):
-    """SWE-bench: reports of the evaluation harness, one or a folder of them.
+    """SWE-bench: reports of the evaluation harness, or results as SWE-bench/experiments has them, in a folder.
 
     Attributes:
         run: What stands for RUN in the reports' names MODEL.RUN.json; it is left out of the systems' names.
+        instances: A file in the folder with all instances, one per line; published `results.json` need it.
+        missing: Instances that one system's file says nothing of: `reject` the files, or `drop` them for all systems.
     """
 
     name: ClassVar[str] = "swe-bench"
 
     run: str = ""
+    instances: str | None = None
+    missing: Literal["reject", "drop"] = "reject"
 
     def read(self, path: Path) -> Imported:
         """Make a test set of the instances, with a label for what each system did about each."""
-        outcomes: dict[str, dict[str, str]] = {}
+        outcomes: dict[str, Outcomes] = {}
         digests: dict[str, str] = {}
+        known = self._instances(path, digests)
         end = f".{self.run}.json" if self.run else ".json"
-        for file in find_files(path, lambda name: name.endswith(end), f"report *{end}"):
+        files = find_files(path, lambda name: name.endswith(end), f"report *{end}")
+        published = [file for file in files if file.name in _PUBLISHED]  # among much else
+        for file in published or files:
             document = Document.load(file)
             digests[document.path] = document.digest
-            system = file.name.removesuffix(end)
+            system = _published_by(file) if published else file.name.removesuffix(end)
             if system in outcomes:
                 raise InputError(f"a second report of {system!r}; keep one", path=file, category="duplicate")
-            outcomes[system] = _outcomes(whole_json(document), Place(document.path))
-        instances = sorted({instance for of in outcomes.values() for instance in of})
+            read = _PUBLISHED.get(file.name, _report)
+            outcomes[system] = found = read(whole_json(document), Place(document.path), known)
+            for instance in found:
+                if not instance.strip() or not instance.isprintable():
+                    raise InputError(f"names {instance!r}, which is no instance", path=file)
+                if known and instance not in known:
+                    raise InputError(f"not among those of {self.instances!r}", path=file, item=instance,
+                                     category="unknown")
+        instances = sorted(known or {instance for of in outcomes.values() for instance in of})
         for system, of in outcomes.items():
-            if lacking := [instance for instance in instances if instance not in of]:
-                raise InputError(f"the report of {system!r} says nothing of {counted(len(lacking), 'instance')} that "
-                                 f"others report on, such as {lacking[0]!r}; they are of another set of instances",
+            lacking = [instance for instance in instances if instance not in of]
+            if lacking and self.missing == "reject":
+                n = counted(len(lacking), "instance")
+                raise InputError(f"what there is of {system!r} says nothing of {n} that others report on, such as "
+                                 f"{lacking[0]!r}; --option missing=drop leaves such ones out for all systems",
                                  path=path, category="missing")
+        return self._imported(path, instances, outcomes, digests)
+
+    def _imported(self, path: Path, instances: list[str], outcomes: Mapping[str, Outcomes],
+                  digests: Mapping[str, str]) -> Imported:
         files = {_GOLD: _table((instance, "resolved", _repository(instance)) for instance in instances)}
         slugs = distinct_slugs(outcomes, path)
         for system, of in outcomes.items():
-            files[f"systems/{slugs[system]}.tsv"] = _table((instance, of[instance]) for instance in instances)
+            files[f"systems/{slugs[system]}.tsv"] = _table(
+                (instance, of[instance]) for instance in instances if instance in of)
         return Imported({
             "task": {"title": title(path)},
             "test_set": [{"name": "test", "gold": _GOLD, "format": "labels",
                           "options": {"columns": ["item", "label", "repository"], "labels": list(OUTCOMES)},
                           "cluster": "repository"}],
-            "submission": {"options": {"columns": ["item", "label"]}},
+            "submission": {"options": {"columns": ["item", "label"]}, "missing": self.missing},
             "metric": [{"id": "resolved", "name": "Accuracy"}],
             "submit": [{"file": f"systems/{slug}.tsv", "system": system} for system, slug in slugs.items()],
         }, files, digests)
 
+    def _instances(self, path: Path, digests: dict[str, str]) -> frozenset[str]:
+        """All instances, where a file lists them."""
+        if self.instances is None:
+            return frozenset()
+        document = Document.load((path if path.is_dir() else path.parent) / self.instances)
+        digests[document.path] = document.digest
+        return frozenset(line.strip() for _, line in document.lines() if line.strip())
 
-def _outcomes(report: Any, place: Place) -> dict[str, str]:
-    """What became of every instance.
+
+def _published_by(file: Path) -> str:
+    """The system of SYSTEM/results/results.json or SYSTEM/per_instance_details.json."""
+    folder = file.absolute().parent
+    return (folder.parent if folder.name == "results" else folder).name
+
+
+def _report(report: Any, place: Place, known: frozenset[str]) -> Outcomes:  # noqa: ARG001
+    """What became of every instance, as the harness reports it from 2.0 on.
 
     Raises:
-        InputError: An instance has two outcomes or an unwritable name, or the lists are not those of all instances.
+        InputError: An instance has two outcomes, or the lists are not those of all instances.
     """
-    found: dict[str, str] = {}
+    found: Outcomes = {}
     for outcome in OUTCOMES:
-        for instance in member(report, f"{outcome}_ids", of=list, place=place):
-            if not isinstance(instance, str) or not instance.strip() or not instance.isprintable():
-                raise InputError(f"{outcome}_ids names {instance!r}, which is no instance", path=place.path)
-            if (other := found.setdefault(instance, outcome)) is not outcome:
-                raise InputError(f"both {other} and {outcome}", path=place.path, item=instance, category="duplicate")
+        _note(found, _listed(report, f"{outcome}_ids", place), outcome, place)
     total = member(report, "total_instances", of=int, place=place)
     if total != len(found) or not found:
         raise InputError(f"lists what became of {counted(len(found), 'instance')}, but 'total_instances' is {total}; "
                          "is this a report of the run of a whole set?", path=place.path, category="missing")
     return found
+
+
+def _results(results: Any, place: Place, known: frozenset[str]) -> Outcomes:
+    """What became of every instance in a `results.json`, whose lists of the harness before 2.0 contain each other.
+
+    Raises:
+        InputError: An instance has two outcomes, or it is not known which instances there are.
+    """
+    found: Outcomes = {}
+    _note(found, _listed(results, "resolved", place), "resolved", place)
+    _note(found, _listed(results, "no_generation", place), "empty_patch", place)
+    if "generated" not in results:
+        if not known:
+            raise InputError("lists what was resolved and not what was not; name a file in the folder that lists all "
+                             "instances, one per line: --option instances=FILE", path=place.path)
+        _note(found, _listed(results, "no_logs", place), "error", place)
+        return found | {instance: "unresolved" for instance in known if instance not in found}
+    generated, logged = (_listed(results, name, place) for name in ("generated", "with_logs"))
+    failed = {instance for name in _FAILED for instance in _listed(results, name, place)} | set(generated) - set(logged)
+    rest = [instance for instance in generated if instance not in found]
+    _note(found, (instance for instance in rest if instance in failed), "error", place)
+    _note(found, (instance for instance in rest if instance not in failed), "unresolved", place)
+    return found | {instance: "incomplete" for instance in known if instance not in found}
+
+
+def _details(details: Any, place: Place, known: frozenset[str]) -> Outcomes:  # noqa: ARG001
+    """What became of every instance, one by one.
+
+    Raises:
+        InputError: It is not said of one whether it was resolved.
+    """
+    if not isinstance(details, dict) or not details:
+        raise InputError("no object of instances", path=place.path)
+    return {instance: "resolved" if member(details, instance, "resolved", of=bool, place=place) else "unresolved"
+            for instance in details}
+
+
+_PUBLISHED: dict[str, Callable[[Any, Place, frozenset[str]], Outcomes]] = {
+    "results.json": _results, "per_instance_details.json": _details}
+
+
+def _listed(report: Any, name: str, place: Place) -> list[str]:
+    listed: list[Any] = member(report, name, of=list, place=place)
+    if wrong := [instance for instance in listed if not isinstance(instance, str)]:
+        raise InputError(f"{name} names {wrong[0]!r}, which is no instance", path=place.path)
+    return listed
+
+
+def _note(found: Outcomes, instances: Iterable[str], outcome: str, place: Place) -> None:
+    """Note what became of instances, each of which has one outcome."""
+    for instance in instances:
+        if (other := found.setdefault(instance, outcome)) is not outcome:
+            raise InputError(f"both {other} and {outcome}", path=place.path, item=instance, category="duplicate")
 
 
 def _repository(instance: str) -> str:

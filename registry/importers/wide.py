@@ -26,6 +26,7 @@ class Wide(Importer):
         unscored: What stands in place of a score where a system has none for the item.
         better: Whether `higher` or `lower` scores are the better ones.
         metric: What boards call the mean of the scores.
+        missing: Items without a score by one of the systems: `reject` the table, or `drop` the item for all systems.
     """
 
     name: ClassVar[str] = "wide"
@@ -37,6 +38,7 @@ class Wide(Importer):
     unscored: tuple[str, ...] = ("",)
     better: Literal["higher", "lower"] = "higher"
     metric: str = "score"
+    missing: Literal["reject", "drop"] = "reject"
 
     def read(self, path: Path) -> Imported:
         """Declare every system's column as its submission; the table itself is the gold, which lists the items."""
@@ -51,6 +53,7 @@ class Wide(Importer):
         return Imported({
             "task": {"title": title(path)},
             "test_set": [{"name": "test", "gold": _FILE, "format": "scores", "options": options}],
+            "submission": {"missing": self.missing},
             "metric": [{"id": self.metric, "name": "Mean", "options": {"better": self.better}}],
             "submit": [{"file": _FILE, "system": name, "options": {"score": name}} for name in systems],
         }, {_FILE: document.content}, {document.path: document.digest})

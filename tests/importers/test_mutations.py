@@ -60,6 +60,11 @@ LOGS = {
     "helm run": Log("helm", SPEC, RUN_SPEC, others={STATS: INSTANCES}, options={"metrics": "em"}),
     "swe-bench": Log("swe-bench", "a.r.json", json.dumps(test_swebench.report([0], [1], [2], [3], [4]),
                                                         indent=4).encode()),
+    "swe-bench results": Log("swe-bench", "a/results/results.json", json.dumps(
+        {"no_generation": ["x__x-1"], "no_logs": ["x__x-2"], "resolved": ["x__x-3"]}, indent=4).encode(),
+        others={"all.txt": b"x__x-1\nx__x-2\nx__x-3\nx__x-4\n"}, options={"instances": "all.txt"}),
+    "swe-bench details": Log("swe-bench", "a/per_instance_details.json", json.dumps(
+        {f"x__x-{n}": {"cost": n / 7, "resolved": n == 1} for n in range(3)}, indent=4).encode()),
 }
 
 

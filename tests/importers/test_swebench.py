@@ -1,4 +1,4 @@
-"""`registry import swe-bench`: reports as make_run_report writes them (swebench 5.0.2)."""
+"""`registry import swe-bench`: reports as make_run_report writes them (swebench 5.0.2), and published results."""
 
 import json
 
@@ -20,7 +20,7 @@ def report(resolved=(), unresolved=(), error=(), empty_patch=(), incomplete=()):
 @pytest.fixture
 def write(tmp_path):
     def write(name, content):
-        (tmp_path / "reports").mkdir(exist_ok=True)
+        (tmp_path / "reports" / name).parent.mkdir(exist_ok=True, parents=True)
         (tmp_path / "reports" / name).write_text(content if isinstance(content, str) else json.dumps(content, indent=4))
 
     return write
@@ -54,10 +54,62 @@ def test_the_instances_of_a_repository_are_a_cluster(registry, write):
     (report([0], [0]), "item 'django__django-1': both resolved and unresolved"),
     (report([0]) | {"total_instances": 500}, "lists what became of 1 instance, but 'total_instances' is 500"),
     (report([0]) | {"error_ids": "x"}, "'error_ids' is \"x\", which does not belong there"),
-    (report([0]) | {"error_ids": ["a\tb"]}, "error_ids names 'a\\tb', which is no instance"),
-    (report([1]), "the report of 'a.r1' says nothing of 4 instances that others report on, such as 'django__django-1'"),
+    (report([0]) | {"error_ids": ["a\tb"], "total_instances": 2}, "names 'a\\tb', which is no instance"),
+    (report([0]) | {"error_ids": [7]}, "error_ids names 7, which is no instance"),
+    (report([1]), "of 'a.r1' says nothing of 4 instances that others report on, such as 'django__django-1'"),
 ])
 def test_what_is_wrong_is_named(registry, write, content, says):
     write("a.r1.json", content)
     write("b.r1.json", report([0, 1, 2, 3, 4]))
     assert says in registry("import", "swe-bench", "reports", exit_code=3).stderr
+
+
+def outcomes(registry, system):
+    found = registry("query", "SELECT item, answer FROM item_response WHERE system = $system ORDER BY item", "--param",
+                     f"system={system}", "--format", "json").json
+    return [ALL.index(row["item"]) for row in found], [row["answer"] for row in found]
+
+
+def test_published_results_list_what_was_resolved_and_all_else_is_unresolved(registry, write):
+    """As in SWE-bench/experiments: a folder for each submission, with other files, and of newer ones the details."""
+    write("verified/2024_aspen/results/results.json", {
+        "no_generation": [ALL[3]], "no_logs": [ALL[1]], "resolved": [ALL[0]]})
+    write("verified/2024_aspen/results/resolved_by_repo.json", {"django/django": {"resolved": 1, "total": 2}})
+    write("verified/2024_aspen/trajs/x.json", [])
+    write("verified/2025_birch/per_instance_details.json", {
+        instance: {"cost": 0.7, "resolved": n != 4} for n, instance in enumerate(ALL)})
+    told = registry("import", "swe-bench", "reports/verified", exit_code=3).stderr
+    assert "results.json: lists what was resolved and not what was not; name a file" in told
+    write("verified/all.txt", "\n".join(ALL) + "\n")
+    registry("import", "swe-bench", "reports/verified", "--option", "instances=all.txt")
+    assert outcomes(registry, "2024_aspen") == (
+        [0, 1, 2, 3, 4], ["resolved", "error", "unresolved", "empty_patch", "unresolved"])
+    assert outcomes(registry, "2025_birch") == ([0, 1, 2, 3, 4], ["resolved"] * 4 + ["unresolved"])
+
+
+def test_the_lists_of_the_harness_before_2_contain_each_other(registry, write):
+    """As get_model_report of swebench 1.1.5 fills them: what was generated, left a log, was applied, and resolved."""
+    of = {"no_generation": [4], "generated": [0, 1, 2, 3], "with_logs": [0, 1, 2], "applied": [0, 1], "resolved": [0],
+          "no_apply": [2], "install_fail": [], "reset_failed": [], "test_errored": [], "test_timeout": []}
+    write("aspen/results.json", {name: [ALL[n] for n in ns] for name, ns in of.items()})
+    registry("import", "swe-bench", "reports")
+    assert outcomes(registry, "aspen")[1] == ["resolved", "unresolved", "error", "error", "empty_patch"]
+
+
+def test_instances_that_are_not_in_every_report_are_refused_or_left_out_for_all(registry, write):
+    write("a.r1.json", report([0, 1], [2]))
+    write("b.r1.json", report([0, 2], [3]))
+    told = registry("import", "swe-bench", "reports", exit_code=3).stderr
+    assert "--option missing=drop leaves such ones out" in told
+    registry("import", "swe-bench", "reports", "--option", "missing=drop")
+    board = registry("run", "reports/task.toml", "--format", "json").json
+    assert {row["system"]: row["score"] for row in board} == {"a.r1": 0.5, "b.r1": 1}
+
+
+def test_instances_of_another_set_are_named(registry, write):
+    write("a/results.json", {"no_generation": [], "no_logs": [], "resolved": ["x__x-9"]})
+    write("all.txt", "\n".join(ALL))
+    told = registry("import", "swe-bench", "reports", "--option", "instances=all.txt", exit_code=3).stderr
+    assert "item 'x__x-9': not among those of 'all.txt'" in told
+    told = registry("import", "swe-bench", "reports", "--option", "instances=none.txt", exit_code=3).stderr
+    assert "none.txt: cannot read the file" in told

@@ -38,6 +38,12 @@ def test_one_command_makes_items_submissions_and_scores(registry, table):
         "aspen": pytest.approx(1.75 / 3), "Birch, large": pytest.approx(1.75 / 3)}
 
 
+def test_items_that_a_system_has_no_score_of_can_be_left_out_for_all(registry, table):
+    registry("import", "wide", table, *NAMED, "--option", "missing=drop")
+    board = registry("run", "results/task.toml", "--format", "json").json
+    assert {row["system"]: row["score"] for row in board} == {"aspen": 0.75, "Birch, large": 0.5}
+
+
 def test_it_is_done_once_and_its_source_is_on_record(registry, table):
     table.write_text(TABLE.replace("0.25,\n", "0.25,0\n"))
     registry("import", "wide", table, *NAMED, "--task", "small", "--to", "here/it")
