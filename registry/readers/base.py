@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
@@ -37,7 +39,8 @@ class Reader(Value):
             InputError: A file is not of the format; names file, line and item. Where the document collects problems,
                 reading goes on after those that `Document.report` is told.
         """
-        return self.parse_gold({role: document.repaired(self.repair) for role, document in documents.items()})
+        with _without_collection():
+            return self.parse_gold({role: document.repaired(self.repair) for role, document in documents.items()})
 
     def read_answers(self, document: Document) -> list[Answer]:
         """Read one submission.
@@ -45,7 +48,8 @@ class Reader(Value):
         Raises:
             InputError: The file is not of the format; see `read_gold`.
         """
-        return self.parse_answers(document.repaired(self.repair))
+        with _without_collection():
+            return self.parse_answers(document.repaired(self.repair))
 
     @abstractmethod
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
@@ -144,3 +148,18 @@ class SegmentReader(Reader):
         if text is not None and not isinstance(text, str):
             raise ValueError("expected the text of the source")
         return {} if text is None else {"source": text}
+
+
+@contextmanager
+def _without_collection() -> Iterator[None]:
+    """Keep Python from looking for cycles of objects.
+
+    Reading makes very many objects and no cycle; looking at all of them again and again takes up to half of the time.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

@@ -18,6 +18,7 @@ from registry.readers.parquet import parquet_rows
 
 Row = tuple[int, dict[str, str]]
 
+_SHARED = 2**12  # rows of attributes that are kept to be shared: the documents of a test set rather than its items
 _JSON_LINES = 'this looks like JSON Lines; set syntax = "jsonl"'
 
 
@@ -68,9 +69,7 @@ class Labels(Reader):
         document = documents["gold"]
         if (columns := self._at_once(document)) is not None:
             keys, labels = columns.pop(self.item), columns.pop(self.label)
-            others = zip(*columns.values(), strict=True) if columns else repeat(())
-            return [Item(key, label, dict(zip(columns, cells, strict=True)), line) for line, (key, label, cells)
-                    in enumerate(zip(keys, labels, others, strict=False), 1 + self.header)]
+            return list(map(Item, keys, labels, _rows_of(columns), count(1 + self.header)))
         return [
             Item(key, label, {k: v for k, v in row.items() if k not in (self.item, self.label)}, line)
             for line, key, label, row in self._entries(document)
@@ -185,6 +184,27 @@ class Labels(Reader):
                 raise ValueError(f"no key {role!r}; {suggest(role, value)}")
         return {k: _text(v, k) for k, v in value.items()
                 if k in (self.item, self.label) or isinstance(v, str | int)}
+
+
+def _rows_of(columns: Mapping[str, list[str]]) -> Iterator[Mapping[str, str]]:
+    """Give every row by its columns' names, without end if there are none; equal rows are one object, as far as known.
+
+    The row before is known, and so are the first `_SHARED` ones.
+    """
+    if not columns:
+        yield from repeat({})
+    names = tuple(columns)
+    known: dict[tuple[str, ...], dict[str, str]] = {}
+    before: tuple[str, ...] = ()
+    row: dict[str, str] = {}
+    for cells in zip(*columns.values(), strict=True):
+        if cells != before:
+            before = cells
+            found = known.get(cells)
+            row = dict(zip(names, cells, strict=True)) if found is None else found
+            if len(known) < _SHARED:
+                known[cells] = row
+        yield row
 
 
 def _text(value: Any, key: str) -> str:

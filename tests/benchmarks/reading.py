@@ -21,11 +21,17 @@ def run():
     """Made-up files, the same for both programs."""
     rng = np.random.default_rng(0)
     labels = "".join(f"item-{n}\tlabel-{k}\n" for n, k in enumerate(rng.integers(0, 9, LINES)))
+    gold = "".join(f"item-{n}\tlabel-{k}\tdocument-{n // 25}\tnews\n" for n, k in enumerate(
+        rng.integers(0, 9, LINES)))
+    with_attributes = Labels(columns=("item", "label", "document", "domain"))
     run = "".join(f"{401 + n // 1000} Q0 FT{d:09d}-{n} {n % 1000 + 1} {s:.6f} aspen\n" for n, (d, s) in enumerate(
         zip(rng.integers(0, 10**9, LINES), rng.random(LINES) * 20, strict=True)))
     return [
         _figure("labels", lambda: Labels().read_answers(Document("f", labels.encode())),
                 "the csv module's", lambda: list(csv.reader(labels.splitlines(), delimiter="\t"))),
+        _figure("gold labels with attributes",
+                lambda: with_attributes.read_gold({"gold": Document("f", gold.encode())}),
+                "the csv module's", lambda: list(csv.reader(gold.splitlines(), delimiter="\t"))),
         _figure("documents of a TREC run", lambda: Trec().read_answers(Document("f", run.encode())),
                 "pytrec_eval's parse_run", lambda: pytrec_eval.parse_run(run.splitlines())),
     ]

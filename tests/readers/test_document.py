@@ -1,12 +1,13 @@
 """Bytes to lines: gzip and CRLF transparently, all else strict, or mended where a task says so."""
 
+import gc
 import gzip
 import hashlib
 
 import pytest
 
 from registry.errors import InputError
-from registry.readers import READERS, Document, Problems, document
+from registry.readers import READERS, Document, Lines, Problems, document
 from registry.values import parse
 from tests.test_values import REQUIRED
 
@@ -101,3 +102,23 @@ def test_the_repair_is_an_option_of_every_reader_that_names_leave_out_where_ther
         assert parse("reader", READERS, repr(mending)) == mending
         with pytest.raises(InputError, match="expected one of crlf, bom, nfc"):
             reader.build({**REQUIRED.get(name, {}), "repair": "utf-16"})
+
+
+def test_reading_does_not_look_for_cycles_and_leaves_that_as_it_was():
+    seen = []
+
+    class Looking(Lines):
+        def parse_answers(self, document):
+            seen.append(gc.isenabled())
+            return super().parse_answers(document)
+
+    for enabled in (True, False):
+        (gc.enable if enabled else gc.disable)()
+        try:
+            Looking().read_answers(Document("f", b"a\n"))
+            with pytest.raises(InputError):
+                Looking().read_answers(Document("f", b""))
+            assert gc.isenabled() is enabled
+        finally:
+            gc.enable()
+    assert seen == [False] * 4

@@ -116,3 +116,16 @@ def test_parquet_says_the_same(tmp_path):
     assert [i.attributes for i in reader.read_gold({"gold": document})] == [{"document": "d1"}, {"document": "d2"}]
     with pytest.raises(InputError, match=r"f:1: key 'score' is .*; expected text, a whole number"):
         Labels(syntax="parquet", label="score").read_answers(document)
+
+
+def test_rows_with_the_same_attributes_share_them():
+    """Else most of the memory that a gold takes would be the same document's name again and again."""
+    reader = Labels(columns=("item", "label", "document", "domain"))
+    text = "".join(f"i{n}\tyes\td{n // 3}\t{'new' if n % 2 else 'old'}\n" for n in range(9))
+    items = reader.read_gold({"gold": Document("f", text.encode())})
+    assert [item.attributes for item in items] == [
+        {"document": f"d{n // 3}", "domain": "new" if n % 2 else "old"} for n in range(9)]
+    assert items[0].attributes is items[2].attributes
+    assert items[0].attributes is not items[1].attributes
+    plain = Labels().read_gold({"gold": Document("f", b"a\tx\nb\ty\n")})
+    assert [item.attributes for item in plain] == [{}, {}]
