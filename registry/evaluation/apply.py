@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from sqlalchemy import Connection
 
 from registry.errors import InputError, counted, suggest
-from registry.evaluation.gold import apply_gold, check_types
+from registry.evaluation.gold import apply_gold, check_names
 from registry.evaluation.readings import Readings
 from registry.evaluation.resolve import ResolvedTask, resolve_stored
 from registry.evaluation.submissions import (
@@ -77,8 +78,8 @@ def apply(connection: Connection, journal: Journal, readings: Readings, task: Re
                       redeclared=applied.task_changed):
             applied.gold.append(test_set.name)
     if applied.task_changed or applied.gold:
-        applied.warnings += check_types(task, {
-            row.name: catalog.gold_types(connection, row.gold_revision_id)
+        applied.warnings += check_names(task, {
+            row.name: partial(catalog.gold_names, connection, row.gold_revision_id)
             for row in catalog.test_sets(connection, task_row.task_id)})
     for one in submissions:
         _apply_one(connection, journal, readings, task_row, one, applied)

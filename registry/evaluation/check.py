@@ -6,17 +6,18 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 from registry.errors import InputError, counted
 from registry.evaluation.alignment import align, disagreements
 from registry.evaluation.diagnosis import Diagnosis
-from registry.evaluation.gold import check_types
+from registry.evaluation.gold import Name, check_names
 from registry.evaluation.item_lists import expected_items
 from registry.evaluation.normal_form import another_normal_form
 from registry.evaluation.resolve import ResolvedTask
 from registry.evaluation.submissions import Declared, check_runs, declared
 from registry.items import Answer, Item
-from registry.readers import Document, Problems
+from registry.readers import Document, Problems, Reader
 
 
 @dataclass(frozen=True)
@@ -68,13 +69,17 @@ def check(task: ResolvedTask, submissions: Sequence[Declared] | None = None, *, 
         check_runs(task, submissions)
         with_gold = [test_set.name for test_set in task.manifest.test_set if test_set.gold is not None]
         if with_gold:
-            checked.warnings += check_types(task, {name: {
-                answer.type for item in items[name] for answer in task.readers[name].answer_set(item.gold)}
-                for name in with_gold})
+            checked.warnings += check_names(task, {
+                name: partial(_names, task.readers[name], items[name]) for name in with_gold})
     for submission in submissions:
         for document in submission.documents:
             _check(document, submission, items, checked, limit)
     return checked
+
+
+def _names(reader: Reader, items: Sequence[Item], name: Name) -> set[str]:
+    """The types or the keys of the answers in the gold."""
+    return {getattr(answer, name) for item in items for answer in reader.answer_set(item.gold)}
 
 
 def _check(document: Document, submission: Declared, items: dict[str, list[Item]], checked: Checked,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
+from typing import Literal
 
 from sqlalchemy import Connection
 
@@ -12,11 +13,14 @@ from registry.evaluation.resolve import ResolvedTask
 from registry.identity import canonical_json, digest_lines
 from registry.items import Item, by_key
 from registry.manifest import Manifest, TestSet
+from registry.metrics import ConfusionMetric
 from registry.readers import Document, Reader
 from registry.store import catalog, models, sources, statistics
 from registry.store.catalog import AnyRow
 from registry.store.journal import Journal, now
 from registry.store.rows import insert
+
+Name = Literal["type", "key"]  # of an answer
 
 
 def read_gold(task: ResolvedTask, test_set: TestSet, documents: Mapping[str, Document]) -> list[Item]:
@@ -64,25 +68,28 @@ def split_cluster(clusters: Iterable[Hashable], strata: Iterable[Hashable]) -> i
                  if stratum_of.setdefault(cluster, stratum) != stratum), None)
 
 
-def check_types(task: ResolvedTask, known: Mapping[str, Set[str]]) -> list[str]:
-    """Check that metrics of answers of one type have any; warns of the test sets whose gold has none.
+def check_names(task: ResolvedTask, known: Mapping[str, Callable[[Name], Set[str]]]) -> list[str]:
+    """Check that there are the types of answers and the labels that metrics name; warns of test sets without them.
 
     Args:
         task: The task.
-        known: The types of answers in every test set's gold.
+        known: For every test set, what gives the types or the keys (labels) of all answers in its gold.
 
     Raises:
-        ManifestError: The gold of no test set has answers of the type.
+        ManifestError: The gold of no test set has answers of the type, or with the label.
     """
     warnings = []
-    everywhere = set().union(*known.values())
     for n, (alias, metric) in enumerate(task.metrics.items()):
-        for type_ in metric.types():
-            if type_ not in everywhere:
-                raise ManifestError(f"the gold has no {metric.takes} of type {type_!r}; {suggest(type_, everywhere)}",
+        named: list[tuple[Name, str, str]] = [("type", type_, f"{metric.takes} of type") for type_ in metric.types()]
+        if isinstance(metric, ConfusionMetric):
+            named += [("key", label, "label") for label in metric.classes or ()]
+        for name, wanted, what in named:
+            there = {test_set: values(name) for test_set, values in known.items()}
+            if wanted not in (everywhere := set[str]().union(*there.values())):
+                raise ManifestError(f"the gold has no {what} {wanted!r}; {suggest(wanted, everywhere)}",
                                     path=task.root.manifest, key=f"metric[{n}]")
-            warnings += [f"{alias}: the gold of test set {name!r} has no {metric.takes} of type {type_!r}; "
-                         f"{suggest(type_, types)}" for name, types in known.items() if type_ not in types]
+            warnings += [f"{alias}: the gold of test set {test_set!r} has no {what} {wanted!r}; "
+                         f"{suggest(wanted, values)}" for test_set, values in there.items() if wanted not in values]
     return warnings
 
 

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, select
 
-from registry.errors import InputError, suggest
-from registry.items import Item
+from registry.errors import InputError
 from registry.metrics import ConfusionMetric
 from registry.metrics.confusion import NO_LABEL, label_code
 from registry.store import models
@@ -87,12 +86,3 @@ def with_new_labels(connection: Connection, gold_revision_id: int, codes: Sequen
     insert_many(connection, models.label, [
         {"label_id": number, "gold_revision_id": gold_revision_id, "name": name} for name, number in numbers.items()])
     return Labels(labels.numbers | numbers)
-
-
-def check_classes(metric: ConfusionMetric, items: Sequence[Item]) -> None:
-    """Refuse a metric of labels that the gold does not have."""
-    known = {item.gold for item in items}
-    for name in metric.classes or ():
-        if name not in known:
-            raise InputError(f"{metric!r} names the label {name!r}, which the gold does not have; "
-                             f"{suggest(name, known)}")

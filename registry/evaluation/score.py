@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 
 from registry.errors import InputError
 from registry.evaluation.computing import Wanted, compute
-from registry.evaluation.labels import check_classes, with_new_labels
+from registry.evaluation.labels import with_new_labels
 from registry.evaluation.matrices import scores_of
 from registry.evaluation.readings import Readings
 from registry.evaluation.runs import averaged
@@ -61,9 +61,6 @@ def score(connection: Connection, journal: Journal, readings: Readings, task_row
         missing = [(member, lacking) for member in members
                    if (lacking := [row for row in rows if member.scoring_id not in there[row.metric_id]])]
         _check_runs(connection, members, list(metrics.values()))
-        for metric in metrics.values():
-            if isinstance(metric, ConfusionMetric) and metric.classes and missing:
-                check_classes(metric, readings.items(connection, test_set.gold_revision_id))
         scored.unchanged += len(members) * len(rows) - sum(len(lacking) for _, lacking in missing)
         wanted = [Wanted(catalog.get(connection, models.scoring, scoring_id=member.scoring_id),
                          tuple(metrics[row.metric_id] for row in lacking)) for member, lacking in missing]

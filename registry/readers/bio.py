@@ -15,7 +15,10 @@ from registry.readers.document import Document, split
 
 _ATTRIBUTE = re.compile(r"\s*([\w.-]+)\s*=\s*(.*?)\s*")
 
-Scheme = Literal["iob1", "iob2", "bioes"]
+Scheme = Literal["iob1", "iob2", "bioes", "bilou"]
+
+# the prefixes of a span's first, inner, last and only token, as far as a scheme has them
+_PREFIXES: dict[Scheme, str] = {"iob1": "BI", "iob2": "BI", "bioes": "BIES", "bilou": "BILU"}
 
 
 @dataclass(frozen=True, repr=False)
@@ -25,7 +28,7 @@ class Bio(Reader):
     Attributes:
         scheme: How tags write spans (Tjong Kim Sang and Veenstra 1999, "Representing text chunks"). It is declared and
             never guessed: `iob2` begins every span with B; `iob1` begins one with B only where it follows another of
-            its type; `bioes` also marks the last token (E) and spans of one token (S).
+            its type; `bioes` also marks the last token (E) and spans of one token (S), `bilou` with L and U.
         columns: The names of the columns, in order.
         token: The column that holds the token.
         label: The column that holds the tag.
@@ -153,6 +156,8 @@ class Bio(Reader):
 
     def _spans(self, tags: Sequence[tuple[int, str]], document: Document) -> Iterator[Span]:
         """Read the spans off a sentence's tags, given with their lines."""
+        prefixes = _PREFIXES[self.scheme]
+        inner, ending = tuple(prefixes[1:3]), tuple(prefixes[2:])
         start, type_, closed = 0, "", True  # the span that may still go on, if not closed
         for n, (line, tag) in enumerate(tags):
             prefix, dash, kind = tag.partition("-")
@@ -162,35 +167,36 @@ class Bio(Reader):
             if wrong and (self.invalid_tags == "reject" or no_tag):
                 document.report(InputError(wrong, path=document.path, line=line, category="tag"))
                 prefix = "O" if no_tag else prefix
-            goes_on = not closed and prefix in ("I", "E") and kind == type_ and not wrong
+            goes_on = not closed and prefix in inner and kind == type_ and not wrong
             if not closed and not goes_on:
                 yield Span(start, n, type_)
                 closed = True
             if prefix != "O" and not goes_on:
                 start, type_, closed = n, kind, False
-            if prefix in ("E", "S"):
+            if prefix in ending:
                 yield Span(start, n + 1, type_)
                 closed = True
         if not closed:
-            if self.scheme == "bioes" and self.invalid_tags == "reject":
+            if ending and self.invalid_tags == "reject":
                 document.report(InputError(
-                    f"the sentence ends within a span of type {type_!r}, which E-{type_} should end under the scheme "
-                    f"bioes; {self._remedy()}", path=document.path, line=tags[-1][0], category="tag"))
+                    f"the sentence ends within a span of type {type_!r}, which {ending[0]}-{type_} should end under "
+                    f"the scheme {self.scheme}; {self._remedy()}", path=document.path, line=tags[-1][0],
+                    category="tag"))
             yield Span(start, len(tags), type_)
 
     def _wrong(self, prefix: str, kind: str, open_type: str, before: str) -> str | None:
         """Say what is wrong with a tag after `before`, where a span of `open_type` may go on; None if nothing is."""
-        prefixes = "BIOES" if self.scheme == "bioes" else "BIO"
+        prefixes = _PREFIXES[self.scheme]
         tag = f"{prefix}-{kind}" if kind else prefix
-        if prefix not in tuple(prefixes) or bool(kind) == (prefix == "O"):
-            return f"tag {tag!r} is neither O nor one of {', '.join(p for p in prefixes if p != 'O')} with '-TYPE'"
+        if prefix not in ("O", *prefixes) or bool(kind) == (prefix == "O"):
+            return f"tag {tag!r} is neither O nor one of {', '.join(prefixes)} with '-TYPE'"
         continues = bool(open_type) and kind == open_type
         if self.scheme == "iob1":
             allowed = prefix != "B" or continues
         elif self.scheme == "iob2":
             allowed = prefix != "I" or continues
         else:
-            allowed = continues if prefix in ("I", "E") else not open_type
+            allowed = continues if prefix in prefixes[1:3] else not open_type
         if allowed:
             return None
         return f"{tag!r} cannot follow {before!r} under the scheme {self.scheme}; {self._remedy()}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from sqlalchemy import Connection, Row, Table, func, select, text
 
@@ -105,10 +105,10 @@ def item_attribute(connection: Connection, gold_revision_id: int, name: str) -> 
     return {row.item_id: row.value for row in connection.execute(query)}
 
 
-def gold_types(connection: Connection, gold_revision_id: int) -> set[str]:
-    """The types of a gold revision's answers."""
+def gold_names(connection: Connection, gold_revision_id: int, name: Literal["type", "key"]) -> set[str]:
+    """The types or the keys of a gold revision's answers."""
     table = models.answer
-    query = select(table.c.type).distinct().where(table.c.gold_revision_id == gold_revision_id, table.c.in_gold)
+    query = select(table.c[name]).distinct().where(table.c.gold_revision_id == gold_revision_id, table.c.in_gold)
     return set(connection.execute(query).scalars())
 
 

@@ -134,6 +134,8 @@ def bioes(text):
      'the file reads well with scheme = "iob1", where the task wants "iob2"'),
     ("entities", bioes, "tag", 3, None, None,
      'the file reads well with scheme = "bioes", where the task wants "iob2"'),
+    ("entities", lambda text: bioes(text).replace("\tE-", "\tL-").replace("\tS-", "\tU-"), "tag", 3, None, None,
+     'the file reads well with scheme = "bilou", where the task wants "iob2"'),
     ("entities", lambda text: text.replace("\t", " "), "format", 2, None, None,
      'the file reads well with separator = "whitespace", where the task wants "tab"'),
     ("translation", lines(lambda rows: rows[:-3]), "missing", None, "118", 3,

@@ -70,8 +70,25 @@ def test_missing_answers_that_count_as_wrong_have_no_label(registry, task):
     assert [row["score"] for row in rows] == [0, 1, 1, 1, 1, 0]
 
 
-def test_a_label_that_no_gold_has_is_refused(registry, task):
+def test_a_label_that_no_gold_has_is_refused_where_the_gold_is_read(registry, task):
     task.extra = F1 + 'options = { labels = ["yess"] }\n'
+    for command in ("check", "apply"):
+        told = registry(command, task.write(), exit_code=3).stderr
+        assert "task.toml: metric[1]: the gold has no label 'yess'; did you mean 'yes'?" in told
+
+
+def test_a_label_that_one_gold_lacks_is_warned_of(registry, task):
+    task.extra = F1 + 'options = { labels = ["none"] }\n' + """
+        [[test_set]]
+        name = "other"
+        gold = "other.tsv"
+        format = "labels"
+        """
     task.write()
-    assert "names the label 'yess', which the gold does not have; did you mean 'yes'?" in registry(
-        "run", task.manifest, exit_code=3).stderr
+    manifest = task.manifest.read_text().replace('file = "systems/{system}.tsv"', 'file = "systems/{system}.tsv"\n'
+                                                 'test_set = "test"')
+    task.manifest.write_text(manifest)
+    (task.folder / "other.tsv").write_text("x\tnone\n")
+    for command in ("check", "apply"):
+        assert "warning: f1: the gold of test set 'test' has no label 'none'; " in registry(
+            command, task.manifest).stderr

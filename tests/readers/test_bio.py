@@ -27,10 +27,11 @@ def write(length, spans, scheme):
             tags[n] = f"I-{span.type}"
         if scheme != "iob1" or adjacent:
             tags[span.start] = f"B-{span.type}"
-        if scheme == "bioes":
-            tags[span.end - 1] = f"E-{span.type}"
+        if scheme in ("bioes", "bilou"):
+            last, only = "ES" if scheme == "bioes" else "LU"
+            tags[span.end - 1] = f"{last}-{span.type}"
             if span.end - span.start == 1:
-                tags[span.start] = f"S-{span.type}"
+                tags[span.start] = f"{only}-{span.type}"
         before = span
     return tags
 
@@ -44,7 +45,7 @@ def sentences(draw):
     return length, [Span(a, b, draw(types)) for a, b in itertools.pairwise(cuts) if draw(st.booleans())]
 
 
-@given(sentences(), st.sampled_from(["iob1", "iob2", "bioes"]), st.sampled_from(["reject", "begin"]))
+@given(sentences(), st.sampled_from(["iob1", "iob2", "bioes", "bilou"]), st.sampled_from(["reject", "begin"]))
 def test_every_scheme_reads_back_what_it_writes(sentence, scheme, invalid_tags):
     length, spans = sentence
     assert read(write(length, spans, scheme), scheme, invalid_tags=invalid_tags) == sorted(spans)
@@ -58,6 +59,8 @@ def test_every_scheme_reads_back_what_it_writes(sentence, scheme, invalid_tags):
     (["I-A", "B-B"], "iob1", 2, [Span(0, 1, "A"), Span(1, 2, "B")]),
     (["B-A", "O"], "bioes", 2, [Span(0, 1, "A")]),
     (["B-A"], "bioes", 1, [Span(0, 1, "A")]),
+    (["B-A", "I-A"], "bilou", 2, [Span(0, 2, "A")]),
+    (["L-A", "U-A"], "bilou", 1, [Span(0, 1, "A"), Span(1, 2, "A")]),
     (["E-A", "S-A"], "bioes", 1, [Span(0, 1, "A"), Span(1, 2, "A")]),
     (["B-A", "B-A", "E-A"], "bioes", 2, [Span(0, 1, "A"), Span(1, 3, "A")]),
     (["B-A", "I-B", "E-B"], "bioes", 2, [Span(0, 1, "A"), Span(1, 3, "B")]),
