@@ -1,7 +1,8 @@
 """The bytes of one file as lines of text: gzip and CRLF are read transparently, everything else is strict.
 
 Submissions are untrusted: what does not decode is an error that names its line, a compressed file may not unfold to
-more than `MAX_BYTES`, and no line may be longer than `MAX_LINE`; nor may there be more than `MAX_LINES`.
+more than `MAX_BYTES` (a small one to less), no line may be longer than `MAX_LINE`, and there may not be more than
+`MAX_LINES`.
 
 Readers `report` what is wrong. That raises it, unless the document came with `Problems` that collect it; reading then
 goes on after the place, so that whoever checks a file sees all that is wrong with it at once.
@@ -24,6 +25,8 @@ from registry.errors import InputError, counted
 from registry.identity import digest
 
 MAX_BYTES = 2**30
+MAX_RATIO = 100  # of a compressed file beyond `TRUSTED` bytes; text is folded to a tenth, bombs to a thousandth
+TRUSTED = 2**26
 MAX_LINE = 2**24  # characters: the answers to one item may be many
 MAX_LINES = 2**24  # each may become an answer, of some 150 bytes be it ever so short
 MAX_CELLS = 2**14  # of a line that are told apart; each takes some 60 bytes, be it ever so short
@@ -150,14 +153,15 @@ class Document:
         while at <= stop:
             end = content.find(b"\n", at + _BLOCK, stop)
             end = stop if end < 0 else end
+            if end - at > _BLOCK + 4 * MAX_LINE:  # bytes, of which a character has four at most
+                raise self._too_long(f"more than {MAX_LINE:,}", number + content.count(b"\n", at, at + _BLOCK))
             block = self._decode(content[at:end], number).replace("\r\n", "\n").removesuffix("\r")
             if "nfc" in self.repair and not unicodedata.is_normalized("NFC", block):
                 block = "\n".join(self._composed(line, n) for n, line in enumerate(block.split("\n"), number))
             if len(block) > MAX_LINE:
                 for of_line, line in enumerate(block.split("\n"), number):
                     if len(line) > MAX_LINE:
-                        raise self._unreadable(f"a line of {len(line):,} characters; {MAX_LINE:,} is the most that is "
-                                               "read", of_line)
+                        raise self._too_long(f"{len(line):,}", of_line)
             yield number, block
             number += block.count("\n") + 1
             at = end + 1
@@ -165,7 +169,7 @@ class Document:
     def _plain(self) -> bytes:
         """The bytes of the text: unfolded, not empty, without a byte-order mark."""
         content = self._unfold()
-        if not content.strip():
+        if not content or content.isspace():
             raise InputError("the file is empty", path=self.path)
         for mark, encoding in _BYTE_ORDER_MARKS.items():
             if content.startswith(mark):
@@ -208,19 +212,24 @@ class Document:
             return line
         return unicodedata.normalize("NFC", line)
 
+    def _too_long(self, length: str, line: int) -> InputError:
+        return self._unreadable(f"a line of {length} characters; {MAX_LINE:,} is the most that is read", line)
+
     def _unreadable(self, message: str, line: int) -> InputError:
         return InputError(message, path=self.path, line=line, category="encoding")
 
     def _unfold(self) -> bytes:
         if not self.content.startswith(_GZIP):
             return self.content
+        most = min(MAX_BYTES, max(TRUSTED, MAX_RATIO * len(self.content)))
         try:
             with gzip.GzipFile(fileobj=io.BytesIO(self.content)) as file:
-                unfolded = _read_at_most(MAX_BYTES, file.read)
+                unfolded = _read_at_most(most, file.read)
         except (EOFError, OSError, zlib.error) as error:
             raise InputError(f"damaged gzip file: {str(error).rstrip('.')}", path=self.path) from None
-        if len(unfolded) > MAX_BYTES:
-            raise InputError(f"unfolds to more than {MAX_BYTES >> 20} MiB", path=self.path)
+        if len(unfolded) > most:
+            why = "" if most == MAX_BYTES else f", over {MAX_RATIO} times its size; give the file as it is, unfolded"
+            raise InputError(f"unfolds to more than {most >> 20} MiB{why}", path=self.path)
         return unfolded
 
 

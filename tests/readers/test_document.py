@@ -50,6 +50,25 @@ def test_a_bomb_does_not_unfold(monkeypatch):
         lines(gzip.compress(b"x" * 2**24))
 
 
+def test_a_small_file_unfolds_to_no_large_one(monkeypatch):
+    """To 100 times its size, unless that is little; what is as compressible as that is no text that anybody writes."""
+    monkeypatch.setattr(document, "TRUSTED", 2**20)
+    bomb = gzip.compress(b"x\n" * 2**23)
+    with pytest.raises(InputError, match=f"more than {100 * len(bomb) >> 20} MiB, over 100 times its size"):
+        lines(bomb)
+    assert len(lines(gzip.compress(b"x\n" * 2**19))) == 2**19
+
+
+def test_a_line_without_end_is_refused_before_it_is_decoded(monkeypatch):
+    monkeypatch.setattr(document, "MAX_LINE", 1000)
+    monkeypatch.setattr(document, "_BLOCK", 100)
+    for hostile in (b"a\nb\n" + b"x" * 5000, b"a\nb\n" + "é".encode() * 2500, b"a\nb\n" + b"x" * 1001):
+        with pytest.raises(InputError, match=r"a line of (more than 1,000|1,001|2,500) characters") as caught:
+            lines(hostile)
+        assert caught.value.line == 3
+    assert lines(b"x\n" * 2000 + b"y" * 1000)[-1] == (2001, "y" * 1000)
+
+
 def test_the_digest_is_that_of_sha256sum(tmp_path):
     (tmp_path / "f").write_bytes(b"a\r\n")
     assert Document.load(tmp_path / "f").digest == "sha256:" + hashlib.sha256(b"a\r\n").hexdigest()
