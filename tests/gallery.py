@@ -1,9 +1,8 @@
-"""Makes docs/gallery/ from the real data: leaderboards in the terminal, in LaTeX, and as figures.
+"""Makes docs/gallery/ from the real data: leaderboards in the terminal, in LaTeX, as figures, and their pages.
 
     python -m tests.gallery [FOLDER ...]
 
-LaTeX is drawn where pdflatex and pdftoppm are installed. Pictures of the page, `page*.png`, are made elsewhere; those
-that lie in a task's folder are shown in the index.
+LaTeX is drawn where pdflatex and pdftoppm are installed, the page where playwright and chromium are.
 """
 
 import os
@@ -12,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 
 from PIL import Image, ImageOps  # comes with matplotlib
@@ -21,6 +21,7 @@ from rich.text import Text
 from typer.testing import CliRunner
 
 from registry.cli.app import app
+from registry.evaluation.items import primary_metric
 from registry.reports.board_figures import draw_alike, draw_ranks, draw_scores
 from registry.reports.boards import board_table
 from registry.reports.chosen import chosen_leaderboard, submission_attributes, with_intervals
@@ -31,6 +32,7 @@ from registry.reports.terminal import terminal_table
 from registry.reports.wide import wide_boards, wide_table
 from registry.store import catalog
 from registry.store.database import Database
+from tests import chromium
 from tests.conftest import REAL_DATA, ROOT
 
 GALLERY = ROOT / "docs" / "gallery"
@@ -59,9 +61,10 @@ def make(name):
         with Database(db).reading() as connection:
             (row,) = catalog.tasks(connection)
             if len(boards := [of for of in declared_leaderboards(connection, row) if of.facet is None]) > 1:
-                (wide,) = wide_boards(boards, ())
+                (wide,) = wide_boards(boards, (), primary_metric(connection, row).alias)
                 written = terminal_table(wide_table(wide), 160, color=True)
                 (folder / "wide.svg").write_text(terminal_svg(written, f"registry board {row.slug} --wide", 160))
+            draw_page(db, row.slug, Path(scratch), folder)
             for metric in METRICS[name]:
                 suffix = f"-{metric}" if len(METRICS[name]) > 1 else ""
                 draw(connection, row, metric, lambda form, s=suffix: folder / f"{form}{s}", Path(scratch))
@@ -80,6 +83,17 @@ def draw(connection, row, metric, named, scratch):
     draw_ranks(board, named("ranks").with_suffix(".png"))
     for kind in FIGURES:
         shrink(Image.open(path := named(kind).with_suffix(".png")).convert("RGB"), path)
+
+
+def draw_page(db, task, scratch, folder):
+    """The page as a browser shows it."""
+    if chromium.PATH is None or find_spec("playwright") is None:
+        print("chromium or playwright is not installed: no picture of the page", file=sys.stderr)
+        return
+    path = scratch / "page.html"
+    CliRunner().invoke(app, ["page", task, "--db", str(db), "-o", str(path)], catch_exceptions=False)
+    for way, picture in chromium.pictures(path):
+        shrink(picture, folder / f"page{way}.png", 128)
 
 
 def terminal_svg(written, title, width=120):
@@ -105,9 +119,9 @@ def latex_png(written, scratch, path):
     shrink(page.crop((box[0] - 12, box[1] - 12, box[2] + 12, box[3] + 12)), path.with_suffix(".png"))
 
 
-def shrink(picture, path):
+def shrink(picture, path, colours=32):
     """Write a picture with no more colours than the eye needs."""
-    picture.quantize(32).save(path, optimize=True)
+    picture.quantize(colours).save(path, optimize=True)
 
 
 def index():

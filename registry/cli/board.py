@@ -58,17 +58,18 @@ def pairs(task: TaskName = None, metric: MetricAlias = None, db: Db = None, form
 def _wide(task: str | None, metric: str | None, db: Path | None) -> list[Table]:
     from registry.evaluation import declared_request
     from registry.evaluation.averages import macro_averages
+    from registry.evaluation.items import primary_metric
     from registry.reports.wide import wide_boards, wide_table
     from registry.store import catalog
 
-    found = []
+    found: list[Table] = []
     boards = _boards(task, metric, db, "range")
     with database(db).reading() as connection:
         for row in catalog.tasks(connection, task):
             averages = macro_averages(connection, row, declared_request(
                 row, metrics=None if metric is None else (metric,)))
             of_task = [board for board in boards if board.task == row.slug]
-            found += [wide_table(board) for board in wide_boards(of_task, averages)]
+            found += map(wide_table, wide_boards(of_task, averages, primary_metric(connection, row).alias))
     return found
 
 

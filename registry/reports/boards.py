@@ -66,7 +66,12 @@ def rank_range(of: Standing, ranks: Ranks) -> str:
     """The places that a convention leaves open, for people."""
     low, high = {"range": (of.rank_low, of.rank_high), "neighbour": (of.neighbour_low, of.neighbour_high),
                  "bootstrap": (of.frequent_low, of.frequent_high), "cluster": (of.cluster, of.cluster)}[ranks]
-    return "-" if low is None else str(low) if low == high else f"{low}-{high}"
+    return "-" if low is None else places_left(low, high)
+
+
+def places_left(low: int, high: int | None) -> str:
+    """Places from one to another, for people."""
+    return str(low) if low == high else f"{low}-{high}"
 
 
 def interval(low: float | None, high: float | None, digits: int = 4) -> str:

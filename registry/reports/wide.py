@@ -3,64 +3,106 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from registry.errors import counted
 from registry.evaluation.averages import MacroAverage
-from registry.reports.boards import interval, rank_range
+from registry.reports.boards import interval, places_left
 from registry.reports.leaderboard import Leaderboard, Standing, shown_names
 from registry.reports.table import Column, Table, number, text
 from registry.significance import CORRECTIONS
 
+PARTS = ("score", "ci_low", "ci_high", "rank", "rank_low", "rank_high", "cluster")  # of a cell, for programs
+
 
 @dataclass(frozen=True)
 class WideColumn:
-    """One leaderboard, or a macro-average: its name, which way scores are better, and what each system has, by name.
+    """One leaderboard, or a macro-average.
 
-    `names` are `team/system`. A macro-average has no ranks; its standings are None.
+    Attributes:
+        name: What it is called, which no other column is.
+        better: Which way scores are better.
+        board: The leaderboard; None for a macro-average.
+        cells: What each system has, by its name `team/system`; a macro-average has no ranks.
+        said: What it rests on.
     """
 
     name: str
     better: str
-    scores: dict[str, tuple[float | None, float | None, float | None]]
-    standings: dict[str, Standing] | None
+    board: Leaderboard | None
+    cells: Mapping[str, Standing | MacroAverage]
     said: str
+
+    @property
+    def ranked(self) -> bool:
+        """Whether ranks are left open in it; else intervals stand in their place."""
+        return any(part(cell, "rank_low") is not None for cell in self.cells.values())
+
+    def beside(self, cell: Standing | MacroAverage | None) -> str:
+        """What stands beside a score, for people: the ranks that are left open, or the interval."""
+        if not self.ranked:
+            return interval(part(cell, "ci_low"), part(cell, "ci_high"))
+        low = part(cell, "rank_low")
+        return "" if low is None else places_left(low, part(cell, "rank_high"))
 
 
 @dataclass(frozen=True)
 class WideBoard:
-    """All leaderboards of one track of a task; `rows` are best first by the first column, undefined last."""
+    """All leaderboards of one track of a task; `rows` are best first by the first column, undefined last.
+
+    `rows` have a system's name `team/system`, and how it stands on one of the leaderboards.
+    """
 
     task: str
     track: str | None
     columns: tuple[WideColumn, ...]
     rows: tuple[tuple[str, Standing], ...]
 
+    @property
+    def title(self) -> str:
+        """Which one it is."""
+        return self.task + ("" if self.track is None else f", track {self.track}")
 
-def wide_boards(boards: Sequence[Leaderboard], averages: Sequence[MacroAverage]) -> list[WideBoard]:
-    """Put the leaderboards of a task side by side, a board for each track; macro-averages come first."""
+    @property
+    def shown(self) -> list[str]:
+        """The systems' names for people."""
+        return shown_names([{"system": of.system, "submission": of.submission} for _, of in self.rows])
+
+    @property
+    def notes(self) -> list[str]:
+        """What is said of all columns before what each rests on, and after it."""
+        notes = [f"Rows are in the order of {self.columns[0].name}. In parentheses the ranks that significant "
+                 "differences leave open. Every column is a family of its own, and nothing is corrected for their "
+                 "number:"]
+        return [*notes, *(["* came late."] if any(of.late for _, of in self.rows) else [])]
+
+
+def wide_boards(boards: Sequence[Leaderboard], averages: Sequence[MacroAverage], primary: str) -> list[WideBoard]:
+    """Put the leaderboards of a task side by side, a board for each track.
+
+    Those by the primary metric come first, as rows are in their order; macro-averages come before what they average.
+    """
     tracks = list(dict.fromkeys(board.track for board in boards))
-    return [_wide([board for board in boards if board.track == track],
+    ordered = sorted(boards, key=lambda board: board.metric != primary)
+    return [_wide([board for board in ordered if board.track == track],
                   [average for average in averages if average.track == track]) for track in tracks]
 
 
 def wide_table(board: WideBoard) -> Table:
     """A wide board: a score in each cell, behind it the ranks left open, or of a macro-average the interval."""
-    shown = shown_names([{"system": of.system, "submission": of.submission} for _, of in board.rows])
     rows = [{"task": board.task, "track": board.track, "system": of.system, "team": of.team, "kind": of.kind,
-             "shown": name_shown + ("*" if of.late else "")} | _cells(board.columns, name)
-            for name_shown, (name, of) in zip(shown, board.rows, strict=True)]
+             "shown": shown + ("*" if of.late else "")} | _cells(board.columns, name)
+            for shown, (name, of) in zip(board.shown, board.rows, strict=True)]
     keys = ["task", "track", "system", "team", "kind"]
-    keys += [f"{column.name}{part}" for column in board.columns for part in _parts(column)]
-    columns = [Column("shown", "system"), Column("team", "team"),
+    keys += [_key(column, part) for column in board.columns for part in PARTS]
+    teams = [Column("team", "team")] if any(of.team != of.system for _, of in board.rows) else []
+    columns = [Column("shown", "system"), *teams,
                *(Column(f"{column.name} shown", column.name, right=True) for column in board.columns)]
-    said = ["In parentheses the ranks that significant differences leave open. Every column is a family of its own, "
-            "and nothing is corrected for their number:", *(column.said for column in board.columns)]
-    said += ["* came late."] if any(of.late for _, of in board.rows) else []
-    track = "" if board.track is None else f", track {board.track}"
-    return Table(rows, columns, f"{board.task}{track}", said, keys)
+    families, *more = board.notes
+    said = (f"{of.name}: {of.said}" + (f"; {of.board.signature}" if of.board else "") for of in board.columns)
+    return Table(rows, columns, board.title, [families, *said, *more], keys)
 
 
 def _wide(boards: Sequence[Leaderboard], averages: Sequence[MacroAverage]) -> WideBoard:
@@ -77,7 +119,7 @@ def _wide(boards: Sequence[Leaderboard], averages: Sequence[MacroAverage]) -> Wi
             systems.setdefault(f"{of.team}/{of.system}", of)
 
     def key(name: str) -> tuple[bool, float]:
-        score = columns[0].scores.get(name, (None,))[0]
+        score = part(columns[0].cells.get(name), "score")
         return score is None, 0 if score is None else score if columns[0].better == "lower" else -score
 
     return WideBoard(boards[0].task, boards[0].track, tuple(columns),
@@ -86,40 +128,37 @@ def _wide(boards: Sequence[Leaderboard], averages: Sequence[MacroAverage]) -> Wi
 
 def _column(board: Leaderboard, *, several: bool) -> WideColumn:
     name = " ".join(filter(None, (board.test_set if several else None, board.facet, board.metric)))
-    standings = {f"{of.team}/{of.system}": of for of in board.standings}
     settings = board.comparison
     corrected = "not corrected" if settings.correction == "none" else CORRECTIONS[settings.correction].title
     return WideColumn(
-        name, board.better, {name: (of.score, of.ci_low, of.ci_high) for name, of in standings.items()}, standings,
-        f"{name}: {corrected} over {counted(settings.family_size, 'pair')}, {settings.test}; {board.signature}")
+        name, board.better, board, {f"{of.team}/{of.system}": of for of in board.standings},
+        f"{corrected} over {counted(settings.family_size, 'pair')}, {settings.test}")
 
 
 def _macro(averages: Sequence[MacroAverage], better: str) -> WideColumn:
     (first, *_) = averages
-    plain = {of.system: tuple(None if math.isnan(value) else value for value in (of.score, of.ci_low, of.ci_high))
-             for of in averages}
     return WideColumn(
-        f"macro {first.metric}", better, {name: (values[0], values[1], values[2]) for name, values in plain.items()},
-        None, f"macro {first.metric}: the mean over the test sets {', '.join(first.test_sets)}, with percentile "
-        "intervals of units resampled within each; for systems that took part in all of them.")
+        f"macro {first.metric}", better, None, {of.system: of for of in averages},
+        f"the mean over the test sets {', '.join(first.test_sets)}, with percentile intervals of units resampled "
+        "within each; for systems that took part in all of them.")
+
+
+def part(cell: Standing | MacroAverage | None, name: str) -> Any:
+    """A part of a cell by its name in `PARTS`; None where there is none, or where it is undefined."""
+    value = getattr(cell, name, None)
+    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def _cells(columns: Sequence[WideColumn], name: str) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for column in columns:
-        score, low, high = column.scores.get(name, (None, None, None))
-        of = None if column.standings is None else column.standings.get(name)
-        there = name in column.scores
-        found |= {column.name: score, f"{column.name} ci_low": low, f"{column.name} ci_high": high}
-        if column.standings is not None:
-            found |= {f"{column.name} {key}": None if of is None else getattr(of, key)
-                      for key in ("rank", "rank_low", "rank_high", "cluster")}
-        beside = rank_range(of, "range") if of is not None else interval(low, high)
-        shown = number(4)(score) + (f" ({beside})" if beside else "")
-        found[f"{column.name} shown"] = shown if there else text(None)
+        cell = column.cells.get(name)
+        found |= {_key(column, key): part(cell, key) for key in PARTS}
+        beside = column.beside(cell)
+        shown = number(4)(part(cell, "score")) + (f" ({beside})" if beside else "")
+        found[f"{column.name} shown"] = text(None) if cell is None else shown
     return found
 
 
-def _parts(column: WideColumn) -> tuple[str, ...]:
-    ranks = () if column.standings is None else (" rank", " rank_low", " rank_high", " cluster")
-    return ("", " ci_low", " ci_high", *ranks)
+def _key(column: WideColumn, key: str) -> str:
+    return column.name if key == "score" else f"{column.name} {key}"

@@ -64,7 +64,7 @@ def test_late_and_missing_systems_are_marked(two_sets, registry):
     assert "c*" in shown
     assert "* came late." in shown
     (row,) = [line.split() for line in shown.splitlines() if line.startswith(" b ")]
-    assert row[2:] == ["-", "0.5000", "(2)", "-"]  # neither average nor dev
+    assert row[1:] == ["-", "0.5000", "(2)", "-"]  # neither average nor dev
 
 
 def test_facets_are_columns_and_agree_with_their_boards(registry, task):
@@ -97,6 +97,28 @@ def test_a_track_is_a_board(registry, task):
     shown = registry("board", "--wide", "--format", "table").stdout
     assert "small, track open" in shown
     assert [row["track"] for row in registry("board", "--wide", "--format", "json").json] == [None, None, "open"]
+
+
+def test_the_primary_metric_comes_first_and_orders_the_rows(registry, task):
+    """Always yes is right on 5 of 6, but recalls no `no`; the other one recalls it, and 3 of 5."""
+    task.gold = {f"i{n}": "yes" if n else "no" for n in range(6)}
+    task.systems = {"always": dict.fromkeys(task.gold, "yes"),
+                    "other": {k: "no" if k in ("i0", "i1", "i2") else "yes" for k in task.gold}}
+    task.extra = "[[metric]]\nid = 'balanced'\nname = 'BalancedAccuracy'\nprimary = true"
+    registry("run", task.write())
+    rows = registry("board", "--wide", "--format", "json").json
+    assert [key for key in rows[0] if key in ("acc", "balanced")] == ["balanced", "acc"]
+    assert [(row["system"], row["balanced"], row["acc"]) for row in rows] == [
+        ("other", pytest.approx(4 / 5), pytest.approx(4 / 6)), ("always", pytest.approx(1 / 2), pytest.approx(5 / 6))]
+    assert "Rows are in the order of balanced." in registry("board", "--wide", "--format", "table").stdout
+
+
+def test_teams_are_shown_where_they_are_not_the_systems(registry, task):
+    registry("run", task.write())
+    assert "team" not in registry("board", "--wide", "--format", "table").stdout
+    task.extra = "[[submit]]\nfile = 'systems/a.tsv'\nsystem = 'again'\nteam = 'Oak'"
+    registry("run", task.write())
+    assert "team" in registry("board", "--wide", "--format", "table").stdout
 
 
 def test_wide_boards_are_printed_in_latex(registry, task):

@@ -1,4 +1,4 @@
-// Which leaderboard is shown, and its table: sorted, filtered, with intervals and decisions drawn in line.
+// Which leaderboard is shown, and the columns of its table, with intervals and decisions drawn in line.
 
 const DIMENSIONS = [["metric", "metric", "Metric"], ["set", "test_set", "Test set"], ["track", "track", "Track"],
   ["facet", "facet", "Facet"]];
@@ -20,18 +20,24 @@ function selectOf(label, options, chosen, changed) {
   return el("span", {}, el("label", { for: id }, label), " ", select);
 }
 
-function drawControls(board, changed) {
-  const selects = choices.map(([key, of, label]) => {
+function drawControls(board, wide, changed) {
+  const selects = choices.filter(([key]) => !wide || key === "track").map(([key, of, label]) => {
     const values = [...new Set(data.boards.map(other => other[of] ?? ""))];
     return selectOf(label, values.map(value => [value, value || whole[key]]), board[of] ?? "", value => {
       setView({ [key]: value });
       changed(key);
     });
   });
-  const focused = [...byId("controls").querySelectorAll("select")].indexOf(document.activeElement);
+  if (wideOf(board.track)) {
+    selects.unshift(selectOf("View", [["", "one leaderboard"], ["wide", "side by side"]], view.show, value => {
+      setView({ show: value, sort: DEFAULTS.sort });
+      changed();
+    }));
+  }
+  const focused = document.activeElement.id;
   byId("controls").replaceChildren(...selects);
   byId("controls").hidden = !selects.length;
-  if (focused >= 0) selects[focused].querySelector("select").focus();
+  if (selects.some(select => select.contains(byId(focused)))) byId(focused).focus();
 }
 
 function columns(board) {
@@ -65,11 +71,6 @@ function columns(board) {
       value: n => at(of.run_deviation, n) },
   ].filter(column => !column.hidden);
 }
-
-// A rule parts the clusters too, so that narrow screens can do without the column.
-const classOf = column => [column.right && "right", column.key === "cluster" && "spare"].filter(Boolean).join(" ") || null;
-
-const range = n => Array.from({ length: n }, (_, i) => i);
 
 // Where scores and their intervals stand on one scale.
 function scaleOf(board) {
@@ -108,65 +109,11 @@ function decided(won, open, lost) {
     el("span", { class: "counts" }, `${won} · ${open} · ${lost}`));
 }
 
-let rows = [];
-
-function drawBoard(board) {
-  byId("what").replaceChildren(visible(board.title));
-  const shown = columns(board);
-  const heads = shown.map(column => {
-    if (!column.key) {
-      return el("th", { scope: "col" }, column.title, column.axis.low < column.axis.high
-        ? el("span", { class: "axis" }, el("span", {}, fixed(column.axis.low, 2)), el("span", {}, fixed(column.axis.high, 2)))
-        : null);
-    }
-    const button = el("button", { type: "button" }, visible(column.title));
-    button.addEventListener("click", () => {
-      const natural = column.descending ? `-${column.key}` : column.key;
-      const other = column.descending ? column.key : `-${column.key}`;
-      setView({ sort: view.sort === natural ? other : natural });
-      sortRows(board, shown);
-    });
-    return el("th", { scope: "col", class: classOf(column), "data-key": column.key }, button);
-  });
-  rows = range(board.n).map(n => el("tr", {}, shown.map(column => column.header
-    ? el("th", { scope: "row" }, column.cell(n)) : el("td", { class: classOf(column) }, column.cell(n)))));
-  const caption = el("caption", { class: "unseen" }, `${visible(board.title)}, sortable by its column headers`);
-  byId("standings").replaceChildren(caption, el("thead", {}, el("tr", {}, heads)), el("tbody"));
-  sortRows(board, shown);
-  filterRows(board);
-  byId("sentences").replaceChildren(...board.sentences.map(sentence => el("li", {}, visible(sentence))),
-    ...(range(board.n).some(n => at(board.standings.late, n)) ? [el("li", {}, "* came late.")] : []));
-}
-
-function sortRows(board, shown) {
-  const descending = view.sort.startsWith("-");
-  const column = shown.find(({ key }) => key && key === view.sort.replace("-", "")) ?? shown[0];
-  const values = range(board.n).map(column.value), sign = descending ? -1 : 1;
-  const order = range(board.n).sort((m, n) => {
-    const a = values[m], b = values[n];
-    if (a == null || b == null) return (a == null) - (b == null) || m - n; // undefined comes last either way
-    return sign * (typeof a === "string" ? a.localeCompare(b) : a - b) || m - n;
-  });
-  let above = null;
-  for (const n of order) { // a rule begins each cluster, as long as clusters stand together
-    const cluster = at(board.standings.cluster, n);
-    rows[n].classList.toggle("begins", column.key === "rank" && above != null && cluster != null && cluster !== above);
-    above = cluster ?? above;
-  }
-  byId("standings").tBodies[0].append(...order.map(n => rows[n]));
-  for (const head of byId("standings").querySelectorAll("th[data-key]")) {
-    if (head.dataset.key === column.key) head.setAttribute("aria-sort", descending ? "descending" : "ascending");
-    else head.removeAttribute("aria-sort");
-  }
-}
-
-function filterRows(board) {
-  const wanted = view.filter.toLowerCase(), of = board.standings;
-  let found = 0;
-  rows.forEach((row, n) => {
-    const fits = at(of.kind, n) === wanted || [of.shown, of.team].some(column => at(column, n).toLowerCase().includes(wanted));
-    row.hidden = !fits;
-    found += fits;
-  });
-  byId("found").textContent = wanted ? `${found} of ${board.n} systems` : `${board.n} system${board.n > 1 ? "s" : ""}`;
+function boardListing(board) {
+  const of = board.standings, shown = columns(board);
+  return {
+    title: board.title, n: board.n, columns: shown, first: shown[0], cluster: n => at(of.cluster, n),
+    kind: n => at(of.kind, n), texts: n => [at(of.shown, n), at(of.team, n)],
+    said: [...board.sentences.map(visible), ...(range(board.n).some(n => at(of.late, n)) ? ["* came late."] : [])],
+  };
 }

@@ -22,6 +22,8 @@ const at = (column, row) => (Array.isArray(column) ? column[row] : column);
 // Control characters and marks that turn the direction of text are written out; <bdi> confines the rest.
 const visible = text => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}]/gu,
   c => `\\u${c.codePointAt(0).toString(16).padStart(4, "0")}`);
+// A signature can break after each of its fields.
+const breakable = text => visible(text).split("|").flatMap((part, n) => (n ? ["|", el("wbr"), part] : [part]));
 const named = text => el("bdi", {}, visible(text));
 
 const fixed = (value, digits = 4) => (value == null ? "n/a" : value.toFixed(digits).replace("-", "−"));
@@ -35,7 +37,7 @@ function pValue(p) {
 }
 
 // The view: which leaderboard, in which order, and so on; what is as by default is not in the fragment.
-const DEFAULTS = { metric: "", set: "", track: "", facet: "", sort: "rank", filter: "", p: "adjusted", item: "",
+const DEFAULTS = { show: "", metric: "", set: "", track: "", facet: "", sort: "rank", filter: "", p: "adjusted", item: "",
   a: "", b: "" };
 let view = {};
 

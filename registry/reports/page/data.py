@@ -10,12 +10,15 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from registry.evaluation.averages import MacroAverage
 from registry.evaluation.items import Said, Shown
 from registry.reports.boards import BOARD_KEYS, HEADINGS, interval, rank_range
+from registry.reports.latex import latex_table
 from registry.reports.latex_board import latex_board
 from registry.reports.leaderboard import PLACE, Leaderboard, Standing
 from registry.reports.methods import methods
 from registry.reports.table import number, plain_value
+from registry.reports.wide import PARTS, WideColumn, part, wide_boards, wide_table
 
 PAIRS = 20_000  # on a page; boards by the first metrics come first
 ITEM_BYTES = 160_000  # of items to look at, shared by the test sets
@@ -25,15 +28,20 @@ _PAIR_FACTS = ("n_discordant", "method", "resolved", "note")
 Json = dict[str, Any]
 
 
-def page_data(task: Mapping[str, str], boards: Sequence[Leaderboard], items: Sequence[Shown]) -> Json:
-    """Everything that a page shows; `task` has its id, title and version, `items` the worst of each test set first."""
+def page_data(task: Mapping[str, str], boards: Sequence[Leaderboard], items: Sequence[Shown],
+              averages: Sequence[MacroAverage] = ()) -> Json:
+    """Everything that a page shows.
+
+    `task` has its id, title and version, `boards` those by the primary metric first, `items` the worst of each test set
+    first, `averages` what stands beside the boards side by side.
+    """
     left, with_pairs = PAIRS, []
     for board in boards:
         with_pairs.append(len(board.decisions) <= left)
         left -= len(board.decisions) if with_pairs[-1] else 0
     return {"task": dict(task), "keys": BOARD_KEYS,
             "boards": [_board(board, pairs=pairs) for board, pairs in zip(boards, with_pairs, strict=True)],
-            "items": dict(_items(items))}
+            "items": dict(_items(items)), "wide": list(_wide(boards, averages))}
 
 
 def embedded(data: Any) -> str:
@@ -86,6 +94,31 @@ def _pairs(board: Leaderboard) -> Json:
     numbers = {key: _column(_rounded(of.row[key], digits) for of in decisions) for key, digits in _PAIR_NUMBERS.items()}
     facts = {key: _column(of.row[key] for of in decisions) for key in _PAIR_FACTS}
     return columns | numbers | facts | {"significant": "".join("01"[of.significant] for of in decisions)}
+
+
+def _wide(boards: Sequence[Leaderboard], averages: Sequence[MacroAverage]) -> Iterator[Json]:
+    """For every track that has several the leaderboards side by side."""
+    for wide in wide_boards(boards, averages, boards[0].metric):
+        if len(wide.columns) > 1:
+            rows = {key: _column(getattr(of, key) for _, of in wide.rows) for key in ("system", "team", "kind", "late")}
+            yield {"track": wide.track, "title": wide.title, "n": len(wide.rows), "notes": wide.notes, "parts": PARTS,
+                   "rows": rows | {"shown": _column(wide.shown)}, "latex": latex_table(wide_table(wide)),
+                   "columns": [_wide_column(column, [name for name, _ in wide.rows], boards)
+                               for column in wide.columns]}
+
+
+def _wide_column(column: WideColumn, names: Sequence[str], boards: Sequence[Leaderboard]) -> Json:
+    """A column: a leaderboard of the page by its number, or figures of its own, and where in them each row is."""
+    at = {name: n for n, name in enumerate(column.cells)}
+    found: Json = {"name": column.name, "better": column.better, "said": column.said,
+                   "at": _column(at.get(name) for name in names)}
+    if column.board is not None:
+        return found | {"board": next(n for n, board in enumerate(boards) if board is column.board)}
+    cells = column.cells.values()
+    return found | {"figures": {
+        **{key: _column(part(cell, key) for cell in cells) for key in PARTS},
+        "printed": _column(number(4)(part(cell, "score")) for cell in cells),
+        "interval": _column(map(column.beside, cells))}}
 
 
 def _rounded(value: float | None, digits: int) -> float | None:

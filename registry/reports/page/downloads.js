@@ -1,8 +1,26 @@
-// The leaderboard as files, with the rows of `registry board`.
+// What is shown as files: the rows of `registry board`, or side by side those of `registry board --wide`.
 
-function boardRows(board) {
+function boardSheet(board) {
   const value = (key, n) => (key in board.standings ? at(board.standings[key], n) : board[key] ?? null);
-  return range(board.n).map(n => Object.fromEntries(data.keys.map(key => [key, value(key, n)])));
+  return {
+    name: [board.test_set, board.track, board.facet, board.metric], keys: data.keys, latex: board.latex,
+    rows: range(board.n).map(n => data.keys.map(key => value(key, n))),
+  };
+}
+
+function wideSheet(wide) {
+  const fixedKeys = ["system", "team", "kind"];
+  const parts = column => wide.parts.map(key => [`${column.name}${key === "score" ? "" : ` ${key}`}`, key]);
+  const cellsOf = (column, n) => parts(column).map(([, key]) => {
+    const place = at(column.at, n);
+    return place == null ? null : at(figuresOf(column)[key], place);
+  });
+  return {
+    name: [wide.track, "wide"], latex: wide.latex,
+    keys: ["task", "track", ...fixedKeys, ...wide.columns.flatMap(column => parts(column).map(([name]) => name))],
+    rows: range(wide.n).map(n => [data.task.id, wide.track, ...fixedKeys.map(key => at(wide.rows[key], n)),
+      ...wide.columns.flatMap(column => cellsOf(column, n))]),
+  };
 }
 
 // A text that looks like a formula is none to a spreadsheet once a quote stands before it.
@@ -12,19 +30,20 @@ function csvCell(value) {
 }
 
 const FILES = [
-  ["CSV", "csv", "text/csv", board =>
-    [data.keys, ...boardRows(board).map(Object.values)].map(row => `${row.map(csvCell).join(",")}\n`).join("")],
-  ["JSON", "json", "application/json", board => `${JSON.stringify(boardRows(board), null, 2)}\n`],
-  ["LaTeX", "tex", "application/x-tex", board => board.latex],
+  ["CSV", "csv", "text/csv", ({ keys, rows }) => [keys, ...rows].map(row => `${row.map(csvCell).join(",")}\n`).join("")],
+  ["JSON", "json", "application/json", ({ keys, rows }) =>
+    `${JSON.stringify(rows.map(row => Object.fromEntries(row.map((value, n) => [keys[n], value]))), null, 2)}\n`],
+  ["LaTeX", "tex", "application/x-tex", ({ latex }) => latex],
 ];
 
-function drawDownloads(board) {
-  const name = [data.task.id, board.test_set, board.track, board.facet, board.metric].filter(Boolean).join(".")
-    .replace(/[^\w.-]+/g, "_");
+// Buttons that save a sheet, which is made only when it is asked for.
+function drawDownloads(sheetOf) {
   byId("downloads").replaceChildren(...FILES.map(([title, ending, type, write]) => {
     const button = el("button", { type: "button" }, title);
     button.addEventListener("click", () => {
-      const url = URL.createObjectURL(new Blob([write(board)], { type }));
+      const sheet = sheetOf();
+      const name = [data.task.id, ...sheet.name].filter(Boolean).join(".").replace(/[^\w.-]+/g, "_");
+      const url = URL.createObjectURL(new Blob([write(sheet)], { type }));
       el("a", { href: url, download: `${name}.${ending}` }).click();
       setTimeout(() => URL.revokeObjectURL(url), 10000);
     });

@@ -12,23 +12,32 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from registry import __version__
+from registry.evaluation.averages import MacroAverage
 from registry.evaluation.items import Shown
 from registry.reports.leaderboard import Leaderboard
 from registry.reports.page.data import embedded, page_data
 from registry.reports.table import number, visible
 
-SCRIPTS = ("core.js", "boards.js", "pairs.js", "plot.js", "items.js", "downloads.js", "main.js")
+SCRIPTS = ("core.js", "table.js", "boards.js", "wide.js", "pairs.js", "plot.js", "items.js", "downloads.js", "main.js")
 
 
 @dataclass(frozen=True)
 class Contents:
-    """What a page is about: a task's id, title and version, its boards, and the items to look at, the worst first."""
+    """What a page is about.
+
+    Attributes:
+        task, title, version: Of the task, by its id.
+        boards: All leaderboards, those by the primary metric first.
+        items: The items to look at, the worst first.
+        averages: Of scores over test sets.
+    """
 
     task: str
     title: str
     version: str
     boards: Sequence[Leaderboard]
     items: Sequence[Shown] = ()
+    averages: Sequence[MacroAverage] = ()
 
     @property
     def heading(self) -> str:
@@ -39,7 +48,7 @@ class Contents:
 def page(contents: Contents, home: str = "") -> str:
     """A task's page, with a link to the site's index at `home`; the same contents give the same bytes."""
     task = {"id": contents.task, "title": contents.title, "version": contents.version}
-    data = embedded(page_data(task, contents.boards, contents.items))
+    data = embedded(page_data(task, contents.boards, contents.items, contents.averages))
     script = "\n".join(['"use strict";', "{", *map(_asset, SCRIPTS), "}"])
     return _rendered("page.html", contents=contents, home=home, script=Markup(script), data=Markup(data),  # noqa: S704
                      policy=_policy(script))

@@ -22,15 +22,17 @@ function drawPairs() {
 function draw(last) {
   hideTip();
   byId("main").setAttribute("aria-busy", "true");
-  const before = shown.board;
-  shown = { board: chosenBoard(last) };
-  const { board } = shown;
-  setView(Object.fromEntries(choices.map(([key, of]) => [key, board === data.boards[0] ? "" : board[of] ?? ""])));
-  drawControls(board, draw);
-  drawBoard(board);
+  const before = shown.board, board = chosenBoard(last);
+  const wide = view.show === "wide" ? wideOf(board.track) : undefined;
+  shown = { board, listing: wide ? wideListing(wide) : boardListing(board) };
+  setView({ show: wide ? "wide" : "",
+    ...Object.fromEntries(choices.map(([key, of]) => [key, board === data.boards[0] ? "" : board[of] ?? ""])) });
+  drawControls(board, wide, draw);
+  drawTable(shown.listing);
+  drawDownloads(() => (wide ? wideSheet(wide) : boardSheet(board)));
+  byId("of-one").hidden = Boolean(wide);
   byId("methods").textContent = visible(board.methods);
-  byId("signature").replaceChildren(...visible(board.signature).split("|").flatMap((part, n) => (n ? ["|", el("wbr"), part] : [part])));
-  drawDownloads(board);
+  byId("signature").replaceChildren(...breakable(board.signature));
   const rest = () => { // the table is painted first
     if (shown.board !== board) return;
     drawPairs();
@@ -44,7 +46,7 @@ readView();
 byId("filter").value = view.filter;
 byId("filter").addEventListener("input", event => {
   setView({ filter: event.target.value });
-  filterRows(shown.board);
+  filterRows(shown.listing);
 });
 byId("controls").addEventListener("submit", event => event.preventDefault());
 for (const input of document.getElementsByName("p")) {

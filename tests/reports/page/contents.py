@@ -13,9 +13,9 @@ def contents(names=NAMES, items=()):
     """Accuracy on all items and on those of news, and precision; by accuracy the last system has no score."""
     scores = [*(0.9 - n / 10 for n in range(len(names) - 1)), None]
     board = leaderboard(names, scores)
-    return Contents("task", "A task", "1", [
-        board, replace(board, facet="domain=news", signature="acc|facet:domain=news"),
-        replace(leaderboard(names[::-1]), metric="p", signature="p|task")], items)
+    boards = [board, replace(board, facet="domain=news", signature="acc|facet:domain=news"),
+              replace(leaderboard(names[::-1]), metric="p", signature="p|task")]
+    return Contents("task", "A task", "1", boards, items)
 
 
 def labels(item, gold, given):

@@ -7,32 +7,28 @@ the checkout (`.ci/run` does) lets the test of accessibility run too.
 import csv
 import io
 import json
-import shutil
 from dataclasses import replace
 
 import pytest
 
 from registry.reports.page import page as html
+from tests import chromium
 from tests.conftest import ROOT
 from tests.reports.boards import HOSTILE, leaderboard
 from tests.reports.page.contents import NAMES, contents, labels, translations
 
 AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
-FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 ITEMS = [labels("i1", "yes", {"oak": "yes", "elm": "no", "ash": "yes", "fir": "no"}),
          labels("i2", "no", {"oak": "no", "elm": "yes", "ash": "no", "fir": "no"})]
 
 
 @pytest.fixture(scope="module")
 def browser():
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    chromium = shutil.which("chromium")
-    if chromium is None:
+    pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if chromium.PATH is None:
         pytest.skip("no chromium; on Debian: apt-get install chromium")
-    with playwright.sync_playwright() as driver:
-        found = driver.chromium.launch(executable_path=chromium, args=FLAGS)
+    with chromium.launched() as found:
         yield found
-        found.close()
 
 
 @pytest.fixture
@@ -113,6 +109,45 @@ def test_metric_and_facet_are_switched_and_a_link_restores_all(page, open_page):
     assert other.get_by_label("raw").is_checked()
 
 
+def test_side_by_side_has_a_row_for_each_system_and_a_column_for_each_board(page, open_page):
+    """Rows follow the first column, by which fir has no score; by precision it is the best of all."""
+    page.get_by_label("View").select_option("wide")
+    heads = page.locator("#standings thead th")
+    assert heads.all_inner_texts() == ["system", "acc", "domain=news acc", "p"]
+    assert page.locator("#standings [aria-sort=descending]").inner_text() == "acc"
+    rows = [row.split("\t") for row in page.locator("#standings tbody tr").all_inner_texts()]
+    assert rows[0] == ["oak", "0.9000 (1-2)", "0.9000 (1-2)", "0.9700 (3-4)"]
+    assert [row[0] for row in rows] == list(NAMES)
+    assert rows[3][1] == "n/a (3-4)"
+    assert page.locator("#standings tbody b").all_inner_texts() == ["0.9000", "0.9000", "1.0000"]
+    assert page.locator("#pairs").is_hidden()
+    assert page.get_by_label("Metric").count() == 0, "all are shown"
+    page.get_by_label("Filter").fill("a")
+    page.locator('[data-key="by p"] button').click()
+    assert systems(page) == ["ash", "oak"]
+    other = open_page(contents(), "#" + fragment(page))
+    assert (systems(other), fragment(other)) == (["ash", "oak"], fragment(page))
+    assert other.get_by_label("View").input_value() == "wide"
+
+
+def test_side_by_side_leads_to_each_leaderboard_and_back(page):
+    page.get_by_label("View").select_option("wide")
+    page.get_by_role("link", name="p", exact=True).click()
+    page.locator("#pairs").wait_for()
+    assert page.locator("#signature").inner_text() == "p|task"
+    assert page.get_by_label("View").input_value() == ""
+    page.go_back()
+    page.locator("#pairs").wait_for(state="hidden")
+    assert page.locator("#standings thead th").count() == 4
+
+
+def test_a_change_of_the_view_keeps_the_focus(page):
+    page.get_by_label("View").focus()
+    page.keyboard.press("ArrowDown")
+    assert page.locator("#pairs").is_hidden()
+    assert page.evaluate("document.activeElement.id") == "choose-view"
+
+
 def test_a_pair_is_told_where_the_pointer_or_the_focus_is(page):
     """0.9 against 0.7: significant at 0.04 after correction, and 2 items differ; the other way round it is a loss."""
     cell, tip = page.locator('#matrix td[data-i="0"][data-j="2"]'), page.get_by_role("tooltip")
@@ -163,8 +198,10 @@ def test_items_show_gold_and_responses_side_by_side(page):
     assert page.locator("#item-list summary b").all_inner_texts() == ["i1"], "they say the same of i2"
 
 
-def test_everything_is_reached_by_the_keyboard(page):
+@pytest.mark.parametrize("shown", ["", "#show=wide"])
+def test_everything_is_reached_by_the_keyboard(open_page, shown):
     """Tab comes to every control, in the order of the page; of grid and plot, whose keys lead on, to one place each."""
+    page = open_page(contents(items=ITEMS), shown)
     page.evaluate("document.body.focus()")
     wanted = page.evaluate("""[...document.querySelectorAll('a, button, input, select, summary, [tabindex="0"]')]
         .filter(e => e.checkVisibility() && !(e.type === 'radio' && !e.checked)).length""")
@@ -193,6 +230,30 @@ def test_downloads_are_the_leaderboard_of_the_command_line(registry, open_page, 
     assert written["LaTeX"] == registry("board", "--format", "latex").stdout
 
 
+def test_side_by_side_downloads_are_the_wide_board_of_the_command_line(registry, task, open_page, tmp_path):
+    """Two test sets, on one of which a system is missing; the macro-average has an interval."""
+    task.extra = ("[[test_set]]\nname = 'dev'\ngold = 'gold.tsv'\nformat = 'labels'\n"
+                  "options = { columns = ['item', 'label', 'document'] }\n"
+                  "[[submit]]\nfile = 'systems/b.tsv'\nsystem = 'a'\ntest_set = 'dev'")
+    manifest = task.write()
+    manifest.write_text(manifest.read_text().replace('{system}.tsv"', '{system}.tsv"\ntest_set = "test"', 1))
+    registry("run", manifest)
+    registry("page", "small", "-o", "board.html")
+    page = open_page((tmp_path / "board.html").read_text(), "#show=wide")
+    expected = registry("board", "--wide", "--format", "json").json
+    assert [row["dev acc"] for row in expected] == [1 / 2, None]
+    with page.expect_download() as download:
+        page.get_by_role("button", name="JSON").click()
+    assert json.loads(download.value.path().read_text()) == expected
+    assert download.value.suggested_filename == "small.wide.json"
+    with page.expect_download() as download:
+        page.get_by_role("button", name="LaTeX").click()
+    assert download.value.path().read_text() == registry("board", "--wide", "--format", "latex").stdout
+    cells = page.locator("#standings tbody tr").first.locator("td").all_inner_texts()
+    shown = registry("board", "--wide", "--format", "md").stdout.splitlines()
+    assert cells == [cell.strip() for cell in shown[4].split("|")[2:-1]]
+
+
 def number(cell):
     try:
         return float(cell)
@@ -217,6 +278,8 @@ def test_hostile_names_and_texts_do_nothing(open_page):
         cell.hover()
     for summary in page.locator("summary").all()[:14]:
         summary.click()
+    page.get_by_label("View").select_option("wide")
+    assert page.locator("#standings tbody tr").count() == len(HOSTILE)
     assert page.locator("script").count() == 2
     assert page.locator("img, b b, i i, iframe").count() == 0
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
@@ -235,20 +298,23 @@ def test_what_slips_in_does_not_run(open_page):
     open_page.complaints.clear()
 
 
+@pytest.mark.parametrize("shown", ["", "#show=wide"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_no_serious_violation(open_page, scheme):
+def test_axe_finds_no_serious_violation(open_page, scheme, shown):
     if not AXE.exists():
         pytest.skip("no axe-core; npm install --no-save axe-core")
-    page = open_page(contents(items=ITEMS), color_scheme=scheme, bypass_csp=True)
-    page.locator("summary").first.click()
-    page.locator('#matrix td[tabindex="0"]').focus()
+    page = open_page(contents(items=ITEMS), shown, color_scheme=scheme, bypass_csp=True)
+    if not shown:
+        page.locator("summary").first.click()
+        page.locator('#matrix td[tabindex="0"]').focus()
     page.evaluate(AXE.read_text())
     found = page.evaluate("axe.run()")["violations"]
     assert [(one["id"], one["nodes"][0]["html"]) for one in found] == []
 
 
-def test_a_phone_scrolls_tables_and_not_the_page(open_page):
-    page = open_page(contents([*NAMES[:3], "x" * 300], ITEMS), viewport={"width": 360, "height": 740})
+@pytest.mark.parametrize("shown", ["", "#show=wide"])
+def test_a_phone_scrolls_tables_and_not_the_page(open_page, shown):
+    page = open_page(contents([*NAMES[:3], "x" * 300], ITEMS), shown, viewport={"width": 360, "height": 740})
     assert page.evaluate("document.documentElement.scrollWidth") == 360
 
 

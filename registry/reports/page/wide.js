@@ -1,0 +1,49 @@
+// All leaderboards of a track side by side: a row for each system, a column for each leaderboard or macro-average.
+
+// The board on the page where a track has several leaderboards to show beside each other.
+const wideOf = track => data.wide.find(wide => (wide.track ?? "") === (track ?? ""));
+
+// Where a column has its figures, and the place in them of each row; null where a system is not there.
+const figuresOf = column => (column.board == null ? column.figures : data.boards[column.board].standings);
+
+function wideColumn(wide, column) {
+  const of = figuresOf(column), place = n => at(column.at, n);
+  const value = (key, n) => (place(n) == null ? null : at(of[key], place(n)));
+  const beside = n => {
+    const low = value("rank_low", n), high = value("rank_high", n);
+    return low == null ? (column.board == null ? value("interval", n) : "") : low === high ? `${low}` : `${low}-${high}`;
+  };
+  return {
+    key: `by ${column.name}`, title: column.name, right: true, descending: column.better === "higher",
+    value: n => value("score", n),
+    cell: n => (place(n) == null ? "–" : [el(value("rank", n) === 1 ? "b" : "span", {}, value("printed", n).replace("-", "−")),
+      ...(beside(n) ? [" ", el("span", { class: "beside" }, `(${beside(n)})`)] : [])]),
+  };
+}
+
+// What a column rests on, with a link to its leaderboard.
+function familyOf(column) {
+  const board = data.boards[column.board];
+  if (!board) return visible(`${column.name}: ${column.said}`);
+  const told = DIMENSIONS.map(([key, of]) => [key, board[of] ?? ""]).filter(([, value]) => value !== "");
+  return [el("a", { href: `#${new URLSearchParams(told)}` }, named(column.name)), `: ${visible(column.said)}; `,
+    el("code", { class: "signature" }, breakable(board.signature))];
+}
+
+function wideListing(wide) {
+  const of = wide.rows, plain = key => n => at(of[key], n) ?? "–";
+  const teams = range(wide.n).some(n => at(of.team, n) !== at(of.system, n));
+  const columns = wide.columns.map(column => wideColumn(wide, column));
+  return {
+    title: wide.title, n: wide.n, first: columns[0],
+    columns: [
+      { key: "system", title: "system", header: true, value: n => at(of.shown, n),
+        cell: n => [named(at(of.shown, n)), at(of.late, n) ? el("abbr", { title: "came late" }, "*") : null] },
+      ...(teams ? [{ key: "team", title: "team", cell: n => named(at(of.team, n)), value: n => at(of.team, n) }] : []),
+      ...(Array.isArray(of.kind) ? [{ key: "kind", title: "kind", cell: plain("kind"), value: n => at(of.kind, n) }] : []),
+      ...columns,
+    ],
+    kind: n => at(of.kind, n), texts: n => [at(of.shown, n), at(of.team, n)],
+    said: [visible(wide.notes[0]), ...wide.columns.map(familyOf), ...wide.notes.slice(1).map(visible)],
+  };
+}
