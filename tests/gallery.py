@@ -62,8 +62,8 @@ def make(name):
             (row,) = catalog.tasks(connection)
             if len(boards := [of for of in declared_leaderboards(connection, row) if of.facet is None]) > 1:
                 (wide,) = wide_boards(boards, (), primary_metric(connection, row).alias)
-                written = terminal_table(wide_table(wide), 160, color=True)
-                (folder / "wide.svg").write_text(terminal_svg(written, f"registry board {row.slug} --wide", 160))
+                written = terminal_table(wide_table(wide), 120, color=True)
+                (folder / "wide.svg").write_text(terminal_svg(written, f"registry board {row.slug} --wide"))
             draw_page(db, row.slug, Path(scratch), folder)
             for metric in METRICS[name]:
                 suffix = f"-{metric}" if len(METRICS[name]) > 1 else ""
@@ -93,12 +93,12 @@ def draw_page(db, task, scratch, folder):
     path = scratch / "page.html"
     CliRunner().invoke(app, ["page", task, "--db", str(db), "-o", str(path)], catch_exceptions=False)
     for way, picture in chromium.pictures(path):
-        shrink(picture, folder / f"page{way}.png", 128)
+        shrink(picture, folder / f"page{way}.png")
 
 
-def terminal_svg(written, title, width=120):
+def terminal_svg(written, title):
     """What a terminal shows as a picture, without any font from the network."""
-    console = Console(record=True, width=width, file=open(os.devnull, "w"), force_terminal=True)  # noqa: SIM115
+    console = Console(record=True, width=120, file=open(os.devnull, "w"), force_terminal=True)  # noqa: SIM115
     console.print(Text.from_ansi(written))
     code = re.sub(r"@font-face \{\{.*?\}\}\n", "", CONSOLE_SVG_FORMAT, flags=re.DOTALL)
     return console.export_svg(title=title, code_format=code, unique_id="board")
@@ -119,9 +119,9 @@ def latex_png(written, scratch, path):
     shrink(page.crop((box[0] - 12, box[1] - 12, box[2] + 12, box[3] + 12)), path.with_suffix(".png"))
 
 
-def shrink(picture, path, colours=32):
+def shrink(picture, path):
     """Write a picture with no more colours than the eye needs."""
-    picture.quantize(colours).save(path, optimize=True)
+    picture.quantize(128).save(path, optimize=True)
 
 
 def index():

@@ -71,7 +71,7 @@ def labels(axes: Axes, standings: Sequence[Standing]) -> None:
     """Name systems at the left, one below the other from 0."""
     for n, of in enumerate(standings):
         place, name = "-" if of.rank is None else str(of.rank), named(of.shown) + ("*" if of.late else "")
-        for written, left in ((place, 2), (name, 2 + 5 * len(str(len(standings))))):
+        for written, left in ((place, 2), (name, 5 + 4.5 * len(str(len(standings))))):
             axes.annotate(written, (0, n), (-left, 0), xycoords=("axes fraction", "data"), ha="right", va="center",
                           textcoords="offset points", fontsize=6.5, annotation_clip=False)
     axes.set_yticks([])

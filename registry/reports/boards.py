@@ -44,15 +44,18 @@ def board_table(board: Leaderboard) -> Table:
 def pair_table(board: Leaderboard) -> Table:
     """The pairs of a leaderboard with the rows of `PAIR_KEYS`; the better system is `system_a`."""
     pairs = [decision.row for decision in board.decisions]
-    rows = [{**row, "shown_a": a, "shown_b": b, "interval": interval(row["ci_low"], row["ci_high"])}
+    rows = [{**row, "shown_a": a, "shown_b": b, "interval": interval(row["ci_low"], row["ci_high"]),
+             "shown_p": p_value(row["p_value"], row["log10_p"])}
             for row, a, b in zip(pairs, shown_names(pairs, "_a"), shown_names(pairs, "_b"), strict=True)]
     columns = [
         Column("shown_a", "system A"), Column("shown_b", "system B"), Column("score_a", "A", number(4), right=True),
         Column("score_b", "B", number(4), right=True), Column("difference", "A - B", number(4), right=True),
         *([Column("interval", "interval", right=True)] if any(row["interval"] for row in rows) else []),
-        Column("n_discordant", "differing", plain, right=True), Column("p_value", "p", p_value, right=True),
+        Column("n_discordant", "differing", plain, right=True), Column("shown_p", "p", right=True),
         Column("p_adjusted", "adjusted p", p_value, right=True), Column("method", "method"),
         Column("significant", "significant", lambda yes: "yes" if yes else ""),
+        *([Column("same_team", "team", lambda same: "same" if same else "")] if any(
+            row["same_team"] for row in rows) else []),
     ]
     return Table(rows, columns, board.title, board.sentences, PAIR_KEYS, board.signature)
 

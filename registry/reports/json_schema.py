@@ -18,7 +18,8 @@ from registry.store import data_model
 
 _TYPES = {"VARCHAR": "string", "DOUBLE": "number", "BIGINT": "integer", "INTEGER": "integer", "SMALLINT": "integer",
           "BOOLEAN": "boolean"}
-_OF_BOARDS = {
+_OF_REPORTS = {
+    "same_team": ("boolean", "whether both systems are of one team"),
     "late": ("boolean", "whether the submission came late"),
     "letters": ("string", "compact letter display: two systems that share a letter are not told apart; empty where "
                           "there are no ranks, no pairs, or too many letters"),
@@ -57,7 +58,7 @@ def pairs_schema(connection: Connection) -> dict[str, Any]:
 
 def _schema(connection: Connection, view: str, keys: Sequence[str], title: str) -> dict[str, Any]:
     (thing,) = [thing for thing in data_model.load(connection) if thing.name == view]
-    known = _OF_BOARDS | {column.name: (_TYPES[column.type], column.comment) for column in thing.columns}
+    known = _OF_REPORTS | {column.name: (_TYPES[column.type], column.comment) for column in thing.columns}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, "type": "array",
         "items": {

@@ -138,12 +138,13 @@ class Leaderboard:
 
 
 PLACE = ("task", "test_set", "track", "facet", "metric", "metric_name", "signature")
-PAIR_KEYS = (
+_STORED_OF_PAIRS = (
     *PLACE, "system_a", "system_b", "submission_a", "submission_b", "score_a", "score_b", "difference", "ci_low",
     "ci_high", "p_value", "p_adjusted", "significant", "method", "test", "alternative", "correction", "family_size",
     "unit", "n_units", "n_discordant", "resamples", "seed", "log10_p", "p_low", "p_high", "statistic", "resolved",
     "note",
 )
+PAIR_KEYS = (*_STORED_OF_PAIRS, "same_team")
 
 
 def leaderboards(connection: Connection, task: str, metric: str | None = None, ranks: Ranks = "range",
@@ -161,7 +162,7 @@ def leaderboards(connection: Connection, task: str, metric: str | None = None, r
     where = "WHERE task = :task AND (:metric IS NULL OR metric = :metric)"
     of_late = "leaderboard JOIN (SELECT submission_id, late FROM submission) USING (submission_id)"
     rows = _grouped(connection, f"SELECT * FROM {of_late} {where}", chosen)  # noqa: S608
-    pairs = _grouped(connection, f"SELECT {', '.join(PAIR_KEYS)} FROM pairwise {where}", chosen)  # noqa: S608
+    pairs = _grouped(connection, f"SELECT {', '.join(_STORED_OF_PAIRS)} FROM pairwise {where}", chosen)  # noqa: S608
     found = connection.execute(text(f"SELECT * FROM latest_comparison {where}"), chosen)  # noqa: S608
     settings = {row.signature: row for row in found}
     return [_leaderboard(settings[signature], standings, pairs.get(signature, []), sentences(connection, signature),
@@ -196,8 +197,7 @@ def _leaderboard(settings: AnyRow, rows: Sequence[dict[str, Any]], pairs: Sequen
                  said: tuple[str, ...], ranks: Ranks, frequencies: Frequencies) -> Leaderboard:
     """One leaderboard from its rows, best first, and its pairs."""
     at = {row["submission"]: n for n, row in enumerate(rows)}
-    decisions = tuple(Decision(at[pair["submission_a"]], at[pair["submission_b"]], pair["significant"], pair)
-                      for pair in pairs)
+    decisions = tuple(_decision(at[pair["submission_a"]], at[pair["submission_b"]], rows, pair) for pair in pairs)
     wins = np.zeros((len(rows), len(rows)), dtype=bool)
     for decision in decisions:
         wins[decision.a, decision.b] = decision.significant
@@ -226,6 +226,11 @@ def _leaderboard(settings: AnyRow, rows: Sequence[dict[str, Any]], pairs: Sequen
     alike = tuple((ranked[first], ranked[last]) for first, last in runs)
     return Leaderboard(**{key: rows[0][key] for key in PLACE}, better=settings.better, comparison=settings,
                        standings=standings, decisions=decisions, alike=alike, sentences=said, ranks=ranks)
+
+
+def _decision(a: int, b: int, rows: Sequence[dict[str, Any]], pair: dict[str, Any]) -> Decision:
+    """What was decided of the systems in rows `a` and `b`."""
+    return Decision(a, b, pair["significant"], {**pair, "same_team": rows[a]["team"] == rows[b]["team"]})
 
 
 def shown_names(rows: Sequence[Mapping[str, Any]], side: str = "") -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from registry.errors import MismatchError
 from registry.reports.board_figures import labels
@@ -16,10 +16,13 @@ if TYPE_CHECKING:
 
 # From the most to the least significant, dark to light, so that they are told apart without colour as well.
 _LEVELS = ((0.001, "#08306B"), (0.01, "#2171B5"), (1.0, "#9ECAE1"))
+_DOT: dict[str, Any] = {"marker": "o", "linestyle": "none", "markeredgewidth": 0}
 
 
 def draw_pairs(board: Leaderboard, path: Path) -> None:
     """Every pair in a triangle: filled squares are significant, the darker the smaller the adjusted p; rings are not.
+
+    A dot is on pairs whose systems are of one team.
 
     Raises:
         MismatchError: There is no pair.
@@ -63,6 +66,8 @@ def _pairs(figure: Figure, board: Leaderboard) -> None:
                       markeredgewidth=0.5)
         else:
             axes.plot(b, a, "s", markersize=size, color=colour, markeredgewidth=0)
+    if same := [d for d in board.decisions if d.row["same_team"]]:
+        axes.plot([d.b for d in same], [d.a for d in same], color=COLOURS[4], markersize=size / 3.5, **_DOT)
     labels(axes, board.standings)
     axes.set_xlim(-0.6, n - 0.4)
     axes.xaxis.set_ticks_position("top")
@@ -94,6 +99,8 @@ def _levels_legend(figure: Figure, board: Leaderboard) -> None:
     if None in drawn:
         marks.append(Line2D([], [], marker="o", markerfacecolor="none", markeredgecolor="#777777", linestyle="none",
                             markersize=3.5, markeredgewidth=0.6, label="not significant"))
+    if any(decision.row["same_team"] for decision in board.decisions):
+        marks.append(Line2D([], [], color=COLOURS[4], markersize=2.5, label="same team", **_DOT))
     figure.legend(handles=marks, loc="outside lower center", ncols=len(marks), frameon=False, fontsize=6,
                   handletextpad=0.2, columnspacing=1)
 
@@ -106,12 +113,14 @@ def _gains(figure: Figure, board: Leaderboard, by: str, values: Mapping[str, str
         a, b = (values.get(board.standings[n].submission) for n in (decision.a, decision.b))
         if decision.difference is not None and decision.row["p_value"] is not None:
             shown.setdefault((a is not None and a == b, decision.significant), []).append(decision)
+    grouped = any(same for same, _ in shown)
     for (same, significant), decisions in sorted(shown.items()):
-        mark, colour, label = groups[same]
+        mark, colour, group = groups[same]
+        label = "significant" if significant else "not significant"
         axes.plot([abs(d.difference or 0) for d in decisions], [1 - d.row["p_value"] for d in decisions], mark,
                   color=colour, markersize=3.4, markeredgewidth=0.6, linestyle="none",
                   markerfacecolor=colour if significant else "none",
-                  label=f"{named(label)}{', significant' if significant else ''}")
+                  label=f"{named(group)}, {label}" if grouped else label)
     level = 1 - board.comparison.alpha
     axes.axhline(level, color="#777777", linewidth=0.6, linestyle="--")
     axes.annotate(f"{level:g}", (1, level), (2, 0), xycoords=("axes fraction", "data"), textcoords="offset points",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any
 
 Row = Mapping[str, Any]
@@ -46,14 +47,18 @@ def number(digits: int) -> Callable[[Any], str]:
     return lambda value: "n/a" if plain_value(value) is None else f"{value:.{digits}f}"
 
 
-def p_value(value: Any) -> str:
-    """Write a p-value so that it is never rounded to 0 or 1.
+def p_value(value: Any, log10_p: float | None = None) -> str:
+    """Write a p-value so that it is never rounded to 0 or 1; its logarithm tells what no number holds.
 
-    >>> [p_value(p) for p in (1.0, 0.04996, 0.0000123, 3e-200, 0.99999)]
-    ['1', '0.0500', '1.2e-05', '3.0e-200', '0.99999']
+    >>> [p_value(p) for p in (1.0, 0.04996, 0.0000123, 3e-200, 0.99999, 0.0)]
+    ['1', '0.0500', '1.2e-05', '3.0e-200', '0.99999', '<1e-323']
+    >>> p_value(0.0, -512.25)
+    '5.6e-513'
     """
     if plain_value(value) is None:
         return "n/a"
+    if value == 0:
+        return "<1e-323" if plain_value(log10_p) is None else f"{Decimal(10) ** Decimal(log10_p or 0):.1e}"
     if value == 1:
         return "1"
     if value < 0.001:

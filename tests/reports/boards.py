@@ -3,7 +3,7 @@
 from itertools import combinations
 from types import SimpleNamespace
 
-from registry.reports.leaderboard import Decision, Leaderboard, Standing
+from registry.reports.leaderboard import PAIR_KEYS, Decision, Leaderboard, Standing
 from registry.significance.letters import name
 
 HOSTILE = ("<script>alert(1)</script>", "[/foo]", r"\input{x}", "=cmd()", "a\u202eb", "x" * 300, "😀 漢字",
@@ -19,9 +19,12 @@ def leaderboard(names, scores=None, *, cluster_of=2, significant=lambda a, b: b 
         ci_low=None, ci_high=None, runs=1, run_deviation=None, wins=0, losses=0, late=False, letters=name(n), **more)
         for n, (of, score) in enumerate(zip(names, scores, strict=True)))
     decisions = tuple(Decision(a, b, significant(a, b), {
-        "system_a": names[a], "system_b": names[b], "difference": (scores[a] or 0) - (scores[b] or 0),
+        **dict.fromkeys(PAIR_KEYS), "system_a": names[a], "system_b": names[b],
+        "submission_a": f"{names[a]}/{names[a]}@1", "submission_b": f"{names[b]}/{names[b]}@1",
+        "score_a": scores[a], "score_b": scores[b], "significant": significant(a, b),
+        "difference": (scores[a] or 0) - (scores[b] or 0),
         "ci_low": None, "ci_high": None, "p_value": 0.01, "p_adjusted": 0.04, "n_discordant": b - a, "method": "exact",
-        "resolved": True, "note": None}) for a, b in combinations(range(len(names)), 2))
+        "resolved": True, "note": None, "same_team": False}) for a, b in combinations(range(len(names)), 2))
     settings = SimpleNamespace(
         confidence=0.95, alpha=0.05, correction="holm", test="permutation", alternative="two-sided", unit="item",
         runs="fixed", resamples=1000, seed=1, n_items=100, n_units=100, n_systems=len(names),

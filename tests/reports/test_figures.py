@@ -93,6 +93,16 @@ def test_the_matrix_has_a_square_for_every_significant_pair_and_a_ring_for_every
     assert shown == {"s": {(0, 2), (0, 3), (1, 3)}, "o": {(0, 1), (1, 2), (2, 3)}}
 
 
+def test_a_dot_is_on_pairs_of_one_team(drawn):
+    board = replace(BOARD, decisions=tuple(
+        replace(of, row={**of.row, "same_team": (of.a, of.b) == (1, 3)}) for of in BOARD.decisions))
+    figure = drawn("pairs", board)
+    dots = [line for line in figure.axes[0].lines if line.get_marker() == "o" and line.get_markeredgewidth() == 0]
+    assert [(list(dot.get_ydata()), list(dot.get_xdata())) for dot in dots] == [([1], [3])]
+    assert "same team" in texts(figure)
+    assert "same team" not in texts(drawn("pairs"))
+
+
 def test_gains_are_shown_with_confidence_and_pairs_of_one_team_apart(drawn):
     teams = ["x", "x", "y", "x"]
     board = replace(BOARD, standings=tuple(replace(of, team=team)
@@ -102,6 +112,8 @@ def test_gains_are_shown_with_confidence_and_pairs_of_one_team_apart(drawn):
              for line in axes.lines if line.get_marker() != "None"]
     assert sorted(found) == [("^", False, [0.05]), ("^", True, [0.15, 0.2]),
                              ("o", False, [0.05, 0.1]), ("o", True, [0.1])]
+    assert {"same team, significant", "different team, not significant"} <= texts(axes)
+    assert {"significant", "not significant"} <= texts(drawn("gains")), "no two are of one team"
     assert {y for line in axes.lines if line.get_marker() != "None" for y in line.get_ydata()} == {0.99}
 
 

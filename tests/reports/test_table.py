@@ -4,11 +4,14 @@ import csv
 import io
 import json
 import math
+from dataclasses import replace
 
 import pytest
 
+from registry.reports.boards import pair_table
 from registry.reports.render import render
 from registry.reports.table import Column, Table, number
+from tests.reports.boards import leaderboard
 
 EVIL = '=HYPERLINK("x")|[red]*b*\x1b[31m\t\n<b>'
 TABLE = Table([{"system": EVIL, "score": 0.123456789, "rank": None, "low": math.nan, "ok": True}],
@@ -55,3 +58,43 @@ def test_nothing_to_show():
     assert render([empty], "tsv") == "a\tb\n"
     assert json.loads(render([empty], "json")) == []
     assert render([], "json") == "[]\n"
+
+
+def test_pairs_of_one_team_are_marked_in_every_format():
+    board = leaderboard(["oak", "elm", "ash"])
+    assert "team" not in render([pair_table(board)], "table")
+    marked = replace(board, decisions=tuple(
+        replace(of, row={**of.row, "same_team": (of.a, of.b) == (0, 2)}) for of in board.decisions))
+    for format_ in ("table", "md", "latex"):
+        (line,) = [line for line in render([pair_table(marked)], format_).splitlines() if "same" in line]
+        assert "oak" in line
+        assert "ash" in line
+    rows = json.loads(render([pair_table(marked)], "json"))
+    assert [row["same_team"] for row in rows] == [False, True, False]
+
+
+def scored(n, systems):
+    """A table of `systems` with n scores of ten characters each."""
+    names = [f"score {k}" for k in range(n)]
+    columns = [Column("rank", "rank", str, right=True), Column("system", "system"),
+               *(Column(name, name, number(8), right=True) for name in names)]
+    return Table([{"rank": k, "system": system} | dict.fromkeys(names, 1 / 7) for k, system in enumerate(systems)],
+                 columns)
+
+
+@pytest.mark.parametrize("width", [24, 40, 60, 100])
+def test_a_narrow_terminal_cuts_no_number_and_no_name(width):
+    """What has no room beside the rest comes below it, with the systems once more."""
+    systems = ("oak", "elm", "a-name-that-is-longer-than-the-others")
+    lines = render([scored(12, systems)], "table", width=width).splitlines()
+    assert all(len(line) <= width for line in lines)
+    assert sum(line.count("0.14285714") for line in lines) == 3 * 12
+    blocks = sum(line.lstrip().startswith(("rank", "system")) for line in lines)
+    assert "".join(lines).count("oak") == blocks
+    assert [f"score {k}" in "".join(lines) for k in range(12)] == [True] * 12
+
+
+def test_texts_are_folded_before_a_table_is_parted():
+    lines = render([scored(2, ["x" * 50])], "table", width=60).splitlines()
+    assert sum("system" in line for line in lines) == 1
+    assert "".join(lines).count("x") == 50

@@ -32,7 +32,7 @@ const signed = value => (value > 0 ? "+" : "") + fixed(value);
 function pValue(p) {
   if (p == null) return "n/a";
   if (p === 1) return "1";
-  if (p < 0.001) return p === 0 ? "0" : p.toExponential(1).replace(/e-(\d)$/, "e-0$1");
+  if (p < 0.001) return p === 0 ? "<1e-323" : p.toExponential(1).replace(/e-(\d)$/, "e-0$1");
   return p < 0.99995 ? p.toFixed(4) : p.toPrecision(5);
 }
 
