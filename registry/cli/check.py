@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from registry.evaluation import Checked
+    from registry.evaluation.declared import Declared
     from registry.evaluation.resolve import ResolvedTask
-    from registry.evaluation.submissions import Declared
 
 KEYS = ("test_set", "file", "line", "item", "severity", "category", "message", "cause")
 
@@ -91,7 +91,7 @@ def task_pack(
 
 def _submissions(task: ResolvedTask, files: list[Path], test_set: str | None, options: list[str]) -> Iterator[Declared]:
     """What the files are: as a `[[submit]]` of the manifest declares them, else as the command line does."""
-    from registry.evaluation.submissions import declare, expanded
+    from registry.evaluation.declared import declare, expanded
     from registry.manifest import submit_entry
     from registry.readers import Document
 

@@ -104,8 +104,8 @@ def submit(
     """
     from registry.evaluation import Readings
     from registry.evaluation import submit as submit_one
+    from registry.evaluation.declared import declare, natural
     from registry.evaluation.resolve import resolve_stored
-    from registry.evaluation.submissions import declare, natural
     from registry.manifest import submit_entry
     from registry.readers import Document
     from registry.store import catalog

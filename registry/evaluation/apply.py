@@ -10,18 +10,11 @@ from typing import Any
 from sqlalchemy import Connection
 
 from registry.errors import InputError, counted, suggest
+from registry.evaluation.declared import Declared, check_runs, declared, natural
 from registry.evaluation.gold import apply_gold, check_names
 from registry.evaluation.readings import Readings
 from registry.evaluation.resolve import ResolvedTask, resolve_stored
-from registry.evaluation.submissions import (
-    Change,
-    Declared,
-    apply_submission,
-    check_runs,
-    declared,
-    natural,
-    realign,
-)
+from registry.evaluation.submissions import Change, apply_submission, realign
 from registry.identity import digest
 from registry.store import catalog, models, sources
 from registry.store.catalog import AnyRow

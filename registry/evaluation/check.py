@@ -10,12 +10,12 @@ from functools import partial
 
 from registry.errors import InputError, counted
 from registry.evaluation.alignment import align, disagreements
+from registry.evaluation.declared import Declared, check_runs, declared
 from registry.evaluation.diagnosis import Diagnosis
 from registry.evaluation.gold import Name, check_names
 from registry.evaluation.item_lists import expected_items
 from registry.evaluation.normal_form import another_normal_form
 from registry.evaluation.resolve import ResolvedTask
-from registry.evaluation.submissions import Declared, check_runs, declared
 from registry.items import Answer, Item
 from registry.readers import Document, Problems, Reader
 

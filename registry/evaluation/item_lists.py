@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from registry.errors import InputError, suggest
+from registry.evaluation.declared import natural
 from registry.evaluation.gold import read_gold
 from registry.evaluation.resolve import ResolvedTask
-from registry.evaluation.submissions import natural
 from registry.identity import canonical_json
 from registry.items import Item, by_key
 from registry.manifest import TestSet, toml

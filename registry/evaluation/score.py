@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,28 +52,24 @@ def score(connection: Connection, journal: Journal, readings: Readings, task_row
         InputError: A metric does not take what a submission holds, or several runs of a system.
     """
     scored, pending = Scored(), _Pending(connection)
-    rows = catalog.task_metrics(connection, task_row.task_id)
-    metrics = {row.metric_id: parse("metric", METRICS, row.name) for row in rows}
+    declared = catalog.task_metrics(connection, task_row.task_id)
+    metrics = {row.metric_id: parse("metric", METRICS, row.name) for row in declared}
     for test_set in catalog.test_sets(connection, task_row.task_id):
         members = catalog.ranked(connection, test_set.test_set_id)
-        there = {row.metric_id: catalog.scores(connection, row.metric_id, [m.scoring_id for m in members])
-                 for row in rows}
-        missing = [(member, lacking) for member in members
-                   if (lacking := [row for row in rows if member.scoring_id not in there[row.metric_id]])]
         _check_runs(connection, members, list(metrics.values()))
-        scored.unchanged += len(members) * len(rows) - sum(len(lacking) for _, lacking in missing)
+        missing = list(_missing(connection, members, declared))
+        items = readings.items(connection, test_set.gold_revision_id) if missing else []
+        scored.unchanged += len(members) * len(declared) - sum(len(lacking) for _, lacking in missing)
         wanted = [Wanted(catalog.get(connection, models.scoring, scoring_id=member.scoring_id),
                          tuple(metrics[row.metric_id] for row in lacking)) for member, lacking in missing]
-        computing = iter(compute(connection, readings, wanted, workers or os.cpu_count() or 1) if wanted else ())
+        computing = compute(connection, readings, wanted, workers or os.cpu_count() or 1) if wanted else iter(())
         for done, ((member, lacking), one) in enumerate(zip(missing, wanted, strict=True), start=1):
             try:
                 computed = next(computing)
             except InputError as error:
                 raise InputError(f"{member.name}: {error}") from None
-            items = readings.items(connection, one.scoring.gold_revision_id)
-            for row, statistics_ in zip(lacking, computed.statistics, strict=True):
-                for block in _keep(connection, journal, one.scoring, row, metrics[row.metric_id], items, computed.kept,
-                                   statistics_):
+            for row, metric, of_runs in zip(lacking, one.metrics, computed.statistics, strict=True):
+                for block in _keep(connection, journal, one.scoring, row, metric, items, computed.kept, of_runs):
                     pending.add(block, row.family)
                 scored.computed += 1
             if progress:
@@ -82,6 +78,16 @@ def score(connection: Connection, journal: Journal, readings: Readings, task_row
     if scored.computed:
         journal.event(connection, "score", task_row.slug, computed=scored.computed)
     return scored
+
+
+def _missing(connection: Connection, members: Sequence[AnyRow],
+             declared: Sequence[AnyRow]) -> Iterator[tuple[AnyRow, list[AnyRow]]]:
+    """The members that lack scores, each with the metrics that it lacks."""
+    scorings = [member.scoring_id for member in members]
+    there = {row.metric_id: catalog.scores(connection, row.metric_id, scorings) for row in declared}
+    for member in members:
+        if lacking := [row for row in declared if member.scoring_id not in there[row.metric_id]]:
+            yield member, lacking
 
 
 def _check_runs(connection: Connection, members: Sequence[AnyRow], metrics: Sequence[Metric]) -> None:

@@ -6,8 +6,8 @@ tests/real_data is one already.
 
 from dataclasses import dataclass
 
+from registry.evaluation.declared import declared
 from registry.evaluation.resolve import resolve
-from registry.evaluation.submissions import declared
 from registry.items import Item
 from registry.manifest import load_manifest
 from registry.readers import Document, Reader

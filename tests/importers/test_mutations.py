@@ -9,8 +9,8 @@ from typing import NamedTuple
 import pytest
 
 from registry.errors import InputError
+from registry.evaluation.declared import declared
 from registry.evaluation.resolve import resolve
-from registry.evaluation.submissions import declared
 from registry.importers import IMPORTERS
 from registry.manifest import load_manifest
 from registry.values import build
