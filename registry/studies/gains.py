@@ -6,8 +6,9 @@ the direction of the gain. All pairs share the resamples.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +50,17 @@ def joined(sets: Sequence[Gains]) -> Gains:
     """The pairs of several test sets together."""
     return Gains(*(np.concatenate(of) for of in zip(*(
         (gains.better, gains.worse, gains.gain, gains.p, gains.critical) for gains in sets), strict=True)))
+
+
+def packed(sets: Iterable[Gains]) -> list[Any]:
+    """The pairs of test sets, as JSON can keep them."""
+    return [[values.tolist() for values in (of.better, of.worse, of.gain, of.p, of.critical)] for of in sets]
+
+
+def unpacked(kept: Iterable[Sequence[Any]]) -> list[Gains]:
+    """The pairs of test sets again."""
+    return [Gains(np.array(better, dtype=np.int64), np.array(worse, dtype=np.int64), np.array(gain), np.array(p),
+                  np.array(critical)) for better, worse, gain, p, critical in kept]
 
 
 def all_gains(matrix: StatisticMatrix, settings: Settings, alpha: float, within: int | None = None) -> Gains:

@@ -9,7 +9,7 @@ the interval that resampled systems give; how the sample of items errs is little
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -21,7 +21,7 @@ from registry.significance.draws import SETS, stream
 from registry.significance.matrix import Floats
 from registry.studies.curve import rising
 from registry.studies.drawn_sets import drawable, gains_of_sets
-from registry.studies.gains import Gains, Places, bootstrap_warnings, joined
+from registry.studies.gains import Gains, Places, bootstrap_warnings, joined, packed, unpacked
 from registry.studies.study import Case, Finding, Row, Study
 from registry.studies.threshold import borderline, carried, interval, near, percentile, resampled, resampled_systems
 
@@ -63,10 +63,10 @@ class Sizes(Study):
 
         def tested(size: int) -> dict[str, Any]:
             sets = [units] if size == len(units) else [of[:size] for of in (units, *orders)]
-            first, *others = _packed(gains_of_sets(matrix, np.stack(sets), settings, alpha))
+            first, *others = packed(gains_of_sets(matrix, np.stack(sets), settings, alpha))
             return {_FIRST: [first], _RANDOM: others} if others else {_ALL: [first]}
 
-        parts = [{way: _unpacked(sets) for way, sets in part.items()} for part in case.parts.each(sizes, tested)]
+        parts = [{way: unpacked(sets) for way, sets in part.items()} for part in case.parts.each(sizes, tested)]
         drawn = resampled_systems(len(case.board.members), settings.seed)
         rows, thresholds = [], []
         for size, part in zip(sizes, parts, strict=True):
@@ -176,15 +176,6 @@ def _points(size: int, part: dict[str, list[Gains]]) -> list[Row]:
     first = next(iter(part.values()))[0]
     return [{"size": size, "gain": gain, "p_value": p, "confidence": 1 - p}
             for gain, p in sorted(zip(first.gain.tolist(), first.p.tolist(), strict=True))]
-
-
-def _packed(sets: Iterable[Gains]) -> list[list[Any]]:
-    return [[values.tolist() for values in (of.better, of.worse, of.gain, of.p, of.critical)] for of in sets]
-
-
-def _unpacked(packed: Sequence[Sequence[Any]]) -> list[Gains]:
-    return [Gains(np.array(better, dtype=np.int64), np.array(worse, dtype=np.int64), np.array(gain), np.array(p),
-                  np.array(critical)) for better, worse, gain, p, critical in packed]
 
 
 def _warnings(case: Case, matrix: StatisticMatrix) -> list[str]:

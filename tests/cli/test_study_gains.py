@@ -1,4 +1,4 @@
-"""`registry study threshold|curve|test-size`: gains and their confidence, as commands."""
+"""`registry study threshold|curve|test-size|calibration`: gains and their confidence, as commands."""
 
 import shutil
 
@@ -94,6 +94,18 @@ def test_smaller_test_sets_of_whole_documents(entities, tmp_path):
 @pytest.mark.parametrize("sizes", ["10:5:1", "0,5", "5,5", "ten", "1"])
 def test_sizes_that_there_are_not(entities, sizes):
     assert "--sizes" in entities("test-size", "entities", "--sizes", sizes, exit_code=3).stderr
+
+
+def test_calibration_on_test_sets_drawn_from_the_documents_at_hand(entities, tmp_path):
+    options = ("calibration", "entities", "--size", 20, "--sets", 12, "--plot", "f.pdf")
+    about, *bands = entities(*options, "--format", "json").json
+    assert (about["p_from"], about["p_to"]) == (pytest.approx(0.04), pytest.approx(0.06))
+    assert 0.9 * 12 * 28 < sum(row["tests"] for row in bands) <= 12 * 28
+    assert all(row["right"] <= row["tests"] for row in bands)
+    assert (bands[0]["tests"], bands[0]["share"]) == (0, None)  # 499 resamples give no p below 0.002
+    assert bands[1]["share"] == pytest.approx(1, abs=0.02)
+    assert (tmp_path / "f.pdf").read_bytes().startswith(b"%PDF")
+    assert "12 test sets of 20 units, drawn from the 40 at hand" in entities(*options, "--format", "table").stdout
 
 
 @pytest.mark.parametrize(("options", "said"), [

@@ -7,34 +7,21 @@ import pytest
 from scipy import stats
 
 from registry.errors import InputError
-from registry.significance import Settings, StatisticMatrix
+from registry.significance import StatisticMatrix
 from registry.studies.gains import Gains
 from registry.studies.sizes import Sizes, _power, in_order, power_law
-from registry.studies.study import Case, Parts
+from tests.studies.unstored import case_of, means
 
 
-class Studied(Case):
-    """A board that was never stored."""
-
-    settings = Settings(resamples=1000, seed=3)
-
-
-def case_of(matrix, seed=3):
-    systems = [SimpleNamespace(name=f"s{n}", system=f"s{n}") for n in range(matrix.statistics.shape[1])]
-    board = SimpleNamespace(matrix=matrix, members=systems, items=np.arange(len(matrix.statistics)))
-    return Studied((board,), {}, SimpleNamespace(significance=SimpleNamespace(alpha=0.05, confidence=0.95)), Parts())
-
-
-def means(items=800, systems=16, seed=1):
-    """Independent systems, whose items score with variance 1; the score is no declared quotient, so it is drawn."""
+def normal(items=800, systems=16, seed=1):
+    """Independent systems, whose items score with variance 1."""
     rng = np.random.default_rng(seed)
-    scores = rng.normal(np.sort(rng.normal(0, 0.1, systems))[::-1], 1, (items, systems))
-    return StatisticMatrix(np.stack([scores, np.ones_like(scores)], axis=2), lambda sums: sums[..., 0] / sums[..., 1])
+    return means(rng.normal(np.sort(rng.normal(0, 0.1, systems))[::-1], 1, (items, systems)))
 
 
 @pytest.fixture(scope="module")
 def finding():
-    return Sizes(sizes=(50, 200), repetitions=10).run(case_of(means()))
+    return Sizes(sizes=(50, 200), repetitions=10).run(case_of(normal()))
 
 
 def test_thresholds_are_the_critical_differences_of_their_sizes(finding):
@@ -95,7 +82,7 @@ def test_units_come_in_the_order_of_the_gold():
 @pytest.mark.parametrize("options", [{"sizes": (1,)}, {"sizes": (801,)}, {"repetitions": 0}, {"width": 1.0}])
 def test_options_out_of_range(options):
     with pytest.raises(InputError):
-        Sizes(**options).run(case_of(means()))
+        Sizes(**options).run(case_of(normal()))
 
 
 def test_sizes_double_where_none_are_given():

@@ -10,6 +10,6 @@ from registry.cli.study import dependence, gains
 app = typer.Typer(cls=RegistryGroup, no_args_is_help=True, rich_markup_mode=None, help=(
     "Analyse a task as the papers do: each study prints a table and what it means."))
 
-for command in (dependence.correlation, gains.threshold, gains.curve):
+for command in (dependence.correlation, gains.threshold, gains.curve, gains.calibration):
     app.command(name=command.__name__.rstrip("_").replace("_", "-"))(command)
 app.command(name="test-size")(gains.sizes)  # a function of that name would be a test

@@ -1,4 +1,4 @@
-"""Studies of gains and their confidence: threshold, curve, test-size."""
+"""Studies of gains and their confidence: threshold, curve, test-size, calibration."""
 
 from __future__ import annotations
 
@@ -78,3 +78,25 @@ def sizes(
     study = Sizes(sizes=chosen, repetitions=repetitions, width=width, enough=enough)
     Asked(task, metric, test_set, track, facet, settings, db, format_, workers, memory, shown, plot,
           dry_run).conduct(study, draw_sizes)
+
+
+def calibration(
+    task: Task,
+    size: Annotated[int | None, typer.Option("--size", help=(
+        "Of the test sets that are drawn, in units; a fourth of the one at hand if none is given."))] = None,
+    sets: Annotated[int, typer.Option("--sets", help="How many test sets are drawn.")] = 100,
+    metric: ChosenMetric = None, test_set: TestSet = None, track: Track = None, facet: Facet = None, unit: Unit = None,
+    alpha: Alpha = None, resamples: Resamples = None, seed: Seed = None, shown: Shown = None, plot: Plot = None,
+    db: Db = None, format_: OutputFormat = None, workers: Workers = None, memory: Memory = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Say how often a test names the truly better system, by its p-value.
+
+    The test set is the population that smaller ones are drawn from (Berg-Kirkpatrick et al. 2012, section 4.2).
+    """
+    from registry.reports.calibration_figures import draw_calibration
+    from registry.studies import Calibration
+
+    settings = {"unit": unit, "alpha": alpha, "resamples": resamples, "seed": seed}
+    Asked(task, metric, test_set, track, facet, settings, db, format_, workers, memory, shown, plot,
+          dry_run).conduct(Calibration(size=size, sets=sets), draw_calibration)

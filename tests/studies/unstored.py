@@ -1,0 +1,32 @@
+"""Boards that were never stored, to make studies of."""
+
+from types import SimpleNamespace
+
+import numpy as np
+
+from registry.significance import Settings, StatisticMatrix
+from registry.studies.study import Case, Parts
+
+
+class Unstored(Case):
+    """A case with settings of its own."""
+
+    settings = Settings(resamples=1000, seed=3)
+
+
+def case_of(*matrices, alpha=0.05):
+    """Boards of these matrices, whose systems are s0, s1, ..., each of a team of its own."""
+    boards = []
+    for n, matrix in enumerate(matrices):
+        systems = [SimpleNamespace(name=f"t{k}/s{k}@1", team=f"t{k}", system=f"s{k}")
+                   for k in range(matrix.statistics.shape[1])]
+        place = SimpleNamespace(test_set=SimpleNamespace(name=f"set{n}"), facet_name=None)
+        boards.append(SimpleNamespace(matrix=matrix, members=systems, items=np.arange(len(matrix.statistics)),
+                                      place=place))
+    asked = SimpleNamespace(significance=SimpleNamespace(alpha=alpha, confidence=0.95))
+    return Unstored(tuple(boards), {}, asked, Parts())
+
+
+def means(scores):
+    """Systems by the mean of the scores of their items, [items, systems]; no declared quotient, so it is drawn."""
+    return StatisticMatrix(np.stack([scores, np.ones_like(scores)], axis=2), lambda sums: sums[..., 0] / sums[..., 1])
