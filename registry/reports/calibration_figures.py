@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from registry.reports.figures import COLOURS, COLUMN, write
+from registry.reports.figures import COLOURS, COLUMN, named, write
 from registry.studies.conduct import Conducted
 from registry.studies.study import Row
 
@@ -28,6 +28,25 @@ def draw_calibration(conducted: Conducted, path: Path) -> None:
     write(path, (COLUMN, 2.5), lambda figure: _calibration(figure, conducted))
 
 
+def draw_domains(conducted: Conducted, path: Path) -> None:
+    """The share of pairs that agree elsewhere by band of p-values, for every two domains.
+
+    Raises:
+        InputError: matplotlib is not there, or the path's ending says no form.
+        StoreError: The file cannot be written.
+    """
+    write(path, (COLUMN, 2.5), lambda figure: _domains(figure, conducted))
+
+
+def _domains(figure: Figure, conducted: Conducted) -> None:
+    axes = figure.subplots()
+    rows = conducted.finding.tables["bands"]
+    for k, (tested_on, other) in enumerate(dict.fromkeys((row["tested_on"], row["other"]) for row in rows)):
+        of = [row for row in rows if (row["tested_on"], row["other"]) == (tested_on, other)]
+        shares(axes, of, k, named(f"{tested_on}, better on {other}", 40), least=1)
+    frame(axes, "same better system elsewhere (%)")
+
+
 def _calibration(figure: Figure, conducted: Conducted) -> None:
     axes = figure.subplots()
     about, *rows = (row for row in conducted.finding.tables["bands"])
@@ -41,9 +60,9 @@ def _calibration(figure: Figure, conducted: Conducted) -> None:
     frame(axes, "right (%)")
 
 
-def shares(axes: Axes, rows: Sequence[Row], k: int, label: str) -> None:
-    """Draw shares of bands with their intervals, as the k-th series."""
-    some = [row for row in rows if row["tests"] >= _FEW]
+def shares(axes: Axes, rows: Sequence[Row], k: int, label: str, least: int = _FEW) -> None:
+    """Draw shares of bands with their intervals, as the k-th series, where they are of so many tests at least."""
+    some = [row for row in rows if row["tests"] >= least]
     colour, beside = COLOURS[k % len(COLOURS)], 1.06**k
     axes.plot([beside * middle(row) for row in some], [100 * row["share"] for row in some], "o^sDvP"[k % 6],
               color=colour, markersize=3.2, markerfacecolor="none", markeredgewidth=0.8, linestyle="none", label=label)

@@ -1,7 +1,8 @@
 """Analyses over many comparisons. `STUDIES` maps the name of a stored study to its class.
 
 what all share   study (question, case, finding), conduct (found or made, and kept)
-of gains         gains (what they look at), threshold, curve, sizes, calibration; drawn_sets (many test sets at once)
+of gains         gains (what they look at), threshold, curve, sizes, calibration, domains
+                 drawn_sets (many test sets at once)
 of dependence    correlation
 of rankings      candidates, ranking, repetitions: n-best lists, which commands of their own compute on demand
 """
@@ -9,10 +10,12 @@ of rankings      candidates, ranking, repetitions: n-best lists, which commands 
 from registry.studies.calibration import Calibration
 from registry.studies.correlation import Correlation
 from registry.studies.curve import Curve
+from registry.studies.domains import Domains
 from registry.studies.sizes import Sizes
 from registry.studies.study import Study
 from registry.studies.threshold import Threshold
 
-STUDIES: dict[str, type[Study]] = {study.name: study for study in (Correlation, Threshold, Curve, Sizes, Calibration)}
+STUDIES: dict[str, type[Study]] = {study.name: study for study in (
+    Correlation, Threshold, Curve, Sizes, Calibration, Domains)}
 
-__all__ = ["STUDIES", "Calibration", "Correlation", "Curve", "Sizes", "Study", "Threshold"]
+__all__ = ["STUDIES", "Calibration", "Correlation", "Curve", "Domains", "Sizes", "Study", "Threshold"]

@@ -10,7 +10,7 @@ import json
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from sqlalchemy import Connection, select
@@ -105,7 +105,8 @@ class _Case:
 
     @property
     def subject(self) -> str:
-        return "; ".join(board.place.name for board in self.boards)
+        names = [board.place.name for board in self.boards]
+        return "; ".join(names if len(names) < 4 else [*names[:2], f"{len(names) - 2} more"])
 
     @property
     def signature(self) -> str:
@@ -113,10 +114,11 @@ class _Case:
         assert seed is not None  # a request carries its seed
         return str(StudySignature(
             study=repr(self.study), metric=places[0].metric.alias, task=self.task.slug, task_version=self.task.version,
-            test_sets=tuple(place.test_set.name for place in places), track=places[0].track,
-            facet=places[0].facet_name, n_items=sum(len(board.items) for board in self.boards),
+            test_sets=_distinct(place.test_set.name for place in places), track=places[0].track,
+            facet=None if self.study.facets_by else places[0].facet_name,
+            n_items=sum(len(board.items) for board in self.boards),
             n_systems=len({_system(m) for board in self.boards for m in board.members}),
-            golds=tuple(place.gold.digest for place in places), seed=seed, identity=self.digest))
+            golds=_distinct(place.gold.digest for place in places), seed=seed, identity=self.digest))
 
     def conduct(self, database: Database, journal: Journal, *, dry_run: bool,
                 progress: Callable[[int, int], None]) -> Conducted:
@@ -172,12 +174,20 @@ def _metric(connection: Connection, task: AnyRow, alias: str | None) -> str:
 def _joined(connection: Connection, task: AnyRow, request: Request, study: Study,
             choice: Choice) -> Iterator[tuple[Board, ...]]:
     """The boards that each study looks at, with their statistics."""
+    if study.facets_by is not None:
+        request = replace(request, facets={t.name: [study.facets_by] for t in catalog.test_sets(
+            connection, task.task_id)})
     known = list(places(connection, task, request))
+    if study.facets_by is not None:
+        known = [place for place in known if place.facet is not None]
+        if not known:
+            raise InputError(f"items of {task.slug} have no attribute {study.facets_by!r}; the options of the gold's "
+                             "reader name attributes")
     for kind, wanted in (("test set", choice.test_set), ("track", choice.track), ("facet", choice.facet)):
         names = {_called(place, kind) for place in known}
         if wanted is not None and wanted not in names:
             raise UnknownNameError(f"{kind} of {task.slug}", wanted, sorted(filter(None, names)))
-        if wanted is not None or kind == "facet":
+        if wanted is not None or (kind == "facet" and study.facets_by is None):
             known = [place for place in known if _called(place, kind) == wanted]
     loaded = [board for place in known if (board := load(connection, place, request.significance)) is not None
               and len(board.members) >= study.least]
@@ -209,6 +219,10 @@ def _attributes(connection: Connection, boards: Iterable[Board]) -> dict[str, di
     return {member.name: {"team": member.team, "kind": member.kind} | {
         name: str(value) for name, value in declared[submission_id].items()}
         for submission_id, member in members.items()}
+
+
+def _distinct(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(names))
 
 
 def _system(member: AnyRow) -> str:

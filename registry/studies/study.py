@@ -101,6 +101,7 @@ class Study(Value):
 
     `title` says what it asks, `citation` where the method comes from. A study of scope `board` looks at every board by
     itself, one of scope `test sets` at the boards of a metric and track together. `least` is how many systems it needs.
+    `facets_by` is an item attribute whose values it takes for test sets of their own.
     """
 
     terse: ClassVar[bool] = True
@@ -108,6 +109,11 @@ class Study(Value):
     citation: ClassVar[str]
     scope: ClassVar[Literal["board", "test sets"]] = "board"
     least: ClassVar[int] = 2
+
+    @property
+    def facets_by(self) -> str | None:
+        """None: test sets are looked at as they are."""
+        return None
 
     @abstractmethod
     def run(self, case: Case) -> Finding:

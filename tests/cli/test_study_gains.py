@@ -108,6 +108,26 @@ def test_calibration_on_test_sets_drawn_from_the_documents_at_hand(entities, tmp
     assert "12 test sets of 20 units, drawn from the 40 at hand" in entities(*options, "--format", "table").stdout
 
 
+def test_calibration_across_the_values_of_an_attribute(task, registry, tmp_path):
+    """Of 20 items of each document a has 16 right, b 12, c 8, on d0 and d1; on d2 the other way round."""
+    task.gold = {f"i{n:02}": "yes" for n in range(60)}
+    task.documents = {key: f"d{n // 20}" for n, key in enumerate(task.gold)}
+    right = {"a": (16, 16, 8), "b": (12, 12, 12), "c": (8, 8, 16)}
+    task.systems = {name: {key: "yes" if n % 20 < counts[n // 20] else "no" for n, key in enumerate(task.gold)}
+                    for name, counts in right.items()}
+    registry("run", task.write())
+    options = ("study", "calibration", "small", "--across", "document", "--unit", "item", "--resamples", 100)
+    rows = registry(*options, "--plot", "f.pdf", "--format", "json").json
+    shares = {(row["tested_on"], row["other"]): row["share"] for row in rows}
+    assert shares == {(here, there): float("d2" not in (here, there)) for here in ("d0", "d1", "d2")
+                      for there in ("d0", "d1", "d2") if here != there}
+    assert (tmp_path / "f.pdf").exists()
+    for more, said in ((("--tested-on", "d9"), "unknown domain 'd9'"), (("--across", "genre"), "no attribute 'genre'"),
+                       (("--size", 2), "--size is of test sets that are drawn")):
+        assert said in registry(*options, *more, exit_code=3).stderr
+    assert "one test set only" in registry("study", "calibration", "small", "--domains", exit_code=3).stderr
+
+
 @pytest.mark.parametrize(("options", "said"), [
     (("--by", "modle"), "unknown attribute of submissions 'modle'"), (("--width", 1), "width lies between 0 and 1"),
     (("--enough", 1), "enough"), (("--show", "gains"), "unknown table of threshold 'gains'"),

@@ -20,7 +20,7 @@ def case_of(*matrices, alpha=0.05):
     for n, matrix in enumerate(matrices):
         systems = [SimpleNamespace(name=f"t{k}/s{k}@1", team=f"t{k}", system=f"s{k}")
                    for k in range(matrix.statistics.shape[1])]
-        place = SimpleNamespace(test_set=SimpleNamespace(name=f"set{n}"), facet_name=None)
+        place = SimpleNamespace(test_set=SimpleNamespace(name=f"set{n}"), facet=None)
         boards.append(SimpleNamespace(matrix=matrix, members=systems, items=np.arange(len(matrix.statistics)),
                                       place=place))
     asked = SimpleNamespace(significance=SimpleNamespace(alpha=alpha, confidence=0.95))

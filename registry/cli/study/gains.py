@@ -85,6 +85,12 @@ def calibration(
     size: Annotated[int | None, typer.Option("--size", help=(
         "Of the test sets that are drawn, in units; a fourth of the one at hand if none is given."))] = None,
     sets: Annotated[int, typer.Option("--sets", help="How many test sets are drawn.")] = 100,
+    domains: Annotated[bool, typer.Option("--domains", help=(
+        "Do not draw: see how often the better system of one test set is the better one of the others."))] = False,
+    across: Annotated[str | None, typer.Option("--across", metavar="ATTRIBUTE", help=(
+        "The same between the values of an attribute of items, such as their genre."))] = None,
+    tested_on: Annotated[str | None, typer.Option("--tested-on", metavar="NAME", help=(
+        "The test set, or value, that p-values are of; each in turn if none is given."))] = None,
     metric: ChosenMetric = None, test_set: TestSet = None, track: Track = None, facet: Facet = None, unit: Unit = None,
     alpha: Alpha = None, resamples: Resamples = None, seed: Seed = None, shown: Shown = None, plot: Plot = None,
     db: Db = None, format_: OutputFormat = None, workers: Workers = None, memory: Memory = None,
@@ -92,11 +98,18 @@ def calibration(
 ) -> None:
     """Say how often a test names the truly better system, by its p-value.
 
-    The test set is the population that smaller ones are drawn from (Berg-Kirkpatrick et al. 2012, section 4.2).
+    The test set is the population that smaller ones are drawn from, or with --domains other test sets say which system
+    is better (Berg-Kirkpatrick et al. 2012, section 4.2).
     """
-    from registry.reports.calibration_figures import draw_calibration
-    from registry.studies import Calibration
+    from registry.errors import InputError
+    from registry.reports.calibration_figures import draw_calibration, draw_domains
+    from registry.studies import Calibration, Domains
 
+    elsewhere = domains or across is not None or tested_on is not None
+    if elsewhere and (size is not None or facet is not None):
+        raise InputError("--size is of test sets that are drawn, and --facet of one domain; leave them out, or "
+                         "--domains, --across and --tested-on")
+    study = Domains(tested_on=tested_on, across=across) if elsewhere else Calibration(size=size, sets=sets)
     settings = {"unit": unit, "alpha": alpha, "resamples": resamples, "seed": seed}
     Asked(task, metric, test_set, track, facet, settings, db, format_, workers, memory, shown, plot,
-          dry_run).conduct(Calibration(size=size, sets=sets), draw_calibration)
+          dry_run).conduct(study, draw_domains if elsewhere else draw_calibration)

@@ -1,0 +1,52 @@
+"""Gains on one domain against those on another, by hand and by simulation."""
+
+import numpy as np
+import pytest
+
+from registry.errors import InputError, UnknownNameError
+from registry.studies.calibration import BANDS
+from registry.studies.domains import Domains, agreeing
+from registry.studies.gains import Gains
+from tests.studies.unstored import case_of, means
+
+RNG = np.random.default_rng(3)
+
+
+def test_a_pair_agrees_where_the_same_system_is_better():
+    here, there = case_of(means(np.zeros((1, 3))), means(np.array([[1.0, 2.0, 2.0]]))).boards
+    gains = Gains(np.array([0, 1, 2]), np.array([1, 0, 1]), np.ones(3), np.full(3, 0.1), np.ones(3))
+    kept, agree = agreeing(gains, here, there)
+    assert agree.tolist() == [False, True, False]  # level there is not better
+    there.members[0].system = "another"
+    kept, agree = agreeing(gains, here, there)
+    assert (kept.better.tolist(), kept.worse.tolist(), agree.tolist()) == ([2], [1], [False])
+
+
+def test_gains_carry_over_to_the_same_population_and_not_to_an_unlike_one():
+    """Systems are as good on the second domain as on the first, and in the opposite order on the third."""
+    good = np.linspace(0.5, 0, 8)
+    drawn = [means(RNG.normal(mean, 1, (400, 8))) for mean in (good, good, good[::-1])]
+    finding = Domains(tested_on="set0").run(case_of(*drawn))
+    small = {row["other"]: row for row in finding.tables["bands"] if row["p_to"] == BANDS[1]}
+    assert small["set1"]["share"] == 1
+    assert small["set2"]["share"] == 0
+    assert small["set1"]["tests"] == small["set2"]["tests"] > 5
+    assert sum(row["tests"] for row in finding.tables["bands"] if row["other"] == "set1") == 28
+
+
+def test_every_domain_is_tested_in_turn_where_none_is_named():
+    finding = Domains().run(case_of(*(means(RNG.random((50, 3))) for _ in range(3))))
+    assert {(row["tested_on"], row["other"]) for row in finding.tables["bands"]} == {
+        (f"set{a}", f"set{b}") for a in range(3) for b in range(3) if a != b}
+
+
+def test_domains_that_there_are_not():
+    two = case_of(*(means(RNG.random((9, 2))) for _ in range(2)))
+    with pytest.raises(UnknownNameError, match="unknown domain 'set3'"):
+        Domains(tested_on="set3").run(two)
+    with pytest.raises(InputError, match="one test set only"):
+        Domains().run(case_of(means(RNG.random((9, 2)))))
+    for board in two.boards:
+        board.place.facet = ("genre", "news")
+    with pytest.raises(InputError, match="several test sets have items of the same genre"):
+        Domains(across="genre").run(two)
