@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _LEAST = 1e-4  # where the band that begins at 0 begins in a figure
-_FEW = 10  # tests below which a share is not drawn
+_FEW, _FEWEST = 10, 3  # tests below which a share is not drawn, and pairs of two domains
 
 
 def draw_calibration(conducted: Conducted, path: Path) -> None:
@@ -43,7 +43,7 @@ def _domains(figure: Figure, conducted: Conducted) -> None:
     rows = conducted.finding.tables["bands"]
     for k, (tested_on, other) in enumerate(dict.fromkeys((row["tested_on"], row["other"]) for row in rows)):
         of = [row for row in rows if (row["tested_on"], row["other"]) == (tested_on, other)]
-        shares(axes, of, k, named(f"{tested_on}, better on {other}", 40), least=1)
+        shares(axes, of, k, named(f"{tested_on}, better on {other}", 40), least=_FEWEST)
     frame(axes, "same better system elsewhere (%)")
 
 
@@ -54,9 +54,10 @@ def _calibration(figure: Figure, conducted: Conducted) -> None:
     known = [row for row in rows if row["expected"] is not None]
     axes.plot([middle(row) for row in known], [100 * row["expected"] for row in known], "_", color="#000000",
               markersize=7, markeredgewidth=1, label="expected of normal noise")
-    axes.axvspan(about["p_from"], about["p_to"], color="#777777", alpha=0.2, linewidth=0)
+    axes.axvspan(about["above"], about["up_to"], color="#777777", alpha=0.2, linewidth=0)
     if about["share"] is not None:
-        axes.annotate(f"{100 * about['share']:.1f} %", (middle(about), 45.5), ha="center", va="bottom", fontsize=6)
+        axes.annotate(f"{100 * about['share']:.1f} %", (middle(about), 0.02),
+                      xycoords=("data", "axes fraction"), ha="center", va="bottom", fontsize=6)
     frame(axes, "right (%)")
 
 
@@ -73,7 +74,7 @@ def shares(axes: Axes, rows: Sequence[Row], k: int, label: str, least: int = _FE
 
 def middle(row: Row) -> float:
     """Where a band is drawn: at its geometric mean."""
-    return float((max(row["p_from"], _LEAST) * row["p_to"]) ** 0.5)
+    return float((max(row["above"], _LEAST) * row["up_to"]) ** 0.5)
 
 
 def frame(axes: Axes, label: str) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _MARKS = ("o", "^", "s", "D", "v", "P")
 _GREY = "#777777"
-_SETTLED = 0.99  # confidence above which a pair is not what such a figure is about
+_SETTLED, _BEYOND = 0.99, 1.4  # confidence above which a pair is settled, and how far beyond the last other one to show
 
 
 def draw_thresholds(conducted: Conducted, path: Path) -> None:
@@ -75,12 +75,13 @@ def points(axes: Axes, rows: Sequence[Row], k: int, label: str) -> None:
 
 
 def frame(axes: Axes, rows: Sequence[Row], alpha: float, metric: str) -> None:
-    """Show what is of interest: gains up to the last that is not settled, and the level of significance."""
-    unsettled = [row["gain"] for row in rows if row["confidence"] < _SETTLED] or [row["gain"] for row in rows]
+    """Show what is of interest: gains up to some beyond the last that is not settled, and the level of significance."""
+    gains = [row["gain"] for row in rows]
+    unsettled = max((row["gain"] for row in rows if row["confidence"] < _SETTLED), default=max(gains))
     axes.axhline(1 - alpha, color=_GREY, linewidth=0.6, linestyle=":")
     axes.annotate(f"{1 - alpha:g}", (1, 1 - alpha), (2, 0), xycoords=("axes fraction", "data"),
                   textcoords="offset points", ha="left", va="center", fontsize=6)
-    axes.set_xlim(0, 1.05 * max(unsettled))
+    axes.set_xlim(0, min(_BEYOND * unsettled, 1.05 * max(gains)))
     axes.set_ylim(min([0.5, *(row["confidence"] for row in rows)]) - 0.01, 1.012)
     axes.set_xlabel(f"gain in {named(metric)}")
     axes.set_ylabel("1 - p, one-sided")

@@ -37,7 +37,9 @@ def _column(key: str, rows: list[Row]) -> Column:
 def _cell(value: Any) -> str:
     if isinstance(value, bool):
         return "yes" if value else ""
-    return f"{value:.4f}" if isinstance(value, float) else text(value)
+    if not isinstance(value, float):
+        return text(value)
+    return f"{value:.4f}" if abs(value) >= 0.1 else f"{value:.4g}"  # gains may be small numbers
 
 
 def _p_value(value: Any) -> str:

@@ -168,13 +168,13 @@ def _row(tests: Judged, low: float, high: float, resampled: _Resampled) -> Row:
     chosen = tests.within(low, high)
     n = int(chosen.sum())
     lowest, highest = resampled.interval(tests, chosen)
-    return {"p_from": low, "p_to": high, "tests": n, "right": int(tests.right[chosen].sum()),
+    return {"above": low, "up_to": high, "tests": n, "right": int(tests.right[chosen].sum()),
             "share": float(tests.right[chosen].mean()) if n else math.nan, "low": lowest, "high": highest,
             "expected": float(expected(tests.pairs.p[chosen], tests.ratios).mean()) if n else math.nan}
 
 
 def _reading(row: Row, tests: Judged, size: int, sets: int, units: int) -> list[str]:
-    about = f"p from {row['p_from']:.3g} to {row['p_to']:.3g}"
+    about = f"p from {row['above']:.3g} to {row['up_to']:.3g}"
     drawn = f"{counted(sets, 'test set')} of {size} units, drawn from the {units} at hand"
     said = [f"Of {len(tests.right)} tests on {drawn}, {row['tests']} have {about}; no share can be given."]
     if row["tests"]:

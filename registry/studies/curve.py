@@ -51,7 +51,7 @@ class Curve(Study):
         curves = [(key, list(rows)) for key, rows in groupby(sorted(pairs, key=_curve), key=_curve)]
         fitted = [row | {"fitted": float(value)} for _, rows in curves
                   for row, value in zip(rows, _fit(rows), strict=True)]
-        summary = [_row(test_set, group, rows, alpha) for (test_set, group), rows in curves]
+        summary = [_row(test_set, group, rows, alpha) for (test_set, _, group), rows in curves]
         return Finding({"curves": summary, "pairs": fitted}, _reading(summary, alpha), list(dict.fromkeys(warnings)))
 
 
@@ -65,8 +65,9 @@ def rising(gain: Floats, confidence: Floats) -> Floats:
     return curve
 
 
-def _curve(row: Row) -> tuple[str, str]:
-    return row["test_set"], row["group"] or "unknown"
+def _curve(row: Row) -> tuple[str, int, str]:
+    group = row["group"] or "unknown"
+    return row["test_set"], ("same", "different", "unknown").index(group.partition(" ")[0]), group
 
 
 def _fit(rows: list[Row]) -> Floats:

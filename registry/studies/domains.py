@@ -103,7 +103,7 @@ def _rows(case: Case, name: str, other: str, domains: dict[str, Board], gains: G
             shares = np.full(len(times), np.nan)
             shares[some] = times[some] @ right / times[some].sum(axis=1)
             lowest, highest = interval(shares, confidence)
-        yield {"tested_on": name, "other": other, "p_from": low, "p_to": high, "tests": n, "right": int(right.sum()),
+        yield {"tested_on": name, "other": other, "above": low, "up_to": high, "tests": n, "right": int(right.sum()),
                "share": float(right.mean()) if n else math.nan, "low": lowest, "high": highest}
 
 
@@ -111,13 +111,13 @@ def _reading(rows: Sequence[Row], alpha: float) -> list[str]:
     said = []
     for tested_on, other in dict.fromkeys((row["tested_on"], row["other"]) for row in rows):
         of = [row for row in rows if (row["tested_on"], row["other"]) == (tested_on, other)]
-        about = [row for row in of if row["p_from"] < alpha < row["p_to"]][:1]
-        known = [row for row in of if row["p_to"] <= alpha]
+        about = [row for row in of if row["above"] < alpha < row["up_to"]][:1]
+        known = [row for row in of if row["up_to"] <= alpha]
         tests, right = sum(row["tests"] for row in known), sum(row["right"] for row in known)
         if tests:
-            said.append(f"Of {counted(tests, 'pair')} with p up to {known[-1]['p_to']:.3g} on {tested_on} "
+            said.append(f"Of {counted(tests, 'pair')} with p up to {known[-1]['up_to']:.3g} on {tested_on} "
                         f"{100 * right / tests:.0f} % have the same better system on {other}"
-                        + "".join(f", and of {row['tests']} with p from {row['p_from']:.3g} to {row['p_to']:.3g} "
+                        + "".join(f", and of {row['tests']} with p from {row['above']:.3g} to {row['up_to']:.3g} "
                                   f"{100 * row['share']:.0f} %" for row in about if row["tests"]) + ".")
     said.append("Test sets of other domains are no samples of one population: the share falls short where systems are "
                 "differently good at them, and no p-value of the one speaks of the other.")

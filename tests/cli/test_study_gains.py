@@ -99,7 +99,7 @@ def test_sizes_that_there_are_not(entities, sizes):
 def test_calibration_on_test_sets_drawn_from_the_documents_at_hand(entities, tmp_path):
     options = ("calibration", "entities", "--size", 20, "--sets", 12, "--plot", "f.pdf")
     about, *bands = entities(*options, "--format", "json").json
-    assert (about["p_from"], about["p_to"]) == (pytest.approx(0.04), pytest.approx(0.06))
+    assert (about["above"], about["up_to"]) == (pytest.approx(0.04), pytest.approx(0.06))
     assert 0.9 * 12 * 28 < sum(row["tests"] for row in bands) <= 12 * 28
     assert all(row["right"] <= row["tests"] for row in bands)
     assert (bands[0]["tests"], bands[0]["share"]) == (0, None)  # 499 resamples give no p below 0.002

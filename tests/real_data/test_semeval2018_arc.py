@@ -5,11 +5,13 @@ two-sided, 10,000 shuffles).
 """
 
 import csv
+import itertools
 import math
 import random
 import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 from scipy import stats
 
@@ -128,3 +130,23 @@ def test_shuffled_lines_change_nothing(registry, data, tmp_path):
     for command in ("board", "pairs"):
         shuffled, straight = (registry(command, "--db", f"{name}.duckdb").stdout for name in ("shuffled", "straight"))
         assert shuffled == straight
+
+
+def test_the_threshold_is_that_of_normal_p_values(registry, data, answers):
+    """Berg-Kirkpatrick's rule on z-tests of the discordant items, here anew; some pairs may fall on the other side."""
+    gold, systems = answers
+    right = {name: [labels[key] == label for key, label in gold.items()] for name, labels in systems.items()}
+    borderline = []
+    for one, other in itertools.combinations(right.values(), 2):
+        differences = [a - b for a, b in zip(one, other, strict=True)]
+        gain = abs(sum(differences)) / len(gold)
+        error = math.sqrt((sum(map(abs, differences)) / len(gold) - gain**2) / len(gold))
+        if gain and 0.04 < stats.norm.sf(gain / error) < 0.06:
+            borderline.append(gain)
+    registry("apply", MANIFEST, "--root", data)
+    registry("score")
+    row = registry("study", "threshold", "semeval2018-arc", "--by", "kind", "--format", "json").json[0]
+    assert row["pairs"] == 230  # two of 22 systems are level
+    assert abs(row["borderline"] - len(borderline)) <= 2
+    assert row["threshold"] == pytest.approx(np.quantile(borderline, 0.95), abs=1 / len(gold))
+    assert row["fitted"] == pytest.approx(row["threshold"], abs=1 / len(gold))

@@ -29,8 +29,8 @@ def test_bands_are_right_as_often_as_a_known_population_makes_them(scores):
     finding = Calibration(size=size, sets=400).run(case_of(means(scores)))
     seen = 0
     for row in finding.tables["bands"][1:]:
-        if row["tests"] >= 20 and row["p_to"] <= 0.32:
-            low, high = stats.norm.isf((row["p_to"], row["p_from"]))
+        if row["tests"] >= 20 and row["up_to"] <= 0.32:
+            low, high = stats.norm.isf((row["up_to"], row["above"]))
             right, wrong = (stats.norm.cdf(high, mean) - stats.norm.cdf(low, mean) for mean in (r, -r))
             share = right / (right + wrong)
             assert abs(row["share"] - share) < 4 * np.sqrt(share * (1 - share) / row["tests"]) + 0.01
@@ -59,7 +59,7 @@ def test_systems_from_a_normal_population_are_right_as_the_closed_form_says():
     many = [row for row in finding.tables["bands"] if row["tests"] > 200 and not np.isnan(row["low"])]
     assert len(many) >= 5
     for row in many:
-        p = np.linspace(max(row["p_from"], 1e-4), min(row["p_to"], 0.5), 101)
+        p = np.linspace(max(row["above"], 1e-4), min(row["up_to"], 0.5), 101)
         closed = stats.norm.cdf(stats.norm.isf(p) * tau / np.hypot(tau, 1)).mean()
         assert row["low"] - 0.02 < closed < row["high"] + 0.02
 

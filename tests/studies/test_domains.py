@@ -27,7 +27,7 @@ def test_gains_carry_over_to_the_same_population_and_not_to_an_unlike_one():
     good = np.linspace(0.5, 0, 8)
     drawn = [means(RNG.normal(mean, 1, (400, 8))) for mean in (good, good, good[::-1])]
     finding = Domains(tested_on="set0").run(case_of(*drawn))
-    small = {row["other"]: row for row in finding.tables["bands"] if row["p_to"] == BANDS[1]}
+    small = {row["other"]: row for row in finding.tables["bands"] if row["up_to"] == BANDS[1]}
     assert small["set1"]["share"] == 1
     assert small["set2"]["share"] == 0
     assert small["set1"]["tests"] == small["set2"]["tests"] > 5

@@ -4,27 +4,23 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from registry.significance import Settings, StatisticMatrix
+from registry.significance import Execution, StatisticMatrix
 from registry.studies.study import Case, Parts
 
 
-class Unstored(Case):
-    """A case with settings of its own."""
-
-    settings = Settings(resamples=1000, seed=3)
-
-
-def case_of(*matrices, alpha=0.05):
+def case_of(*matrices, resamples=1000):
     """Boards of these matrices, whose systems are s0, s1, ..., each of a team of its own."""
-    boards = []
+    boards, attributes = [], {}
     for n, matrix in enumerate(matrices):
         systems = [SimpleNamespace(name=f"t{k}/s{k}@1", team=f"t{k}", system=f"s{k}")
                    for k in range(matrix.statistics.shape[1])]
+        attributes |= {system.name: {"team": system.team} for system in systems}
         place = SimpleNamespace(test_set=SimpleNamespace(name=f"set{n}"), facet=None)
         boards.append(SimpleNamespace(matrix=matrix, members=systems, items=np.arange(len(matrix.statistics)),
                                       place=place))
-    asked = SimpleNamespace(significance=SimpleNamespace(alpha=alpha, confidence=0.95))
-    return Unstored(tuple(boards), {}, asked, Parts())
+    asked = SimpleNamespace(significance=SimpleNamespace(
+        alpha=0.05, confidence=0.95, resamples=resamples, seed=3), execution=Execution())
+    return Case(tuple(boards), attributes, asked, Parts())
 
 
 def means(scores):
