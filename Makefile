@@ -4,7 +4,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 BIN := .venv/bin
 DEMO_DB := .venv/demo.duckdb
 
-.PHONY: demo test conformance validity fuzz benchmark docs gallery clean
+.PHONY: demo test conformance validity fuzz benchmark docs gallery studies clean
 
 demo: .venv/.installed
 	@rm -f $(DEMO_DB)
@@ -31,6 +31,9 @@ docs: .venv/.installed
 
 gallery: .venv/.installed
 	$(BIN)/python -m tests.gallery
+
+studies: .venv/.installed
+	$(BIN)/python -m tests.study_gallery
 
 conformance: .venv/.installed
 	$(BIN)/pytest -n auto tests/significance tests/real_data

@@ -24,8 +24,8 @@ from numpy.typing import NDArray
 from registry.errors import InputError, counted
 from registry.significance.draws import SETS, stream
 from registry.significance.matrix import Floats
-from registry.studies.drawn_sets import drawable, gains_of_sets
-from registry.studies.gains import Gains, bootstrap_warnings, joined, packed, unpacked
+from registry.studies.drawn_sets import drawable, gains_of_sets, warnings_of_sets
+from registry.studies.gains import Gains, joined, packed, unpacked
 from registry.studies.study import Case, Finding, Row, Study
 from registry.studies.threshold import DRAWS, interval, resampled_systems
 
@@ -73,7 +73,7 @@ class Calibration(Study):
         resampled = _Resampled(self.sets, len(whole), settings.seed, case.request.significance.confidence)
         rows = [_row(tests, low, high, resampled) for low, high in bands(alpha)]
         return Finding({"bands": rows}, _reading(rows[0], tests, size, self.sets, matrix.n_units),
-                       bootstrap_warnings(matrix))
+                       warnings_of_sets(matrix, size))
 
 
 @dataclass(frozen=True, eq=False)

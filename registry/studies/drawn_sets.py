@@ -14,7 +14,7 @@ import numpy as np
 from registry.errors import InputError
 from registry.significance import Settings, StatisticMatrix
 from registry.significance.matrix import Floats
-from registry.studies.gains import Gains, Places, all_gains, by_unit
+from registry.studies.gains import Gains, Places, all_gains, bootstrap_warnings, by_unit
 
 _ROOM = 2**26  # bytes of statistics that lie side by side
 
@@ -45,6 +45,11 @@ def of_sets(matrix: StatisticMatrix, sets: Places) -> StatisticMatrix:
 
     return replace(matrix, statistics=beside(matrix.statistics), runs=matrix.runs and tuple(
         runs[units] for units in sets for runs in matrix.runs))
+
+
+def warnings_of_sets(matrix: StatisticMatrix, size: int) -> list[str]:
+    """What a reader of p-values on test sets of so many units must be warned of."""
+    return bootstrap_warnings(of_sets(matrix, np.zeros((1, size), dtype=np.int64)))
 
 
 def gains_of_sets(matrix: StatisticMatrix, sets: Places, settings: Settings, alpha: float) -> Iterator[Gains]:

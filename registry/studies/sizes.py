@@ -20,8 +20,8 @@ from registry.significance import StatisticMatrix
 from registry.significance.draws import SETS, stream
 from registry.significance.matrix import Floats
 from registry.studies.curve import rising
-from registry.studies.drawn_sets import drawable, gains_of_sets
-from registry.studies.gains import Gains, Places, bootstrap_warnings, joined, packed, unpacked
+from registry.studies.drawn_sets import drawable, gains_of_sets, warnings_of_sets
+from registry.studies.gains import Gains, Places, joined, packed, unpacked
 from registry.studies.study import Case, Finding, Row, Study
 from registry.studies.threshold import borderline, carried, interval, near, percentile, resampled, resampled_systems
 
@@ -77,7 +77,7 @@ class Sizes(Study):
         larger, exponent = _larger(sizes, np.array(thresholds), case.request.significance.confidence)
         points = [point for size, part in zip(sizes, parts, strict=True) for point in _points(size, part)]
         return Finding({"sizes": rows, "larger": larger, "pairs": points}, _reading(rows, larger, exponent, alpha),
-                       _warnings(case, matrix))
+                       _warnings(case, matrix, sizes[0]))
 
     def _sizes(self, n: int) -> list[int]:
         if self.repetitions < 1 or not 0 < self.width < 1 or self.enough < 2:
@@ -178,10 +178,10 @@ def _points(size: int, part: dict[str, list[Gains]]) -> list[Row]:
             for gain, p in sorted(zip(first.gain.tolist(), first.p.tolist(), strict=True))]
 
 
-def _warnings(case: Case, matrix: StatisticMatrix) -> list[str]:
+def _warnings(case: Case, matrix: StatisticMatrix, least: int) -> list[str]:
     strata = ["strata are left out: smaller test sets are taken from all units"] \
         if case.board.matrix.strata is not None else []
-    return [*bootstrap_warnings(matrix), *strata]
+    return [*warnings_of_sets(matrix, least), *strata]
 
 
 def _reading(rows: list[Row], larger: list[Row], exponent: Row, alpha: float) -> list[str]:

@@ -95,8 +95,8 @@ class Threshold(Study):
         if len(rows) == 1:
             said[0] += f" No two groups of pairs are told apart by {self.by}."
         estimate = rows[0]["fitted"] if math.isnan(rows[0]["threshold"]) else rows[0]["threshold"]
-        if not math.isnan(estimate):
-            above, below = gains.where(gains.gain >= estimate), gains.where(gains.gain < estimate)
+        above, below = gains.where(gains.gain >= estimate), gains.where(gains.gain < estimate)  # nan: none
+        if len(above.p):
             said.append(f"Here {np.count_nonzero(above.p <= alpha)} of {counted(len(above.p), 'pair')} with a gain of "
                         f"{estimate:.4g} or more are significant, and {np.count_nonzero(below.p <= alpha)} of "
                         f"{len(below.p)} with a smaller one: a threshold replaces no test.")

@@ -91,6 +91,13 @@ def test_bands_are_those_of_the_paper_and_one_about_alpha():
     assert (BANDS[0], BANDS[-1]) == (0, 1)
 
 
+def test_small_test_sets_are_warned_of():
+    """The bootstrap rejects too often on fewer than 200 units, however many the population has."""
+    case = case_of(means(RNG.normal((0.1, 0), 1, (900, 2))))
+    assert Calibration(size=200, sets=2).run(case).warnings == []
+    assert "100 units are fewer than 200" in Calibration(size=100, sets=2).run(case).warnings[0]
+
+
 @pytest.mark.parametrize(("options", "scores"), [
     ({"size": 1}, RNG.random((9, 2))), ({"sets": 1}, RNG.random((9, 2))), ({}, np.ones((9, 2)))])
 def test_what_cannot_be_calibrated(options, scores):
