@@ -67,8 +67,9 @@ def rank_distributions(connection: Connection, task_row: AnyRow, request: Reques
         if reason := why_fixed(board.matrix):
             raise InputError(f"{board.place.name}: {reason}")
         ranked = [n for n, m in enumerate(board.members) if request.rank_baselines or m.kind != "baseline"]
-        resampled = resampled_scores(board.matrix.by_unit, _settings(request))[:, ranked]
-        shares = rank_frequencies(resampled, lower_is_better=board.matrix.lower_is_better)
+        resampled = resampled_scores(board.matrix.by_unit, _settings(request))
+        some = resampled if len(ranked) == len(board.members) else resampled[:, ranked]  # a copy is large
+        shares = rank_frequencies(some, lower_is_better=board.matrix.lower_is_better)
         found |= {f"{board.place.name}: {board.members[n].name}": of for n, of in zip(ranked, shares, strict=True)}
     return found
 

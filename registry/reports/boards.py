@@ -29,8 +29,9 @@ def board_table(board: Leaderboard) -> Table:
     columns = [Column("rank", "rank", plain, right=True)]
     columns += [] if ranks == "cluster" else [Column("range", HEADINGS[ranks], right=True)]
     columns += [Column("first", "first", _share, right=True)] if ranks == "bootstrap" else []
-    columns += [Column("cluster", "cluster", plain, right=True), Column("shown", "system"), Column("team", "team"),
-                Column("kind", "kind"), Column("score", "score", number(4), right=True)]
+    columns += [Column("cluster", "cluster", plain, right=True), Column("shown", "system")]
+    columns += [Column("team", "team")] if board.teams else []
+    columns += [Column("kind", "kind"), Column("score", "score", number(4), right=True)]
     columns += [Column("interval", "interval", right=True)] if any(row["interval"] for row in rows) else []
     columns += [Column("letters", "alike")] if board.decisions else []
     if any(of.runs > 1 for of in board.standings):

@@ -35,6 +35,7 @@ def write(path: Path, size: tuple[float, float], draw: Callable[[Figure], None],
     """
     try:
         import matplotlib as mpl
+        from matplotlib.backend_bases import get_registered_canvas_class
         from matplotlib.figure import Figure
     except ImportError:
         raise InputError("figures need matplotlib: pip install 'evalregistry[plot]'") from None
@@ -44,10 +45,12 @@ def write(path: Path, size: tuple[float, float], draw: Callable[[Figure], None],
     with mpl.rc_context({"svg.hashsalt": "evalregistry", "svg.fonttype": "path", "pdf.fonttype": 42,
                          "text.parse_math": False, "font.family": "DejaVu Sans", "font.size": font,
                          "axes.linewidth": 0.6, "xtick.major.width": 0.6, "ytick.major.width": 0.6}):
-        figure = Figure(figsize=size, layout="constrained")
+        figure = Figure(figsize=size, dpi=300 if size[0] <= COLUMN else 150, layout="constrained")
         draw(figure)
+        form = path.suffix.removeprefix(".")
+        canvas = get_registered_canvas_class(form)(figure)
         try:
-            figure.savefig(path, dpi=300 if size[0] <= COLUMN else 150, metadata=metadata)
+            getattr(canvas, f"print_{form}")(path, metadata=metadata)  # savefig draws everything twice
         except OSError as error:
             raise StoreError(path, f"cannot write the figure: {error.strerror}") from None
 

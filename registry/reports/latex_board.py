@@ -22,9 +22,9 @@ def latex_board(board: Leaderboard) -> str:
     named = len(board.standings) <= _NAMED and bool(board.decisions)
     intervals = [interval(of.ci_low, of.ci_high) for of in board.standings]
     ranges = [] if board.ranks == "cluster" else [HEADINGS[board.ranks].capitalize()]
-    headings = [*([""] if named else []), "Rank", *ranges, "System", "Team", escape(board.metric),
-                *(["Interval"] if any(intervals) else [])]
-    spec = "l" * named + "r" * (1 + len(ranges)) + "lll" + "r" * any(intervals)
+    headings = [*([""] if named else []), "Rank", *ranges, "System", *(["Team"] if board.teams else []),
+                escape(board.metric), *(["Interval"] if any(intervals) else [])]
+    spec = "l" * named + "r" * (1 + len(ranges)) + "l" * (2 + board.teams) + "r" * any(intervals)
     caption = [escape(f"{board.title}."), *map(escape, board.sentences)]
     caption += ["Superscripts name the systems that a score is significantly better than."] if named else []
     return environment(spec, headings, list(_rows(board, intervals, named=named)), " ".join(caption),
@@ -42,8 +42,8 @@ def _rows(board: Leaderboard, intervals: Sequence[str], *, named: bool) -> Itera
         row = [name(n)] if named else []
         row += ["--" if of.rank is None else str(of.rank)]
         row += [] if board.ranks == "cluster" else [rank_range(of, board.ranks).replace("-", "--")]
-        row += [escape(of.shown) + ("*" if of.late else ""), escape(of.team), _score(of, best, [
-            name(worse) for worse in board.beaten[n]] if named else [])]
+        row += [escape(of.shown) + ("*" if of.late else ""), *([escape(of.team)] if board.teams else [])]
+        row += [_score(of, best, [name(worse) for worse in board.beaten[n]] if named else [])]
         row += [intervals[n].replace("-", "$-$")] if any(intervals) else []
         yield " & ".join(row) + r" \\"
 

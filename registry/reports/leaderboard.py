@@ -127,6 +127,11 @@ class Leaderboard:
         """Which one it is, and by what it ranks."""
         return title(self.place)
 
+    @property
+    def teams(self) -> bool:
+        """Whether some system's team is not called as the system is, so that teams are worth a column."""
+        return any(of.team != of.system for of in self.standings)
+
     @cached_property
     def beaten(self) -> tuple[tuple[int, ...], ...]:
         """Whom the system at each place of the standings beats significantly, by their places."""

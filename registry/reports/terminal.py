@@ -7,14 +7,10 @@ the columns that name the rows once more.
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import takewhile
-from typing import TYPE_CHECKING
 
 from registry.reports.table import Column, Table, cells, visible
-
-if TYPE_CHECKING:
-    from rich.table import Table as RichTable
 
 _WIDTH = 200  # of a text file
 _FOLDED = 12  # characters that a text is folded to at most
@@ -28,30 +24,62 @@ def terminal_table(table: Table, width: int | None = None, *, color: bool = Fals
 
     columns, rows = cells(table)
     written = [["\n".join(map(visible, cell.split("\n"))) for cell in row] for row in rows]
-    console = Console(file=io.StringIO(), width=width or _WIDTH, force_terminal=color, no_color=not color,
-                      highlight=False)
+    out = io.StringIO()
+    console = Console(file=out, width=width or _WIDTH, force_terminal=color, no_color=not color, highlight=False)
     if table.title:
         console.print(Text(visible(table.title), style="bold"))
     for chosen in _blocks(columns, written, width or _WIDTH):
-        console.print(_grid([columns[n] for n in chosen], [[row[n] for n in chosen] for row in written]))
+        heading, *lines = _lines([columns[n] for n in chosen], [[row[n] for n in chosen] for row in written],
+                                 width or _WIDTH)
+        console.print()
+        console.print(Text(heading, style="bold"), soft_wrap=True)
+        out.writelines(f"{line}\n" for line in (*lines, ""))
     for caption in filter(None, (*table.captions, table.signature)):
         console.print(Text(visible(caption)), soft_wrap=True)
-    lines = console.file.getvalue()  # type: ignore[attr-defined]
-    return "\n".join(line.rstrip() for line in lines.split("\n"))
+    return "\n".join(line.rstrip() for line in out.getvalue().split("\n"))
 
 
-def _grid(columns: Sequence[Column], rows: Sequence[Sequence[str]]) -> RichTable:
-    from rich import box
-    from rich.table import Table as RichTable
+def _lines(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
+    """The headings, a rule, and the rows, of which some take several lines; texts are folded as far as is needed.
+
+    rich draws such tables as well, but takes five times as long, which is much for the pairs of 200 systems.
+    """
+    from rich.cells import cell_len, set_cell_size
+
+    headings = [visible(column.heading) for column in columns]
+    natural = [max(cell_len(line) for row in (headings, *rows) for line in row[n].split("\n"))
+               for n in range(len(columns))]
+    sizes = _folded(natural, [column.right for column in columns], width)
+    for row in (headings, None, *rows):
+        if row is None:
+            yield " " + "─" * (sum(sizes) + _BETWEEN * (len(sizes) - 1))
+            continue
+        parts = [_pieces(cell, size) for cell, size in zip(row, sizes, strict=True)]
+        for n in range(max(map(len, parts))):
+            pieces = [part[n] if n < len(part) else "" for part in parts]
+            yield " " + (" " * _BETWEEN).join(
+                " " * (size - cell_len(piece)) + piece if column.right else set_cell_size(piece, size)
+                for column, piece, size in zip(columns, pieces, sizes, strict=True))
+
+
+def _pieces(cell: str, size: int) -> list[str]:
+    """The lines of a cell of so many characters, broken at words where that is possible."""
+    from rich.cells import cell_len
+    from rich.console import Console
     from rich.text import Text
 
-    grid = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, header_style="bold")
-    for column in columns:
-        grid.add_column(Text(visible(column.heading)), justify="right" if column.right else "left",
-                        no_wrap=column.right, overflow="fold")
-    for row in rows:
-        grid.add_row(*map(Text, row))
-    return grid
+    if cell_len(cell) <= size and "\n" not in cell:
+        return [cell]
+    return [line.plain.rstrip() for line in Text(cell).wrap(Console(width=size), size, overflow="fold")]
+
+
+def _folded(natural: Sequence[int], right: Sequence[bool], width: int) -> list[int]:
+    """How wide the columns are where there is so much room: the widest texts give way first."""
+    room = width - 2 - _BETWEEN * (len(natural) - 1)
+    cap = max(natural)
+    while cap > 1 and sum(size if r else min(size, cap) for size, r in zip(natural, right, strict=True)) > room:
+        cap -= 1
+    return [size if r else min(size, cap) for size, r in zip(natural, right, strict=True)]
 
 
 def _blocks(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int) -> list[list[int]]:

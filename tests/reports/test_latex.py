@@ -3,6 +3,7 @@
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 
 import pytest
 
@@ -28,17 +29,25 @@ def test_rules_part_the_clusters_and_the_best_is_bold():
     body = written.split(r"\midrule", 1)[1]
     assert body.index("B &") < body.index(r"\midrule") < body.index("C &")
     assert body.count(r"\midrule") == 1
-    assert [r"\textbf" in row[5] for row in rows(written)] == [True, False, False, False]
+    assert [r"\textbf" in row[4] for row in rows(written)] == [True, False, False, False]
 
 
 def test_equal_best_scores_are_all_bold():
     written = latex_board(leaderboard(["A", "B", "C"], [0.9, 0.9, 0.8], significant=lambda a, b: False))
-    assert [row[5] for row in rows(written)] == [r"\textbf{0.9000}", r"\textbf{0.9000}", "0.8000"]
+    assert [row[4] for row in rows(written)] == [r"\textbf{0.9000}", r"\textbf{0.9000}", "0.8000"]
+
+
+def test_teams_have_a_column_where_they_are_not_called_as_the_systems_are():
+    board = leaderboard(["A", "B"])
+    assert "Team" not in latex_board(board)
+    (first, second) = board.standings
+    written = latex_board(replace(board, standings=(replace(first, team="Oak"), second)))
+    assert [row[3:5] for row in rows(written)] == [["A", "Oak"], ["B", "B"]]
 
 
 def test_superscripts_name_the_systems_that_are_beaten():
     written = latex_board(leaderboard(["A", "B", "C", "D"]))  # each differs from those two places below and more
-    assert [re.findall(r"superscript\{(\w+)\}", row[5]) for row in rows(written)] == [["cd"], ["d"], [], []]
+    assert [re.findall(r"superscript\{(\w+)\}", row[4]) for row in rows(written)] == [["cd"], ["d"], [], []]
     assert [row[0] for row in rows(written)] == ["a", "b", "c", "d"]
 
 

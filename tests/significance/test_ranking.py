@@ -85,6 +85,12 @@ def test_rank_frequencies_share_out_tied_places(rows, lower):
     assert found == pytest.approx(expected, abs=1e-12)
 
 
+def test_rank_frequencies_of_many_resamples_are_the_mean_of_those_of_a_few():
+    rows = np.random.default_rng(3).integers(0, 4, (1300, 5)).astype(float)
+    parts = [rank_frequencies(rows[at:at + 13]) for at in range(0, 1300, 13)]
+    assert rank_frequencies(rows) == pytest.approx(np.mean(parts, axis=0), abs=1e-12)
+
+
 def test_frequent_ranks_leave_out_half_of_the_rest_on_either_side():
     low, high = frequent_ranks(np.array([[0.02, 0.03, 0.9, 0.05], [0.03, 0.9, 0.07, 0.0], [1.0, 0, 0, 0]]), 0.95)
     assert list(zip(low.tolist(), high.tolist(), strict=True)) == [(2, 4), (1, 3), (1, 1)]
