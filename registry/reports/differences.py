@@ -12,6 +12,7 @@ from registry.reports.states import SETTINGS, State, Stood, Tested
 from registry.reports.table import Column, Table, number, p_value, text
 
 _OF_FAMILY = ("alpha", "correction")  # settings that leave raw p-values as they are
+_OF_RANKS = ("baselines", "version", "overall")  # what has no say in p-values at all
 
 
 @dataclass(frozen=True)
@@ -96,14 +97,24 @@ def _causes(before: State, after: State) -> dict[str, str]:
         versions = before.task_version, after.task_version
         named = f" (version {versions[0]}, then {versions[1]})" if versions[0] != versions[1] else ""
         found["gold"] = f"The gold was revised{named}."
+    elif before.task_version != after.task_version:
+        found["version"] = f"The task was of version {before.task_version}, and is of {after.task_version}."
     if before.metric_name != after.metric_name:
         found["metric"] = f"The metric was {before.metric_name}, and is {after.metric_name}."
     if before.n_items != after.n_items:
         found["items"] = f"{counted(before.n_items, 'item')} took part, and now {after.n_items} do."
+    elif before.n_units != after.n_units and before.settings["unit"] == after.settings["unit"]:
+        unit = after.settings["unit"]
+        found["units"] = f"There were {counted(before.n_units, unit)}, and are {after.n_units}."
     for name in SETTINGS:
         if before.settings[name] != after.settings[name]:
             was, now = ("none" if of.settings[name] is None else of.settings[name] for of in (before, after))
             found[name] = f"{name} was {was}, and is {now}."
+    for of, other, said in ((before, after, "Baselines were ranked, and are not"),
+                            (after, before, "Baselines were not ranked, and are")):
+        if names := [name for name, stood in of.systems.items() if stood.rank is not None
+                     and name in other.systems and other.systems[name].rank is None]:
+            found["baselines"] = f"{said}: {', '.join(names)}."
     if before.code != after.code:
         found["program"] = f"The program was of version {before.code}, and is of {after.code}."
     return found
@@ -132,7 +143,7 @@ def _moved(before: State, after: State, versions: set[str], causes: Mapping[str,
         elif was.score != now.score:
             why = ", ".join(key for key in ("gold", "metric", "items", "program") if key in causes) or "score"
         else:
-            settings = [key for key in causes if key in SETTINGS]
+            settings = [key for key in causes if key in (*SETTINGS, "baselines", "units")]
             why = ", ".join(["other systems"] if before.systems.keys() != after.systems.keys() or versions else
                             settings or ["other systems"])
         found.append(Moved(name, was, now, why))
@@ -148,7 +159,7 @@ def _changed(before: State, after: State, versions: set[str], causes: Mapping[st
         if versions & set(pair):
             why = "new version"
         elif was.p_value != now.p_value or was.difference != now.difference:
-            why = ", ".join(key for key in causes if key not in _OF_FAMILY) or "draws"
+            why = ", ".join(key for key in causes if key not in (*_OF_FAMILY, *_OF_RANKS)) or "draws"
         else:
             family = [f"family of {len(after.pairs)}"] if len(before.pairs) != len(after.pairs) else []
             why = ", ".join([*family, *(key for key in causes if key in _OF_FAMILY)]) or "other pairs"

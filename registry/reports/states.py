@@ -15,7 +15,7 @@ Place = tuple[str, str, str | None, str | None, str]
 
 # What a comparison was asked for, by the words for it.
 SETTINGS = ("test", "alternative", "unit", "runs", "strata", "alpha", "correction", "resamples", "seed", "interval",
-            "confidence")
+            "confidence", "overall")
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ class State:
     Attributes:
         place: Task, test set, track, facet and metric.
         signature: Identifies it.
-        metric_name: The metric with its options; `gold`: the digest of the gold, `task_version` under which it came;
-            `n_items`: how many take part; `code`: the version of the program.
+        metric_name: The metric with its options; `gold`: the digest of the gold; `task_version`: the task's; `n_items`,
+            `n_units`: how many take part, and of what is resampled or permuted; `code`: the version of the program.
         settings: What was asked for, by `SETTINGS`.
         systems: By `team/system`, best first.
         pairs: By the names of both, in alphabetical order.
@@ -60,6 +60,7 @@ class State:
     gold: str
     task_version: str
     n_items: int
+    n_units: int
     code: str
     settings: Mapping[str, Any]
     systems: Mapping[str, Stood]
@@ -98,8 +99,9 @@ def named(connection: Connection, name: str) -> State:
 
 _STATES = """
     SELECT task.slug AS task, test_set.name AS test_set, track.name AS track, c.facet, c.alias AS metric,
-        metric.name AS metric_name, gold.digest AS gold, gold.task_version, run.code_version AS code,
-        c.* EXCLUDE (facet), test_set.position AS test_set_position, task_metric.position AS metric_position
+        metric.name AS metric_name, gold.digest AS gold, run.code_version AS code,
+        c.* EXCLUDE (facet), o.test AS overall, test_set.position AS test_set_position,
+        task_metric.position AS metric_position
     FROM comparison AS c
     JOIN test_set USING (test_set_id)
     JOIN task USING (task_id)
@@ -107,6 +109,7 @@ _STATES = """
     JOIN task_metric ON task_metric.task_id = task.task_id AND task_metric.alias = c.alias
     JOIN gold_revision AS gold ON gold.gold_revision_id = c.gold_revision_id
     JOIN run ON run.run_id = c.run_id
+    LEFT JOIN overall_result AS o USING (comparison_id)
     LEFT JOIN track ON track.track_id = c.track_id"""
 
 
@@ -130,13 +133,19 @@ def _state(connection: Connection, row: Any) -> State:
             is_significant
         FROM comparison_pair JOIN pair_result USING (pair_result_id)
         WHERE comparison_id = :id ORDER BY position"""), {"id": row.comparison_id})
-    strata = re.search(r"\|strata:([^|]*)", row.signature)
     settings = {name: getattr(row, name) for name in SETTINGS if name != "strata"} | {
-        "strata": strata[1] if strata else None}
+        "strata": _signed(row.signature, "strata")}
+    version = str(_signed(row.signature, "task")).rpartition("@")[2]
     return State(
-        _place(row), row.signature, row.metric_name, row.gold, row.task_version, row.n_items, row.code, settings,
+        _place(row), row.signature, row.metric_name, row.gold, version, row.n_items, row.n_units, row.code, settings,
         {of.name: Stood(of.version, of.score, of.rank, of.rank_low, of.rank_high, of.cluster) for of in stood},
         dict(_pair(names, pair) for pair in tested))
+
+
+def _signed(signature: str, key: str) -> str | None:
+    """What a signature says of something; None where it says nothing."""
+    found = re.search(rf"\|{key}:([^|]*)", signature)
+    return found[1] if found else None
 
 
 def _pair(names: Mapping[int, str], pair: Sequence[Any]) -> tuple[tuple[str, str], Tested]:

@@ -74,6 +74,50 @@ def test_other_settings(registry, task, first):
     assert "no → yes" in registry("diff").stdout
 
 
+BASELINES = "[[submit]]\nfile = 'systems/b.tsv'\nsystem = 'b'\nkind = 'baseline'\n[board]\nrank_baselines = "
+
+
+def test_baselines_that_lose_their_ranks_and_get_them_back(registry, task):
+    """a is right of more than b, which is the baseline, and c, which is the second once b has no rank."""
+    task.extra = BASELINES + "true"
+    registry("run", task.write())
+    task.extra = BASELINES + "false"
+    registry("run", task.write())
+    found = changed(registry)
+    assert found["reasons"] == ["Baselines were ranked, and are not: b/b."]
+    assert whys(found) == {"a/a": "baselines", "b/b": "baselines", "c/c": "baselines"}
+    ranks = {of["system"]: (of["before"]["rank"], of["after"]["rank"]) for of in found["systems"]}
+    assert (ranks["b/b"], ranks["c/c"]) == ((2, None), (2, 2))
+    assert found["pairs"] == []
+    task.extra = BASELINES + "true"
+    registry("run", task.write())
+    assert changed(registry)["reasons"] == ["Baselines were not ranked, and are: b/b."]
+
+
+def test_a_new_version_of_the_task_alone(registry, task, first):
+    task.version = "2"
+    registry("run", task.write())
+    assert changed(registry)["reasons"] == ["The task was of version 1, and is of 2."]
+
+
+def test_a_test_of_all_systems_at_once(registry, task, first):
+    registry("compare", "--overall", "cochran")
+    found = changed(registry)
+    assert found["reasons"] == ["overall was none, and is cochran."]
+    assert (found["systems"], found["pairs"]) == ([], [])
+
+
+def test_other_clusters(registry, task, first):
+    registry("compare", "--unit", "cluster")
+    task.documents = {key: f"d{n // 3}" for n, key in enumerate(task.gold)}
+    before = registry("board", "--format", "json").json[0]["signature"]
+    task.version = "2"
+    registry("run", task.write())
+    registry("compare", "--unit", "cluster")
+    found = changed(registry, before.rpartition(":")[2])
+    assert found["reasons"] == ["The gold was revised (version 1, then 2).", "There were 3 clusters, and are 2."]
+
+
 def test_another_metric_under_the_same_name(registry, tmp_path):
     folder = shutil.copytree(ENTITIES, tmp_path / "entities")
     registry("run", folder / "task.toml")
