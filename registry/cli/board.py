@@ -9,14 +9,17 @@ import typer
 
 from registry.cli.console import say, show, show_boards
 from registry.cli.options import Db, MetricAlias, OutputFormat, TaskName, database
-from registry.errors import InputError
+from registry.errors import InputError, MismatchError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
+    from registry.evaluation.macro import MacroBoard
     from registry.reports.leaderboard import Leaderboard
     from registry.reports.leaderboard import Ranks as Convention
     from registry.reports.table import Table
+    from registry.store.catalog import AnyRow
 
 
 class Ranks(StrEnum):
@@ -48,33 +51,62 @@ def board(
     show_boards(_boards(task, metric, db, None if ranks is None else ranks.value), format_)
 
 
-def pairs(task: TaskName = None, metric: MetricAlias = None, db: Db = None, format_: OutputFormat = None) -> None:
+def pairs(
+    task: TaskName = None,
+    metric: MetricAlias = None,
+    wide: Annotated[bool, typer.Option("--wide", help=(
+        "The pairs of macro-averages over test sets, as `registry board --wide` shows them."))] = False,
+    db: Db = None,
+    format_: OutputFormat = None,
+) -> None:
     """Print every pair of systems with its p-values."""
     from registry.reports.boards import pair_tables
 
+    if wide:
+        from registry.reports.macro import macro_pair_table
+
+        found = [of for row in _tasks(task, metric, db) for of in _averages(row, metric, db)]
+        if not found:
+            raise MismatchError("no task here has several test sets to average over")
+        show([macro_pair_table(of) for of in found], format_)
+        return
     show(pair_tables(_boards(task, metric, db, "range")), format_)
 
 
 def _wide(task: str | None, metric: str | None, db: Path | None) -> list[Table]:
-    from registry.evaluation import declared_request
-    from registry.evaluation.averages import macro_averages
     from registry.evaluation.items import primary_metric
     from registry.reports.wide import wide_boards, wide_table
-    from registry.store import catalog
 
     found: list[Table] = []
     boards = _boards(task, metric, db, "range")
-    with database(db).reading() as connection:
-        for row in catalog.tasks(connection, task):
-            averages = macro_averages(connection, row, declared_request(
-                row, metrics=None if metric is None else (metric,)))
-            of_task = [board for board in boards if board.task == row.slug]
-            found += map(wide_table, wide_boards(of_task, averages, primary_metric(connection, row).alias))
+    for row in _tasks(task, metric, db):
+        of_task = [board for board in boards if board.task == row.slug]
+        with database(db).reading() as connection:
+            primary = primary_metric(connection, row).alias
+        found += map(wide_table, wide_boards(of_task, _averages(row, metric, db), primary))
     return found
 
 
+def _tasks(task: str | None, metric: str | None, db: Path | None) -> Sequence[AnyRow]:
+    """The tasks that are meant."""
+    from registry.store import catalog
+
+    with database(db).reading() as connection:
+        rows = catalog.tasks(connection, task)
+        catalog.check_metric(connection, rows, metric)
+        return rows
+
+
+def _averages(row: AnyRow, metric: str | None, db: Path | None) -> list[MacroBoard]:
+    from registry.evaluation import declared_request
+    from registry.evaluation.macro import macro_boards
+
+    with database(db).reading() as connection:
+        return list(macro_boards(connection, row, declared_request(
+            row, metrics=None if metric is None else (metric,))))
+
+
 def _boards(task: str | None, metric: str | None, db: Path | None, ranks: Convention | None) -> list[Leaderboard]:
-    from registry.errors import MismatchError
     from registry.reports.boards import stale
     from registry.reports.leaderboard import declared_leaderboards
     from registry.store import catalog

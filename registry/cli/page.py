@@ -102,8 +102,8 @@ def _contents(connection: Connection, row: AnyRow, items: int, ranks: Ranks | No
     """What a task's page holds: leaderboards, those by the primary metric first, and the items to look at."""
     from registry.errors import MismatchError
     from registry.evaluation import declared_request
-    from registry.evaluation.averages import macro_averages
     from registry.evaluation.items import most_disagreed, primary_metric
+    from registry.evaluation.macro import macro_boards
     from registry.evaluation.resolve import resolve_stored
     from registry.reports.boards import stale
     from registry.reports.leaderboard import declared_leaderboards
@@ -118,6 +118,6 @@ def _contents(connection: Connection, row: AnyRow, items: int, ranks: Ranks | No
     first = primary_metric(connection, row).alias
     boards.sort(key=lambda board: board.metric != first)
     task = resolve_stored(row.manifest, row.slug).manifest.task
-    averages = macro_averages(connection, row, declared_request(row))
+    averages = list(macro_boards(connection, row, declared_request(row)))
     return Contents(task.id, task.title, task.version, boards, most_disagreed(connection, row, items),
                     averages)

@@ -1,15 +1,13 @@
-"""Scores with intervals from resamples, whatever test the boards are compared by, and their averages over test sets."""
+"""Scores in resamples, whatever test the boards are compared by: their intervals, and their averages over boards."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
 
 import numpy as np
 from sqlalchemy import Connection
 
-from registry.evaluation.boards import Board, Place, load, places
+from registry.evaluation.boards import Board, load, places
 from registry.evaluation.requests import Request
 from registry.identity import digest_json
 from registry.significance import Settings
@@ -19,22 +17,6 @@ from registry.significance.runs import unfit_runs
 from registry.store.catalog import AnyRow
 
 Ends = tuple[float, float]
-
-
-@dataclass(frozen=True)
-class MacroAverage:
-    """The mean of one system's scores on several test sets, each counting the same; an interval's end may be nan.
-
-    `system` is `team/system`: versions may differ between test sets.
-    """
-
-    track: str | None
-    metric: str
-    test_sets: tuple[str, ...]
-    system: str
-    score: float
-    ci_low: float
-    ci_high: float
 
 
 def score_intervals(connection: Connection, task_row: AnyRow, request: Request) -> dict[str, dict[str, Ends]]:
@@ -53,40 +35,23 @@ def score_intervals(connection: Connection, task_row: AnyRow, request: Request) 
     return found
 
 
-def macro_averages(connection: Connection, task_row: AnyRow, request: Request) -> list[MacroAverage]:
-    """Average every metric over the test sets of each track, for the systems that took part in all of them.
+def averaged_scores(boards: Sequence[Board], chosen: Sequence[Sequence[int]], request: Request) -> Floats | None:
+    """The mean over boards of their systems' scores in resamples, [resamples, systems].
 
-    Units are resampled within each test set, independently of the other ones, so that the interval is that of the
-    mean over these test sets, not over others that there might be. There is no interval where one of the test sets
-    cannot be resampled.
+    Units are resampled within each board, independently of the other ones. None where one cannot be resampled.
+
+    Args:
+        boards: Of several test sets.
+        chosen: Which systems of each board, in the same order in all of them.
+        request: What is asked for.
     """
-    groups: dict[tuple[str | None, str], list[Place]] = {}
-    for place in list(places(connection, task_row, replace(request, facets={}))):
-        groups.setdefault((place.track, place.metric.alias), []).append(place)
-    found: list[MacroAverage] = []
-    for (track, metric), of_group in groups.items():
-        if len(of_group) > 1:
-            boards = [board for place in of_group if (board := load(connection, place, request.significance))]
-            found += _averages(track, metric, boards, request)
-    return found
-
-
-def _averages(track: str | None, metric: str, boards: list[Board], request: Request) -> Iterator[MacroAverage]:
-    at = [{f"{member.team}/{member.system}": n for n, member in enumerate(board.members)} for board in boards]
-    names = [name for name in at[0] if all(name in others for others in at)]
-    chosen = [[of_board[name] for name in names] for of_board in at]
-    scores = np.mean([board.scores[of_board] for board, of_board in zip(boards, chosen, strict=True)], axis=0)
-    ends = np.full((len(names), 2), np.nan)
-    if names and not any(map(_why_not, boards)):
-        total: Floats = np.zeros((request.significance.resamples, len(names)))
-        for board, of_board in zip(boards, chosen, strict=True):
-            drawn = resampled_scores(board.matrix.by_unit, _settings(request, board.place.test_set.name))
-            total += drawn[:, of_board]
-        ends = percentiles(total / len(boards), request.significance.confidence)
-    test_sets = tuple(board.place.test_set.name for board in boards)
-    for name, score, (low, high) in zip(names, scores.tolist(), ends.tolist(), strict=True):
-        undefined = math.isnan(score)
-        yield MacroAverage(track, metric, test_sets, name, score, *((math.nan,) * 2 if undefined else (low, high)))
+    if any(map(_why_not, boards)):
+        return None
+    total: Floats = np.zeros((request.significance.resamples, len(chosen[0])))
+    for board, of_board in zip(boards, chosen, strict=True):
+        drawn = resampled_scores(board.matrix.by_unit, _settings(request, board.place.test_set.name))
+        total += drawn[:, list(of_board)]
+    return total / len(boards)
 
 
 def _why_not(board: Board) -> str | None:

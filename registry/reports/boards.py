@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 from sqlalchemy import Connection, text
 
@@ -45,10 +46,17 @@ def board_table(board: Leaderboard) -> Table:
 def pair_table(board: Leaderboard) -> Table:
     """The pairs of a leaderboard with the rows of `PAIR_KEYS`; the better system is `system_a`."""
     pairs = [decision.row for decision in board.decisions]
-    rows = [{**row, "shown_a": a, "shown_b": b, "interval": interval(row["ci_low"], row["ci_high"]),
-             "shown_p": p_value(row["p_value"], row["log10_p"])}
+    rows = [{**row, "shown_a": a, "shown_b": b}
             for row, a, b in zip(pairs, shown_names(pairs, "_a"), shown_names(pairs, "_b"), strict=True)]
-    columns = [
+    return Table(rows, pair_columns(rows), board.title, board.sentences, PAIR_KEYS, board.signature)
+
+
+def pair_columns(rows: Sequence[dict[str, Any]]) -> list[Column]:
+    """What people see of pairs; completes their rows by it."""
+    for row in rows:
+        row |= {"interval": interval(row["ci_low"], row["ci_high"]),
+                "shown_p": p_value(row["p_value"], row["log10_p"])}
+    return [
         Column("shown_a", "system A"), Column("shown_b", "system B"), Column("score_a", "A", number(4), right=True),
         Column("score_b", "B", number(4), right=True), Column("difference", "A - B", number(4), right=True),
         *([Column("interval", "interval", right=True)] if any(row["interval"] for row in rows) else []),
@@ -58,7 +66,6 @@ def pair_table(board: Leaderboard) -> Table:
         *([Column("same_team", "team", lambda same: "same" if same else "")] if any(
             row["same_team"] for row in rows) else []),
     ]
-    return Table(rows, columns, board.title, board.sentences, PAIR_KEYS, board.signature)
 
 
 def pair_tables(boards: Sequence[Leaderboard]) -> list[Table]:

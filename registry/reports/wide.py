@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from registry.errors import counted
-from registry.evaluation.averages import MacroAverage
+from registry.evaluation.macro import MacroAverage, MacroBoard
 from registry.reports.boards import interval, places_left
 from registry.reports.leaderboard import Leaderboard, Standing, shown_names
 from registry.reports.table import Column, Table, number, text
@@ -25,7 +25,7 @@ class WideColumn:
         name: What it is called, which no other column is.
         better: Which way scores are better.
         board: The leaderboard; None for a macro-average.
-        cells: What each system has, by its name `team/system`; a macro-average has no ranks.
+        cells: What each system has, by its name `team/system`.
         said: What it rests on.
     """
 
@@ -35,17 +35,11 @@ class WideColumn:
     cells: Mapping[str, Standing | MacroAverage]
     said: str
 
-    @property
-    def ranked(self) -> bool:
-        """Whether ranks are left open in it; else intervals stand in their place."""
-        return any(part(cell, "rank_low") is not None for cell in self.cells.values())
-
     def beside(self, cell: Standing | MacroAverage | None) -> str:
-        """What stands beside a score, for people: the ranks that are left open, or the interval."""
-        if not self.ranked:
-            return interval(part(cell, "ci_low"), part(cell, "ci_high"))
-        low = part(cell, "rank_low")
-        return "" if low is None else places_left(low, part(cell, "rank_high"))
+        """What stands beside a score, for people: the ranks that are left open, and the interval of an average."""
+        low, ends = part(cell, "rank_low"), interval(part(cell, "ci_low"), part(cell, "ci_high"))
+        return " ".join(filter(None, ("" if low is None else f"({places_left(low, part(cell, 'rank_high'))})",
+                                      "" if self.board else ends)))
 
 
 @dataclass(frozen=True)
@@ -79,7 +73,7 @@ class WideBoard:
         return [*notes, *(["* came late."] if any(of.late for _, of in self.rows) else [])]
 
 
-def wide_boards(boards: Sequence[Leaderboard], averages: Sequence[MacroAverage], primary: str) -> list[WideBoard]:
+def wide_boards(boards: Sequence[Leaderboard], averages: Sequence[MacroBoard], primary: str) -> list[WideBoard]:
     """Put the leaderboards of a task side by side, a board for each track.
 
     Those by the primary metric come first, as rows are in their order; macro-averages come before what they average.
@@ -91,7 +85,7 @@ def wide_boards(boards: Sequence[Leaderboard], averages: Sequence[MacroAverage],
 
 
 def wide_table(board: WideBoard) -> Table:
-    """A wide board: a score in each cell, behind it the ranks left open, or of a macro-average the interval."""
+    """A wide board: a score in each cell, behind it the ranks left open, and of a macro-average the interval."""
     rows = [{"task": board.task, "track": board.track, "system": of.system, "team": of.team, "kind": of.kind,
              "shown": shown + ("*" if of.late else "")} | _cells(board.columns, name)
             for shown, (name, of) in zip(board.shown, board.rows, strict=True)]
@@ -105,13 +99,11 @@ def wide_table(board: WideBoard) -> Table:
     return Table(rows, columns, board.title, [families, *said, *more], keys)
 
 
-def _wide(boards: Sequence[Leaderboard], averages: Sequence[MacroAverage]) -> WideBoard:
+def _wide(boards: Sequence[Leaderboard], averages: Sequence[MacroBoard]) -> WideBoard:
     several = len({board.test_set for board in boards}) > 1
     columns = []
     for metric in dict.fromkeys(board.metric for board in boards):
-        of_metric = [average for average in averages if average.metric == metric]
-        better = next(board.better for board in boards if board.metric == metric)
-        columns += [_macro(of_metric, better)] if of_metric else []
+        columns += [_macro(average) for average in averages if average.metric == metric and average.averages]
         columns += [_column(board, several=several) for board in boards if board.metric == metric]
     systems: dict[str, Standing] = {}
     for board in boards:
@@ -129,18 +121,25 @@ def _wide(boards: Sequence[Leaderboard], averages: Sequence[MacroAverage]) -> Wi
 def _column(board: Leaderboard, *, several: bool) -> WideColumn:
     name = " ".join(filter(None, (board.test_set if several else None, board.facet, board.metric)))
     settings = board.comparison
-    corrected = "not corrected" if settings.correction == "none" else CORRECTIONS[settings.correction].title
     return WideColumn(
         name, board.better, board, {f"{of.team}/{of.system}": of for of in board.standings},
-        f"{corrected} over {counted(settings.family_size, 'pair')}, {settings.test}")
+        family(settings.correction, settings.family_size, settings.test))
 
 
-def _macro(averages: Sequence[MacroAverage], better: str) -> WideColumn:
-    (first, *_) = averages
+def _macro(board: MacroBoard) -> WideColumn:
+    asked = board.request.significance
+    tested = f"not tested: {board.untested}" if board.untested else family(
+        asked.correction, len(board.pairs), f"{asked.test} of units within each")
     return WideColumn(
-        f"macro {first.metric}", better, None, {of.system: of for of in averages},
-        f"the mean over the test sets {', '.join(first.test_sets)}, with percentile intervals of units resampled "
-        "within each; for systems that took part in all of them.")
+        f"macro {board.metric}", board.better, None, {of.system: of for of in board.averages},
+        f"the mean over the test sets {', '.join(board.test_sets)}, for systems that took part in all of them, with "
+        f"percentile intervals of units resampled within each; {tested}")
+
+
+def family(correction: str, pairs: int, test: str) -> str:
+    """How the p-values of a family of pairs are corrected, and by what they are tested."""
+    corrected = "not corrected" if correction == "none" else CORRECTIONS[correction].title
+    return f"{corrected} over {counted(pairs, 'pair')}, {test}"
 
 
 def part(cell: Standing | MacroAverage | None, name: str) -> Any:
@@ -154,8 +153,7 @@ def _cells(columns: Sequence[WideColumn], name: str) -> dict[str, Any]:
     for column in columns:
         cell = column.cells.get(name)
         found |= {_key(column, key): part(cell, key) for key in PARTS}
-        beside = column.beside(cell)
-        shown = number(4)(part(cell, "score")) + (f" ({beside})" if beside else "")
+        shown = " ".join(filter(None, (number(4)(part(cell, "score")), column.beside(cell))))
         found[f"{column.name} shown"] = text(None) if cell is None else shown
     return found
 

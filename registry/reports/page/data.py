@@ -10,8 +10,8 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from registry.evaluation.averages import MacroAverage
 from registry.evaluation.items import Said, Shown
+from registry.evaluation.macro import MacroBoard
 from registry.reports.boards import BOARD_KEYS, HEADINGS, interval, rank_range
 from registry.reports.latex import latex_table
 from registry.reports.latex_board import latex_board
@@ -29,7 +29,7 @@ Json = dict[str, Any]
 
 
 def page_data(task: Mapping[str, str], boards: Sequence[Leaderboard], items: Sequence[Shown],
-              averages: Sequence[MacroAverage] = ()) -> Json:
+              averages: Sequence[MacroBoard] = ()) -> Json:
     """Everything that a page shows.
 
     `task` has its id, title and version, `boards` those by the primary metric first, `items` the worst of each test set
@@ -96,7 +96,7 @@ def _pairs(board: Leaderboard) -> Json:
     return columns | numbers | facts | {"significant": "".join("01"[of.significant] for of in decisions)}
 
 
-def _wide(boards: Sequence[Leaderboard], averages: Sequence[MacroAverage]) -> Iterator[Json]:
+def _wide(boards: Sequence[Leaderboard], averages: Sequence[MacroBoard]) -> Iterator[Json]:
     """For every track that has several the leaderboards side by side."""
     for wide in wide_boards(boards, averages, boards[0].metric):
         if len(wide.columns) > 1:
@@ -118,7 +118,7 @@ def _wide_column(column: WideColumn, names: Sequence[str], boards: Sequence[Lead
     return found | {"figures": {
         **{key: _column(part(cell, key) for cell in cells) for key in PARTS},
         "printed": _column(number(4)(part(cell, "score")) for cell in cells),
-        "interval": _column(map(column.beside, cells))}}
+        "beside": _column(map(column.beside, cells))}}
 
 
 def _rounded(value: float | None, digits: int) -> float | None:

@@ -12,8 +12,8 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from registry import __version__
-from registry.evaluation.averages import MacroAverage
 from registry.evaluation.items import Shown
+from registry.evaluation.macro import MacroBoard
 from registry.reports.leaderboard import Leaderboard
 from registry.reports.page.data import embedded, page_data
 from registry.reports.table import number, visible
@@ -37,7 +37,7 @@ class Contents:
     version: str
     boards: Sequence[Leaderboard]
     items: Sequence[Shown] = ()
-    averages: Sequence[MacroAverage] = ()
+    averages: Sequence[MacroBoard] = ()
 
     @property
     def heading(self) -> str:

@@ -11,13 +11,13 @@ function wideColumn(wide, column) {
   const value = (key, n) => (place(n) == null ? null : at(of[key], place(n)));
   const beside = n => {
     const low = value("rank_low", n), high = value("rank_high", n);
-    return low == null ? (column.board == null ? value("interval", n) : "") : low === high ? `${low}` : `${low}-${high}`;
+    return column.board == null ? value("beside", n) : low == null ? "" : low === high ? `(${low})` : `(${low}-${high})`;
   };
   return {
     key: `by ${column.name}`, title: column.name, right: true, descending: column.better === "higher",
     value: n => value("score", n),
     cell: n => (place(n) == null ? "–" : [el(value("rank", n) === 1 ? "b" : "span", {}, value("printed", n).replace("-", "−")),
-      ...(beside(n) ? [" ", el("span", { class: "beside" }, `(${beside(n)})`)] : [])]),
+      ...(beside(n) ? [" ", el("span", { class: "beside" }, beside(n))] : [])]),
   };
 }
 
