@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from sqlalchemy import Connection, text
 
 from registry.errors import MismatchError, UnknownNameError
 from registry.evaluation.readings import Readings
+from registry.evaluation.resolve import resolve_stored
 from registry.items import Answer, Item, Tagged
 from registry.store import catalog, models
 from registry.store.catalog import AnyRow
@@ -75,7 +76,8 @@ def primary_metric(connection: Connection, task: AnyRow) -> AnyRow:
 class Said:
     """What the gold (`system` is None) or one run of a submission says of an item.
 
-    `right` tells whether its answers are the gold's, neither more nor fewer; None for texts, and for the gold.
+    `right` tells whether its answers are the gold's, neither more nor fewer; None for texts, and for the gold. `score`
+    is by the primary metric, `scores` by the aliases of all.
     """
 
     source: str
@@ -88,11 +90,16 @@ class Said:
     wrong: Sequence[str] = ()
     missed: Sequence[str] = ()
     text: str | None = None
+    track: str | None = None
+    scores: Mapping[str, float | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Shown:
-    """One item: where it is, its text if it has one, and what is said of it, the gold first."""
+    """One item: where it is, its text if it has one, and what is said of it, the gold first.
+
+    `facets` are those that it is on, `attribute=value`.
+    """
 
     task: str
     test_set: str
@@ -100,6 +107,7 @@ class Shown:
     metric: str
     text: str | None
     said: Sequence[Said]
+    facets: Sequence[str] = ()
 
 
 def shown(connection: Connection, task: AnyRow, key: str) -> list[Shown]:
@@ -136,16 +144,18 @@ def _shown(connection: Connection, readings: Readings, task: AnyRow, test_set: A
     """What is said of the items at some places of a test set's gold, in their order."""
     first, _ = catalog.item_ids(connection, test_set.gold_revision_id)
     metric = primary_metric(connection, task)
+    aliases = [of.alias for of in catalog.task_metrics(connection, task.task_id)]
     runs = connection.execute(text("""
-        SELECT ranked.team, ranked.system, source.replicate, ranked.scoring_id
+        SELECT ranked.team, ranked.system, ranked.track, source.replicate, ranked.scoring_id
         FROM ranked_submission AS ranked JOIN submission_source AS source USING (submission_id)
         WHERE ranked.test_set_id = :test_set AND ranked.scoring_id IS NOT NULL
         ORDER BY ranked.team, ranked.system, source.replicate"""), {"test_set": test_set.test_set_id}).all()
     item_ids = [first + at for at in places]
-    scores = {(row.item_id, row.scoring_id, row.replicate): row.score for row in connection.execute(text("""
-        SELECT item_id, scoring_id, replicate, score FROM item_score
-        WHERE task = :task AND metric = :metric AND test_set = :test_set AND list_contains(:items, item_id)"""),
-        {"task": task.slug, "metric": metric.alias, "test_set": test_set.name, "items": item_ids})}
+    scores = {tuple(row[:4]): row.score for row in connection.execute(text("""
+        SELECT item_id, scoring_id, replicate, metric, score FROM item_score
+        WHERE task = :task AND test_set = :test_set AND list_contains(:items, item_id)"""),
+        {"task": task.slug, "test_set": test_set.name, "items": item_ids})}
+    facets = _facets(connection, task, test_set)
     items = readings.items(connection, test_set.gold_revision_id) if places else []
     chosen = {item_id: items[at] for item_id, at in zip(item_ids, places, strict=True)}
     of_answers = {item_id: item for item_id, item in chosen.items() if not isinstance(item.gold, dict)}
@@ -154,11 +164,23 @@ def _shown(connection: Connection, readings: Readings, task: AnyRow, test_set: A
     found = []
     for (item_id, item), at in zip(chosen.items(), places, strict=True):
         said = answers[item_id] if item_id in answers else _said_of(item.gold, runs, [of_run[at] for of_run in texts])
-        scored = [replace(one, score=scores.get((item_id, run.scoring_id, run.replicate)))
-                  for one, run in zip(said[-len(runs):], runs, strict=True)] if runs else []
+        by_run = [{alias: scores.get((item_id, run.scoring_id, run.replicate, alias)) for alias in aliases}
+                  for run in runs]
+        scored = [replace(one, score=of_run[metric.alias], scores=of_run, track=run.track) for one, run, of_run in zip(
+            said[-len(runs):], runs, by_run, strict=True)] if runs else []
         of_tokens = " ".join(item.gold.tokens) if isinstance(item.gold, Tagged) else None
         found.append(Shown(task.slug, test_set.name, item.key, metric.alias, of_tokens,
-                           [*said[:len(said) - len(runs)], *scored]))
+                           [*said[:len(said) - len(runs)], *scored], facets.get(item_id, ())))
+    return found
+
+
+def _facets(connection: Connection, task: AnyRow, test_set: AnyRow) -> dict[int, list[str]]:
+    """The facets of a test set that each item is on."""
+    (declared,) = (of for of in resolve_stored(task.manifest, task.slug).manifest.test_set if of.name == test_set.name)
+    found: dict[int, list[str]] = {}
+    for name in declared.facets:
+        for item_id, value in catalog.item_attribute(connection, test_set.gold_revision_id, name).items():
+            found.setdefault(item_id, []).append(f"{name}={value}")
     return found
 
 

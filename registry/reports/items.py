@@ -22,7 +22,8 @@ def item_list(rows: Sequence[dict[str, Any]]) -> Table:
 def item_table(shown: Shown) -> Table:
     """One item: the gold and below it every run of every submission, side by side."""
     place = {"task": shown.task, "test_set": shown.test_set, "item": shown.item, "metric": shown.metric}
-    rows = [place | asdict(said) for said in shown.said]
+    rows = [place | {key: value for key, value in asdict(said).items() if key not in ("track", "scores")}
+            for said in shown.said]
     several = any(said.replicate for said in shown.said)
     of_text = any(said.text is not None for said in shown.said)
     keys = ["source", "team", "system", *(["replicate"] if several else []), "score",

@@ -1,8 +1,10 @@
 """Scores in the forms that competition platforms read, and leaderboards as the findings of WMT print them.
 
-Codabench reads `scores.json`, an object of numbers by the keys of its leaderboard's columns; CodaLab `scores.txt`, a
-line `key: number` for each; EvalAI what its `evaluate()` returns, a list of splits with their numbers by metric. None
-of them knows an undefined score: it is left out, and the cell stays empty.
+Codabench reads `scores.json`, an object of numbers by the keys of its leaderboard's columns (wiki, "Leaderboard
+Functionality"); CodaLab `scores.txt`, a line `key: number` for each, which it parts at the colon, and which Codabench
+reads as YAML where there is no `scores.json`; EvalAI what its `evaluate()` returns, a list of splits with their numbers
+by metric (documentation, "Writing Evaluation Script"). None of them knows an undefined score: it is left out, and the
+cell stays empty.
 """
 
 from __future__ import annotations
@@ -58,8 +60,10 @@ def codabench(scores: Sequence[Scored]) -> str:
 
 
 def codalab(scores: Sequence[Scored]) -> str:
-    """`scores.txt` of CodaLab."""
-    return "".join(f"{key}: {score!r}\n" for key, score in _by_key(scores).items())
+    """`scores.txt` of CodaLab, in numbers that YAML takes as such: it knows none with an exponent but no point."""
+    written = {key: repr(score) for key, score in _by_key(scores).items()}
+    return "".join(f"{key}: {digits if '.' in digits else digits.replace('e', '.0e')}\n"
+                   for key, digits in written.items())
 
 
 def evalai(scores: Sequence[Scored]) -> str:

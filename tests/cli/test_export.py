@@ -1,6 +1,7 @@
 """`registry export`: what competition platforms read."""
 
 import json
+import re
 
 import pytest
 
@@ -41,6 +42,15 @@ def test_several_test_sets_are_told_apart(registry, task):
     assert shown == {"test_acc": 5 / 6, "dev_acc": 0.5}
     assert registry("export", "small", "evalai", "--submission", "a/a").json == {
         "result": [{"test": {"acc": 5 / 6}}, {"dev": {"acc": 0.5}}]}
+
+
+@pytest.mark.parametrize("score", [0.1 + 0.2, 1e-5, 2.5e-7, 3e20, 0.0, -4.0])
+def test_scores_txt_is_read_in_lines_and_as_yaml(score):
+    """CodaLab parts each line at its colon; Codabench reads the file as YAML 1.1, whose numbers have a point."""
+    (line,) = codalab([Scored("test", "acc", score)]).splitlines()
+    key, value = line.split(":")
+    assert (key, float(value)) == ("acc", score)
+    assert re.fullmatch(r"[-+]?[0-9]+\.[0-9]*([eE][-+][0-9]+)?", value.strip())  # PyYAML's pattern of a float
 
 
 def test_undefined_scores_are_left_out():

@@ -148,7 +148,7 @@ def test_why_averages_are_not_tested(averaged, asked, said):
 def test_pairs_are_printed(averaged, registry):
     averaged()
     rows = registry("pairs", "--wide", "--format", "json").json
-    assert [(row["system_a"], row["system_b"], row["test_sets"]) for row in rows][0] == ("a/a", "c/c", "test dev")
+    assert (rows[0]["system_a"], rows[0]["system_b"], rows[0]["test_sets"]) == ("a/a", "c/c", "test dev")
     assert rows[0]["difference"] == pytest.approx(1 / 8)
     shown = registry("pairs", "--wide", "--format", "table").stdout
     assert "small: macro acc" in shown

@@ -134,35 +134,40 @@ def _column(values: Iterable[Any]) -> Any:
 
 
 def _items(items: Sequence[Shown]) -> Iterator[tuple[str, Json]]:
-    """For every test set the metric, who says something, and as many of its items as there is room for."""
+    """For every test set the metrics, who says something, and as many of its items as there is room for."""
     test_sets = list(dict.fromkeys(shown.test_set for shown in items))
     for test_set in test_sets:
         shown = [one for one in items if one.test_set == test_set]
         names, room = _names(shown), ITEM_BYTES // len(test_sets)
+        metrics = list(dict.fromkeys(metric for said in shown[0].said for metric in said.scores))
         kept = []
         for one in shown:
-            written = _item(one, {name: n for n, name in enumerate(names)})
+            written = _item(one, {name: n for n, name in enumerate(names)}, metrics)
             room -= len(embedded(written).encode())
             if room < 0:
                 break
             kept.append(written)
-        yield test_set, {"metric": shown[0].metric, "names": names, "items": kept}
+        yield test_set, {"metrics": metrics, "names": [name for name, _ in names],
+                         "tracks": _column(track for _, track in names), "items": kept}
 
 
-def _names(items: Sequence[Shown]) -> list[str]:
-    """Everybody who says something, by the name that people see."""
+def _names(items: Sequence[Shown]) -> list[tuple[str, str | None]]:
+    """Everybody who says something, by the name that people see, and on which track."""
     return list(dict.fromkeys(_name(said, items[0].said) for said in items[0].said if said.system is not None))
 
 
-def _name(said: Said, among: Sequence[Said]) -> str:
+def _name(said: Said, among: Sequence[Said]) -> tuple[str, str | None]:
     teams = {other.team for other in among if other.system == said.system}
     runs = {other.replicate for other in among if (other.team, other.system) == (said.team, said.system)}
     name = said.system if len(teams) == 1 else f"{said.team}/{said.system}"
-    return f"{name} (run {said.replicate})" if len(runs) > 1 else str(name)
+    return f"{name} (run {said.replicate})" if len(runs) > 1 else str(name), said.track
 
 
-def _item(shown: Shown, number: Mapping[str, int]) -> Json:
-    """An item: its text, its golds, and each different response with who gives it, in the order of the systems."""
+def _item(shown: Shown, number: Mapping[tuple[str, str | None], int], metrics: Sequence[str]) -> Json:
+    """An item: its text, its golds, and each different response with who gives it, in the order of the systems.
+
+    Scores are in the order of the metrics.
+    """
     answers: dict[str, int] = {}
 
     def said_of(said: Said) -> Any:
@@ -176,8 +181,8 @@ def _item(shown: Shown, number: Mapping[str, int]) -> Json:
         if said.system is None:
             golds.append([said.source, what])
         else:
-            key = json.dumps([what, said.score])
-            responses.setdefault(key, {"said": what, "score": _rounded(said.score, 6), "by": []})["by"].append(
+            scores = [_rounded(said.scores[metric], 6) for metric in metrics]
+            responses.setdefault(json.dumps([what, scores]), {"said": what, "scores": scores, "by": []})["by"].append(
                 number[_name(said, shown.said)])
-    return {"item": shown.item, "text": shown.text, "answers": list(answers), "gold": golds,
-            "responses": list(responses.values())}
+    return {"item": shown.item, "text": shown.text, "facets": list(shown.facets), "answers": list(answers),
+            "gold": golds, "responses": list(responses.values())}

@@ -6,14 +6,27 @@ let listed = STEP;
 
 const goldLabel = source => ({ gold: "gold", "gold source": "source" }[source] ?? source.replace(/^gold /, "reference "));
 
+// The items of a board: those on its facet, with the responses of its track and their scores by its metric.
+function itemsOf(board) {
+  const all = data.items[board.test_set];
+  if (!all) return null;
+  const metric = all.metrics.indexOf(board.metric);
+  const takesPart = n => (at(all.tracks, n) ?? "") === (board.track ?? "");
+  const items = all.items.filter(item => !board.facet || item.facets.includes(board.facet)).map(item => ({ ...item,
+    responses: item.responses.map(({ said, scores, by }) => ({ said, score: scores[metric], by: by.filter(takesPart) }))
+      .filter(({ by }) => by.length) }));
+  return { metric: board.metric, names: all.names, takesPart, items: items.filter(({ responses }) => responses.length > 1) };
+}
+
 function drawItems(board) {
-  const of = data.items[board.test_set];
-  byId("items").hidden = !of;
-  if (!of) return;
+  const of = itemsOf(board);
+  byId("items").hidden = !of?.items.length;
+  if (!of?.items.length) return;
   listed = STEP;
-  byId("items-what").textContent = `The ${of.items.length} items of ${board.test_set} on which responses differ most, ` +
-    `scored by ${of.metric}. Open one to see the gold and all responses.`;
-  const options = [["", "all"], ...of.names.map((name, n) => [String(n), name])];
+  const where = [board.test_set, board.track && `track ${board.track}`, board.facet].filter(Boolean).map(visible).join(", ");
+  byId("items-what").textContent = `${of.items.length === 1 ? "The item" : `The ${of.items.length} items`} of ${where} on which responses differ most, ` +
+    `scored by ${visible(of.metric)}. Open ${of.items.length === 1 ? "it" : "one"} to see the gold and all responses.`;
+  const options = [["", "all"], ...of.names.map((name, n) => [String(n), name]).filter(([n]) => of.takesPart(Number(n)))];
   byId("items-bar").replaceChildren(...[["Systems", "a"], ["and", "b"]].map(([label, side]) =>
     selectOf(label, options, view[side], value => {
       setView({ [side]: value });
@@ -26,7 +39,7 @@ function drawItems(board) {
 const byWhom = (item, n) => item.responses.findIndex(response => response.by.includes(n));
 
 function listItems(of) {
-  const chosen = [view.a, view.b].filter(side => side !== "" && of.names[side]).map(Number);
+  const chosen = [view.a, view.b].filter(side => side !== "" && of.names[side] && of.takesPart(Number(side))).map(Number);
   const fits = item => chosen.length < 2 || byWhom(item, chosen[0]) !== byWhom(item, chosen[1]);
   const items = of.items.filter(fits);
   const shown = items.slice(0, listed);

@@ -22,7 +22,7 @@ function drawPairs() {
 function draw(last) {
   hideTip();
   byId("main").setAttribute("aria-busy", "true");
-  const before = shown.board, board = chosenBoard(last);
+  const board = chosenBoard(last);
   const wide = view.show === "wide" ? wideOf(board.track) : undefined;
   shown = { board, listing: wide ? wideListing(wide) : boardListing(board) };
   setView({ show: wide ? "wide" : "",
@@ -36,7 +36,7 @@ function draw(last) {
   const rest = () => { // the table is painted first
     if (shown.board !== board) return;
     drawPairs();
-    if (before?.test_set !== board.test_set) drawItems(board);
+    drawItems(board);
     byId("main").setAttribute("aria-busy", "false");
   };
   requestAnimationFrame(() => setTimeout(rest));
