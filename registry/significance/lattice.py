@@ -131,19 +131,29 @@ def log_probability(vectors: Ints, region: Region) -> float:
     sums = _Sums(*_distinct(vectors))
     low, high = np.minimum(vectors, 0).sum(axis=0), np.maximum(vectors, 0).sum(axis=0)
     starts = region.thresholds(np.arange(low[1], high[1] + 1))
-    if not (starts <= high[0]).any():
+    runs = _runs(starts <= high[0], low[1])
+    if not runs:
         return -math.inf
     if len(vectors) <= 1000 and len(vectors) * np.prod(high - low + 1) <= SMALL:
         return _by_convolution(vectors, starts, low, high)
     if np.prod(np.minimum(18 * sums.deviations(np.zeros(2)), high - low) + 1) * len(sums.counts) > HOPELESS * MAX_WORK:
         raise TooLargeError
-    rim = 0.5 * (high > low)
-    tilt = sums.tilt_for(np.clip(_likeliest(sums, region, low, high), low + rim, high - rim))
-    for share in (1, 0.75, 0.5, 0.25, 0):  # less of it where few points lie near the boundary, so that it overshoots
-        found = _log_probability(sums, share * tilt, starts, low, high)
-        if found is not None:
-            return found
-    return -math.inf
+    found = -math.inf
+    for bound, run in sorted(((sums.log_rows(*run), run) for run in runs), reverse=True):
+        if bound > found + math.log(TOLERANCE):
+            found = float(np.logaddexp(found, _log_probability(sums, region, starts, run, low, high, beside=found)))
+            if found == -math.inf and len(runs) > 1:
+                raise TooLargeError  # rounding may have hidden it
+    return min(0.0, found)
+
+
+def _runs(reachable: NDArray[np.bool_], first: int) -> list[tuple[int, int]]:
+    """The first and the last row of every run of reachable ones.
+
+    A concave boundary may leave the lattice and come back: then there are two, with a likeliest point each.
+    """
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], reachable, [False]]))) + first
+    return [(int(begin), int(end) - 1) for begin, end in zip(edges[::2], edges[1::2], strict=True)]
 
 
 def _by_convolution(vectors: Ints, starts: Ints, low: Ints, high: Ints) -> float:
@@ -164,14 +174,45 @@ def _by_convolution(vectors: Ints, starts: Ints, low: Ints, high: Ints) -> float
     return math.log(tail) if tail > 0 else -math.inf
 
 
-def _log_probability(sums: _Sums, tilt: Floats, starts: Ints, low: Ints, high: Ints) -> float | None:
-    """Compute with this tilt; None where rounding hides the tail."""
+def _log_probability(sums: _Sums, region: Region, starts: Ints, run: tuple[int, int], low: Ints, high: Ints, *,
+                     beside: float) -> float:
+    """Compute the logarithm for a run of rows; -inf where there is nothing, or less than counts `beside` others.
+
+    Raises:
+        TooLargeError: See `log_probability`; also where rounding hides what might count.
+    """
+    rows = np.arange(low[1], high[1] + 1)
+    starts = np.where((rows >= run[0]) & (rows <= run[1]), starts, high[0] + 1)
+    rim = 0.5 * (high > low)
+    tilt = sums.tilt_for(np.clip(_likeliest(sums, region, run, low, high), low + rim, high - rim))
+    if _log_bound(sums, tilt, starts, low, high) < beside + math.log(TOLERANCE):
+        return -math.inf
+    for share in (1, 0.75, 0.5, 0.25, 0):  # less of it where few points lie near the boundary, so that it overshoots
+        found = _tilted(sums, share * tilt, starts, low, high)
+        if found is not None:
+            return found
+    if beside > -math.inf:
+        raise TooLargeError
+    return -math.inf
+
+
+def _log_bound(sums: _Sums, tilt: Floats, starts: Ints, low: Ints, high: Ints) -> float:
+    """A bound on the logarithm: no point of the region has more than exp(K(t) - t.x) times its tilted probability."""
     point = sums.mean(tilt)
-    # no point of the region weighs more, once the tilt is undone, than exp(-t.(x - point)) at its heaviest one
-    reachable = starts <= high[0]
+    return sums.log_scale(tilt, point) + _log_heaviest(tilt, point, starts, low, high)
+
+
+def _log_heaviest(tilt: Floats, point: Floats, starts: Ints, low: Ints, high: Ints) -> float:
+    """The largest -t.(x - point) of a point of the region: what undoing the tilt makes of it."""
     rows = np.arange(low[1], high[1] + 1)
     weights = tilt[0] * (np.maximum(starts, low[0]) - point[0]) + tilt[1] * (rows - point[1])
-    log_heaviest = -float(weights[reachable].min())
+    return -float(weights[starts <= high[0]].min())
+
+
+def _tilted(sums: _Sums, tilt: Floats, starts: Ints, low: Ints, high: Ints) -> float | None:
+    """Compute with this tilt; None where rounding hides the tail."""
+    point = sums.mean(tilt)
+    log_heaviest = _log_heaviest(tilt, point, starts, low, high)
     reach, centre = 9 * sums.deviations(tilt) + 12, np.rint(point)
     while True:
         first, last = (np.clip(centre + r, low, high).astype(np.int64) for r in (-np.floor(reach), np.floor(reach)))
@@ -212,14 +253,14 @@ def _weigh(masses: Floats, tilt: Floats, point: Floats, first: Ints, starts: Int
     return float((masses * weights).sum()), 1e-15 * float(spread * np.linalg.norm(weights))
 
 
-def _likeliest(sums: _Sums, region: Region, low: Ints, high: Ints) -> Floats:
-    """Search the region's boundary for the point of the least rate function, by golden sections over the rows.
+def _likeliest(sums: _Sums, region: Region, run: tuple[int, int], low: Ints, high: Ints) -> Floats:
+    """Search the region's boundary for the point of the least rate function, by golden sections over a run of rows.
 
     Any point gives the right probability; one near the likeliest gives it without loss of digits.
     """
     spread = sums.deviations(np.zeros(2))[1]
-    mean = (low + high) / 2
-    left, right = max(low[1], mean[1] - 40 * spread - 1), min(high[1], mean[1] + 40 * spread + 1)
+    mean = (low[1] + high[1]) / 2
+    left, right = (float(np.clip(mean + side * (40 * spread + 1), *run)) for side in (-1, 1))
 
     def boundary(row: float) -> Floats:
         return np.array([np.clip(region.threshold(row), low[0], high[0]), row])
@@ -296,6 +337,15 @@ class _Sums:
     def rate(self, point: Floats) -> float:
         """The rate function sup_t t.point - K(t), to a few digits."""
         return -self.log_scale(self.tilt_for(point), point)
+
+    def log_rows(self, first: int, last: int) -> float:
+        """Chernoff's bound on log P(second coordinate of B from `first` to `last`)."""
+        still = np.zeros(2)
+        mean = self.mean(still)[1]
+        if first <= mean <= last:
+            return 0.0
+        edge, sign = (first, 1) if first > mean else (last, -1)
+        return self.log_scale(self._turn(still, 1, float(edge), sign), np.array([0.0, edge]))
 
     def log_outside(self, tilt: Floats, first: Ints, last: Ints, low: Ints, high: Ints) -> float:
         """Chernoff's bound on log P_t(B outside the window from `first` to `last`), summed over its faces."""

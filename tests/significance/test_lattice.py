@@ -71,6 +71,36 @@ def test_transform_and_convolution_agree_in_two_dimensions(monkeypatch, shift):
     assert lattice.log_probability(vectors, region) == pytest.approx(convolved, abs=1e-12)
 
 
+class _Arch:
+    """A region whose boundary leaves the lattice in the middle and comes back: two tails, each with its own tilt."""
+
+    def __init__(self, top, at, bend):
+        self.top, self.at, self.bend = top, at, bend
+
+    def threshold(self, row):
+        return self.top - self.bend * (row - self.at) ** 2
+
+    def thresholds(self, rows):
+        return np.ceil(self.threshold(rows)).astype(np.int64)
+
+
+@pytest.mark.parametrize(("at", "bend"), [(-60, 0.0045), (20, 0.004), (75, 0.004), (160, 0.004), (37, 0.005)])
+def test_both_tails_of_a_concave_boundary_are_found(monkeypatch, at, bend):
+    """One may be all that counts, or either: rows at `at` have no point of the region, those on both sides have."""
+    rng = np.random.default_rng(1)
+    vectors = np.stack([rng.integers(-1, 3, 150), rng.integers(-6, 8, 150)], axis=1)
+    low, high = np.minimum(vectors, 0).sum(axis=0), np.maximum(vectors, 0).sum(axis=0)
+    region = _Arch(high[0] + 40, at, bend)
+    reached = region.thresholds(np.arange(low[1], high[1] + 1)) <= high[0]
+    assert reached[0]
+    assert reached[-1]
+    assert not reached.all()
+    monkeypatch.setattr(lattice, "SMALL", 2**40)
+    convolved = lattice.log_probability(vectors, region)
+    monkeypatch.setattr(lattice, "SMALL", 0)
+    assert lattice.log_probability(vectors, region) == pytest.approx(convolved, abs=1e-12)
+
+
 @given(st.lists(st.integers(-40, 40), min_size=30, max_size=60), st.floats(0, 0.9))
 def test_transform_and_convolution_agree_in_one_dimension(weights, share):
     threshold = int(share * sum(map(abs, weights)))
