@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import re
 import unicodedata
 import zlib
 from collections import Counter
@@ -32,6 +33,7 @@ MAX_LINES = 2**24  # each may become an answer, of some 150 bytes be it ever so 
 MAX_CELLS = 2**14  # of a line that are told apart; each takes some 60 bytes, be it ever so short
 MAX_MARKS = 30  # of one letter, where text is brought to NFC, as in the Stream-Safe Text Format (UAX #15, section 13)
 
+_CELL = re.compile(r"[^ \t]+")
 _LINES = 10**6  # with problems, which are remembered
 _BLOCK = 2**20  # bytes that are decoded and split into lines together
 _GZIP = b"\x1f\x8b"
@@ -128,7 +130,9 @@ class Document:
     def lines(self) -> Iterator[tuple[int, str]]:
         """Give every line with its number, counted from 1, without its line end (LF or CRLF); see `blocks`."""
         for number, block in self.blocks():
-            yield from enumerate(block.split("\n"), number)
+            lines = block.split("\n")
+            del block  # which may be one very long line
+            yield from enumerate(lines, number)
 
     def blocks(self) -> Iterator[tuple[int, str]]:
         """Give the text in blocks of whole lines, each with the number of its first line, counted from 1.
@@ -162,9 +166,10 @@ class Document:
                 for of_line, line in enumerate(block.split("\n"), number):
                     if len(line) > MAX_LINE:
                         raise self._too_long(f"{len(line):,}", of_line)
-            yield number, block
-            number += block.count("\n") + 1
-            at = end + 1
+            first, number, at = number, number + block.count("\n") + 1, end + 1
+            given = [block]
+            del block
+            yield first, given.pop()  # and keep no hold of it
 
     def _plain(self) -> bytes:
         """The bytes of the text: unfolded, not empty, without a byte-order mark."""
@@ -249,4 +254,11 @@ def split(line: str, separator: str) -> list[str]:
     """
     if separator == "tab":
         return line.split("\t", MAX_CELLS)
-    return [cell for cell in line.replace("\t", " ").split(" ", MAX_CELLS) if cell]
+    if len(line) < 2 * MAX_CELLS:  # which has room for no more
+        return _CELL.findall(line)
+    cells: list[str] = []
+    for cell in _CELL.finditer(line):
+        if len(cells) == MAX_CELLS:
+            return [*cells, line[cell.start():]]
+        cells.append(cell[0])
+    return cells

@@ -59,6 +59,17 @@ def test_a_small_file_unfolds_to_no_large_one(monkeypatch):
     assert len(lines(gzip.compress(b"x\n" * 2**19))) == 2**19
 
 
+@pytest.mark.parametrize("blanks", [" ", "\t ", "  "])
+def test_a_line_is_split_at_blanks_into_so_many_cells_and_the_rest(blanks, monkeypatch):
+    monkeypatch.setattr(document, "MAX_CELLS", 5)
+    for n in range(1, 9):
+        cells = [f"c\u00a0{k}" for k in range(n)]
+        line = f"{blanks}{blanks.join(cells)}{blanks}"
+        assert document.split(line, "whitespace") == (
+            cells if n <= 5 else [*cells[:5], blanks.join(cells[5:]) + blanks])
+    assert document.split(" \t", "whitespace") == []
+
+
 def test_a_line_without_end_is_refused_before_it_is_decoded(monkeypatch):
     monkeypatch.setattr(document, "MAX_LINE", 1000)
     monkeypatch.setattr(document, "_BLOCK", 100)
