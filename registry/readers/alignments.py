@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal
 from registry.errors import InputError, counted
 from registry.items import Answer, Item, Link, Links, Response
 from registry.readers.base import Reader
-from registry.readers.document import Document, split
+from registry.readers.document import Document, split, words
 
 Row = tuple[int, str, list[tuple[Link, bool]]]  # line, item, and links with whether they are sure
 
@@ -85,8 +85,9 @@ class _Alignments(Reader):
         row = None
         for row in self._rows(document):
             line, key, links = row
-            if twice := [link for link, count in Counter(link for link, _ in links).items() if count > 1]:
-                document.report(InputError(f"link {self._shown(twice[0])} stands twice; keep one", path=document.path,
+            if len({link for link, _ in links}) < len(links):
+                twice = next(link for link, count in Counter(link for link, _ in links).items() if count > 1)
+                document.report(InputError(f"link {self._shown(twice)} stands twice; keep one", path=document.path,
                                            line=line, item=key))
             yield row
         if row is None:
@@ -144,7 +145,7 @@ class Pharaoh(_Alignments):
         known: dict[str, tuple[Link, bool]] = {}  # the same few again and again: read, and kept, once
         for number, line in document.lines():
             links = []
-            for text in split(line, "whitespace"):
+            for text in words(line):
                 link = known.get(text)
                 try:
                     link = self._parse(text, document.path, number) if link is None else link

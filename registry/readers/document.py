@@ -262,3 +262,8 @@ def split(line: str, separator: str) -> list[str]:
             return [*cells, line[cell.start():]]
         cells.append(cell[0])
     return cells
+
+
+def words(line: str) -> Iterator[str]:
+    """What stands between runs of spaces and tabs in a line, one by one: all at once may take much memory."""
+    return (cell[0] for cell in _CELL.finditer(line))
