@@ -73,7 +73,7 @@ class Calibration(Study):
         resampled = _Resampled(self.sets, len(whole), settings.seed, case.request.significance.confidence)
         rows = [_row(tests, low, high, resampled) for low, high in bands(alpha)]
         return Finding({"bands": rows}, _reading(rows[0], tests, size, self.sets, matrix.n_units),
-                       warnings_of_sets(matrix, size))
+                       warnings_of_sets(case.board.matrix, size))
 
 
 @dataclass(frozen=True, eq=False)

@@ -36,7 +36,7 @@ def of_sets(matrix: StatisticMatrix, sets: Places) -> StatisticMatrix:
     """Test sets side by side: [units of a set, sets x systems, columns].
 
     Args:
-        matrix: By unit.
+        matrix: By unit. One of correlations takes one test set, as all its systems share the gold's values.
         sets: The units of each test set, [sets, units of a set]; a unit may be there several times.
     """
     def beside(statistics: Floats) -> Floats:
@@ -48,8 +48,9 @@ def of_sets(matrix: StatisticMatrix, sets: Places) -> StatisticMatrix:
 
 
 def warnings_of_sets(matrix: StatisticMatrix, size: int) -> list[str]:
-    """What a reader of p-values on test sets of so many units must be warned of."""
-    return bootstrap_warnings(of_sets(matrix, np.zeros((1, size), dtype=np.int64)))
+    """What a reader of p-values on test sets of so many units, taken out of a board's matrix, must be warned of."""
+    strata = [] if matrix.strata is None else ["strata are left out: test sets are taken from all units"]
+    return [*bootstrap_warnings(of_sets(drawable(matrix), np.zeros((1, size), dtype=np.int64))), *strata]
 
 
 def gains_of_sets(matrix: StatisticMatrix, sets: Places, settings: Settings, alpha: float) -> Iterator[Gains]:
@@ -66,8 +67,9 @@ def gains_of_sets(matrix: StatisticMatrix, sets: Places, settings: Settings, alp
         is undefined in many resamples.
     """
     systems = matrix.statistics.shape[1]
-    room = min(_ROOM // (8 * sets.shape[1] * matrix.statistics[0].size),
-               settings.execution.memory // (32 * settings.resamples * systems))
+    room = 1 if matrix.family == "pair" else min(
+        _ROOM // (8 * sets.shape[1] * matrix.statistics[0].size),
+        settings.execution.memory // (32 * settings.resamples * systems))
     for at in range(0, len(sets), some := max(1, room)):
         yield from _gains(of_sets(matrix, sets[at:at + some]), systems, settings, alpha)
 

@@ -6,7 +6,8 @@ the direction of the gain. All pairs share the resamples.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -32,7 +33,8 @@ class Gains:
         worse: Their other systems, [pairs].
         gain: By how much the better are better, above 0, [pairs].
         p: How likely so large a gain is if there is none, [pairs].
-        critical: The gain with which each pair, varying as it does, would be just significant, [pairs].
+        critical: The gain with which each pair, varying as it does, would be just significant, [pairs]; not finite
+            where that is undefined.
     """
 
     better: Places
@@ -53,14 +55,15 @@ def joined(sets: Sequence[Gains]) -> Gains:
 
 
 def packed(sets: Iterable[Gains]) -> list[Any]:
-    """The pairs of test sets, as JSON can keep them."""
-    return [[values.tolist() for values in (of.better, of.worse, of.gain, of.p, of.critical)] for of in sets]
+    """The pairs of test sets, as JSON can keep them: a critical gain that is undefined is None."""
+    return [[of.better.tolist(), of.worse.tolist(), of.gain.tolist(), of.p.tolist(),
+             [one if math.isfinite(one) else None for one in of.critical.tolist()]] for of in sets]
 
 
 def unpacked(kept: Iterable[Sequence[Any]]) -> list[Gains]:
     """The pairs of test sets again."""
     return [Gains(np.array(better, dtype=np.int64), np.array(worse, dtype=np.int64), np.array(gain), np.array(p),
-                  np.array(critical)) for better, worse, gain, p, critical in kept]
+                  np.array(critical, dtype=np.float64)) for better, worse, gain, p, critical in kept]
 
 
 def all_gains(matrix: StatisticMatrix, settings: Settings, alpha: float, within: int | None = None) -> Gains:
@@ -116,8 +119,7 @@ def values_of(case: Case, systems: Sequence[str], attribute: str) -> NDArray[np.
     known: set[str] = set().union(*(case.attributes[system] for system in systems))
     if attribute not in known:
         raise UnknownNameError("attribute of submissions", attribute, sorted(known))
-    of: Mapping[str, Mapping[str, str]] = case.attributes
-    return np.array([of[system].get(attribute) for system in systems], dtype=object)
+    return np.array([case.attributes[system].get(attribute) for system in systems], dtype=object)
 
 
 def alike(gains: Gains, values: NDArray[np.object_]) -> list[bool | None]:

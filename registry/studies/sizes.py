@@ -23,7 +23,16 @@ from registry.studies.curve import rising
 from registry.studies.drawn_sets import drawable, gains_of_sets, warnings_of_sets
 from registry.studies.gains import Gains, Places, joined, packed, unpacked
 from registry.studies.study import Case, Finding, Row, Study
-from registry.studies.threshold import borderline, carried, interval, near, percentile, resampled, resampled_systems
+from registry.studies.threshold import (
+    borderline,
+    carried,
+    interval,
+    near,
+    percentile,
+    resampled,
+    resampled_systems,
+    with_interval,
+)
 
 LARGER = (2, 4, 8)  # times the test set: where its thresholds are extended to
 POWER = 0.8
@@ -77,7 +86,7 @@ class Sizes(Study):
         larger, exponent = _larger(sizes, np.array(thresholds), case.request.significance.confidence)
         points = [point for size, part in zip(sizes, parts, strict=True) for point in _points(size, part)]
         return Finding({"sizes": rows, "larger": larger, "pairs": points}, _reading(rows, larger, exponent, alpha),
-                       _warnings(case, matrix, sizes[0]))
+                       warnings_of_sets(case.board.matrix, sizes[0]))
 
     def _sizes(self, n: int) -> list[int]:
         if self.repetitions < 1 or not 0 < self.width < 1 or self.enough < 2:
@@ -149,7 +158,8 @@ def _larger(sizes: Sequence[int], thresholds: Floats, confidence: float) -> tupl
     ends = [interval(of[:-1], confidence) for of in fitted]
     rows = [{"size": int(size), "fitted": float(of[-1]), "fitted_low": low, "fitted_high": high}
             for size, of, (low, high) in zip(targets, fitted[1:], ends[1:], strict=True)]
-    return rows, {"exponent": float(fitted[0, -1]), "low": ends[0][0], "high": ends[0][1]}
+    return rows, {"exponent": float(fitted[0, -1]), "exponent_low": ends[0][0],
+                  "exponent_high": ends[0][1]}
 
 
 def _power(sets: Sequence[Gains], matrix: StatisticMatrix, alpha: float) -> Row:
@@ -178,12 +188,6 @@ def _points(size: int, part: dict[str, list[Gains]]) -> list[Row]:
             for gain, p in sorted(zip(first.gain.tolist(), first.p.tolist(), strict=True))]
 
 
-def _warnings(case: Case, matrix: StatisticMatrix, least: int) -> list[str]:
-    strata = ["strata are left out: smaller test sets are taken from all units"] \
-        if case.board.matrix.strata is not None else []
-    return [*warnings_of_sets(matrix, least), *strata]
-
-
 def _reading(rows: list[Row], larger: list[Row], exponent: Row, alpha: float) -> list[str]:
     known = [row for row in rows if row["taken"] != _FIRST and not math.isnan(row["fitted"])]
     said = []
@@ -191,16 +195,14 @@ def _reading(rows: list[Row], larger: list[Row], exponent: Row, alpha: float) ->
         least, most = known[0], known[-1]
         falls = f"The threshold by the fit is {least['fitted']:.4g} with {least['size']} units and " \
                 f"{most['fitted']:.4g} with {most['size']}"
-        said.append(f"{falls}: it goes with the size to the power of {exponent['exponent']:.2f} "
-                    f"({exponent['low']:.2f} to {exponent['high']:.2f}); -0.5 is what variances that shrink with the "
-                    "size would make." if larger else f"{falls}.")
+        said.append(f"{falls}: it goes with the size to the power of {with_interval(exponent, 'exponent')}; -0.5 is "
+                    "what variances that shrink with the size would make." if larger else f"{falls}.")
         said += [f"With {row['size']} units {100 * row['power']:.0f} % of the pairs are significant in the direction "
                  f"of the whole test set, and {100 * row['wrong']:.1f} % against it."
                  for row in (least, most)[:len(known)]]
     if larger:
         said.append("Extended by that power, which nothing here can check: " + "; ".join(
-            f"{row['fitted']:.4g} ({row['fitted_low']:.4g} to {row['fitted_high']:.4g}) with {row['size']}"
-            for row in larger) + ".")
+            f"{with_interval(row, 'fitted')} with {row['size']}" for row in larger) + ".")
     said.append(f"p-values are one-sided, at {alpha:g}, and not corrected; random subsets share units, the more the "
                 "larger they are, and all come from this one test set.")
     return said

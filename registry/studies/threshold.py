@@ -105,17 +105,18 @@ class Threshold(Study):
         return said
 
     def _said(self, row: Row, about: str) -> str:
-        by_fit = (f"{_with_interval(row, 'fitted')} by the fit to {counted(row['near'], 'pair')}"
+        by_fit = (f"{with_interval(row, 'fitted')} by the fit to {counted(row['near'], 'pair')}"
                   if row["near"] >= self.enough else
                   f"no fit, for {counted(row['near'], 'pair is', 'pairs are')} near")
-        by_rule = (f"{_with_interval(row, 'threshold')} by the rule, from {row['borderline']} pairs with {about}"
+        by_rule = (f"{with_interval(row, 'threshold')} by the rule, from {row['borderline']} pairs with {about}"
                    if row["borderline"] >= self.enough else
                    f"no threshold by the rule, which needs {self.enough} pairs with {about} and finds "
                    f"{row['borderline']}")
         return f"{by_rule}; {by_fit}."
 
 
-def _with_interval(row: Row, name: str) -> str:
+def with_interval(row: Row, name: str) -> str:
+    """A threshold of a row as people read it, with its interval."""
     if math.isnan(row[f"{name}_low"]):
         return f"{row[name]:.4g} (no interval: it hangs on few systems)"
     return f"{row[name]:.4g} ({row[f'{name}_low']:.4g} to {row[f'{name}_high']:.4g})"
@@ -128,8 +129,7 @@ def borderline(gains: Gains, alpha: float, width: float) -> Gains:
 
 def near(gains: Gains) -> Gains:
     """The pairs whose gain is not far from their critical one."""
-    ratio = gains.gain / gains.critical
-    return gains.where((ratio > 1 / FAR) & (ratio < FAR))
+    return gains.where((gains.critical < FAR * gains.gain) & (gains.gain < FAR * gains.critical))
 
 
 def percentile(gains: Gains) -> float:

@@ -1,6 +1,7 @@
 """Many test sets tested at once give what the bootstrap gives on each of them alone."""
 
 import itertools
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -9,7 +10,8 @@ import pytest
 from registry.errors import InputError
 from registry.significance import Bootstrap, Execution, Settings, StatisticMatrix
 from registry.significance.correlated import PairMatrix
-from registry.studies.drawn_sets import drawable, gains_of_sets, of_sets
+from registry.studies.drawn_sets import drawable, gains_of_sets, of_sets, warnings_of_sets
+from registry.studies.gains import Gains, packed, unpacked
 from tests.benchmarks import bleu
 
 SETTINGS = Settings(resamples=600, seed=5)
@@ -48,6 +50,21 @@ def test_how_many_lie_side_by_side_changes_nothing(matrix):
         assert listed(one) == listed(other)
 
 
+def test_test_sets_of_correlations_have_their_own_gold_values():
+    gold = RNG.random(60)
+    predictions = gold[:, None] + RNG.normal(0, (0.2, 0.5, 1), (60, 3))
+    matrix = PairMatrix(np.stack([predictions, np.repeat(gold[:, None], 3, axis=1)], axis=2))
+    sets = RNG.integers(0, 60, (3, 30))
+    for units, gains in zip(sets, gains_of_sets(drawable(matrix), sets, SETTINGS, 0.1), strict=True):
+        alone = PairMatrix(matrix.statistics[units])
+        scores = [np.corrcoef(predictions[units, n], gold[units])[0, 1] for n in range(3)]
+        for (a, b), (gain, p, _) in listed(gains).items():
+            (one,) = Bootstrap().run(alone, [(a, b)], replace(SETTINGS, alternative="greater"))
+            assert gain == pytest.approx(scores[a] - scores[b])
+            assert p == one.p_value
+        assert len(gains.p) == 3
+
+
 def test_runs_go_with_their_units():
     runs = tuple(np.arange(12.0).reshape(3, 2, 2) + 100 * system for system in range(2))
     matrix = StatisticMatrix(np.stack([of.mean(axis=1) for of in runs], axis=1), lambda sums: sums[..., 0], runs=runs)
@@ -70,7 +87,14 @@ def test_pairs_without_a_gain_or_that_never_move_are_left_out():
 def test_strata_are_left_out_and_clusters_of_correlations_refused():
     matrix = StatisticMatrix(np.ones((4, 2, 1)), lambda sums: sums[..., 0], strata=np.array([0, 0, 1, 1]))
     assert drawable(matrix).strata is None
+    assert any("strata are left out" in warning for warning in warnings_of_sets(matrix, 4))
     with pytest.raises(InputError, match="do not add up over clusters"):
         drawable(PairMatrix(np.ones((4, 2, 2)), units=np.array([0, 0, 1, 1])))
     with pytest.raises(InputError, match="take --unit item"):
         drawable(replace(matrix, answers_to=np.arange(4)))
+
+
+def test_gains_are_kept_and_given_back():
+    gains = Gains(np.array([0]), np.array([1]), np.array([0.1]), np.array([0.2]), np.array([np.nan]))
+    (again,) = unpacked(json.loads(json.dumps(packed([gains]), allow_nan=False)))
+    assert str(listed(again)) == str(listed(gains))
