@@ -67,10 +67,10 @@ def gains_of_sets(matrix: StatisticMatrix, sets: Places, settings: Settings, alp
         is undefined in many resamples.
     """
     systems = matrix.statistics.shape[1]
-    room = 1 if matrix.family == "pair" else min(
-        _ROOM // (8 * sets.shape[1] * matrix.statistics[0].size),
-        settings.execution.memory // (32 * settings.resamples * systems))
-    for at in range(0, len(sets), some := max(1, room)):
+    room = min(_ROOM // (8 * sets.shape[1] * matrix.statistics[0].size),
+               settings.execution.memory // (32 * settings.resamples * systems))
+    some = 1 if matrix.family == "pair" else max(1, room)
+    for at in range(0, len(sets), some):
         yield from _gains(of_sets(matrix, sets[at:at + some]), systems, settings, alpha)
 
 

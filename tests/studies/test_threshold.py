@@ -85,6 +85,17 @@ def test_p_values_are_those_of_the_one_sided_bootstrap_and_critical_gains_decide
     assert 0 < (gains.p <= 0.1).sum() < 15
 
 
+def test_the_order_of_systems_changes_no_gain_and_no_threshold():
+    matrix, order = means(items=60, systems=8), [3, 7, 0, 5, 1, 6, 2, 4]
+    settings = Settings(resamples=500, seed=3)
+    one, other = all_gains(matrix, settings, 0.05), all_gains(matrix.of_systems(order), settings, 0.05)
+    by_pair = [{(names[a], names[b]): (gain, p, critical) for a, b, gain, p, critical in zip(
+        of.better, of.worse, of.gain, of.p, of.critical, strict=True)}
+        for of, names in ((one, range(8)), (other, order))]
+    assert by_pair[0] == by_pair[1]
+    assert carried(near(one)) == pytest.approx(carried(near(other)), rel=1e-12)
+
+
 def test_gains_are_positive_where_lower_is_better():
     scores = np.random.default_rng(2).normal([1, 2, 3], 1, (30, 3))
     matrix = StatisticMatrix(scores[:, :, None], lambda sums: sums[..., 0] / 30, lower_is_better=True)
