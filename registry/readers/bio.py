@@ -13,7 +13,7 @@ from registry.items import Answer, Item, Response, Span, Tagged
 from registry.readers.base import Reader
 from registry.readers.document import Document, split
 
-_ATTRIBUTE = re.compile(r"\s*([\w.-]+)\s*=\s*(.*?)\s*")
+_NAME = re.compile(r"[\w.-]+")
 
 Scheme = Literal["iob1", "iob2", "bioes", "bilou"]
 
@@ -136,8 +136,9 @@ class Bio(Reader):
                 continue
             cells = split(line, self.separator)
             if self.comment and not rows and line.startswith(self.comment):
-                if found := _ATTRIBUTE.fullmatch(line.removeprefix(self.comment)):
-                    attributes[found[1]] = found[2]
+                name, equals, value = line.removeprefix(self.comment).partition("=")
+                if equals and _NAME.fullmatch(name.strip()):
+                    attributes[name.strip()] = value.strip()
                     continue
                 if len(cells) != len(self.columns):
                     continue

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -13,10 +12,9 @@ from registry.items import Answer, AnswerSet, Item, Response
 from registry.readers.base import AnswerSetReader
 from registry.readers.delimited import Separator, read_cells, read_header
 from registry.readers.document import Document
+from registry.readers.tables import as_number
 
 ACCEPTED = "true"  # the one answer that there can be to a candidate
-
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 @dataclass(frozen=True, repr=False)
@@ -87,7 +85,7 @@ class Candidates(AnswerSetReader):
             if cell in self.unscored:
                 answers.append(Answer(key, AnswerSet(), line))
                 continue
-            score = float(cell) if _NUMBER.fullmatch(cell) else math.nan
+            score = as_number(cell, text=True)
             if not math.isfinite(score):
                 document.report(InputError(f"{self.score!r} is {cell!r}; expected a finite number, or what option "
                                            "'unscored' names", path=document.path, line=line, item=key))

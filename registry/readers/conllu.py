@@ -16,7 +16,6 @@ from registry.treebank import NO_WORD, Sentence, Token, Word, relation
 
 COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 
-_ATTRIBUTE = re.compile(r"#\s*([^=]*?)\s*=\s*(.*?)\s*")
 _BLANKS = re.compile("[ \u00a0\u1680\u2000-\u200a\u202f\u205f\u3000]")  # Unicode category Zs
 _NUMBER = re.compile(r"0|[1-9][0-9]{0,8}")
 _COMMON = {str(number): number for number in range(200)}  # what nearly all heads are
@@ -104,8 +103,10 @@ class Conllu(Reader):
         number, path = 0, document.path
         for number, line in document.lines():
             if line.startswith("#") and not rows:
-                if found := _ATTRIBUTE.fullmatch(line):
-                    (lasting if found[1] in _LASTING else own)[_LASTING.get(found[1], found[1])] = found[2]
+                name, equals, value = line[1:].partition("=")
+                if equals:
+                    name = name.strip()
+                    (lasting if name in _LASTING else own)[_LASTING.get(name, name)] = value.strip()
             elif line:
                 rows.append((number, self._cells(line, document, number)))
             elif not rows:

@@ -6,7 +6,6 @@ A segment is known by its document and its id in it; the document and what the f
 
 from __future__ import annotations
 
-import re
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,8 +17,6 @@ from registry.readers.base import SegmentReader
 from registry.readers.document import Document
 
 Side = Literal["source", "reference", "system"]
-
-_LINE_END = re.compile(r"\s*\n\s*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +47,7 @@ class Segment:
 
 def plain(text: str) -> str:
     """The text of a segment on one line."""
-    return (_LINE_END.sub(" ", text) if "\n" in text else text).strip()
+    return " ".join(filter(None, (line.strip() for line in text.split("\n"))))
 
 
 @dataclass(frozen=True, repr=False)

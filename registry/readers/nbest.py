@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -11,10 +12,10 @@ from registry.errors import InputError
 from registry.items import Answer, Item
 from registry.readers.base import SegmentReader
 from registry.readers.document import Document
+from registry.readers.tables import as_number
 
 _SEPARATOR = "|||"
 _WHOLE = re.compile(r"[0-9]{1,15}")
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 
 @dataclass(frozen=True, repr=False)
@@ -60,7 +61,7 @@ class NBest(SegmentReader):
             if wrong := self._wrong(cells):
                 document.report(InputError(wrong, path=document.path, line=number))
                 continue
-            score = float(cells[3]) if self.pick == "score" else 0.0
+            score = as_number(cells[3], text=True) if self.pick == "score" else 0.0
             yield number, str(int(cells[0]) - self.first_id + 1), cells[1], score
 
     def _wrong(self, cells: list[str]) -> str:
@@ -70,6 +71,6 @@ class NBest(SegmentReader):
         if not _WHOLE.fullmatch(cells[0]) or int(cells[0]) < self.first_id:
             return (f"{cells[0][:40]!r} is no id of a segment; expected a whole number from {self.first_id} (option "
                     "'first_id')")
-        if self.pick == "score" and (len(cells) < 4 or not _NUMBER.fullmatch(cells[3])):
+        if self.pick == "score" and (len(cells) < 4 or math.isnan(as_number(cells[3], text=True))):
             return 'the candidate has no score, which pick = "score" needs'
         return ""

@@ -17,7 +17,7 @@ from registry.readers.markup import MarkupReader, Segment, Side, plain
 
 _SIDES: dict[str, Side] = {"srcset": "source", "refset": "reference", "tstset": "system"}
 _TAG = re.compile(r"<(/?)(srcset|refset|tstset|doc|seg)\b([^<>]*)>", re.IGNORECASE)
-_ATTRIBUTE = re.compile(r"""([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=]+))""")
+_ATTRIBUTE = re.compile(r"""(?<![\w-])([\w-]+)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'=]+))""")
 _ENTITY = re.compile(r"&(lt|gt|quot|apos|amp);")
 _ENTITIES = {"lt": "<", "gt": ">", "quot": '"', "apos": "'", "amp": "&"}
 

@@ -21,7 +21,7 @@ from registry.readers.document import Document
 from registry.readers.json_lines import json_object
 from registry.readers.parquet import parquet_rows
 
-_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 T = TypeVar("T")
 
 

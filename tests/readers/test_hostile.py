@@ -7,7 +7,21 @@ import time
 import pytest
 
 from registry.errors import InputError
-from registry.readers import READERS, Bio, Candidates, Document, Labels, Problems, Responses, document
+from registry.readers import (
+    READERS,
+    Bio,
+    Candidates,
+    Conllu,
+    Document,
+    Labels,
+    Mtme,
+    NBest,
+    Problems,
+    Responses,
+    Scores,
+    Sgml,
+    document,
+)
 from tests.conftest import ROOT
 from tests.fuzz.seeds import seeds
 
@@ -79,6 +93,40 @@ def test_a_header_that_names_a_column_twice_among_many():
 @pytest.mark.parametrize("nested", [b"[" * 10**6, b'{"item":' * 10**6, b'{"item": "x", "label": ' + b"[" * 10**6])
 def test_deeply_nested_json(reader, nested):
     assert refused(reader.read_answers, nested, "not JSON: ") == 1
+
+
+LONG = 10**6  # of which the square is hours
+
+
+@pytest.mark.parametrize("cell", ["1" * LONG + "x", "1." + "0" * LONG + "x", "." + "1" * LONG + "e"])
+def test_a_number_without_end_that_is_none(cell):
+    for reader, text in ((Scores(), "item\tscore\na\t{}\n"), (Candidates(item=("item",), score="score"),
+                         "item\tscore\na\t{}\n"), (Mtme(), "a 1\na {}\n")):
+        assert refused_shortly(reader.read_answers, text.format(cell).encode()) == 2
+    assert refused_shortly(NBest(pick="score").read_answers, f"0 ||| a ||| ||| {cell}\n".encode()) == 1
+
+
+def refused_shortly(read, content):
+    begun = time.monotonic()
+    with pytest.raises(InputError) as caught:
+        read(Document("f", content))
+    assert time.monotonic() - begun < 30
+    return caught.value.line
+
+
+@pytest.mark.parametrize(("reader", "content", "read"), [
+    (Bio(scheme="iob2", comment="#"), f"# id = a{' ' * LONG}b\nx\tO\n", lambda item: item.key),
+    (Bio(scheme="iob2", comment="#"), f"#{' ' * LONG}id = s\nx\tO\n", lambda item: item.key),
+    (Conllu(), f"# newdoc id{' ' * LONG}x = d\n# sent_id = s\n1\ta\ta\tX\tX\t_\t0\troot\t_\t_\n\n",
+     lambda item: item.key),
+    (Sgml(), f'<refset><doc docid="d" {"a" * LONG}><seg id="1">a\n{" " * LONG}b\n</seg></doc></refset>\n',
+     lambda item: item.gold["gold"]),
+], ids=["value", "name", "conllu", "sgml"])
+def test_blanks_and_names_without_end_take_no_time(reader, content, read):
+    begun = time.monotonic()
+    (item,) = reader.read_gold({"gold": Document("f", content.encode())})
+    assert time.monotonic() - begun < 30
+    assert read(item) in ("s", "a b", f"a{' ' * LONG}b")
 
 
 def test_a_label_of_a_million_characters():
