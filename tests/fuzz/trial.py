@@ -16,8 +16,8 @@ from registry.readers import Document, Problems
 from tests.fuzz.mutations import mutated
 
 SECONDS = 20  # for a file of some 32 KiB, on a busy machine
-# bytes of memory, by the size of all files that are read together, by their lines (each is an object, which in the gold
-# has attributes, too), and anyway
+# bytes of memory, by the size of all files that are read together, by their lines (each is an object, maybe with a set,
+# and in the gold with attributes), and anyway
 TIMES, PER_LINE, PER_GOLD_LINE, BESIDES = 10, 300, 700, 2**18
 
 # what is wrong with a whole file has no line
