@@ -4,6 +4,7 @@ what all share   study (question, case, finding), conduct (found or made, and ke
 of gains         gains (what they look at), threshold, curve, sizes, calibration, domains
                  drawn_sets (many test sets at once)
 of dependence    correlation
+of test sets     replicability
 of rankings      candidates, ranking, repetitions: n-best lists, which commands of their own compute on demand
 """
 
@@ -11,11 +12,12 @@ from registry.studies.calibration import Calibration
 from registry.studies.correlation import Correlation
 from registry.studies.curve import Curve
 from registry.studies.domains import Domains
+from registry.studies.replicability import Replicability
 from registry.studies.sizes import Sizes
 from registry.studies.study import Study
 from registry.studies.threshold import Threshold
 
 STUDIES: dict[str, type[Study]] = {study.name: study for study in (
-    Correlation, Threshold, Curve, Sizes, Calibration, Domains)}
+    Correlation, Threshold, Curve, Sizes, Calibration, Domains, Replicability)}
 
-__all__ = ["STUDIES", "Calibration", "Correlation", "Curve", "Domains", "Sizes", "Study", "Threshold"]
+__all__ = ["STUDIES", "Calibration", "Correlation", "Curve", "Domains", "Replicability", "Sizes", "Study", "Threshold"]

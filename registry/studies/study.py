@@ -14,8 +14,10 @@ from typing import Any, ClassVar, Literal, TypeVar
 
 from registry.evaluation import Request
 from registry.evaluation.boards import Board
+from registry.evaluation.resolve import resolve_significance
 from registry.identity import canonical_json
-from registry.significance import Settings
+from registry.significance import PairTest, Settings
+from registry.store.catalog import AnyRow
 from registry.values import Value
 
 Row = dict[str, Any]
@@ -87,6 +89,11 @@ class Case:
         return board
 
     @property
+    def test(self) -> PairTest:
+        """The test of pairs that the task declares, or that is asked for in its place."""
+        return resolve_significance(self.request.significance)[0]
+
+    @property
     def settings(self) -> Settings:
         """The settings of tests, two-sided."""
         asked = self.request.significance
@@ -122,3 +129,10 @@ class Study(Value):
         Raises:
             InputError: It cannot be made of what there is.
         """
+
+
+def called(members: Sequence[AnyRow]) -> list[str]:
+    """The names of systems, with their teams' where two of them are called the same."""
+    names = [member.system for member in members]
+    return [f"{member.team}/{member.system}" if names.count(member.system) > 1 else member.system
+            for member in members]

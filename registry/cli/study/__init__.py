@@ -5,11 +5,17 @@ from __future__ import annotations
 import typer
 
 from registry.cli.console import RegistryGroup
-from registry.cli.study import dependence, gains
+from registry.cli.study import dependence, gains, test_sets
 
 app = typer.Typer(cls=RegistryGroup, no_args_is_help=True, rich_markup_mode=None, help=(
     "Analyse a task as the papers do: each study prints a table and what it means."))
 
-for command in (dependence.correlation, gains.threshold, gains.curve, gains.calibration):
+for command in (
+    gains.threshold,
+    gains.curve,
+    gains.calibration,
+    dependence.correlation,
+    test_sets.replicability,
+):
     app.command(name=command.__name__.rstrip("_").replace("_", "-"))(command)
 app.command(name="test-size")(gains.sizes)  # a function of that name would be a test

@@ -22,6 +22,8 @@ Resamples = Annotated[int | None, typer.Option("--resamples", help="Random draws
 Seed = Annotated[int | None, typer.Option("--seed", help="Of the random draws; else as the task declares.")]
 Alpha = Annotated[float | None, typer.Option("--alpha", help="The level of significance; else as the task declares.")]
 Unit = Annotated[str | None, typer.Option("--unit", help="item, or cluster; else as the task declares.")]
+TestName = Annotated[str | None, typer.Option("--test", metavar="TEST", help=(
+    "The significance test (`registry list tests`); else as the task declares."))]
 Shown = Annotated[str | None, typer.Option("--show", metavar="TABLE", help=(
     "Which of the study's tables to print; the first if none is given."))]
 Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help=(

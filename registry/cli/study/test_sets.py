@@ -1,0 +1,33 @@
+"""Studies that join several test sets: replicability."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from registry.cli.drawing import Memory, Workers
+from registry.cli.options import ChosenMetric, Db, DryRun, OutputFormat, TestSet, Track
+from registry.cli.study.asked import Alpha, Asked, Resamples, Seed, Shown, Task, TestName, Unit
+
+
+def replicability(
+    task: Task,
+    by: Annotated[str | None, typer.Option("--by", metavar="ATTRIBUTE", help=(
+        "Take the values of this item attribute, such as the fold of a cross-validation, for test sets."))] = None,
+    system: Annotated[list[str] | None, typer.Option("--system", metavar="NAME", help=(
+        "Only the pairs of these systems; all if none is given."))] = None,
+    metric: ChosenMetric = None, test_set: TestSet = None, track: Track = None, test: TestName = None,
+    unit: Unit = None, alpha: Alpha = None, resamples: Resamples = None, seed: Seed = None, shown: Shown = None,
+    db: Db = None, format_: OutputFormat = None, workers: Workers = None, memory: Memory = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Say on how many test sets each system beats another.
+
+    Partial conjunctions of one-sided tests, and the list of test sets with Holm's control (Dror et al. 2017).
+    """
+    from registry.studies import Replicability
+
+    settings = {"test": test, "unit": unit, "alpha": alpha, "resamples": resamples, "seed": seed}
+    Asked(task, metric, test_set, track, None, settings, db, format_, workers, memory, shown,
+          dry_run=dry_run).conduct(Replicability(by, tuple(system or ())))

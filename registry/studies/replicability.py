@@ -1,0 +1,149 @@
+"""On how many of several test sets is one system better than another (Dror et al. 2018, section 5; Dror et al. 2017)?
+
+A gain that is significant on one test set of many may be luck: with twenty of them, one is to be expected. Partial
+conjunctions say for each number of test sets whether the claim "better on at least so many" can be made.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import permutations
+from typing import Any, ClassVar
+
+import numpy as np
+
+from registry.errors import InputError, UnknownNameError, counted
+from registry.evaluation.boards import Board
+from registry.significance.conjunction import k_hat, listed, partial_conjunctions
+from registry.significance.matrix import Floats
+from registry.significance.multiplicity import adjust
+from registry.studies.study import Case, Finding, Row, Study, called
+
+
+@dataclass(frozen=True, repr=False)
+class Replicability(Study):
+    """On how many test sets, or values of an item attribute such as a fold, one system is better than another.
+
+    A claim has a direction: each ordered pair of systems is one, tested one-sided by the task's test. `systems` are
+    those that are compared; none: all.
+    """
+
+    name: ClassVar[str] = "replicability"
+    title: ClassVar[str] = "On how many test sets does one system beat another?"
+    citation: ClassVar[str] = "Dror et al. 2018, section 5; Dror et al. 2017; Benjamini and Heller 2008"
+    scope: ClassVar = "test sets"
+    by: str | None = None
+    systems: tuple[str, ...] = ()
+
+    @property
+    def facets_by(self) -> str | None:
+        """Its values are test sets of their own."""
+        return self.by
+
+    def run(self, case: Case) -> Finding:
+        """Test every ordered pair on every test set, and combine.
+
+        Raises:
+            InputError: There is one test set only, no two systems have two in common, or the test has no direction.
+        """
+        if len(case.boards) < 2:
+            raise InputError("there is one test set; name an item attribute whose values are taken for test sets "
+                             "(--by), such as the fold of a cross-validation")
+        test, alpha = case.test, case.request.significance.alpha
+        if test.is_one_sided:
+            raise InputError(f"{test!r} tests the direction of the gain, whichever it is; take --test permutation")
+        settings = replace(case.settings, alternative="greater")
+
+        def tested(n: int) -> list[list[Any]]:
+            matrix = case.boards[n].matrix.by_unit
+            if reason := test.unfit(matrix):
+                raise InputError(reason)
+            pairs = list(permutations(range(len(case.boards[n].members)), 2))
+            return [[None if math.isnan(number) else number for number in (result.difference, result.p_value)]
+                    for result in test.run(matrix, pairs, settings)]
+
+        parts = case.parts.each(range(len(case.boards)), tested)
+        claims = list(_claims(case.boards, parts, self.systems))
+        shown = [claim for claim in claims if (claim.differences > 0).any()]
+        names = [_test_set(board, self.by) for board in case.boards]
+        return Finding({"pairs": [claim.row(names, alpha) for claim in shown],
+                        "numbers": [row for claim in shown for row in claim.numbers(alpha)],
+                        "test_sets": [row for claim in shown for row in claim.test_sets(names, alpha)]},
+                       _reading(claims, alpha))
+
+
+@dataclass(frozen=True, eq=False)
+class _Claim:
+    """That one system is better than another, on those test sets that have both: their numbers, differences and p."""
+
+    better: str
+    worse: str
+    boards: list[int]
+    differences: Floats
+    p: Floats
+
+    def row(self, names: Sequence[str], alpha: float) -> Row:
+        on = [names[n] for n, is_listed in zip(self.boards, listed(self.p, alpha), strict=True) if is_listed]
+        return {"better": self.better, "than": self.worse, "test_sets": len(self.boards),
+                "scores_higher_on": int(np.count_nonzero(self.differences > 0)),
+                "k_bonferroni": int(k_hat(self.p, "bonferroni", alpha)),
+                "k_fisher": int(k_hat(self.p, "fisher", alpha)),
+                "listed": ", ".join(on)}
+
+    def numbers(self, alpha: float) -> Iterator[Row]:
+        both = zip(*(partial_conjunctions(self.p, how) for how in ("bonferroni", "fisher")), strict=True)
+        for u, (bonferroni, fisher) in enumerate(both, 1):
+            yield {"better": self.better, "than": self.worse, "on_at_least": u, "p_bonferroni": float(bonferroni),
+                   "p_fisher": float(fisher), "bonferroni": bool(bonferroni <= alpha), "fisher": bool(fisher <= alpha)}
+
+    def test_sets(self, names: Sequence[str], alpha: float) -> Iterator[Row]:
+        found = zip(self.boards, self.differences, self.p, adjust(self.p, "holm"), listed(self.p, alpha), strict=True)
+        for n, difference, p, p_holm, is_listed in found:
+            yield {"better": self.better, "than": self.worse, "test_set": names[n], "difference": float(difference),
+                   "p_value": float(p), "p_holm": float(p_holm), "listed": bool(is_listed)}
+
+
+def _claims(boards: Sequence[Board], parts: Sequence[Any], wanted: Sequence[str]) -> Iterator[_Claim]:
+    """Every ordered pair of systems that have two test sets in common, the better ones on the first test sets first."""
+    found: dict[tuple[str, str], list[tuple[int, float, float]]] = {}
+    known = {f"{m.team}/{m.system}": m for board in boards for m in board.members}
+    labels = dict(zip(known, called(list(known.values())), strict=True))
+    for system in wanted:
+        if system not in {*labels, *labels.values()}:
+            raise UnknownNameError("system", system, sorted(labels.values()))
+    for n, (board, part) in enumerate(zip(boards, parts, strict=True)):
+        names = [f"{m.team}/{m.system}" for m in board.members]
+        for pair, numbers in zip(permutations(names, 2), part, strict=True):
+            difference, p_value = (math.nan if number is None else float(number) for number in numbers)
+            found.setdefault(pair, []).append((n, difference, p_value))
+    several = {pair: of for pair, of in found.items() if len(of) > 1 and (
+        not wanted or all({system, labels[system]} & set(wanted) for system in pair))}
+    if not several:
+        raise InputError("no two of the systems have two test sets in common")
+    for (better, worse), of in several.items():
+        on, differences, p = zip(*of, strict=True)
+        yield _Claim(labels[better], labels[worse], list(on), np.array(differences), np.array(p))
+
+
+def _test_set(board: Board, by: str | None) -> str:
+    place = board.place
+    return str(place.test_set.name) if by is None or place.facet is None else f"{place.test_set.name}/{place.facet[1]}"
+
+
+def _reading(claims: Sequence[_Claim], alpha: float) -> list[str]:
+    sizes = {len(claim.boards) for claim in claims}
+    counts = [(int(k_hat(claim.p, "bonferroni", alpha)), len(claim.boards)) for claim in claims]
+    of = str(min(sizes)) if len(sizes) == 1 else f"{min(sizes)} to {max(sizes)}"
+    said = [
+        f"Of {counted(len(claims) // 2, 'pair')} on {of} test sets, one system is shown to be better on at least one "
+        f"test set in {sum(k > 0 for k, _ in counts)}, on all of them in {sum(k == n for k, n in counts)}.",
+        f"k is on how many test sets the claim holds at least. It is too large with a probability of at most "
+        f"{100 * alpha:g} % for each claim: by Bonferroni's combination whatever the test sets have in common, by "
+        "Fisher's only where they are independent, which folds of one data set are not.",
+        "A test set that is not listed is not shown to be one where the claim fails, and claims are not corrected for "
+        "the number of pairs."]
+    if any(np.isnan(claim.p).any() for claim in claims):
+        said.append("A test set where the test is undefined counts as one that shows nothing.")
+    return said
