@@ -13,6 +13,7 @@ import numpy as np
 
 from registry.families import RESOLUTION
 from registry.significance.base import Pair
+from registry.significance.influence import influences
 from registry.significance.matrix import Floats, StatisticMatrix
 from registry.significance.units import ROUNDING
 
@@ -40,14 +41,13 @@ class Clustering:
 def design_effect(matrix: StatisticMatrix, pair: Pair) -> Clustering:
     """Measure the clustering of the linearized difference of a pair.
 
-    The influence u of an item on the difference of scores is linear in its statistics: (n - F d) / D for each system
-    where the score F is a quotient N / D of sums of n and d, and the jackknife's, F less the score without the item,
-    for any other score. The intra-cluster correlation is that of a one-way analysis of variance with clusters of
-    unequal size (Donner and Koval 1980). The design effect (Kish 1965) is the ratio of C / (C - 1) times the sum of
-    squares of the C clusters' sums of u to n / (n - 1) times that of the n items' u. It reads as 1 + (m' - 1) ICC, with
-    m' = sum m^2 / n the size of the cluster in which a random item lies, which it nearly equals where influence does
-    not depend on a cluster's size. m copies of each item give m (n - 1) / (n - m), that is m for many items. Its root
-    is the factor by which a test of items understates the standard error.
+    What an item does to the difference of scores is its influence u (`registry.significance.influence`). The
+    intra-cluster correlation is that of a one-way analysis of variance with clusters of unequal size (Donner and Koval
+    1980). The design effect (Kish 1965) is the ratio of C / (C - 1) times the sum of squares of the C clusters' sums of
+    u to n / (n - 1) times that of the n items' u. It reads as 1 + (m' - 1) ICC, with m' = sum m^2 / n the size of the
+    cluster in which a random item lies, which it nearly equals where influence does not depend on a cluster's size.
+    m copies of each item give m (n - 1) / (n - m), that is m for many items. Its root is the factor by which a test of
+    items understates the standard error.
 
     Args:
         matrix: By item, with the cluster of each in `units`; not `by_unit`.
@@ -74,20 +74,15 @@ def design_effect(matrix: StatisticMatrix, pair: Pair) -> Clustering:
 
 
 def _influence(matrix: StatisticMatrix, pair: Pair) -> tuple[Floats, float]:
-    """The influence of every item on the difference, up to a factor, and how far rounding alone can move it."""
-    statistics = matrix.statistics[:, list(pair)]
+    """The influence of every item on the difference, and how far rounding alone can move it."""
+    items = replace(matrix.of_systems(pair), units=None)
+    influence: Floats = influences(items) @ np.array([1.0, -1.0])
     if matrix.quotient is None:
-        items = replace(matrix.of_systems(pair), units=None)
-        scores, without = items.scores(), items.jackknife()
-        change: Floats = (scores - without) @ np.array([1.0, -1.0])
-        return change, ROUNDING * float(np.abs(scores).max(initial=0))
-    over, under = (part[:, list(pair)] for part in matrix.parts)
+        return influence, ROUNDING * float(np.abs(items.scores()).max(initial=0))
+    over, under = items.parts
     things = under.sum(axis=0)
     if not things.all():
-        return np.full(len(statistics), np.nan), 0.0
-    shares = over / things
-    influences = shares - under * (shares.sum(axis=0) / things)
-    whole = np.array_equal(statistics, np.rint(statistics))
-    slack = ROUNDING * float(np.abs(shares).max(initial=0)) + (0 if whole else 4 * RESOLUTION / float(things.min()))
-    difference: Floats = influences[:, 0] - influences[:, 1]
-    return difference, slack
+        return influence, 0.0
+    whole = np.array_equal(items.statistics, np.rint(items.statistics))
+    kept = 0 if whole else 4 * RESOLUTION / float(things.min())
+    return influence, matrix.scale * (ROUNDING * float(np.abs(over / things).max(initial=0)) + kept)

@@ -143,6 +143,13 @@ class StatisticMatrix:
         over, under = (self.statistics @ np.array([c / math.gcd(*side) for c in side]) for side in self.quotient)
         return over, under
 
+    @property
+    def scale(self) -> float:
+        """What a quotient of sums of `parts` is multiplied by to be the score."""
+        assert self.quotient is not None
+        over, under = (math.gcd(*side) for side in self.quotient)
+        return over / under
+
     @cached_property
     def is_mean(self) -> bool:
         """Whether the score is the plain mean of the units' scores: a quotient with the same denominator in each."""

@@ -15,7 +15,6 @@ they are everywhere.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import reduce
@@ -59,9 +58,8 @@ class Studentized:
         own = np.stack([n, d, n * n, n * d, d * d], axis=-1)
         cross = np.stack([n[:, a] * n[:, b], n[:, a] * d[:, b], d[:, a] * n[:, b], d[:, a] * d[:, b]], axis=-1)
         columns = np.concatenate([side.reshape(len(n), -1) for side in (own, cross)], axis=1)
-        assert matrix.quotient is not None
-        scale = math.gcd(*matrix.quotient[0]) / math.gcd(*matrix.quotient[1])  # which `parts` leave out
-        return cls(columns, columns.sum(axis=0), a, b, -scale if matrix.lower_is_better else scale, alternative)
+        scale = -matrix.scale if matrix.lower_is_better else matrix.scale
+        return cls(columns, columns.sum(axis=0), a, b, scale, alternative)
 
     def observed(self) -> tuple[Floats, Floats]:
         """The difference of each pair and its standard error, [pairs] each."""

@@ -3,7 +3,7 @@
 what all share   study (question, case, finding), conduct (found or made, and kept)
 of gains         gains (what they look at), threshold, curve, sizes, calibration, domains
                  drawn_sets (many test sets at once)
-of dependence    correlation
+of dependence    correlation, dependence
 of test sets     replicability
 of rankings      candidates, ranking, repetitions: n-best lists, which commands of their own compute on demand
 """
@@ -11,6 +11,7 @@ of rankings      candidates, ranking, repetitions: n-best lists, which commands 
 from registry.studies.calibration import Calibration
 from registry.studies.correlation import Correlation
 from registry.studies.curve import Curve
+from registry.studies.dependence import Dependence
 from registry.studies.domains import Domains
 from registry.studies.replicability import Replicability
 from registry.studies.sizes import Sizes
@@ -18,6 +19,9 @@ from registry.studies.study import Study
 from registry.studies.threshold import Threshold
 
 STUDIES: dict[str, type[Study]] = {study.name: study for study in (
-    Correlation, Threshold, Curve, Sizes, Calibration, Domains, Replicability)}
+    Correlation, Dependence, Threshold, Curve, Sizes, Calibration, Domains, Replicability)}
 
-__all__ = ["STUDIES", "Calibration", "Correlation", "Curve", "Domains", "Replicability", "Sizes", "Study", "Threshold"]
+__all__ = [
+    "STUDIES", "Calibration", "Correlation", "Curve", "Dependence", "Domains", "Replicability", "Sizes", "Study",
+    "Threshold",
+]

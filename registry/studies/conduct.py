@@ -74,9 +74,8 @@ def conduct(database: Database, journal: Journal, task: str, study: Study, choic
     """
     with database.reading() as connection:
         (row,) = catalog.tasks(connection, task)
-        alias = _metric(connection, row, choice.metric)
-        request = ask(row, alias)
         cases = [_Case.of(connection, row, study, boards, request)
+                 for alias in _metrics(connection, row, choice.metric, study) for request in (ask(row, alias),)
                  for boards in _joined(connection, row, request, study, choice)]
     return [case.conduct(database, journal, dry_run=dry_run, progress=progress) for case in cases]
 
@@ -165,10 +164,13 @@ class _Keeping:
         self._new, self._last = {}, time.monotonic()
 
 
-def _metric(connection: Connection, task: AnyRow, alias: str | None) -> str:
+def _metrics(connection: Connection, task: AnyRow, alias: str | None, study: Study) -> list[str]:
+    """The metric that is chosen; else all, or the primary one."""
     catalog.check_metric(connection, [task], alias)
     declared = catalog.task_metrics(connection, task.task_id)
-    return alias or str(next((m.alias for m in declared if m.is_primary), declared[0].alias))
+    if alias is None and study.every_metric:
+        return [metric.alias for metric in declared]
+    return [alias or next((m.alias for m in declared if m.is_primary), declared[0].alias)]
 
 
 def _joined(connection: Connection, task: AnyRow, request: Request, study: Study,

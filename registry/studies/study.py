@@ -12,11 +12,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeVar
 
+import numpy as np
+
 from registry.evaluation import Request
 from registry.evaluation.boards import Board
 from registry.evaluation.resolve import resolve_significance
 from registry.identity import canonical_json
-from registry.significance import PairTest, Settings
+from registry.significance import CORRECTIONS, PairTest, Settings
+from registry.significance.multiplicity import adjust
 from registry.store.catalog import AnyRow
 from registry.values import Value
 
@@ -93,6 +96,12 @@ class Case:
         """The test of pairs that the task declares, or that is asked for in its place."""
         return resolve_significance(self.request.significance)[0]
 
+    def adjusted(self, p: Sequence[float]) -> list[float]:
+        """Adjust the p-values of a board's pairs by its correction; by Holm's where that adjusts draws instead."""
+        correction = CORRECTIONS[self.request.significance.correction]
+        found: list[float] = adjust(np.array(p), correction.name if correction.function else "holm").tolist()
+        return found
+
     @property
     def settings(self) -> Settings:
         """The settings of tests, two-sided."""
@@ -108,6 +117,7 @@ class Study(Value):
 
     `title` says what it asks, `citation` where the method comes from. A study of scope `board` looks at every board by
     itself, one of scope `test sets` at the boards of a metric and track together. `least` is how many systems it needs.
+    `every_metric` tells that it is made for each metric where none is chosen, not only for the primary one;
     `facets_by` is an item attribute whose values it takes for test sets of their own.
     """
 
@@ -116,6 +126,7 @@ class Study(Value):
     citation: ClassVar[str]
     scope: ClassVar[Literal["board", "test sets"]] = "board"
     least: ClassVar[int] = 2
+    every_metric: ClassVar[bool] = False
 
     @property
     def facets_by(self) -> str | None:

@@ -15,6 +15,7 @@ for command in (
     gains.curve,
     gains.calibration,
     dependence.correlation,
+    dependence.dependence,
     test_sets.replicability,
 ):
     app.command(name=command.__name__.rstrip("_").replace("_", "-"))(command)

@@ -1,10 +1,10 @@
-"""Studies of what depends on what: correlation."""
+"""Studies of what depends on what: correlation of systems, dependence of items."""
 
 from __future__ import annotations
 
 from registry.cli.drawing import Memory, Workers
 from registry.cli.options import ChosenMetric, Db, DryRun, Facet, OutputFormat, TestSet, Track
-from registry.cli.study.asked import Alpha, Asked, Resamples, Seed, Shown, Task, Unit
+from registry.cli.study.asked import Alpha, Asked, Resamples, Seed, Shown, Task, TestName, Unit
 
 
 def correlation(
@@ -22,3 +22,21 @@ def correlation(
     settings = {"unit": unit, "alpha": alpha, "resamples": resamples, "seed": seed}
     Asked(task, metric, test_set, track, facet, settings, db, format_, workers, memory, shown,
           dry_run=dry_run).conduct(Correlation())
+
+
+def dependence(
+    task: Task, metric: ChosenMetric = None, test_set: TestSet = None, track: Track = None, facet: Facet = None,
+    test: TestName = None, alpha: Alpha = None, resamples: Resamples = None, seed: Seed = None, shown: Shown = None,
+    db: Db = None, format_: OutputFormat = None, workers: Workers = None, memory: Memory = None,
+    dry_run: DryRun = False,
+) -> None:
+    """Say what taking items of one document for independent does.
+
+    Intra-cluster correlation and design effect of every pair, and which decisions change once whole clusters are units
+    (Yeh 2000, section 4; Dror et al. 2018, section 5).
+    """
+    from registry.studies import Dependence
+
+    settings = {"test": test, "unit": "cluster", "alpha": alpha, "resamples": resamples, "seed": seed}
+    Asked(task, metric, test_set, track, facet, settings, db, format_, workers, memory, shown,
+          dry_run=dry_run).conduct(Dependence())

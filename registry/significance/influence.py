@@ -1,0 +1,38 @@
+"""What every unit does to a score: the score as a sum over units, as far as it is linear in them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from registry.significance.matrix import Floats, StatisticMatrix
+
+
+def influences(matrix: StatisticMatrix) -> Floats:
+    """Give the influence of every unit on every system's score, [units, systems].
+
+    Where the score F is a quotient N / D of sums of n and d it is (n - F d) / D; the score's deviation from its mean,
+    over the number of units, where it is that of the units. For any other score it is the jackknife's, F less the score
+    without the unit, centred, times (n - 1) / n. Either way influences add up to 0, and n / (n - 1) times the sum of
+    the squares of those of n units estimates the variance of the score, and of their differences that of the difference
+    of two scores on the same units (Efron and Stein 1981; Shao and Tu 1995, section 2.1).
+
+    Args:
+        matrix: By unit. A score that is undefined, also without one unit, gives nan.
+    """
+    if matrix.quotient is None:
+        moved = -matrix.jackknife()
+        moved -= moved.mean(axis=0)
+        return moved * ((matrix.n_units - 1) / max(matrix.n_units, 1))
+    over, under = matrix.parts
+    things = under.sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shares = np.where(things != 0, over / things, np.nan)
+        return np.asarray(matrix.scale * (shares - under * (shares.sum(axis=0) / things)))
+
+
+def standard_errors(influence: Floats) -> Floats:
+    """Give the standard error of a score, or of a difference of scores, from influences [units, ...]."""
+    n = len(influence)
+    if n < 2:
+        return np.full(influence.shape[1:], np.nan)
+    return np.asarray(np.sqrt(n / (n - 1) * np.einsum("u...,u...->...", influence, influence)))
