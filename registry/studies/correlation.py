@@ -3,6 +3,10 @@
 Systems that answer the same items are positively correlated. The difference of their scores then deviates less than
 that of two independent samples, by the factor sqrt((s1^2 + s2^2) / (s1^2 + s2^2 - 2 r12 s1 s2)), and a test that
 takes them for independent understates what there is by as much.
+
+Yeh's s and r12 are those of the score that is compared. Here they come from the influences of units on it, so the
+independent test looks at the same difference as the paired one, whatever the metric: precision and recall with their
+denominators, F, BLEU.
 """
 
 from __future__ import annotations
@@ -10,25 +14,28 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from itertools import combinations
+from statistics import median
 from typing import ClassVar
 
 import numpy as np
 
 from registry.errors import InputError, counted
-from registry.significance import Permutation, TwoSampleT
-from registry.significance.base import Observed
+from registry.significance.base import Observed, Pair
 from registry.significance.independent import correlation, understatement
-from registry.significance.multiplicity import adjust
-from registry.significance.units import unit_scores
-from registry.studies.study import Case, Finding, Row, Study
+from registry.significance.influence import influences, standard_errors
+from registry.significance.matrix import Floats
+from registry.significance.normal import log_t_p
+from registry.studies.study import Case, Finding, Row, Study, called
 
 
 @dataclass(frozen=True, repr=False)
 class Correlation(Study):
     """The correlation r12 of every pair, its factor, and the significant pairs that an independent test would miss.
 
-    Significant is what a permutation test finds after the board's correction; the independent test is Student's of two
-    samples, on the same units and with the same correction.
+    Significant is what the task's test finds after the board's correction. The difference of the two scores is also
+    compared with its standard error under independence, the root of the two variances added (`p_independent`), and
+    with its own (`p_paired`), both by Student's t and with the same correction. For means of units these are the
+    two-sample and the matched-pair t-test.
     """
 
     name: ClassVar[str] = "correlation"
@@ -39,38 +46,66 @@ class Correlation(Study):
         """Measure every pair.
 
         Raises:
-            InputError: Units have no scores of their own, or clusters of answers are asked for.
+            InputError: The task's test does not apply, or assumes independence itself; or runs are random.
         """
-        matrix, asked = case.board.matrix.by_unit, case.request.significance
+        matrix, test, alpha = case.board.matrix.by_unit, case.test, case.request.significance.alpha
+        if reason := test.unfit(matrix):
+            raise InputError(reason)
+        if test.independent:
+            raise InputError(f"{test.name} assumes independent results itself; name a paired one, such as --test "
+                             "permutation")
+        if matrix.runs is not None:
+            raise InputError('the correlation is that of units, and not of runs: set runs = "fixed"')
         pairs = list(combinations(range(len(case.board.members)), 2))
-        adjusted: list[list[float]] = []
-        for test in (Permutation(), TwoSampleT()):
-            if reason := test.unfit(matrix):
-                raise InputError(reason)
-            found = test.run(matrix, pairs, case.settings)
-            adjusted.append(adjust(np.array([result.p_value for result in found]), asked.correction).tolist())
-        rows = [_row(case, observed, p, p_independent, asked.alpha)
-                for observed, p, p_independent in zip(Observed.of(matrix, pairs), *adjusted, strict=True)]
-        return Finding({"pairs": rows}, _reading(rows, asked.alpha))
+        influence = influences(matrix)
+        observed = Observed.of(matrix, pairs)
+        tested = [result.p_value for result in test.run(matrix, pairs, case.settings)]
+        by_t = [_both(influence, o) for o in observed]
+        adjusted = [case.adjusted(p) for p in (tested, *zip(*by_t, strict=True))]
+        names = called(case.board.members)
+        rows = [_row(names, influence, o, p, alpha) for o, *p in zip(observed, *adjusted, strict=True)]
+        return Finding({"pairs": rows}, _reading(rows, alpha))
 
 
-def _row(case: Case, observed: Observed, p: float, p_independent: float, alpha: float) -> Row:
-    a, b = unit_scores(observed)
-    both = ~np.isnan(a) & ~np.isnan(b)
-    first, second = (case.board.members[n] for n in observed.pair)
-    return {
-        "system_a": first.system, "system_b": second.system, "difference": observed.difference,
-        "r12": correlation(a[both], b[both]), "factor": understatement(a[both], b[both]),
-        "p_adjusted": p, "p_independent": p_independent, "missed": p <= alpha < p_independent}
+def _both(influence: Floats, o: Observed) -> tuple[float, float]:
+    """The p-values of a pair's difference with its own standard error, and with that of independent samples."""
+    a, b = _of(influence, o.pair)
+    if not o.n_discordant:
+        return 1.0, 1.0
+    n, apart = len(a), float(np.hypot(standard_errors(a), standard_errors(b)))
+    return _p(o.difference, float(standard_errors(a - b)), n - 1), _p(o.difference, apart, 2 * n - 2)
+
+
+def _p(difference: float, error: float, degrees: int) -> float:
+    if not difference:
+        return 1.0
+    return math.exp(log_t_p(difference / error, degrees, "two-sided")) if error > 0 else math.nan
+
+
+def _row(names: list[str], influence: Floats, observed: Observed, p: list[float], alpha: float) -> Row:
+    a, b = _of(influence, observed.pair)
+    tested, paired, independent = p
+    first, second = (names[n] for n in observed.pair)
+    return {"system_a": first, "system_b": second, "difference": observed.difference, "r12": correlation(a, b),
+            "factor": understatement(a, b), "p_adjusted": tested, "p_paired": paired, "p_independent": independent,
+            "missed": tested <= alpha < independent}
+
+
+def _of(influence: Floats, pair: Pair) -> tuple[Floats, Floats]:
+    return influence[:, pair[0]], influence[:, pair[1]]
 
 
 def _reading(rows: list[Row], alpha: float) -> list[str]:
-    known = sorted(row["r12"] for row in rows if not math.isnan(row["r12"]))
-    missed, found = sum(row["missed"] for row in rows), sum(row["p_adjusted"] <= alpha for row in rows)
-    said = [f"Of {counted(found, 'pair')} that a paired test finds different at {100 * alpha:g} %, a test that takes "
-            f"the systems for independent misses {missed}."]
-    if known:
-        middle = known[len(known) // 2]
-        said.append(f"The middle correlation of two systems is {middle:.2f} (from {known[0]:.2f} to {known[-1]:.2f}); "
-                    "the factor says by how much the independent test takes the standard error for too large.")
+    missed, found = [row for row in rows if row["missed"]], sum(row["p_adjusted"] <= alpha for row in rows)
+    said = [f"Of {counted(found, 'pair')} that the paired test finds different at {100 * alpha:g} %, a test that takes "
+            f"the systems for independent misses {len(missed)}."]
+    if also := sum(not row["p_paired"] <= alpha for row in missed):
+        said.append(f"Of those, {also} are missed by a paired t-test of the same difference too, so it is not "
+                    "independence alone that loses them.")
+    if known := [row["r12"] for row in rows if not math.isnan(row["r12"])]:
+        said.append(f"The middle correlation of two systems is {median(known):.2f} (from {min(known):.2f} to "
+                    f"{max(known):.2f}); the factor says by how much the independent test takes the standard error of "
+                    "the difference for too large.")
+    said.append("Correlations are those of what single units do to the score; systems of one team are often far closer "
+                "than others, so the middle one says little of them.")
     return said

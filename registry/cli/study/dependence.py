@@ -9,8 +9,8 @@ from registry.cli.study.asked import Alpha, Asked, Resamples, Seed, Shown, Task,
 
 def correlation(
     task: Task, metric: ChosenMetric = None, test_set: TestSet = None, track: Track = None, facet: Facet = None,
-    unit: Unit = None, alpha: Alpha = None, resamples: Resamples = None, seed: Seed = None, shown: Shown = None,
-    db: Db = None, format_: OutputFormat = None, workers: Workers = None, memory: Memory = None,
+    test: TestName = None, unit: Unit = None, alpha: Alpha = None, resamples: Resamples = None, seed: Seed = None,
+    shown: Shown = None, db: Db = None, format_: OutputFormat = None, workers: Workers = None, memory: Memory = None,
     dry_run: DryRun = False,
 ) -> None:
     """Say what tests that assume independence would miss.
@@ -19,7 +19,7 @@ def correlation(
     """
     from registry.studies import Correlation
 
-    settings = {"unit": unit, "alpha": alpha, "resamples": resamples, "seed": seed}
+    settings = {"test": test, "unit": unit, "alpha": alpha, "resamples": resamples, "seed": seed}
     Asked(task, metric, test_set, track, facet, settings, db, format_, workers, memory, shown,
           dry_run=dry_run).conduct(Correlation())
 
