@@ -96,7 +96,7 @@ def effects(observed: Observed, confidence: float = 0.95) -> list[Effect]:
     runs = "" if observed.matrix.runs is None else "of averages over runs, which are taken as they are"
     about = "; ".join(filter(None, (left_out, apart, runs)))
     found = [_standardized(gains, slack, confidence, about), _odds(only_a, only_b, confidence, left_out)]
-    if _right_or_wrong(observed):
+    if right_or_wrong(observed):
         found.append(Effect("proportion_difference", shift, low, high, about))
     found.append(Effect("probability_of_superiority", (1 + shift) / 2, (1 + low) / 2, (1 + high) / 2, left_out))
     return found
@@ -125,7 +125,7 @@ def equivalence(observed: Observed, margin: float, settings: Settings) -> Equiva
         return Equivalence(margin, math.nan, math.nan, math.nan, "a score is undefined")
     if observed.matrix.runs is not None or not observed.is_mean:
         return _by_bootstrap(observed, margin, settings)
-    return (_by_score if _right_or_wrong(observed) else _by_t)(observed, margin, settings)
+    return (_by_score if right_or_wrong(observed) else _by_t)(observed, margin, settings)
 
 
 def tango_statistic(only_a: int, only_b: int, n: int, difference: float) -> float:
@@ -214,7 +214,7 @@ def noncentrality_interval(t: float, degrees: int, confidence: float) -> tuple[f
         low, high = noncentrality_interval(-t, degrees, confidence)
         return -high, -low
     half, outside = degrees / 2, (1 - confidence) / 2
-    levels, weights = _levels()
+    levels, weights = quantile_levels()
     scales, shifts = np.sqrt(gammaincinv(half, levels) / half), ndtri(levels)
 
     def below(x: float) -> float:
@@ -233,7 +233,7 @@ def noncentrality_interval(t: float, degrees: int, confidence: float) -> tuple[f
 
 
 @cache
-def _levels() -> tuple[Floats, Floats]:
+def quantile_levels() -> tuple[Floats, Floats]:
     """Nodes and weights for the mean over [0, 1]: Gauss-Legendre, drawn to the ends, where quantiles bend."""
     nodes, weights = np.polynomial.legendre.leggauss(200)
     return (2 + 3 * nodes - nodes**3) / 4, weights * 3 * (1 - nodes**2) / 4
@@ -246,7 +246,7 @@ def _odds(only_a: int, only_b: int, confidence: float, note: str) -> Effect:
                   note if only_a or only_b else "no unit favours either system")
 
 
-def _right_or_wrong(observed: Observed) -> bool:
+def right_or_wrong(observed: Observed) -> bool:
     """Whether every unit where both scores are defined is right or wrong."""
     a, b = unit_scores(observed)
     both = ~np.isnan(a) & ~np.isnan(b)

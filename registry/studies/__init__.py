@@ -4,7 +4,7 @@ what all share   study (question, case, finding), conduct (found or made, and ke
 of gains         gains (what they look at), threshold, curve, sizes, calibration, domains
                  drawn_sets (many test sets at once)
 of dependence    correlation, dependence
-of test sets     replicability
+of test sets     power, replicability
 of rankings      candidates, ranking, repetitions: n-best lists, which commands of their own compute on demand
 """
 
@@ -13,15 +13,16 @@ from registry.studies.correlation import Correlation
 from registry.studies.curve import Curve
 from registry.studies.dependence import Dependence
 from registry.studies.domains import Domains
+from registry.studies.power import Power
 from registry.studies.replicability import Replicability
 from registry.studies.sizes import Sizes
 from registry.studies.study import Study
 from registry.studies.threshold import Threshold
 
 STUDIES: dict[str, type[Study]] = {study.name: study for study in (
-    Correlation, Dependence, Threshold, Curve, Sizes, Calibration, Domains, Replicability)}
+    Correlation, Dependence, Threshold, Curve, Sizes, Calibration, Domains, Power, Replicability)}
 
 __all__ = [
-    "STUDIES", "Calibration", "Correlation", "Curve", "Dependence", "Domains", "Replicability", "Sizes", "Study",
-    "Threshold",
+    "STUDIES", "Calibration", "Correlation", "Curve", "Dependence", "Domains", "Power", "Replicability", "Sizes",
+    "Study", "Threshold",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import typer
 
 from registry.cli.console import RegistryGroup
-from registry.cli.study import dependence, gains, test_sets
+from registry.cli.study import dependence, gains, planning, test_sets
 
 app = typer.Typer(cls=RegistryGroup, no_args_is_help=True, rich_markup_mode=None, help=(
     "Analyse a task as the papers do: each study prints a table and what it means."))
@@ -16,6 +16,7 @@ for command in (
     gains.calibration,
     dependence.correlation,
     dependence.dependence,
+    planning.power,
     test_sets.replicability,
 ):
     app.command(name=command.__name__.rstrip("_").replace("_", "-"))(command)
