@@ -12,10 +12,12 @@ from typer.testing import CliRunner
 from registry.cli.app import app
 from registry.reports.json_schema import board_schema, pairs_schema
 from registry.store.database import Database
+from tests.advice_page import advice_page
 from tests.conftest import ROOT
 
 PAGE = ROOT / "docs" / "tests.md"
 FORMATS_PAGE = ROOT / "docs" / "metrics.md"
+ADVICE_PAGE = ROOT / "docs" / "advice.md"
 SCHEMA_PAGE = ROOT / "docs" / "schema.md"
 SCHEMAS = ROOT / "docs" / "schemas"
 
@@ -69,6 +71,7 @@ def _printed(*arguments):
 if __name__ == "__main__":
     PAGE.write_text(listing_page())
     FORMATS_PAGE.write_text(formats_page())
+    ADVICE_PAGE.write_text(advice_page())
     SCHEMA_PAGE.write_text(schema_page())
     SCHEMAS.mkdir(exist_ok=True)
     for name, written in json_schemas().items():

@@ -13,8 +13,10 @@ from registry.manifest import spec
 from registry.metrics import METRICS
 from registry.readers import READERS
 from registry.significance import CORRECTIONS, OVERALL_TESTS
+from tests.advice_page import advice_page
 from tests.conftest import ROOT
 from tests.generated_docs import (
+    ADVICE_PAGE,
     FORMATS_PAGE,
     PAGE,
     SCHEMA_PAGE,
@@ -57,6 +59,10 @@ def test_every_option_of_an_importer_is_documented(importer):
     page = (ROOT / "docs" / "importing.md").read_text()
     section = page.partition(f"## Importer `{importer.name}`")[2].partition("\n## ")[0]
     assert {f.name for f in dataclasses.fields(importer)} <= set(re.findall(r"`(\w+)`", section))
+
+
+def test_the_page_of_advice_is_what_is_advised():
+    assert ADVICE_PAGE.read_text() == advice_page(), "run `make docs`"
 
 
 def test_the_page_of_tests_is_what_the_program_knows():

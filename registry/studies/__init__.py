@@ -1,6 +1,7 @@
 """Analyses over many comparisons. `STUDIES` maps the name of a stored study to its class.
 
 what all share   study (question, case, finding), conduct (found or made, and kept)
+of tests         advise
 of gains         gains (what they look at), threshold, curve, sizes, calibration, domains
                  drawn_sets (many test sets at once)
 of dependence    correlation, dependence
@@ -8,6 +9,7 @@ of test sets     power, replicability
 of rankings      candidates, ranking, repetitions: n-best lists, which commands of their own compute on demand
 """
 
+from registry.studies.advise import Advise
 from registry.studies.calibration import Calibration
 from registry.studies.correlation import Correlation
 from registry.studies.curve import Curve
@@ -20,9 +22,9 @@ from registry.studies.study import Study
 from registry.studies.threshold import Threshold
 
 STUDIES: dict[str, type[Study]] = {study.name: study for study in (
-    Correlation, Dependence, Threshold, Curve, Sizes, Calibration, Domains, Power, Replicability)}
+    Advise, Correlation, Dependence, Threshold, Curve, Sizes, Calibration, Domains, Power, Replicability)}
 
 __all__ = [
-    "STUDIES", "Calibration", "Correlation", "Curve", "Dependence", "Domains", "Power", "Replicability", "Sizes",
-    "Study", "Threshold",
+    "STUDIES", "Advise", "Calibration", "Correlation", "Curve", "Dependence", "Domains", "Power", "Replicability",
+    "Sizes", "Study", "Threshold",
 ]

@@ -18,6 +18,7 @@ from sqlalchemy import Connection, select
 from registry.errors import InputError, MismatchError, UnknownNameError, counted
 from registry.evaluation import Request
 from registry.evaluation.boards import Board, Place, load, places
+from registry.evaluation.responses import by_response
 from registry.identity import digest_json
 from registry.provenance import StudySignature
 from registry.store import catalog, models, studies
@@ -193,6 +194,8 @@ def _joined(connection: Connection, task: AnyRow, request: Request, study: Study
             known = [place for place in known if _called(place, kind) == wanted]
     loaded = [board for place in known if (board := load(connection, place, request.significance)) is not None
               and len(board.members) >= study.least]
+    if request.significance.unit == "response":
+        loaded = [by_response(connection, board) for board in loaded]
     if not loaded:
         raise MismatchError(f"there is nothing to study: no board of {task.slug} has "
                             f"{counted(study.least, 'system')} that are scored; `registry submit` brings one in, and "

@@ -5,12 +5,13 @@ from __future__ import annotations
 import typer
 
 from registry.cli.console import RegistryGroup
-from registry.cli.study import dependence, gains, planning, test_sets
+from registry.cli.study import advice, dependence, gains, planning, test_sets
 
 app = typer.Typer(cls=RegistryGroup, no_args_is_help=True, rich_markup_mode=None, help=(
     "Analyse a task as the papers do: each study prints a table and what it means."))
 
 for command in (
+    advice.advise,
     gains.threshold,
     gains.curve,
     gains.calibration,

@@ -1,0 +1,236 @@
+"""Which significance test may be used on a board (Dror et al. 2018, section 3 and Figure 1).
+
+The decision tree of the paper asks whether the distribution of the statistic is known, and whether the data is small.
+It is walked here with the board's own facts. Two of its answers have changed since: permutation is exact in moments
+where the paper sends large test sets to tests that ignore the size of differences; and the paper's own footnote 3
+forbids the bootstrap on small test sets, to which the tree would lead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from registry.errors import counted
+from registry.evaluation.boards import Board
+from registry.significance import (
+    TESTS,
+    Bootstrap,
+    Fisher,
+    PairMatrix,
+    PairTest,
+    Permutation,
+    RankSum,
+    ResponsePermutation,
+    StatisticMatrix,
+)
+from registry.significance.assumptions import FEW, is_categorical, misuses
+from registry.significance.base import Observed
+from registry.significance.normality import normality
+from registry.significance.units import unit_gains
+from registry.studies.study import Case, Finding, Row, Study
+from registry.values import parse
+
+NORMAL_FROM = 30  # units from which a mean of unit scores is taken for nearly normal, however they are distributed
+VARIANTS: tuple[PairTest, ...] = (Permutation(studentized=True), Bootstrap("studentized"))
+
+
+@dataclass(frozen=True, repr=False)
+class Advise(Study):
+    """The verdict on every test for a board, the one that is recommended, and the steps that lead to it.
+
+    `explain` is a test to say more of: what it tests, what it assumes, and whether it may be used here.
+    """
+
+    name: ClassVar[str] = "advise"
+    title: ClassVar[str] = "Which test may be used?"
+    citation: ClassVar[str] = "Dror et al. 2018, section 3"
+    explain: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse a test that nobody knows."""
+        if self.explain is not None:
+            parse("test", TESTS, self.explain)
+
+    def run(self, case: Case) -> Finding:
+        """Judge every test."""
+        board, unit = case.board, case.request.significance.unit
+        matrix = board.matrix.by_unit
+        shape = Shape.of(matrix)
+        known = [*(test() for test in TESTS.values()), *VARIANTS]
+        verdicts = {test: verdict(test, matrix, unit) for test in known}
+        advised = next((test for test in preferred(matrix, shape) if verdicts[test].how == "valid"), None)
+        tables: dict[str, list[Row]] = {
+            "tests": [{"test": repr(test), "verdict": said.how, "recommended": test == advised, "why": said.why}
+                      for test, said in verdicts.items()],
+            "steps": list(_steps(matrix, shape, advised)),
+            "facts": list(_facts(board, matrix, shape, case.request.significance.alpha))}
+        if self.explain is not None:
+            test = parse("test", TESTS, self.explain)
+            said = verdict(test, matrix, unit)
+            here = {"about": "here", "text": f"{said.how}: {said.why}"}
+            tables = {"explanation": [*explanation(test), here]} | tables
+        return Finding(tables, _reading(case, matrix, shape, advised))
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether a test may be used, and why: what refuses it, what to be warned of, or else what it assumes."""
+
+    how: Literal["valid", "warning", "refused"]
+    why: str
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What of a matrix (by unit) decides on its tests.
+
+    Attributes:
+        mean: Whether the score is the mean of the units' scores.
+        categorical: Whether units are only ever one of two things.
+        quotient: Whether the score is a quotient of sums.
+        correlation: Whether it is one of predictions with gold values.
+    """
+
+    mean: bool
+    categorical: bool
+    quotient: bool
+    correlation: bool
+
+    @classmethod
+    def of(cls, matrix: StatisticMatrix) -> Shape:
+        """Look at a matrix."""
+        correlation = isinstance(matrix, PairMatrix)
+        return cls(matrix.is_mean, not correlation and is_categorical(matrix), matrix.quotient is not None, correlation)
+
+    @property
+    def what(self) -> str:
+        """The shape in words."""
+        if self.correlation:
+            return "a correlation with gold values"
+        if self.mean:
+            return "the share of units that are right" if self.categorical else "the mean of the units' scores"
+        return "a quotient of sums over units" if self.quotient else "a function of sums over units"
+
+
+def verdict(test: PairTest, matrix: StatisticMatrix, unit: str | None) -> Verdict:
+    """Judge one test of a matrix (by unit)."""
+    if unit is not None and unit not in test.units:
+        return Verdict("refused", f"{test.name} takes {' or '.join(f'{one}s' for one in test.units)} as units")
+    if reason := test.unfit(matrix):
+        return Verdict("refused", reason)
+    if warnings := misuses(test, matrix):
+        return Verdict("warning", "; ".join(warnings))
+    return Verdict("valid", test.assumes)
+
+
+def preferred(matrix: StatisticMatrix, shape: Shape) -> tuple[PairTest, ...]:
+    """The tests to take, the first that is valid.
+
+    Permutation, which needs no population and is exact for quotients; but first the bootstrap where permutation has to
+    be drawn and units are many, since its draws also give the intervals of scores and differences. Of single responses
+    Fisher's test, where each was judged once, or their own permutation.
+    """
+    if matrix.answers_to is not None:
+        return Fisher(), ResponsePermutation()
+    drawn = not shape.quotient and not shape.correlation and matrix.n_units >= FEW
+    return (Bootstrap(), Permutation()) if drawn else (Permutation(), Bootstrap(), RankSum())
+
+
+def explanation(test: PairTest) -> list[Row]:
+    """What a test is, in rows of `about` and `text`."""
+    families = "any" if test.families is None else ", ".join(test.families)
+    said = {"test": repr(test), "is": str(type(test).__doc__).partition("\n")[0], "null hypothesis": test.null,
+            "assumes": test.assumes, "units": ", ".join(test.units), "statistics": families,
+            "independence": "assumes that the two systems' results are independent" if test.independent else
+            "takes the two systems as they are, correlated", "source": test.citation}
+    return [{"about": about, "text": text} for about, text in said.items()]
+
+
+def _steps(matrix: StatisticMatrix, shape: Shape, advised: PairTest | None) -> Iterator[Row]:
+    """The decision tree of Figure 1, with what is known here."""
+    n = matrix.n_units
+    if shape.mean and shape.categorical:
+        known, because = "yes", ("of the units that only one of two systems gets right, either's number is binomial: "
+                                 "McNemar's exact test, which permutation is here")
+    elif shape.mean and n >= NORMAL_FROM:
+        known, because = "nearly", (f"the mean of {n} units is nearly normal (central limit theorem): t is valid; "
+                                    "permutation needs no such argument")
+    elif shape.correlation:
+        known, because = "nearly", ("for normal values; williams and steiger rest on it, and on ranks reject too often "
+                                    "where correlations are high")
+    else:
+        known, because = "no", (f"{n} units are too few for their mean to be surely normal" if shape.mean else
+                                f"the score is {shape.what}, not a mean of units")
+    yield {"question": "Does the statistic come from a known distribution?", "answer": known, "because": because}
+    small = n < FEW
+    yield {"question": "Is the data small?", "answer": "yes" if small else "no", "because": (
+        f"{n} units are fewer than {FEW}: the bootstrap rejects too often (footnote 3)" if small else
+        f"{n} units are {FEW} or more: the bootstrap may be used as well")}
+    exact = shape.quotient or shape.correlation
+    yield {"question": "Is it too large to sample?", "answer": "no", "because": (
+        "permutation is exact here, counted and not sampled, as far as its lattice allows" if shape.quotient else
+        "swaps or resamples are drawn for all pairs together" if not exact else
+        "swaps are drawn; a standardized prediction is swapped in whole units")}
+    yield {"question": "So which test?", "answer": "none" if advised is None else repr(advised),
+           "because": "no test is valid; see the verdicts" if advised is None else advised.assumes}
+
+
+def _facts(board: Board, matrix: StatisticMatrix, shape: Shape, alpha: float) -> Iterator[Row]:
+    """What the board says of itself; ties and normality are those of neighbours on it."""
+    cluster = board.place.test_set.cluster_attribute
+    yield _fact("metric", f"{board.place.metric.name}: {shape.what}")
+    yield _fact("family of statistics", matrix.family or board.metric.family)
+    yield _fact("items", len(board.items))
+    yield _fact("units", matrix.n_units)
+    yield _fact("clusters", "none declared" if cluster is None else f"by {cluster}")
+    yield _fact("systems", len(board.members))
+    neighbours = Observed.of(matrix, [(n, n + 1) for n in range(len(board.members) - 1)])
+    yield _fact("differing units of neighbours", _range([o.n_discordant for o in neighbours]))
+    if shape.correlation:
+        return
+    gains = [unit_gains(o)[0] for o in neighbours]
+    yield _fact("ties of neighbours' unit scores", _range([float(np.mean(of == 0)) for of in gains if len(of)]))
+    checks: dict[str, list[float]] = {}
+    for of in gains:
+        for check in normality(of):
+            checks.setdefault(check.name, []).append(check.p_value)
+    for name, p in checks.items():
+        known = [one for one in p if not np.isnan(one)]
+        rejected = sum(one <= alpha for one in known)
+        yield _fact(f"normality of gains: {name}", f"rejected at {100 * alpha:g} % for {rejected} of {len(known)} "
+                    "neighbours")
+
+
+def _fact(fact: str, value: object) -> Row:
+    return {"fact": fact, "value": str(value)}
+
+
+def _range(values: Sequence[float]) -> str:
+    if not values:
+        return "-"
+    low, high = min(values), max(values)
+    return f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"
+
+
+def _reading(case: Case, matrix: StatisticMatrix, shape: Shape, advised: PairTest | None) -> list[str]:
+    board, test = case.board, case.test
+    unit = case.request.significance.unit or "item"
+    said = [f"The score is {shape.what}, here {counted(matrix.n_units, unit)}: "
+            + ("no test is valid without a warning." if advised is None else f"take {advised!r}.")]
+    declared = verdict(test, matrix, unit)
+    said.append(f"The test that the task declares, {test!r}, is " + (
+        "valid here." if declared.how == "valid" else
+        f"{'refused' if declared.how == 'refused' else 'misused'}: {declared.why}."))
+    if board.place.test_set.cluster_attribute is not None and unit != "cluster":
+        said.append("Items of one cluster are taken for independent; `registry study dependence` says what that does, "
+                    "and --unit cluster takes whole clusters.")
+    if shape.quotient and not shape.mean and matrix.family == "prf" and advised == Permutation():
+        said.append("Where systems trade precision against recall, permutation(studentized=true) keeps the level that "
+                    "the plain one exceeds.")
+    said.append("Checks of normality (--show facts) inform and decide nothing: with many units they find departures "
+                "that t has long ceased to mind, and with few they find none.")
+    return said

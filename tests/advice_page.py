@@ -1,0 +1,187 @@
+"""Makes docs/advice.md: what is said of every test for every metric, on made-up answers of the kind that it takes.
+
+A verdict rests on what statistics look like (right or wrong, graded, counts with denominators of their own), so every
+metric scores 200 items of two systems, by its own code.
+"""
+
+from collections import defaultdict
+
+import numpy as np
+
+from registry.evaluation.matrices import matrix_of
+from registry.families import FAMILIES, to_lattice
+from registry.items import Answer, AnswerSet, Item, Links, Response, Span, Tagged
+from registry.metrics import METEOR, METRICS, ConfusionMetric, Formula, P
+from registry.metrics.confusion import label_code
+from registry.metrics.matches import MatchMetric
+from registry.readers import Conllu, Document
+from registry.significance import TESTS, StatisticMatrix
+from registry.studies.advise import VARIANTS, Shape, preferred, verdict
+
+N = 200
+LABELS = ("against", "favour", "neither")
+EXAMPLES = [Formula(formula="2*tp / (pred + gold)"), Formula(formula="exp(nll / tokens)"), P(cutoff=10)]
+MARKS = {"warning": "warned", "refused": "-"}
+
+
+def _labels(rng):
+    return lambda: (str(rng.choice(LABELS)),) * 2
+
+
+def _spans(rng):
+    def one():
+        return Tagged(("w",) * 12, frozenset(Span(3 * n, 3 * n + 2, "x") for n in range(4) if rng.random() < 0.8))
+
+    return lambda: (one(), one())
+
+
+def _answers(rng):
+    def one():
+        return AnswerSet(tuple(Response(f"r{n}", "", None) for n in range(6) if rng.random() < 0.7))
+
+    return lambda: (one(), one())
+
+
+def _segments(rng):
+    words = ["the", "a", "old", "new", "house", "garden", "river", "sees", "finds", "builds", "near", "under", "two"]
+
+    def one():
+        return " ".join(rng.choice(words, rng.integers(5, 15)))
+
+    return lambda: ({"gold": one()}, one())
+
+
+def _statistics(rng):
+    return lambda: ({"gold": 3.0 + rng.integers(4), "tokens": 5.0 + rng.integers(9)},
+                    {"tp": float(rng.integers(3)), "pred": 3.0 + rng.integers(3), "nll": float(rng.random())})
+
+
+def _rankings(rng):
+    def one(values):
+        return {f"d{n}": values(n) for n in range(20)}
+
+    return lambda: (one(lambda _: int(rng.integers(2))), one(lambda n: float(rng.permutation(99)[n])))
+
+
+def _links(rng):
+    def one():
+        return Links(frozenset((n, int(n + rng.integers(2))) for n in range(int(rng.integers(3, 9)))))
+
+    return lambda: (one(), one())
+
+
+VALUES = {"label": _labels, "span": _spans, "answer": _answers, "segment": _segments, "statistic": _statistics,
+          "ranking": _rankings, "alignment": _links,
+          "score": lambda rng: lambda: (float(rng.normal()), round(float(rng.normal()), 4)),
+          "logprob": lambda rng: lambda: (int(rng.integers(20, 60)),
+                                          (-20 * float(rng.random()), int(rng.integers(5, 15))))}
+
+
+def _sentences(rng, lengths, mistaken=0.0):
+    """CoNLL-U of sentences with so many words, each of two letters and attached to one before it, tags at random.
+
+    A share of the words and of the sentences is cut in two: mistakes of a system.
+    """
+    lines = []
+    for length in lengths:
+        forms = [form for _ in range(length) for form in (("a", "b") if rng.random() < mistaken else ("ab",))]
+        n = 0
+        for form in forms:
+            n = 1 if n > 2 and rng.random() < mistaken else n + 1
+            head = 0 if n == 1 else int(rng.integers(1, n))
+            tags, relation = rng.choice(["NOUN", "VERB"]), "root" if n == 1 else rng.choice(["obj", "det"])
+            lines += [""] * (n == 1) + ["\t".join(map(str, (
+                n, form, rng.choice(["w", "v"]), tags, tags[0], "_", head, relation, "_", "_")))]
+    return ("\n".join([*lines[1:], "", ""])).encode()
+
+
+def examples(kind):
+    """Items and the answers of two systems, of what metrics of this kind take."""
+    rng = np.random.default_rng(1)
+    if kind == "tree":
+        reader, lengths = Conllu(), rng.integers(3, 12, N)
+        items = reader.read_gold({"gold": Document("gold", _sentences(rng, lengths))})
+        systems = [Document("system", _sentences(rng, lengths, 0.1)) for _ in range(2)]
+        return items, [reader.assign(items, reader.read_answers(of), of.path) for of in systems]
+    draw = VALUES[kind](rng)
+    items = [Item(f"i{n}", draw()[0]) for n in range(N)]
+    return items, [[Answer(item.key, draw()[1]) for item in items] for _ in range(2)]
+
+
+def typical(metric, items, answers):
+    """The matrix of a metric on such items."""
+    if isinstance(metric, METEOR):  # a function of sums as BLEU is, whose program takes long
+        counts = np.random.default_rng(1).integers(1, 4, (N, 2, len(FAMILIES[metric.family].columns)))
+        counts[..., :2] += 20  # words, of which the others are some
+        return matrix_of(metric, counts.astype(float))
+    rows = np.stack([metric.corpus_statistics(items, of) for of in answers], axis=1)
+    if isinstance(metric, ConfusionMetric):
+        gold, predicted = (rows[..., [side]] == [label_code(name) for name in LABELS] for side in (0, 1))
+        counts = np.stack([gold & predicted, predicted, gold], axis=-1).astype(float)
+        return matrix_of(metric, counts.reshape(*rows.shape[:-1], -1))
+    return matrix_of(metric, to_lattice(rows))
+
+
+def responses(metric, items, answers):
+    """The same by single responses, where a metric counts them."""
+    if not isinstance(metric, MatchMetric):
+        return None
+    rows, of = [], []
+    for n, item in enumerate(items):
+        gold = metric.members(item.gold)
+        given = [metric.members(one[n].value) for one in answers]
+        for answer in sorted(gold.union(*given), key=repr):
+            rows.append([(answer in one and answer in gold, answer in one, answer in gold) for one in given])
+            of.append(n)
+    return StatisticMatrix(np.array(rows, dtype=float), metric.score, quotient=metric.quotient, family=metric.family,
+                           answers_to=np.array(of))
+
+
+def verdicts(metric):
+    """What is said of every test of a metric, by item; by response of those that take nothing else."""
+    items, answers = examples(metric.takes)
+    matrix, single = typical(metric, items, answers), responses(metric, items, answers)
+    found = {}
+    for test in (*(known() for known in TESTS.values()), *VARIANTS):
+        by_response = test.units[0] == "response" and single is not None
+        said = verdict(test, single if by_response else matrix, "response" if by_response else "item")
+        found[repr(test)] = said
+    return Shape.of(matrix).what, repr(preferred(matrix, Shape.of(matrix))[0]), found
+
+
+def advice_page():
+    """Metrics of which the same is said share a line; reasons are numbered."""
+    groups = defaultdict(list)
+    for metric in (*(known() for name, known in METRICS.items() if name not in ("Formula", "P")), *EXAMPLES):
+        what, advised, found = verdicts(metric)
+        groups[what, advised, tuple(found.items())].append(repr(metric) if metric in EXAMPLES else metric.name)
+    tests = [name for name, _ in next(iter(groups))[2]]
+    reasons = {}
+    lines = []
+    for (what, advised, found), names in groups.items():
+        cells = []
+        for test, said in found:
+            why = said.why.replace(f"{test.partition('(')[0]} ", "it ", 1) if test != "t" else said.why
+            cells.append("valid" if said.how == "valid" else
+                         f"{MARKS[said.how]} {reasons.setdefault(why, len(reasons) + 1)}")
+        lines.append((names, what, advised, cells))
+    parts = ["# Which test for which metric", INTRODUCTION]
+    for at in range(0, len(tests), 8):
+        some = slice(at, at + 8)
+        parts.append("\n".join([
+            "| metrics | " + " | ".join(f"`{test}`" for test in tests[some]) + " |",
+            "|" + " --- |" * (1 + len(tests[some])),
+            *(f"| {chr(65 + n)} | " + " | ".join(cells[some]) + " |" for n, (_, _, _, cells) in enumerate(lines))]))
+    parts.append("\n".join(["| | metrics | score | take |", "| --- | --- | --- | --- |", *(
+        f"| {chr(65 + n)} | {', '.join(f'`{name}`' for name in names)} | {what} | `{advised}` |"
+        for n, (names, what, advised, _) in enumerate(lines))]))
+    parts.append("\n".join(f"{number}. {why}" for why, number in reasons.items()))
+    return "\n\n".join(parts) + "\n"
+
+
+INTRODUCTION = """\
+Generated by `make docs` from what `registry study advise` says of 200 made-up items, which are independent of each
+other. A test is valid, warned of (it can be computed and should not be believed as it stands), or refused (-); the
+number says why, below. `registry study advise TASK` says it of a task, with its clusters and its size: below 200 units
+the bootstrap is warned of for every metric, and permutation is to be taken. Tests of single responses stand for
+`unit = "response"`."""

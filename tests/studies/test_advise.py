@@ -1,0 +1,101 @@
+"""Advice on tests: the tree of Dror et al. walked with the facts of a board."""
+
+import numpy as np
+import pytest
+
+from registry.significance import TESTS
+from tests.conftest import ROOT
+from tests.real_data.test_wordalign import MANIFEST as WORDALIGN
+
+
+@pytest.fixture
+def advice(registry):
+    """Advise on a task: the rows of one of its tables."""
+    def run(task, *asked, shown="tests"):
+        rows = registry("study", "advise", task, "--show", shown, "--format", "json", *asked).json
+        return {row["test"]: row for row in rows} if shown == "tests" else rows
+
+    return run
+
+
+def taken(tests):
+    return [name for name, row in tests.items() if row["recommended"]]
+
+
+def test_right_and_wrong(task, registry, advice):
+    registry("run", task.write())
+    tests = advice("small", "--unit", "item")
+    assert taken(tests) == ["permutation"]
+    verdicts = {name: row["verdict"] for name, row in tests.items()}
+    assert TESTS.keys() <= verdicts.keys()
+    assert [verdicts[name] for name in ("permutation", "mcnemar", "sign")] == ["valid"] * 3
+    assert verdicts["t"] == "warning"  # footnote 3: t on categories
+    assert verdicts["bootstrap"] == "warning"  # and the bootstrap on few
+    assert "6 units are fewer than 200" in tests["bootstrap"]["why"]
+    known, small, *_ = advice("small", "--unit", "item", shown="steps")
+    assert (known["answer"], small["answer"]) == ("yes", "yes")
+    assert "binomial" in known["because"]
+    assert {row["fact"]: row["value"] for row in advice("small", "--unit", "item", shown="facts")}["clusters"] == (
+        "by document")
+    refused = advice("small", "--unit", "cluster")["mcnemar"]
+    assert (refused["verdict"], refused["why"]) == ("refused", "mcnemar takes items as units")
+
+
+def test_a_misuse_that_the_task_declares_is_told(task, registry):
+    task.significance["test"] = "t"
+    said = registry("run", task.write()).stderr
+    assert "t on units that are right or wrong" in said  # `compare` warns too
+    said = registry("study", "advise", "small", "--unit", "item", "--format", "table").stdout
+    assert "t, is misused: t on units that are right or wrong" in said
+    assert "registry study dependence" in said
+
+
+def test_means_of_graded_scores(registry, advice, tmp_path):
+    """40 units: their mean is nearly normal; half of the pair's gains are ties, and none of it is normal."""
+    scores = np.random.default_rng(1).random(40).round(3)
+    rows = [f"{x:.3f},{x + (0.1 if n % 2 else 0):.3f}" for n, x in enumerate(scores)]
+    (tmp_path / "scores.csv").write_text("\n".join(["a,b", *rows]) + "\n")
+    registry("import", "wide", tmp_path / "scores.csv", "--task", "graded")
+    tests = advice("graded")
+    assert taken(tests) == ["permutation"]
+    assert tests["t"]["verdict"] == tests["wilcoxon"]["verdict"] == "valid"
+    assert advice("graded", shown="steps")[0]["answer"] == "nearly"
+    facts = {row["fact"]: row["value"] for row in advice("graded", shown="facts")}
+    assert facts["ties of neighbours' unit scores"] == "0.5"
+    assert facts["normality of gains: shapiro-wilk"] == "rejected at 5 % for 1 of 1 neighbours"
+
+
+def test_translations(registry, advice):
+    """BLEU is no mean and has no exact test; 120 segments are few, so permutation, and the bootstrap is a misuse."""
+    registry("run", ROOT / "sample_data" / "translation" / "task.toml")
+    tests = advice("translation")
+    assert taken(tests) == ["permutation"]
+    assert tests["t"]["verdict"] == tests["bootstrap"]["verdict"] == "warning"
+    assert [row["answer"] for row in advice("translation", shown="steps")] == ["no", "yes", "no", "permutation"]
+
+
+def test_single_responses(registry, advice):
+    """Candidates that were judged once each are compared by Fisher's test."""
+    registry("run", ROOT / "sample_data" / "collocations" / "task.toml")
+    assert taken(advice("collocations", "--test", "fisher", "--unit", "response")) == ["fisher"]
+    assert taken(advice("collocations", "--test", "permutation", "--unit", "item")) == ["permutation"]
+
+
+def test_explanations(task, registry, advice):
+    said = {row["about"]: row["text"] for row in registry("study", "advise", "--explain", "t", "--format", "json").json}
+    assert said["null hypothesis"] == TESTS["t"].null
+    assert said["assumes"] == TESTS["t"].assumes
+    assert "here" not in said
+    registry("run", task.write())
+    here = registry("study", "advise", "small", "--unit", "item", "--explain", "t", "--format", "json").json[-1]
+    assert here["about"] == "here"
+    assert here["text"].startswith("warning: t on units")
+    assert "--explain" in registry("study", "advise", exit_code=3).stderr
+    assert "unknown test 'tea'" in registry("study", "advise", "small", "--explain", "tea", exit_code=3).stderr
+
+
+def test_real_word_alignment(registry, real_data, advice):
+    registry("run", WORDALIGN, "--root", real_data("wordalign"))
+    tests = advice("wordalign", "--test-set", "enfr")
+    assert taken(tests) == ["permutation"]
+    assert tests["bootstrap"]["verdict"] == "valid"
