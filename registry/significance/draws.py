@@ -24,8 +24,9 @@ Used = TypeVar("Used")
 Singles = NDArray[np.float32]
 
 BLOCK = 512  # draws in a block
-# the kinds of streams: permutations, bootstraps, the same of whole runs, resampled systems, drawn test sets
-SIGNS, COUNTS, LABELS, RUNS, SYSTEMS, SETS = range(6)
+# the kinds of streams: permutations, bootstraps, the same of whole runs; resampled systems, drawn test sets; and what is
+# made to be kept: outputs of systems, training sets
+SIGNS, COUNTS, LABELS, RUNS, SYSTEMS, SETS, OUTPUTS, TRAINING = range(8)
 
 _UNCLEAR = 2**16 - 1  # no two counts
 _ALL = 2**64 - 1  # whole random words, drawn without holding other threads up

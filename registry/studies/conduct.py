@@ -76,7 +76,8 @@ def conduct(database: Database, journal: Journal, task: str, study: Study, choic
     with database.reading() as connection:
         (row,) = catalog.tasks(connection, task)
         cases = [_Case.of(connection, row, study, boards, request)
-                 for alias in _metrics(connection, row, choice.metric, study) for request in (ask(row, alias),)
+                 for alias in chosen_metrics(connection, row, choice.metric, every=study.every_metric)
+                 for request in (ask(row, alias),)
                  for boards in _joined(connection, row, request, study, choice)]
     return [case.conduct(database, journal, dry_run=dry_run, progress=progress) for case in cases]
 
@@ -165,44 +166,59 @@ class _Keeping:
         self._new, self._last = {}, time.monotonic()
 
 
-def _metrics(connection: Connection, task: AnyRow, alias: str | None, study: Study) -> list[str]:
-    """The metric that is chosen; else all, or the primary one."""
+def chosen_boards(connection: Connection, task: AnyRow, request: Request, choice: Choice, *, least: int,
+                  facets_by: str | None = None) -> list[Board]:
+    """The boards of a task that are meant, with their statistics, of at least so many systems.
+
+    Raises:
+        UnknownNameError: There is no such test set, track or facet.
+        MismatchError: There is nothing to study.
+        InputError: Systems are scored on different items, or no item has the attribute `facets_by`.
+    """
+    if facets_by is not None:
+        request = replace(request, facets={t.name: [facets_by] for t in catalog.test_sets(connection, task.task_id)})
+    known = list(places(connection, task, request))
+    if facets_by is not None:
+        known = [place for place in known if place.facet is not None]
+        if not known:
+            raise InputError(f"items of {task.slug} have no attribute {facets_by!r}; the options of the gold's reader "
+                             "name attributes")
+    for kind, wanted in (("test set", choice.test_set), ("track", choice.track), ("facet", choice.facet)):
+        names = {_called(place, kind) for place in known}
+        if wanted is not None and wanted not in names:
+            raise UnknownNameError(f"{kind} of {task.slug}", wanted, sorted(filter(None, names)))
+        if wanted is not None or (kind == "facet" and facets_by is None):
+            known = [place for place in known if _called(place, kind) == wanted]
+    loaded = [board for place in known if (board := load(connection, place, request.significance)) is not None
+              and len(board.members) >= least]
+    if request.significance.unit == "response":
+        loaded = [by_response(connection, board) for board in loaded]
+    if not loaded:
+        raise MismatchError(f"there is nothing to study: no board of {task.slug} has {counted(least, 'system')} that "
+                            "are scored; `registry submit` brings one in, and `registry score` scores it")
+    if uneven := next((board for board in loaded if board.matrix.unequal), None):
+        raise InputError(f'{uneven.place.name}: systems are scored on items of their own (missing = "own"), which '
+                         "studies cannot compare; take another policy for missing items")
+    return loaded
+
+
+def chosen_metrics(connection: Connection, task: AnyRow, alias: str | None, *, every: bool = False) -> list[str]:
+    """The metric that is chosen; else the primary one, or all.
+
+    Raises:
+        UnknownNameError: The task has no such metric.
+    """
     catalog.check_metric(connection, [task], alias)
     declared = catalog.task_metrics(connection, task.task_id)
-    if alias is None and study.every_metric:
+    if alias is None and every:
         return [metric.alias for metric in declared]
     return [alias or next((m.alias for m in declared if m.is_primary), declared[0].alias)]
 
 
 def _joined(connection: Connection, task: AnyRow, request: Request, study: Study,
             choice: Choice) -> Iterator[tuple[Board, ...]]:
-    """The boards that each study looks at, with their statistics."""
-    if study.facets_by is not None:
-        request = replace(request, facets={t.name: [study.facets_by] for t in catalog.test_sets(
-            connection, task.task_id)})
-    known = list(places(connection, task, request))
-    if study.facets_by is not None:
-        known = [place for place in known if place.facet is not None]
-        if not known:
-            raise InputError(f"items of {task.slug} have no attribute {study.facets_by!r}; the options of the gold's "
-                             "reader name attributes")
-    for kind, wanted in (("test set", choice.test_set), ("track", choice.track), ("facet", choice.facet)):
-        names = {_called(place, kind) for place in known}
-        if wanted is not None and wanted not in names:
-            raise UnknownNameError(f"{kind} of {task.slug}", wanted, sorted(filter(None, names)))
-        if wanted is not None or (kind == "facet" and study.facets_by is None):
-            known = [place for place in known if _called(place, kind) == wanted]
-    loaded = [board for place in known if (board := load(connection, place, request.significance)) is not None
-              and len(board.members) >= study.least]
-    if request.significance.unit == "response":
-        loaded = [by_response(connection, board) for board in loaded]
-    if not loaded:
-        raise MismatchError(f"there is nothing to study: no board of {task.slug} has "
-                            f"{counted(study.least, 'system')} that are scored; `registry submit` brings one in, and "
-                            "`registry score` scores it")
-    if uneven := next((board for board in loaded if board.matrix.unequal), None):
-        raise InputError(f'{uneven.place.name}: systems are scored on items of their own (missing = "own"), which '
-                         "studies cannot compare; take another policy for missing items")
+    """The boards that each study looks at."""
+    loaded = chosen_boards(connection, task, request, choice, least=study.least, facets_by=study.facets_by)
     if study.scope == "board":
         yield from ((board,) for board in loaded)
         return

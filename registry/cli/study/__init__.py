@@ -18,6 +18,7 @@ for command in (
     dependence.correlation,
     dependence.dependence,
     planning.power,
+    planning.synthesize,
     test_sets.replicability,
 ):
     app.command(name=command.__name__.rstrip("_").replace("_", "-"))(command)

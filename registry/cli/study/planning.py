@@ -1,15 +1,26 @@
-"""Studies that plan a task: power."""
+"""Studies that plan a task: power, synthesize."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from registry.cli.console import show
+from registry.cli.console import say, show
 from registry.cli.drawing import Memory, Workers
-from registry.cli.options import ChosenMetric, Db, DryRun, Facet, OutputFormat, TestSet, Track
-from registry.cli.study.asked import Alpha, Asked, Resamples, Seed, Shown, Unit
+from registry.cli.options import (
+    ChosenMetric,
+    Db,
+    DryRun,
+    Facet,
+    OutputFormat,
+    TestSet,
+    Track,
+    database,
+    named_values,
+)
+from registry.cli.study.asked import Alpha, Asked, Resamples, Seed, Shown, Task, Unit
 
 OptionalTask = Annotated[str | None, typer.Argument(metavar="[TASK]", help=(
     "A task's id; without one, rates are declared."))]
@@ -57,3 +68,59 @@ def power(
         return
     declared = Declared(asked.items, tuple(rate or ()), deviation, correlation, 0.05 if alpha is None else alpha)
     show([study_table(Conducted(asked, "", "(declared)", declared.study(asked), "", made=True), shown)], format_)
+
+
+def synthesize(
+    task: Task,
+    system: Annotated[list[str] | None, typer.Option("--system", metavar="NAME=RATE", help=(
+        "A system and the rate at which it is right; can be repeated."))] = None,
+    correlation: Annotated[float, typer.Option("--correlation", metavar="R12", help=(
+        "Of the results of every two systems."))] = 0.5,
+    items: Annotated[int | None, typer.Option("--items", metavar="N", help=(
+        "Draw so many items, with replacement; all as they are if none is given."))] = None,
+    name: Annotated[str | None, typer.Option("--task", metavar="ID", help=(
+        "What the task is called; else as the real one, with -synthesized."))] = None,
+    to: Annotated[Path | None, typer.Option("--to", metavar="DIR", help=(
+        "The folder in which it is written; else one called after it."))] = None,
+    metric: ChosenMetric = None, test_set: TestSet = None, track: Track = None, facet: Facet = None,
+    seed: Seed = None, db: Db = None, format_: OutputFormat = None, dry_run: DryRun = False,
+) -> None:
+    """Write a task of drawn system outputs.
+
+    Systems are right at declared rates, correlated as declared, on items that are as hard as the task's: to try
+    everything before anyone submits.
+    """
+    import tempfile
+    from contextlib import ExitStack
+
+    from registry.errors import InputError
+    from registry.evaluation import declared_request
+    from registry.manifest import load_manifest
+    from registry.reports.table import Column, Table, number, text
+    from registry.store import catalog
+    from registry.studies.conduct import Choice, chosen_boards, chosen_metrics
+    from registry.studies.synthesize import Source
+    from registry.studies.synthesize import synthesize as drawn
+
+    try:
+        rates = {called: float(rate) for called, rate in named_values(system or [], "--system").items()}
+    except (TypeError, ValueError):
+        raise InputError("--system is not of the form NAME=RATE, with a rate above 0 and below 1") from None
+    with database(db).reading() as connection:
+        (row,) = catalog.tasks(connection, task)
+        (alias,) = chosen_metrics(connection, row, metric)
+        request = declared_request(row, {"unit": "item", "test": "permutation", "runs": "fixed"}, (alias,))
+        boards = chosen_boards(connection, row, request, Choice(alias, test_set, track, facet), least=1)
+        if len(boards) > 1:
+            raise InputError(f"{len(boards)} boards are meant; choose one by --test-set and --track")
+        source = Source.of(connection, boards[0])
+    made = drawn(source, rates, correlation, items=items, seed=row.seed if seed is None else seed)
+    slug = name or f"{row.slug}-synthesized"
+    folder = to or Path(slug)
+    with ExitStack() as stack:
+        target = Path(stack.enter_context(tempfile.TemporaryDirectory())) if dry_run else folder
+        load_manifest(stack.enter_context(made.task.written(target, slug)))
+    say(f"{'would be written' if dry_run else 'task'}: {folder / 'task.toml'}; `registry run` brings it in")
+    columns = (Column("system", "system", text), Column("rate", "rate", number(4), right=True),
+               Column("accuracy", "accuracy", number(4), right=True))
+    show([Table(made.rows, columns)], format_)

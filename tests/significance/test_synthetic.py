@@ -1,0 +1,69 @@
+"""Drawn systems: rates, correlations and hardness as declared, and tests of them as power predicts."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from registry.errors import InputError
+from registry.significance.power import ExactMcNemar, discordance
+from registry.significance.sign import log_coins
+from registry.significance.synthetic import latent_correlation, right_or_wrong
+
+RATES = np.array([0.85, 0.7, 0.5])
+
+
+@pytest.mark.parametrize(("first", "second", "correlation"), [(0.8, 0.6, 0.4), (0.5, 0.5, -0.6), (0.95, 0.9, 0.1)])
+def test_latent_correlations_give_the_ones_that_are_asked_for(first, second, correlation):
+    rho = latent_correlation(first, second, correlation)
+    both = stats.multivariate_normal([0, 0], [[1, rho], [rho, 1]]).cdf(stats.norm.ppf([first, second]))
+    spread = math.sqrt(first * (1 - first) * second * (1 - second))
+    assert (both - first * second) / spread == pytest.approx(correlation, abs=1e-6)
+
+
+def test_at_equal_rates_of_a_half_it_is_sheppard_s():
+    """1/4 + arcsin(rho) / (2 pi) of the items are right for both, so r = 2 arcsin(rho) / pi (Sheppard 1899)."""
+    assert latent_correlation(0.5, 0.5, 0.3) == pytest.approx(math.sin(0.3 * math.pi / 2), abs=1e-10)
+
+
+def test_rates_and_correlations_are_as_declared():
+    """Within four standard errors of 100 000 items."""
+    right = right_or_wrong(RATES, 0.35, np.arange(100_000.0), 1)
+    assert right.mean(axis=0) == pytest.approx(RATES, abs=4 * 0.5 / math.sqrt(100_000))
+    assert np.corrcoef(right.T)[np.triu_indices(3, 1)] == pytest.approx([0.35] * 3, abs=4 / math.sqrt(100_000))
+
+
+def test_items_are_as_hard_as_the_given_ones():
+    """Easier items are got right by more systems; among equals, ties do not lean to either end."""
+    ease = np.repeat([3.0, 1.0, 2.0], 2000)
+    right = right_or_wrong(RATES, 0.35, ease, 2)
+    shares = [right[ease == value].mean() for value in (1, 2, 3)]
+    assert shares[0] + 0.2 < shares[1] < shares[2] - 0.15
+    tied = right_or_wrong(RATES, 0.35, np.zeros(6000), 3)
+    assert tied[:3000].mean() == pytest.approx(tied[3000:].mean(), abs=0.03)
+
+
+def test_a_seed_draws_the_same():
+    one, other = (right_or_wrong(RATES, 0.2, np.arange(50.0), seed) for seed in (1, 2))
+    assert (one == right_or_wrong(RATES, 0.2, np.arange(50.0), 1)).all()
+    assert (one != other).any()
+
+
+@pytest.mark.parametrize(("rates", "correlation", "said"), [
+    ((0.9, 0.3), 0.8, "have a correlation between"), ((0.5, 0.5, 0.5), -0.7, "cannot all have a correlation")])
+def test_what_cannot_be(rates, correlation, said):
+    with pytest.raises(InputError, match=said):
+        right_or_wrong(np.array(rates), correlation, np.zeros(10), 1)
+
+
+@pytest.mark.parametrize(("rates", "correlation", "n"), [((0.8, 0.75), 0.5, 500), ((0.7, 0.6), 0.2, 200)])
+def test_power_predicts_how_often_tests_of_them_reject(rates, correlation, n):
+    """3000 test sets, tested by exact McNemar; the band is 2 points and three standard errors."""
+    counts = []
+    for seed in range(3000):
+        a, b = right_or_wrong(np.array(rates), correlation, np.zeros(n), seed).T
+        counts.append((np.count_nonzero(a & ~b), np.count_nonzero(b & ~a)))
+    rejected = (log_coins(*np.array(counts).T, "two-sided") <= math.log(0.05)).mean()
+    predicted = ExactMcNemar(0.05, discordance(*rates, correlation)).at(rates[0] - rates[1], n).power
+    assert predicted == pytest.approx(rejected, abs=0.02 + 3 * 0.5 / math.sqrt(3000))

@@ -1,0 +1,77 @@
+"""A task that is made to be planned with: real items, drawn systems, and the registry runs it."""
+
+import json
+
+import pytest
+
+from tests.conftest import ROOT
+
+SYSTEMS = ("--system", "ours=0.9", "--system", "theirs=0.75")
+
+
+@pytest.fixture
+def stance(registry):
+    registry("run", ROOT / "sample_data" / "stance" / "task.toml")
+
+
+def outputs(path):
+    return {row["item"]: row for row in map(json.loads, path.read_text().splitlines())}
+
+
+def test_a_real_task_with_drawn_systems(stance, registry, tmp_path):
+    made = registry("study", "synthesize", "stance", *SYSTEMS, "--correlation", "0.3", "--to", "plan", "--seed", "5",
+                    "--format", "json").json
+    gold = outputs(tmp_path / "plan" / "gold.jsonl")
+    labels = {row["label"] for row in gold.values()}
+    assert len(gold) == 400
+    assert labels == {"against", "favour", "none"}
+    for n, (row, rate) in enumerate(zip(made, (0.9, 0.75), strict=True), 1):
+        said = outputs(tmp_path / "plan" / "systems" / f"{n}.jsonl")
+        assert said.keys() == gold.keys()
+        assert {one["label"] for one in said.values()} == labels
+        accuracy = sum(said[item]["label"] == one["label"] for item, one in gold.items()) / 400
+        assert row == {"system": ("ours", "theirs")[n - 1], "rate": rate, "accuracy": accuracy}
+        assert accuracy == pytest.approx(rate, abs=4 * (rate * (1 - rate) / 400) ** 0.5)
+    registry("run", "plan/task.toml")
+    board = registry("board", "stance-synthesized", "--format", "json").json
+    assert [row["system"] for row in board] == ["ours", "theirs"]
+    assert [row["score"] for row in board] == [row["accuracy"] for row in made]
+    clusters = registry("compare", "stance-synthesized", "--unit", "cluster", "--format", "json").json
+    assert 1 < clusters[0]["n_units"] < 400  # documents come along
+
+
+def test_items_are_hard_where_they_were(stance, registry, tmp_path):
+    """What most real systems got wrong, drawn ones get wrong more often."""
+    registry("study", "synthesize", "stance", *SYSTEMS, "--to", "plan")
+    registry("run", "plan/task.toml")
+    shares = registry("query", """
+        WITH hits AS (SELECT task, item, avg(correct::INT) AS share FROM item_response GROUP BY ALL)
+        SELECT corr(a.share, b.share) AS r FROM hits a JOIN hits b USING (item)
+        WHERE a.task = 'stance' AND b.task = 'stance-synthesized'""", "--format", "json").json
+    assert shares[0]["r"] > 0.3
+
+
+def test_more_items_than_there_are(stance, registry, tmp_path):
+    registry("study", "synthesize", "stance", *SYSTEMS, "--items", "1000", "--to", "plan", "--task", "larger")
+    gold = outputs(tmp_path / "plan" / "gold.jsonl")
+    assert len(gold) == 1000
+    assert sum("#2" in item for item in gold) > 100
+    assert len(registry("run", "plan/task.toml", "--format", "json").json) == 2
+
+
+def test_scores_that_are_not_right_or_wrong_become_so(registry, tmp_path):
+    registry("run", ROOT / "sample_data" / "translation" / "task.toml")
+    registry("study", "synthesize", "translation", *SYSTEMS, "--to", "plan", "--dry-run")
+    assert not (tmp_path / "plan").exists()
+    registry("study", "synthesize", "translation", *SYSTEMS, "--to", "plan")
+    assert {row["label"] for row in outputs(tmp_path / "plan" / "gold.jsonl").values()} == {"right"}
+    assert {row["label"] for row in outputs(tmp_path / "plan" / "systems" / "2.jsonl").values()} == {"right", "wrong"}
+
+
+@pytest.mark.parametrize(("asked", "said"), [
+    ((), "NAME=RATE"), (("--system", "a=high"), "NAME=RATE"), (("--system", "a=1"), "above 0 and below 1"),
+    ((*SYSTEMS, "--correlation", "0.95"), "have a correlation between"), ((*SYSTEMS, "--items", "1"), "no test set"),
+    (("--system", "a/b=0.5"), "cannot stand in a name")])
+def test_what_cannot_be_drawn(stance, registry, tmp_path, asked, said):
+    assert said in registry("study", "synthesize", "stance", *asked, "--to", "plan", exit_code=3).stderr
+    assert not (tmp_path / "plan").exists()
