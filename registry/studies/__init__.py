@@ -6,7 +6,7 @@ of gains         gains (what they look at), threshold, curve, sizes, calibration
                  drawn_sets (many test sets at once)
 of dependence    correlation, dependence
 of test sets     power, replicability
-of plans         synthesize: a task that is made, and not a study that is kept
+what is written  synthesize (a task to plan with), training (resampled training files): no studies that are kept
 of rankings      candidates, ranking, repetitions: n-best lists, which commands of their own compute on demand
 """
 
