@@ -24,8 +24,8 @@ Used = TypeVar("Used")
 Singles = NDArray[np.float32]
 
 BLOCK = 512  # draws in a block
-# the kinds of streams: permutations, bootstraps, the same of whole runs; resampled systems, drawn test sets; and what is
-# made to be kept: outputs of systems, training sets
+# the kinds of streams: permutations, bootstraps, the same of whole runs; resampled systems, drawn test sets; outputs of
+# systems and training sets that are written
 SIGNS, COUNTS, LABELS, RUNS, SYSTEMS, SETS, OUTPUTS, TRAINING = range(8)
 
 _UNCLEAR = 2**16 - 1  # no two counts

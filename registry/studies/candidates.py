@@ -17,6 +17,7 @@ from registry.store import catalog
 from registry.store.catalog import AnyRow
 from registry.store.responses import load_named_answers, load_responses, several_runs
 from registry.studies.ranking import Ranked
+from registry.studies.study import called
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,8 +96,8 @@ def load(connection: Connection, task: AnyRow, test_set: AnyRow, systems: Sequen
     if twice := [n for n in chosen if chosen.count(n) > 1]:
         raise InputError(f"{members[twice[0]].name} is named twice; name it once")
     order = tie_order(seed, (answers.names[n] for n in kept))
-    ranked = Ranked(_labels([members[n] for n in chosen]), answers.in_gold[kept], responses.scores[kept][:, chosen],
-                    order)
+    ranked = Ranked(tuple(called([members[n] for n in chosen])), answers.in_gold[kept],
+                    responses.scores[kept][:, chosen], order)
     warning = shared_items(items)
     return RankedTestSet(name, ranked, items, tuple(_submission(members[n]) for n in chosen),
                          test_set.gold_revision_id, () if warning is None else (f"{name}: {warning}",))
@@ -104,13 +105,6 @@ def load(connection: Connection, task: AnyRow, test_set: AnyRow, systems: Sequen
 
 def _submission(member: AnyRow) -> str:
     return f"{member.team}/{member.system}@{member.version}"
-
-
-def _labels(members: Sequence[AnyRow]) -> tuple[str, ...]:
-    """The systems' names, with their teams' where two are called the same."""
-    names = [member.system for member in members]
-    return tuple(f"{member.team}/{member.system}" if names.count(member.system) > 1 else member.system
-                 for member in members)
 
 
 def _find(members: Sequence[AnyRow], system: str, name: str) -> int:

@@ -103,9 +103,8 @@ class Power(Study):
     def curve(self, planned: _Planned) -> list[Row]:
         """The power of one pair by the true difference."""
         units = planned.units[0]
-        most = 1.5 * planned.design.detectable(units, self.power)
-        if math.isnan(most):
-            most = planned.design.largest
+        detectable = planned.design.detectable(units, self.power)
+        most = planned.design.largest if math.isnan(detectable) else min(1.5 * detectable, planned.design.largest)
         rows = []
         for x in np.linspace(0, most, _STEPS + 1)[1:]:
             found = planned.design.at(float(x), units)

@@ -81,6 +81,17 @@ def test_the_curve_and_the_sizes_are_tables_of_their_own(registry):
     assert sizes[400] / sizes[1600] == pytest.approx(2, rel=0.03)  # with the root of the size
 
 
+def test_figures(task, registry, tmp_path):
+    """Of declared rates, and of a task, from the study that is kept."""
+    declared = ("study", "power", "--rate", "0.6", "--items", "400")
+    assert "drawn: a.svg" in registry(*declared, "--plot", "a.svg").stderr
+    registry("run", task.write())
+    registry("study", "power", "small")
+    assert "drawn: b.svg" in registry("study", "power", "small", "--plot", "b.svg").stderr
+    for name, words in (("a.svg", 2), ("b.svg", 2)):
+        assert (tmp_path / name).read_text().count('id="axes_') == words
+
+
 @pytest.mark.parametrize(("asked", "said"), [
     (("--rate", "0.8"), "--items"),
     (("--items", "100"), "--rate"),

@@ -20,7 +20,7 @@ from registry.cli.options import (
     database,
     named_values,
 )
-from registry.cli.study.asked import Alpha, Asked, Resamples, Seed, Shown, Task, Unit
+from registry.cli.study.asked import Alpha, Asked, Plot, Resamples, Seed, Shown, Task, Unit
 
 OptionalTask = Annotated[str | None, typer.Argument(metavar="[TASK]", help=(
     "A task's id; without one, rates are declared."))]
@@ -43,7 +43,7 @@ def power(
         "Without a task: of the two systems' results; several if none is given."))] = None,
     metric: ChosenMetric = None, test_set: TestSet = None, track: Track = None, facet: Facet = None,
     unit: Unit = None, alpha: Alpha = None, resamples: Resamples = None, seed: Seed = None, shown: Shown = None,
-    db: Db = None, format_: OutputFormat = None, workers: Workers = None, memory: Memory = None,
+    plot: Plot = None, db: Db = None, format_: OutputFormat = None, workers: Workers = None, memory: Memory = None,
     dry_run: DryRun = False,
 ) -> None:
     """Say which differences a test set finds.
@@ -52,6 +52,7 @@ def power(
     the task deviate, or before any submission from declared rates.
     """
     from registry.errors import InputError
+    from registry.reports.power_figures import draw_power
     from registry.reports.study import study_table
     from registry.studies import Power
     from registry.studies.conduct import Conducted
@@ -63,11 +64,15 @@ def power(
             raise InputError("the task's own pairs tell their rates and deviations; leave --rate, --deviation and "
                              "--correlation out, or name no task")
         settings = {"unit": unit, "alpha": alpha, "resamples": resamples, "seed": seed}
-        Asked(task, metric, test_set, track, facet, settings, db, format_, workers, memory, shown,
-              dry_run=dry_run).conduct(asked)
+        Asked(task, metric, test_set, track, facet, settings, db, format_, workers, memory, shown, plot,
+              dry_run).conduct(asked, draw_power)
         return
     declared = Declared(asked.items, tuple(rate or ()), deviation, correlation, 0.05 if alpha is None else alpha)
-    show([study_table(Conducted(asked, "", "(declared)", declared.study(asked), "", made=True), shown)], format_)
+    found = Conducted(asked, "", "(declared)", declared.study(asked), "", made=True)
+    if plot is not None:
+        draw_power(found, plot)
+        say(f"drawn: {plot}")
+    show([study_table(found, shown)], format_)
 
 
 def synthesize(
