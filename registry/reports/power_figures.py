@@ -45,6 +45,9 @@ def _power(figure: Figure, rows: list[Row]) -> None:
 
 
 def _labelled(axes: Axes, what: str) -> None:
+    from matplotlib.ticker import MaxNLocator
+
+    axes.xaxis.set_major_locator(MaxNLocator(5))
     axes.set_xlabel("true difference")
     axes.set_ylabel(what)
     axes.set_xlim(left=0)

@@ -67,7 +67,7 @@ class Replicability(Study):
         parts = case.parts.each(range(len(case.boards)), tested)
         claims = list(_claims(case.boards, parts, self.systems))
         shown = [claim for claim in claims if (claim.differences > 0).any()]
-        names = [_test_set(board, self.by) for board in case.boards]
+        names = _test_sets(case.boards)
         return Finding({"pairs": [claim.row(names, alpha) for claim in shown],
                         "numbers": [row for claim in shown for row in claim.numbers(alpha)],
                         "test_sets": [row for claim in shown for row in claim.test_sets(names, alpha)]},
@@ -127,9 +127,12 @@ def _claims(boards: Sequence[Board], parts: Sequence[Any], wanted: Sequence[str]
         yield _Claim(labels[better], labels[worse], list(on), np.array(differences), np.array(p))
 
 
-def _test_set(board: Board, by: str | None) -> str:
-    place = board.place
-    return str(place.test_set.name) if by is None or place.facet is None else f"{place.test_set.name}/{place.facet[1]}"
+def _test_sets(boards: Sequence[Board]) -> list[str]:
+    """What test sets, or values of an attribute, are called; with the test set where there are several of both."""
+    several = len({board.place.test_set.name for board in boards}) > 1
+    return [board.place.test_set.name if board.place.facet is None else
+            f"{board.place.test_set.name}/{board.place.facet[1]}" if several else board.place.facet[1]
+            for board in boards]
 
 
 def _reading(claims: Sequence[_Claim], alpha: float) -> list[str]:

@@ -41,7 +41,7 @@ def test_trec_columns_split_into_folds(registry, real_data, tmp_path):
         bonferroni = np.maximum.accumulate([(5 - u) * ordered[u] for u in range(5)])
         fisher = np.maximum.accumulate([stats.combine_pvalues(ordered[u:]).pvalue for u in range(5)])
         assert (row["k_bonferroni"], row["k_fisher"]) == ((bonferroni <= .05).sum(), (fisher <= .05).sum())
-        of = [sets[row["better"], row["than"], f"test/fold{n}"] for n in range(5)]
+        of = [sets[row["better"], row["than"], f"fold{n}"] for n in range(5)]
         assert [one["p_value"] for one in of] == pytest.approx(p, rel=1e-9)
         assert row["listed"] == ", ".join(one["test_set"] for one in of if one["listed"])
     assert {("run126", "run125"), ("run126", "run1")} <= {(r["better"], r["than"]) for r in found}
@@ -54,7 +54,7 @@ def test_a_claim_that_holds_everywhere_and_its_opposite(registry, tmp_path):
     imported(registry, rows, tmp_path / "scores.csv")
     (claim,) = registry("study", "replicability", "trec8", "--by", "fold", "--format", "json").json
     assert (claim["better"], claim["than"], claim["k_bonferroni"], claim["k_fisher"]) == ("good", "bad", 4, 4)
-    assert claim["listed"] == "test/f0, test/f1, test/f2, test/f3"
+    assert claim["listed"] == "f0, f1, f2, f3"
     numbers = registry("study", "replicability", "trec8", "--by", "fold", "--show", "numbers", "--format", "json").json
     assert [row["p_bonferroni"] for row in numbers] == pytest.approx([4 * 2**-20] * 4, rel=1e-9)  # 2^-20 each
     shown = registry("study", "replicability", "trec8", "--by", "fold", "--format", "table").stdout
