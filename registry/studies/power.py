@@ -22,6 +22,7 @@ from registry.significance.bootstrap import resampled_scores, why_fixed
 from registry.significance.effects import right_or_wrong
 from registry.significance.power import Design, DrawnDesign, ExactMcNemar, MatchedTDesign, discordance
 from registry.significance.units import unit_gains
+from registry.studies.gains import bootstrap_warnings
 from registry.studies.study import Case, Finding, Row, Study, called
 
 CORRELATIONS = (0.0, 0.25, 0.5, 0.75)  # of two systems' results, where none is declared
@@ -60,9 +61,11 @@ class Power(Study):
         """Look at every pair.
 
         Raises:
-            InputError: Units cannot be resampled, or runs are random.
+            InputError: Units cannot be resampled or are answers, or runs are random.
         """
         matrix = case.board.matrix.by_unit
+        if matrix.answers_to is not None:
+            raise InputError("the power is that of tests of items, not of their answers: take --unit item")
         if reason := why_fixed(matrix):
             raise InputError(reason)
         if matrix.runs is not None:
@@ -81,7 +84,8 @@ class Power(Study):
         by_size = sorted(planned, key=lambda one: _known(one.design.detectable(matrix.n_units, self.power)))
         middle = by_size[len(by_size) // 2]
         return Finding({"pairs": rows, "curve": self.curve(middle), "sizes": self.sizes(middle)},
-                       self.reading(rows, len(planned), "pair"))
+                       self.reading(rows, len(planned), "pair"),
+                       bootstrap_warnings(matrix) if any(one.test == "bootstrap" for one in planned) else [])
 
     def rows(self, planned: _Planned) -> list[Row]:
         """What can be detected on each number of units."""

@@ -41,7 +41,9 @@ def test_means_and_scores_that_are_none(registry, tmp_path):
     assert row["detectable"] == pytest.approx(design.detectable(200, 0.9), rel=1e-6)
 
     registry("run", ROOT / "sample_data" / "translation" / "task.toml")
-    rows = registry("study", "power", "translation", "--resamples", "20000", "--format", "json").json
+    found = registry("study", "power", "translation", "--resamples", "20000", "--format", "json")
+    assert "120 units are fewer than 200" in found.stderr
+    rows = found.json
     pairs = {(r["system_a"], r["system_b"]): r for r in registry("pairs", "translation", "--format", "json").json}
     for row in rows:  # of a normal difference 1.96 + 0.84 standard errors, where its interval is 1.96 to either side
         pair = pairs[row["system_a"], row["system_b"]]
@@ -105,6 +107,13 @@ def test_figures(task, registry, tmp_path):
 ])
 def test_what_cannot_be_planned(registry, asked, said):
     assert said in registry("study", "power", *asked, exit_code=3).stderr
+
+
+def test_answers_are_no_units(registry):
+    registry("run", ROOT / "sample_data" / "collocations" / "task.toml")
+    asked = ("study", "power", "collocations", "--unit")
+    assert "take --unit item" in registry(*asked, "response", exit_code=3).stderr
+    assert {row["test"] for row in registry(*asked, "item", "--format", "json").json} == {"bootstrap"}
 
 
 def test_a_task_tells_its_own_rates(task, registry):
