@@ -21,13 +21,17 @@ STUDIES = ROOT / "docs" / "studies"
 
 @dataclass(frozen=True)
 class Shown:
-    """One study of a task: its command after the task's id, whether it is drawn, and three sentences about it."""
+    """One study of a task: its command after the task's id, whether it is drawn, and three sentences about it.
+
+    Of a table with many rows the first `rows` are shown.
+    """
 
     study: str
     said: str
     options: tuple[str, ...] = ()
     drawn: bool = True
     suffix: str = ""
+    rows: int = 30
 
     @property
     def name(self):
@@ -49,6 +53,17 @@ SHOWN = {
               "system less often than on the other tasks here, since most of these systems are close. Observed shares "
               "lie where normal noise puts them, so the p-values are as good as their theory even on so few items. It "
               "takes the 444 items for all there are, and says nothing of how systems do on other arguments."),
+        Shown("advise", "Items are right or wrong, so permutation gives the p-values of the exact McNemar test, and t "
+              "is misused. Sign and Wilcoxon's test are valid too. That a test is valid does not make it the one to "
+              "take: permutation looks at the score that the board shows, whatever it is.", drawn=False),
+        Shown("correlation", "A third of the significant pairs would be lost by a test of independent samples, "
+              "although systems agree less here than elsewhere: many are close to guessing. The random baseline has "
+              "r12 of about 0 with everybody, as it must. The count depends on the correction over 231 pairs; with "
+              "fewer systems fewer pairs would be lost.", drawn=False, rows=8),
+        Shown("power", "On 444 items it takes a true difference of 4.8 to 9.8 points of accuracy to be found with a "
+              "power of 80 %, depending on how often two systems disagree. A true difference of 3 points is found one "
+              "time in five, and then looks more than twice as large as it is. The best system, GIST, leads by 11 "
+              "points, so its being best does not rest on such luck.", ("--difference", "0.03"), rows=8),
     ],
     "wmt22-cs-en": [
         Shown("threshold", "Some 0.9 BLEU on these 1448 segments is about where differences become significant. "
@@ -72,6 +87,19 @@ SHOWN = {
               "for few pairs of these systems are close. The bars show how much that hangs on which systems take "
               "part. It does not say that a gain in BLEU is one that readers would see.",
               ("--metric", "bleu-all"), suffix="-bleu"),
+        Shown("advise", "BLEU is a function of sums and has no exact test, and 1448 segments are enough for the "
+              "bootstrap, which the task declares. The tree of the paper would send a test set of this size to tests "
+              "that ignore the size of differences; they look at segments, whose scores BLEU is not the mean of. "
+              "Segments of one document are taken for independent here, because the files do not say which belong "
+              "together.", ("--metric", "bleu-all", "--show", "steps"), drawn=False),
+        Shown("correlation", "Lan-Bridge and Online-B have r12 = 0.93: a test that takes them for independent would "
+              "be nearly four times too blunt. The paired t-test of the same difference agrees with the bootstrap in "
+              "every decision. Systems may be alike because they share data or because they are copies; correlation "
+              "does not say which.", ("--metric", "bleu-all"), drawn=False, rows=20),
+        Shown("power", "One point of BLEU between two systems is found half of the time on 1448 segments; between "
+              "Lan-Bridge and Online-B, whose outputs are nearly the same, it is found always. So what a test set can "
+              "find is no property of the test set alone. The number of segments that are needed assumes that further "
+              "ones are like these.", ("--metric", "bleu-all", "--difference", "1"), rows=20),
     ],
     "conll2018-fro_srcmf": [
         Shown("threshold", "Some 0.8 points of LAS on these 1927 sentences separate parsers. Pairs that both read the "
@@ -91,6 +119,17 @@ SHOWN = {
               "Brown corpus. The one is what normal noise makes of parsers that far apart, and neither is 1 - p. "
               "The same on text of another century would be another question, which `--domains` asks.",
               ("--resamples", "10000")),
+        Shown("correlation", "Of 300 pairs 262 are significant, and 45 of these would be missed by a test of "
+              "independent samples. Those are the pairs of neighbours on the board, where the decisions matter that a "
+              "leaderboard is made for. HUJI, with a LAS of 3 %, is correlated with nobody.", drawn=False, rows=8),
+        Shown("power", "For the middle one of 300 pairs, what is detectable falls from 3.2 points of LAS on 241 "
+              "sentences to 1.1 on all 1927, with the root of their number, as the method assumes. That is the level "
+              "of a single comparison; a correction over 300 pairs asks for more. Sentences of four texts are taken "
+              "for independent draws from one population.", ("--show", "sizes")),
+        Shown("replicability", "The gold is made of four texts, two in verse and two in prose, which are test sets of "
+              "their own here. CEA-LIST is first overall, and is not shown to be better than Stanford-18 on more than "
+              "two of the four. A text where it is not shown is not one where it fails: the shortest has 238 "
+              "sentences.", ("--across", "document"), drawn=False, rows=10),
     ],
     "wordalign": [
         Shown("curve", "Aligners are compared on English-French and on Romanian-English, each test set a curve. The "
@@ -100,6 +139,10 @@ SHOWN = {
               "other in 94 % of the cases, though none of the p-values leaves room for 6 % of errors: the languages "
               "are different populations. The few pairs with larger p agree about as often as not. Eleven aligners, "
               "most of them variants of two programs, are far from 50 independent pairs.", ("--domains",)),
+        Shown("replicability", "awesome-align beats every other aligner on both test sets, so that k is 2. "
+              "Symmetrizations of GIZA++ change places: grow-diagonal-final is shown to be better than grow-diagonal "
+              "on Romanian-English alone. Two test sets are all that is claimed about; k is no share of all language "
+              "pairs.", ("--test", "permutation"), drawn=False, rows=12),
     ],
 }
 
@@ -115,9 +158,18 @@ def make(folder):
             path = STUDIES / folder / shown.name
             plot = ("--plot", path.with_suffix(".png")) if shown.drawn else ()
             written = run("study", shown.study, task_of(folder), *shown.options, *plot, "--format", "md", "--db", db)
-            path.with_suffix(".md").write_text(written)
+            path.with_suffix(".md").write_text(shortened(written, shown.rows))
             if shown.drawn:
                 shrink(Image.open(path.with_suffix(".png")).convert("RGB"), path.with_suffix(".png"))
+
+
+def shortened(written, rows):
+    """Markdown of one table with its first rows only."""
+    lines = written.split("\n")
+    below = [n for n, line in enumerate(lines) if line.startswith("|")][2:]  # the heading
+    if len(below) > rows:
+        lines[below[rows]:below[-1] + 1] = ["", f"({len(below) - rows} rows more)"]
+    return "\n".join(lines)
 
 
 def run(*arguments):

@@ -27,20 +27,20 @@ class Replicability(Study):
     """On how many test sets, or values of an item attribute such as a fold, one system is better than another.
 
     A claim has a direction: each ordered pair of systems is one, tested one-sided by the task's test. `systems` are
-    those that are compared; none: all.
+    those that are compared; none: all. `across` is the attribute whose values are test sets.
     """
 
     name: ClassVar[str] = "replicability"
     title: ClassVar[str] = "On how many test sets does one system beat another?"
     citation: ClassVar[str] = "Dror et al. 2018, section 5; Dror et al. 2017; Benjamini and Heller 2008"
     scope: ClassVar = "test sets"
-    by: str | None = None
+    across: str | None = None
     systems: tuple[str, ...] = ()
 
     @property
     def facets_by(self) -> str | None:
         """Its values are test sets of their own."""
-        return self.by
+        return self.across
 
     def run(self, case: Case) -> Finding:
         """Test every ordered pair on every test set, and combine.
@@ -49,8 +49,8 @@ class Replicability(Study):
             InputError: There is one test set only, no two systems have two in common, or the test has no direction.
         """
         if len(case.boards) < 2:
-            raise InputError("there is one test set; name an item attribute whose values are taken for test sets "
-                             "(--by), such as the fold of a cross-validation")
+            raise InputError("there is one test set; --across ATTRIBUTE takes the values of an item's attribute, "
+                             "such as the fold of a cross-validation, for test sets")
         test, alpha = case.test, case.request.significance.alpha
         if test.is_one_sided:
             raise InputError(f"{test!r} tests the direction of the gain, whichever it is; take --test permutation")

@@ -29,7 +29,7 @@ def test_trec_columns_split_into_folds(registry, real_data, tmp_path):
     """One-sided exact permutation in every fold by all 2^10 swaps, then Bonferroni and Fisher step by step."""
     rows = folded(real_data, ["run125", "run126", "run1"])
     imported(registry, rows, tmp_path / "ap.csv")
-    asked = ("study", "replicability", "trec8", "--by", "fold", "--test", "permutation", "--format", "json")
+    asked = ("study", "replicability", "trec8", "--across", "fold", "--test", "permutation", "--format", "json")
     found = registry(*asked).json
     sets = {(r["better"], r["than"], r["test_set"]): r for r in registry(*asked, "--show", "test_sets").json}
     swaps = np.array(list(product((1, -1), repeat=10)))
@@ -52,22 +52,23 @@ def test_a_claim_that_holds_everywhere_and_its_opposite(registry, tmp_path):
     rng = np.random.default_rng(5)
     rows = [{"fold": f"f{n % 4}", "good": round(x + 1, 3), "bad": round(x, 3)} for n, x in enumerate(rng.random(80))]
     imported(registry, rows, tmp_path / "scores.csv")
-    (claim,) = registry("study", "replicability", "trec8", "--by", "fold", "--format", "json").json
+    (claim,) = registry("study", "replicability", "trec8", "--across", "fold", "--format", "json").json
     assert (claim["better"], claim["than"], claim["k_bonferroni"], claim["k_fisher"]) == ("good", "bad", 4, 4)
     assert claim["listed"] == "f0, f1, f2, f3"
-    numbers = registry("study", "replicability", "trec8", "--by", "fold", "--show", "numbers", "--format", "json").json
+    asked = ("study", "replicability", "trec8", "--across", "fold", "--show", "numbers")
+    numbers = registry(*asked, "--format", "json").json
     assert [row["p_bonferroni"] for row in numbers] == pytest.approx([4 * 2**-20] * 4, rel=1e-9)  # 2^-20 each
-    shown = registry("study", "replicability", "trec8", "--by", "fold", "--format", "table").stdout
+    shown = registry("study", "replicability", "trec8", "--across", "fold", "--format", "table").stdout
     assert "on all of them in 1" in shown
-    assert "study:replicability(by=fold)" in shown
+    assert "study:replicability(across=fold)" in shown
 
 
 def test_what_cannot_be_asked(registry, task):
     registry("run", task.write())
     one = registry("study", "replicability", "small", exit_code=3).stderr
-    assert "--by" in one
-    assert "no attribute 'fold'" in registry("study", "replicability", "small", "--by", "fold", exit_code=3).stderr
-    asked = ("study", "replicability", "small", "--by", "document")
+    assert "--across" in one
+    assert "no attribute 'fold'" in registry("study", "replicability", "small", "--across", "fold", exit_code=3).stderr
+    asked = ("study", "replicability", "small", "--across", "document")
     assert "direction" in registry(*asked, "--test", "bootstrap(variant=berg-kirkpatrick-2012)", exit_code=3).stderr
     assert "system 'd'" in registry(*asked, "--system", "d", exit_code=3).stderr
     (row,) = registry(*asked, "--system", "a", "--system", "b", "--format", "json").json  # b is the better one nowhere

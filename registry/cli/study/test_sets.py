@@ -13,7 +13,7 @@ from registry.cli.study.asked import Alpha, Asked, Resamples, Seed, Shown, Task,
 
 def replicability(
     task: Task,
-    by: Annotated[str | None, typer.Option("--by", metavar="ATTRIBUTE", help=(
+    across: Annotated[str | None, typer.Option("--across", metavar="ATTRIBUTE", help=(
         "Take the values of this item attribute, such as the fold of a cross-validation, for test sets."))] = None,
     system: Annotated[list[str] | None, typer.Option("--system", metavar="NAME", help=(
         "Only the pairs of these systems; all if none is given."))] = None,
@@ -30,4 +30,4 @@ def replicability(
 
     settings = {"test": test, "unit": unit, "alpha": alpha, "resamples": resamples, "seed": seed}
     Asked(task, metric, test_set, track, None, settings, db, format_, workers, memory, shown,
-          dry_run=dry_run).conduct(Replicability(by, tuple(system or ())))
+          dry_run=dry_run).conduct(Replicability(across, tuple(system or ())))
