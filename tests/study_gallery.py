@@ -120,8 +120,8 @@ SHOWN = {
               "The same on text of another century would be another question, which `--domains` asks.",
               ("--resamples", "10000")),
         Shown("correlation", "Of 300 pairs 262 are significant, and 45 of these would be missed by a test of "
-              "independent samples. Those are pairs that stand close to each other on the board, which a leaderboard is "
-              "made to tell apart. HUJI, with a LAS of 3 %, is correlated with nobody.", drawn=False, rows=8),
+              "independent samples. Those are pairs that stand close to each other on the board, which a leaderboard "
+              "is made to tell apart. HUJI, with a LAS of 3 %, is correlated with nobody.", drawn=False, rows=8),
         Shown("power", "For the middle one of 300 pairs, what is detectable falls from 3.2 points of LAS on 241 "
               "sentences to 1.1 on all 1927, with the root of their number, as the method assumes. That is the level "
               "of a single comparison; a correction over 300 pairs asks for more. Sentences of four texts are taken "

@@ -49,10 +49,12 @@ class Dependence(Study):
         names = called(board.members)
         rows = []
         for n, (a, b) in enumerate(pairs):
-            found_, gain = design_effect(board.matrix, (a, b)), board.matrix.gain(board.scores[a], board.scores[b])
+            clustering = design_effect(board.matrix, (a, b))
             rows.append({
-                "system_a": names[a], "system_b": names[b], "difference": float(gain),
-                "intra_cluster_correlation": found_.intra_cluster_correlation, "design_effect": found_.design_effect,
+                "system_a": names[a], "system_b": names[b],
+                "difference": float(board.matrix.gain(board.scores[a], board.scores[b])),
+                "intra_cluster_correlation": clustering.intra_cluster_correlation,
+                "design_effect": clustering.design_effect,
                 "p_items": by["items"][n], "p_clusters": by["clusters"][n],
                 "changes": _change(by["items"][n] <= alpha, by["clusters"][n] <= alpha)})
         summary = _summary(case, rows, alpha)
