@@ -15,6 +15,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
+from registry import __version__
 from registry.errors import InputError, MismatchError, UnknownNameError, counted
 from registry.evaluation import Request
 from registry.evaluation.boards import Board, Place, load, places
@@ -100,7 +101,7 @@ class _Case:
            request: Request) -> _Case:
         attributes = _attributes(connection, boards)
         digest = digest_json({"study": repr(study), "boards": [board.place.digest(request) for board in boards],
-                              "attributes": attributes})
+                              "attributes": attributes, "version": __version__})
         return cls(study, task, boards, attributes, request, digest, studies.find_study(connection, digest),
                    studies.parts_of(connection, digest))
 
