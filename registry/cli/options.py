@@ -44,7 +44,8 @@ MetricAlias = Annotated[str | None, typer.Option("--metric", help="Only the metr
 ChosenMetric = Annotated[str | None, typer.Option("--metric", help=(
     "The metric with this id; the primary one if none is given."))]
 TestSet = Annotated[str | None, typer.Option("--test-set", metavar="NAME", help="Only this one.")]
-Track = Annotated[str | None, typer.Option("--track", metavar="NAME", help="Only this one.")]
+Track = Annotated[str | None, typer.Option("--track", metavar="NAME", help=(
+    "Only this one; those of no track, where there are some, if none is given."))]
 Facet = Annotated[str | None, typer.Option("--facet", metavar="ATTRIBUTE=VALUE", help=(
     "Only these items; all of a test set if none is given."))]
 

@@ -22,7 +22,7 @@ from registry.store.catalog import AnyRow
 def chosen_leaderboard(connection: Connection, task_row: AnyRow, *, metric: str | None = None,
                        test_set: str | None = None, track: str | None = None, facet: str | None = None,
                        ranks: Ranks | None = None) -> Leaderboard:
-    """The leaderboard of a metric (else the primary one), test set, track and facet (else of all items).
+    """The leaderboard of a metric (else the primary one), test set, track (else of none) and facet (else of all items).
 
     Raises:
         UnknownNameError: There is no board of that test set, track or facet.
@@ -35,9 +35,9 @@ def chosen_leaderboard(connection: Connection, task_row: AnyRow, *, metric: str 
     if not found:
         raise MismatchError("there is no comparison to show yet; `registry score` and `registry compare` make one")
     for kind, wanted in (("test_set", test_set), ("track", track), ("facet", facet)):
-        if wanted is None and kind != "facet":
-            continue
         known = {getattr(board, kind) for board in found}
+        if wanted is None and None not in known:
+            continue
         if wanted not in known:
             raise UnknownNameError(kind.replace("_", " "), str(wanted), sorted(filter(None, known)))
         found = [board for board in found if getattr(board, kind) == wanted]

@@ -10,6 +10,7 @@ from registry.reports.table import Table, cells
 
 NEEDS = r"% Needs \usepackage{booktabs,longtable} and \usepackage[T1]{fontenc}."
 LONG = 40  # rows from which on a table may break over pages
+_CAPTION = 1500  # characters; LaTeX measures a caption as one line, which can be 5.7 m long
 _SPECIAL = {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "$": r"\$", "&": r"\&", "#": r"\#", "%": r"\%", "_": r"\_",
     "^": r"\textasciicircum{}", "~": r"\textasciitilde{}", "<": r"\textless{}", ">": r"\textgreater{}",
@@ -35,23 +36,33 @@ def _is_latin(c: str) -> bool:
 
 
 def latex_table(table: Table) -> str:
-    """A table with its title and captions."""
+    """A table with its title and captions; where these are more than LaTeX takes for one, below the table."""
     columns, rows = cells(table)
-    caption = " ".join(escape(part) for part in (table.title + ".", *table.captions))
+    captions = list(map(escape, table.captions))
+    long = sum(map(len, captions)) > _CAPTION
+    caption = " ".join((escape(table.title + "."), *([] if long else captions)))
     body = (" & ".join(map(escape, row)) + r" \\" for row in rows)
     return environment("".join("r" if c.right else "l" for c in columns), [escape(c.heading) for c in columns],
-                        list(body), caption, table.signature)
+                        list(body), caption, table.signature, captions if long else ())
 
 
-def environment(spec: str, headings: Sequence[str], body: Sequence[str], caption: str, signature: str) -> str:
-    """Rows in a floating table, or in one that may break over pages."""
-    if signature:  # it can break after each of its fields
-        caption += r" \texttt{" + escape(signature).replace(r"\textbar{}", r"\textbar\allowbreak{}") + "}"
+def environment(spec: str, headings: Sequence[str], body: Sequence[str], caption: str, signature: str,
+                notes: Sequence[str] = ()) -> str:
+    """Rows in a floating table, or in one that may break over pages; notes are paragraphs below it."""
+    below = [r"\par\medskip\begin{minipage}{\linewidth}\footnotesize\raggedright",
+             " \\par\n".join(map(_breakable, notes)), r"\end{minipage}"] if notes else []
+    if signature:
+        caption += r" \texttt{" + _breakable(escape(signature)) + "}"
     head = [r"\toprule", " & ".join(headings) + r" \\", r"\midrule"]
     if len(body) > LONG:
         lines = [rf"\begin{{longtable}}{{{spec}}}", rf"\caption{{{caption}}} \\", *head, r"\endhead", *body,
-                 r"\bottomrule", r"\end{longtable}"]
+                 r"\bottomrule", r"\end{longtable}", *below]
     else:
         lines = [r"\begin{table}", r"\centering", rf"\begin{{tabular}}{{{spec}}}", *head, *body, r"\bottomrule",
-                 r"\end{tabular}", rf"\caption{{{caption}}}", r"\end{table}"]
+                 r"\end{tabular}", rf"\caption{{{caption}}}", *below, r"\end{table}"]
     return "\n".join([NEEDS, *lines]) + "\n"
+
+
+def _breakable(escaped: str) -> str:
+    """Let signatures break after each of their fields."""
+    return escaped.replace(r"\textbar{}", r"\textbar\allowbreak{}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from registry.errors import counted
 from registry.evaluation.macro import MacroBoard, MacroPair
 from registry.reports.boards import pair_columns
 from registry.reports.table import Table
@@ -24,8 +25,10 @@ def macro_pair_table(board: MacroBoard) -> Table:
     rows = [_row(board, pair) for pair in board.pairs]
     track = f", track {board.track}" if board.track else ""
     asked = board.request.significance
+    won = sum(pair.significant for pair in board.pairs)
     said = f"Pairs are not tested: {board.untested}." if board.untested else (
-        f"{sum(pair.significant for pair in board.pairs)} of these differences are significant at {asked.alpha:g}; "
+        f"{won} of {counted(len(rows), 'difference')} {'is' if 1 in (won, len(rows)) else 'are'} significant at "
+        f"{asked.alpha:g}; "
         f"{family(asked.correction, len(rows), asked.test)} of units within each of the test sets "
         f"{', '.join(board.test_sets)}.")
     return Table(rows, pair_columns(rows), f"{board.task}{track}: macro {board.metric}", (said,), KEYS)

@@ -52,7 +52,17 @@ def test_the_board_is_chosen(registry, task):
 
 def test_several_boards_are_too_many(registry, task):
     task.extra = "[[submit]]\nfile = 'systems/a.tsv'\nsystem = 'again'\ntrack = 'open'"
+    task.submission = {"track": "closed"}
     registry("run", task.write())
     said = registry("plot", "small", "scores", "-o", "f.svg", exit_code=4).stderr
-    assert "2 leaderboards are meant; choose by --test-set and --track: small/test: acc" in said
+    assert "2 leaderboards are meant; choose by --test-set and --track: small/test, track closed: acc" in said
     registry("plot", "small", "scores", "-o", "f.svg", "--track", "open")
+
+
+def test_the_board_of_no_track_is_meant_where_no_track_is_given(registry, task):
+    task.extra = "[[submit]]\nfile = 'systems/a.tsv'\nsystem = 'again'\ntrack = 'open'"
+    registry("run", task.write())
+    with Database("registry.duckdb").reading() as connection:
+        (row,) = catalog.tasks(connection, "small")
+        assert [of.system for of in chosen_leaderboard(connection, row).standings] == ["b", "c"]
+        assert [of.system for of in chosen_leaderboard(connection, row, track="open").standings] == ["again"]

@@ -72,8 +72,10 @@ def test_no_name_leaves_a_command_behind(name):
 @pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 def test_what_is_written_compiles(tmp_path):
     names = list(HOSTILE)
+    rows = [{"a": name, "b": 1.5} for name in names]
     written = "\n".join([latex_board(leaderboard(names)), latex_board(leaderboard(names * 5)),
-                         latex_table(Table([{"a": name, "b": 1.5} for name in names], title="t", captions=names))])
+                         latex_table(Table(rows, title="t", captions=names)),
+                         latex_table(Table(rows, title="more than a caption can hold", captions=names * 40))])
     (tmp_path / "a.tex").write_text(DOCUMENT % written, encoding="utf-8")
     done = subprocess.run(["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "a.tex"], cwd=tmp_path,
                           capture_output=True, timeout=100)

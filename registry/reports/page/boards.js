@@ -52,7 +52,7 @@ function columns(board) {
       value: n => at(of.rank_low, n), hidden: board.heading === "cluster" },
     { key: "cluster", title: "cluster", right: true, cell: plain("cluster"), value: n => at(of.cluster, n) },
     { key: "first", title: "first", right: true, hidden: !varied("first"), descending: true,
-      cell: n => (at(of.first, n) == null ? "–" : `${(100 * at(of.first, n)).toFixed(1)} %`),
+      cell: n => (at(of.first, n) == null ? "–" : `${(100 * at(of.first, n)).toFixed(1)}\u00a0%`),
       value: n => at(of.first, n) },
     { key: "system", title: "system", header: true, value: n => at(of.shown, n),
       cell: n => [named(at(of.shown, n)), at(of.late, n) ? el("abbr", { title: "came late" }, "*") : null] },
