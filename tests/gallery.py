@@ -139,7 +139,8 @@ def index():
         parts += [f"![LaTeX]({name}/{path.name})" for path in sorted(folder.glob("latex*.png"))]
         parts += [f'<img src="{name}/{path.name}" alt="{kind}" width="330">'
                   for kind in FIGURES for path in sorted(folder.glob(f"{kind}*.png"))]
-        parts += [f"![Page]({name}/{path.name})" for path in sorted(folder.glob("page*.png"))]
+        parts += [f'<img src="{name}/page{way}.png" alt="page{way}" width="{290 if way == "-phone" else 830}">'
+                  for way in chromium.WAYS if (folder / f"page{way}.png").is_file()]
     (GALLERY / "README.md").write_text("\n\n".join(parts) + "\n")
 
 
