@@ -90,8 +90,9 @@ def macro_boards(connection: Connection, task_row: AnyRow, request: Request) -> 
     for place in list(places(connection, task_row, replace(request, facets={}))):
         groups.setdefault((place.track, place.metric.alias), []).append(place)
     for of_group in groups.values():
-        if len(of_group) > 1:
-            boards = [board for place in of_group if (board := load(connection, place, request.significance))]
+        boards = [board for place in of_group if (board := load(connection, place, request.significance))] if (
+            len(of_group) > 1) else []
+        if len(boards) > 1:
             yield _Averaging.of(boards, request).board()
 
 

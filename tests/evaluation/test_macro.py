@@ -158,6 +158,21 @@ def test_pairs_are_printed(averaged, registry):
         ("a", 1, 3), ("c", 1, 3), ("b", 1, 3)]
 
 
+def test_a_test_set_of_which_no_item_is_left_is_not_averaged(registry, task):
+    """On dev a answers i0 and b answers i1, so that dropping what is missing leaves nothing."""
+    task.submission = {"missing": "drop"}
+    task.extra = SECOND
+    manifest = task.write()
+    manifest.write_text(manifest.read_text().replace('{system}.tsv"', '{system}.tsv"\ntest_set = "test"', 1))
+    (task.folder / "dev").mkdir()
+    (task.folder / "dev.tsv").write_text("i0\tyes\ni1\tno\n")
+    (task.folder / "dev" / "a.tsv").write_text("i0\tyes\n")
+    (task.folder / "dev" / "b.tsv").write_text("i1\tno\n")
+    registry("run", manifest)
+    assert "several test sets to average over" in registry("pairs", "--wide", exit_code=4).stderr
+    assert "macro" not in registry("board", "--wide", "--format", "table").stdout
+
+
 def test_one_test_set_has_no_averages(registry, task):
     registry("run", task.write())
     said = registry("pairs", "--wide", exit_code=4).stderr
