@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from registry.cli import app
+from registry.cli import app, study
 from registry.metrics import METRICS
 from registry.readers import READERS
 from registry.reports.boards import BOARD_KEYS, PAIR_KEYS
@@ -132,9 +132,12 @@ def test_help_costs_less_than_a_quarter_second_of_cpu():
     assert (after.ru_utime + after.ru_stime) - (before.ru_utime + before.ru_stime) < 0.25
 
 
-def test_help_cuts_no_line_of_the_list_of_commands():
-    listed = run_process("--help", env={**os.environ, "COLUMNS": "80"}).stdout.partition("Commands:\n")[2].splitlines()
-    assert len(listed) == len(app.registered_commands)
+@pytest.mark.parametrize("group", [(), ("study",)], ids=str)
+def test_help_cuts_no_line_of_the_list_of_commands(group):
+    told = run_process(*group, "--help", env={**os.environ, "COLUMNS": "80"}).stdout
+    listed = told.partition("Commands:\n")[2].splitlines()
+    of = study.app if group else app
+    assert len(listed) == len(of.registered_commands) + len(of.registered_groups)
     assert all(line.endswith(".") and not line.endswith("...") for line in listed)
 
 

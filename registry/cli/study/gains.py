@@ -23,7 +23,7 @@ def threshold(
     resamples: Resamples = None, seed: Seed = None, shown: Shown = None, plot: Plot = None, db: Db = None,
     format_: OutputFormat = None, workers: Workers = None, memory: Memory = None, dry_run: DryRun = False,
 ) -> None:
-    """Say from which gain on a difference is probably significant.
+    """Say which gains are probably significant.
 
     The 95th percentile of the gains of borderline pairs, p about alpha, one-sided (Berg-Kirkpatrick et al. 2012,
     section 3.1.1), and an estimate from a fit to all pairs that are not far off.
@@ -42,7 +42,7 @@ def curve(
     shown: Shown = None, plot: Plot = None, db: Db = None, format_: OutputFormat = None, workers: Workers = None,
     memory: Memory = None, dry_run: DryRun = False,
 ) -> None:
-    """Show how confidence grows with gain, over all pairs of all test sets.
+    """Show how confidence grows with gain.
 
     1 - p of the bootstrap, one-sided, against the gain, marked by an attribute of submissions (Berg-Kirkpatrick et al.
     2012, figures 2 to 8).
@@ -96,7 +96,7 @@ def calibration(
     db: Db = None, format_: OutputFormat = None, workers: Workers = None, memory: Memory = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Say how often a test names the truly better system, by its p-value.
+    """Say how often tests name the truly better system.
 
     The test set is the population that smaller ones are drawn from, or with --domains other test sets say which system
     is better (Berg-Kirkpatrick et al. 2012, section 4.2).
