@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import typer
 
 from registry.cli.console import RegistryGroup
@@ -10,7 +12,7 @@ from registry.cli.study import advice, dependence, gains, planning, test_sets, t
 app = typer.Typer(cls=RegistryGroup, no_args_is_help=True, rich_markup_mode=None, help=(
     "Make a study of a task: what its numbers show and do not."))
 
-COMMANDS = {
+COMMANDS: dict[str, Callable[..., None]] = {
     "advise": advice.advise,
     "threshold": gains.threshold,
     "curve": gains.curve,

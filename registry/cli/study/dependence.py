@@ -30,7 +30,7 @@ def dependence(
     db: Db = None, format_: OutputFormat = None, workers: Workers = None, memory: Memory = None,
     dry_run: DryRun = False,
 ) -> None:
-    """Say what taking items of one document for independent does.
+    """Say what documents do to tests of single items.
 
     Intra-cluster correlation and design effect of every pair, and which decisions change once whole clusters are units
     (Yeh 2000, section 4; Dror et al. 2018, section 5).
