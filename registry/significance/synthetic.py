@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,8 @@ from numpy.typing import NDArray
 from registry.errors import InputError
 from registry.significance.draws import OUTPUTS, stream
 from registry.significance.matrix import Floats
+
+_SINGULAR = 1e-12  # eigenvalues below are 0 but for rounding
 
 
 @lru_cache(maxsize=4096)
@@ -59,32 +62,42 @@ def _both_below(h: float, k: float, rho: float) -> float:
     return float(ndtr(h) * ndtr(k) + end / 2 * (weights @ inside) / (2 * math.pi))
 
 
-def right_or_wrong(rates: Floats, correlation: float, ease: Floats, seed: int) -> NDArray[np.bool_]:
+def right_or_wrong(rates: Floats, correlations: Floats, ease: Floats, seed: int,
+                   taken: NDArray[np.int64] | None = None) -> NDArray[np.bool_]:
     """Draw in which items systems are right, [items, systems].
 
     Args:
         rates: At which each is right, [systems], between 0 and 1.
-        correlation: Of every two of them, over items.
-        ease: How easy each item is, [items]: its order alone counts, ties are broken at random.
+        correlations: Of every two of them, over items, [systems, systems]; what stands above the diagonal counts.
+        ease: How easy each given item is, [given items]: its order alone counts, ties are broken at random.
         seed: Of the draws.
+        taken: The places of the given items that are drawn, [items], some of them several times, which makes a test set
+            as easy or hard as it happens to be; None: each of them once.
 
     Raises:
         InputError: No systems of these rates are so correlated.
     """
     from scipy.special import ndtri
 
-    k, n = len(rates), len(ease)
-    latent = np.eye(k)
-    for a in range(k):
-        for b in range(a):
-            latent[a, b] = latent[b, a] = latent_correlation(float(rates[a]), float(rates[b]), correlation)
-    if np.linalg.eigvalsh(latent).min() <= 0:
-        raise InputError(f"{k} systems of these rates cannot all have a correlation of {correlation:g} with each "
-                         "other; take a higher one")
+    latent = _latent_correlations(rates, correlations)
     rng = np.random.Generator(stream(seed, OUTPUTS))
-    drawn = rng.standard_normal((n, k)) @ np.linalg.cholesky(latent).T
-    places = np.empty(n)
-    places[np.lexsort((rng.random(n), ease))] = np.arange(n)
+    given = len(ease)
+    taken = np.arange(given) if taken is None else taken
+    drawn = rng.standard_normal((len(taken), len(rates))) @ np.linalg.cholesky(latent).T
+    places = np.empty(given)
+    places[np.lexsort((rng.random(given), ease))] = np.arange(given)
     scale = math.sqrt(float(latent.sum()))
-    common = ndtri((places + 0.5) / n) - drawn.sum(axis=1) / scale  # what the mean of an item's variables lacks
+    common = ndtri((places[taken] + 0.5) / given) - drawn.sum(axis=1) / scale  # what the mean of an item's lacks
     return np.asarray(drawn + common[:, None] * (latent.sum(axis=0) / scale) > ndtri(1 - rates))
+
+
+def _latent_correlations(rates: Floats, correlations: Floats) -> Floats:
+    """Those of the normal variables, [systems, systems]; positive definite."""
+    latent = np.eye(len(rates))
+    for a, b in combinations(range(len(rates)), 2):
+        latent[a, b] = latent[b, a] = latent_correlation(float(rates[a]), float(rates[b]), float(correlations[a, b]))
+    if np.linalg.eigvalsh(latent).min() <= _SINGULAR:
+        raise InputError(f"{len(rates)} systems of these rates cannot have these correlations all at once: where two go "
+                         "with a third, they go with each other; take higher ones, or ones that are nearer to each "
+                         "other")
+    return latent

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from registry import __version__
-from registry.errors import InputError
+from registry.errors import InputError, UnknownNameError
 from registry.evaluation.boards import Board
 from registry.importers.base import Imported
 from registry.significance import PairMatrix
@@ -80,8 +80,8 @@ class Synthesized:
     rows: list[dict[str, Any]]
 
 
-def synthesize(source: Source, rates: Mapping[str, float], correlation: float, *, items: int | None,
-               seed: int) -> Synthesized:
+def synthesize(source: Source, rates: Mapping[str, float], correlation: float, *,
+               pairs: Mapping[tuple[str, str], float], items: int | None, seed: int) -> Synthesized:
     """Draw the outputs of systems, and declare them a task of one label per item.
 
     A wrong label is one that real systems gave the item, as often as they did, or any other where none was wrong.
@@ -89,12 +89,13 @@ def synthesize(source: Source, rates: Mapping[str, float], correlation: float, *
     Args:
         source: The real items.
         rates: At which each system is right.
-        correlation: Of every two of them.
+        correlation: Of every two of them,
+        pairs: but for the pairs that are named here, each once and in any order.
         items: How many items to draw from the real ones, with replacement; None: all as they are.
         seed: Of the draws.
 
     Raises:
-        InputError: A rate is none, or no such systems can be.
+        InputError: A rate is none, a pair is none of the systems, or no such systems can be.
     """
     if not rates or any(not 0 < rate < 1 for rate in rates.values()):
         raise InputError("declare systems as NAME=RATE, with rates above 0 and below 1 (--system)")
@@ -102,7 +103,8 @@ def synthesize(source: Source, rates: Mapping[str, float], correlation: float, *
         raise InputError(f"{items} items are no test set; expected 2 or more")
     rng = np.random.Generator(stream(seed, OUTPUTS, 1))
     taken = np.arange(len(source.keys)) if items is None else np.sort(rng.integers(0, len(source.keys), items))
-    right = right_or_wrong(np.array(list(rates.values())), correlation, source.ease[taken], seed)
+    correlations = _correlations(list(rates), correlation, pairs)
+    right = right_or_wrong(np.array(list(rates.values())), correlations, source.ease, seed, taken)
     keys = _distinct([source.keys[n] for n in taken])
     attributes = [{}] * len(keys) if source.clusters is None else [{"cluster": source.clusters[n]} for n in taken]
     files = {"gold.jsonl": _lines({"item": key, "label": source.labels[n][0], **more}
@@ -112,9 +114,9 @@ def synthesize(source: Source, rates: Mapping[str, float], correlation: float, *
                 for n, is_right in zip(taken, right[:, m], strict=True))
         files[f"systems/{m + 1}.jsonl"] = _lines(
             {"item": key, "label": label} for key, label in zip(keys, said, strict=True))
+    declared = ", ".join([f"correlation {correlation:g}", *(f"{a} with {b} {r:g}" for (a, b), r in pairs.items())])
     tables: dict[str, Any] = {
-        "task": {"title": f"Drawn from {source.name} by evalregistry {__version__}: correlation {correlation:g}, "
-                          f"seed {seed}"},
+        "task": {"title": f"Drawn from {source.name} by evalregistry {__version__}: {declared}, seed {seed}"},
         "test_set": [{"name": "test", "gold": "gold.jsonl", "format": "labels", "options": {"syntax": "jsonl"},
                       **({} if source.clusters is None else {"cluster": "cluster"})}],
         "metric": [{"id": "accuracy", "name": "Accuracy", "primary": True}],
@@ -124,6 +126,21 @@ def synthesize(source: Source, rates: Mapping[str, float], correlation: float, *
     rows = [{"system": name, "rate": rate, "accuracy": float(right[:, m].mean())}
             for m, (name, rate) in enumerate(rates.items())]
     return Synthesized(Imported(tables, files, {source.name: source.digest}), right, rows)
+
+
+def _correlations(systems: Sequence[str], correlation: float, pairs: Mapping[tuple[str, str], float]) -> Floats:
+    """Of every two systems, [systems, systems]."""
+    found = np.full((len(systems), len(systems)), correlation)
+    named: set[frozenset[str]] = set()
+    for pair, of_pair in pairs.items():
+        if unknown := [system for system in pair if system not in systems]:
+            raise UnknownNameError("system", unknown[0], systems)
+        if len({*pair}) < 2 or frozenset(pair) in named:
+            raise InputError(f"the pair {' and '.join(pair)} is named twice, or is one system; name two systems, once")
+        named.add(frozenset(pair))
+        a, b = (systems.index(system) for system in pair)
+        found[a, b] = found[b, a] = of_pair
+    return found
 
 
 def _lines(rows: Any) -> bytes:

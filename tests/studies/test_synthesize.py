@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from tests.conftest import ROOT
@@ -59,6 +60,19 @@ def test_more_items_than_there_are(stance, registry, tmp_path):
     assert len(registry("run", "plan/task.toml", "--format", "json").json) == 2
 
 
+def test_pairs_that_are_otherwise_correlated(stance, registry, tmp_path):
+    """Two variants of one system and another, within four standard errors of 4000 items."""
+    systems = ("--system", "ours=0.8", "--system", "ours, larger=0.82", "--system", "theirs=0.77")
+    registry("study", "synthesize", "stance", *systems, "--correlation", "0.3", "--pair", "ours, larger, ours=0.85",
+             "--items", "4000", "--to", "plan")
+    gold, *said = [outputs(path) for path in (tmp_path / "plan" / "gold.jsonl",
+                                              *sorted((tmp_path / "plan" / "systems").iterdir()))]
+    right = [[one[item]["label"] == gold[item]["label"] for item in gold] for one in said]
+    found = np.corrcoef(right)[np.triu_indices(3, 1)]
+    assert found == pytest.approx([0.85, 0.3, 0.3], abs=4 / 4000**0.5)
+    assert "correlation 0.3, ours, larger with ours 0.85, seed" in (tmp_path / "plan" / "task.toml").read_text()
+
+
 def test_scores_that_are_not_right_or_wrong_become_so(registry, tmp_path):
     registry("run", ROOT / "sample_data" / "translation" / "task.toml")
     registry("study", "synthesize", "translation", *SYSTEMS, "--to", "plan", "--dry-run")
@@ -71,7 +85,12 @@ def test_scores_that_are_not_right_or_wrong_become_so(registry, tmp_path):
 @pytest.mark.parametrize(("asked", "said"), [
     ((), "NAME=RATE"), (("--system", "a=high"), "NAME=RATE"), (("--system", "a=1"), "above 0 and below 1"),
     ((*SYSTEMS, "--correlation", "0.95"), "have a correlation between"), ((*SYSTEMS, "--items", "1"), "no test set"),
-    (("--system", "a/b=0.5"), "cannot stand in a name")])
+    (("--system", "a/b=0.5"), "cannot stand in a name"), ((*SYSTEMS, "--pair", "ours=0.2"), "A,B=R12"),
+    ((*SYSTEMS, "--pair", "ours,theirs=much"), "A,B=R12"), ((*SYSTEMS, "--pair", "ours,them=0.2"), "system 'them'"),
+    ((*SYSTEMS, "--pair", "ours,ours=0.2"), "or is one system"),
+    ((*SYSTEMS, "--pair", "ours,theirs=0.2", "--pair", "theirs,ours=0.2"), "named twice"),
+    ((*SYSTEMS, "--pair", "ours,theirs=0.95"), "have a correlation between"),
+    ((*SYSTEMS, "--system", "third=0.8", "--pair", "ours,theirs=-0.15", "--correlation", "0.5"), "all at once")])
 def test_what_cannot_be_drawn(stance, registry, tmp_path, asked, said):
     assert said in registry("study", "synthesize", "stance", *asked, "--to", "plan", exit_code=3).stderr
     assert not (tmp_path / "plan").exists()

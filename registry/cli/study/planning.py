@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from pathlib import Path
 from typing import Annotated
 
@@ -81,6 +82,8 @@ def synthesize(
         "A system and the rate at which it is right; can be repeated."))] = None,
     correlation: Annotated[float, typer.Option("--correlation", metavar="R12", help=(
         "Of the results of every two systems."))] = 0.5,
+    pair: Annotated[list[str] | None, typer.Option("--pair", metavar="A,B=R12", help=(
+        "Of two systems that are otherwise correlated than the rest; can be repeated."))] = None,
     items: Annotated[int | None, typer.Option("--items", metavar="N", help=(
         "Draw so many items, with replacement; all as they are if none is given."))] = None,
     name: Annotated[str | None, typer.Option("--task", metavar="ID", help=(
@@ -111,6 +114,10 @@ def synthesize(
         rates = {called: float(rate) for called, rate in named_values(system or [], "--system").items()}
     except (TypeError, ValueError):
         raise InputError("--system is not of the form NAME=RATE, with a rate above 0 and below 1") from None
+    try:
+        pairs = {_pair(both, rates): float(of) for both, of in named_values(pair or [], "--pair").items()}
+    except (TypeError, ValueError):
+        raise InputError("--pair is not of the form A,B=R12, with two systems and their correlation") from None
     with database(db).reading() as connection:
         (row,) = catalog.tasks(connection, task)
         (alias,) = chosen_metrics(connection, row, metric)
@@ -119,7 +126,7 @@ def synthesize(
         if len(boards) > 1:
             raise InputError(f"{len(boards)} boards are meant; choose one by --test-set and --track")
         source = Source.of(connection, boards[0])
-    made = drawn(source, rates, correlation, items=items, seed=row.seed if seed is None else seed)
+    made = drawn(source, rates, correlation, pairs=pairs, items=items, seed=row.seed if seed is None else seed)
     slug = name or f"{row.slug}-synthesized"
     folder = to or Path(slug)
     with ExitStack() as stack:
@@ -129,3 +136,16 @@ def synthesize(
     columns = (Column("system", "system", text), Column("rate", "rate", number(4), right=True),
                Column("accuracy", "accuracy", number(4), right=True))
     show([Table(made.rows, columns)], format_)
+
+
+def _pair(both: str, systems: Container[str]) -> tuple[str, str]:
+    """The two systems of `A,B`; a name may have a comma itself.
+
+    Raises:
+        ValueError: There is no comma.
+    """
+    parts = both.split(",")
+    cuts = [(",".join(parts[:n]).strip(), ",".join(parts[n:]).strip()) for n in range(1, len(parts))]
+    if not cuts:
+        raise ValueError(both)
+    return next((cut for cut in cuts if all(system in systems for system in cut)), cuts[0])
