@@ -97,7 +97,7 @@ def _latent_correlations(rates: Floats, correlations: Floats) -> Floats:
     for a, b in combinations(range(len(rates)), 2):
         latent[a, b] = latent[b, a] = latent_correlation(float(rates[a]), float(rates[b]), float(correlations[a, b]))
     if np.linalg.eigvalsh(latent).min() <= _SINGULAR:
-        raise InputError(f"{len(rates)} systems of these rates cannot have these correlations all at once: where two go "
-                         "with a third, they go with each other; take higher ones, or ones that are nearer to each "
+        raise InputError(f"{len(rates)} systems of these rates cannot have these correlations all at once: where two "
+                         "go with a third, they go with each other; take higher ones, or ones that are nearer to each "
                          "other")
     return latent

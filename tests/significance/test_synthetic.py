@@ -83,7 +83,8 @@ def test_a_seed_draws_the_same():
 
 
 @pytest.mark.parametrize(("rates", "correlation", "said"), [
-    ((0.9, 0.3), 0.8, "have a correlation between"), ((0.5, 0.5, 0.5), -0.7, "cannot have these correlations all at once")])
+    ((0.9, 0.3), 0.8, "have a correlation between"),
+    ((0.5, 0.5, 0.5), -0.7, "cannot have these correlations all at once")])
 def test_what_cannot_be(rates, correlation, said):
     with pytest.raises(InputError, match=said):
         right_or_wrong(np.array(rates), alike(correlation), np.zeros(10), 1)
