@@ -105,14 +105,19 @@ class Judged:
         return cls(on[known], pairs, true[known] > 0, _ratios(pairs, whole, alpha), int((~known).sum()))
 
     def within(self, low: float, high: float) -> NDArray[np.bool_]:
-        """Which p-values lie in a band, its lower end left out."""
-        inside: NDArray[np.bool_] = (self.pairs.p > low) & (self.pairs.p <= high)
-        return inside
+        """Which p-values lie in a band."""
+        return inside(self.pairs.p, low, high)
 
 
 def bands(alpha: float) -> list[tuple[float, float]]:
     """The band about alpha, then those that p-values fall into, the smallest first."""
     return [(alpha * (1 - WIDTH), alpha * (1 + WIDTH)), *pairwise(BANDS)]
+
+
+def inside(p: Floats, low: float, high: float) -> NDArray[np.bool_]:
+    """Which p-values lie in a band, its lower end left out but for 0, which p-values of exact tests come to."""
+    found: NDArray[np.bool_] = (p <= high) & ((p > low) | (low == 0))
+    return found
 
 
 def expected(p: Floats, ratios: Floats) -> Floats:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from registry.errors import InputError, UnknownNameError, counted
 from registry.evaluation.boards import Board
-from registry.studies.calibration import BANDS
+from registry.studies.calibration import BANDS, inside
 from registry.studies.gains import Gains, all_gains, bootstrap_warnings, packed, unpacked
 from registry.studies.study import Case, Finding, Row, Study
 from registry.studies.threshold import interval, resampled_systems
@@ -92,7 +92,7 @@ def _rows(case: Case, name: str, other: str, domains: dict[str, Board], gains: G
     gains, agree = agreeing(gains, domains[name], domains[other])
     drawn = resampled_systems(len(domains[name].members), case.settings.seed)
     for low, high in pairwise(BANDS):
-        chosen = (gains.p > low) & (gains.p <= high)
+        chosen = inside(gains.p, low, high)
         n, right = int(chosen.sum()), agree[chosen]
         if not n:
             continue
