@@ -88,11 +88,12 @@ def _reading(summary: Row, rows: list[Row], alpha: float) -> list[str]:
             f"{summary['significant_by_clusters']} by cluster; {summary['lost']} are lost and {summary['gained']} "
             "gained."]
     if not math.isnan(effect := summary["design_effect"]):
-        factor = math.sqrt(max(effect, 1 / effect))
+        factor = math.sqrt(max(effect, 1 / effect)) if effect else math.inf
         said.append(f"The middle design effect is {effect:.2f}, the largest {summary['largest']:.2f}: a test of items "
                     f"takes the middle pair's standard error for too {'small' if effect > 1 else 'large'} by a factor "
-                    f"of {factor:.2f}; {summary['items']} items tell as much as {summary['items'] / effect:.0f} "
-                    "independent ones.")
+                    f"of {factor:.2f}"
+                    + (f"; {summary['items']} items tell as much as {summary['items'] / effect:.0f} independent ones."
+                       if effect else ": within clusters what items say cancels out."))
     said.append("An effect near 1 says that clusters as declared matter little for differences. It does not say that "
                 "they matter little for scores, nor that items are independent in other ways, and from few clusters it "
                 "is itself uncertain.")

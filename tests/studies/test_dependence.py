@@ -35,6 +35,16 @@ def test_documents_count_once(copied):
             summary["gained"]) == (3, 1, 2, 0)
 
 
+def test_documents_in_which_gains_cancel_out(task, registry):
+    """In every document each of two systems gets another item right, so documents tell them apart in nothing."""
+    task.systems = {name: {item: label if n % 2 == odd else {"yes": "no", "no": "yes"}[label]
+                           for n, (item, label) in enumerate(task.gold.items())} for odd, name in enumerate("ab")}
+    registry("run", task.write())
+    (row,) = registry("study", "dependence", "small", "--format", "json").json
+    assert (row["design_effect"], row["p_clusters"]) == (0, 1)
+    assert "cancels out" in registry("study", "dependence", "small", "--format", "table").stdout
+
+
 def test_every_metric_has_its_own(task, registry):
     task.extra = '[[metric]]\nname = "BalancedAccuracy"'
     registry("run", task.write())
