@@ -137,11 +137,15 @@ def _test_sets(boards: Sequence[Board]) -> list[str]:
 
 def _reading(claims: Sequence[_Claim], alpha: float) -> list[str]:
     sizes = {len(claim.boards) for claim in claims}
-    counts = [(int(k_hat(claim.p, "bonferroni", alpha)), len(claim.boards)) for claim in claims]
+    some, every = set(), set()
+    for claim in claims:
+        pair, k = frozenset((claim.better, claim.worse)), int(k_hat(claim.p, "bonferroni", alpha))
+        some |= {pair} if k else set()
+        every |= {pair} if k == len(claim.boards) else set()
     of = str(min(sizes)) if len(sizes) == 1 else f"{min(sizes)} to {max(sizes)}"
     said = [
         f"Of {counted(len(claims) // 2, 'pair')} on {of} test sets, one system is shown to be better on at least one "
-        f"test set in {sum(k > 0 for k, _ in counts)}, on all of them in {sum(k == n for k, n in counts)}.",
+        f"test set in {len(some)}, on all of them in {len(every)} (by Bonferroni's combination).",
         f"k is on how many test sets the claim holds at least. It is too large with a probability of at most "
         f"{100 * alpha:g} % for each claim: by Bonferroni's combination whatever the test sets have in common, by "
         "Fisher's only where they are independent, which folds of one data set are not.",

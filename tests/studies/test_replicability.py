@@ -63,6 +63,18 @@ def test_a_claim_that_holds_everywhere_and_its_opposite(registry, tmp_path):
     assert "study:replicability(across=fold)" in shown
 
 
+def test_a_pair_of_which_either_is_better_somewhere_is_one_pair(registry, tmp_path):
+    rng = np.random.default_rng(5)
+    rows = [{"fold": f"f{n % 2}", "a": round(x + n % 2, 3), "b": round(x + 1 - n % 2, 3)}
+            for n, x in enumerate(rng.random(80))]
+    imported(registry, rows, tmp_path / "scores.csv")
+    asked = ("study", "replicability", "trec8", "--across", "fold")
+    assert [row["k_bonferroni"] for row in registry(*asked, "--format", "json").json] == [1, 1]
+    said = " ".join(registry(*asked, "--format", "table").stdout.split())
+    assert "Of 1 pair on 2 test sets, one system is shown to be better on at least one test set in 1, on all of " \
+           "them in 0" in said
+
+
 def test_what_cannot_be_asked(registry, task):
     registry("run", task.write())
     one = registry("study", "replicability", "small", exit_code=3).stderr
