@@ -126,14 +126,19 @@ class Power(Study):
         first = [row for row in rows if row["units"] == rows[0]["units"]]
         known = sorted(_known(row["detectable"]) for row in first)
         level = "alpha" if self.family == 1 else f"alpha divided by {self.family} comparisons"
-        of = f", for the middle one of {counted(n, thing)} (from {known[0]:.4g} to {known[-1]:.4g})" if n > 1 else ""
+        to = "to none at all" if math.isinf(known[-1]) else f"to {known[-1]:.4g}"
+        of = f", for the middle one of {counted(n, thing)} (from {known[0]:.4g} {to})" if n > 1 else ""
         said = [f"On {rows[0]['units']} units the smallest true difference that a test at {level} finds with a power "
                 f"of {100 * self.power:g} % is {known[len(known) // 2]:.4g}{of}."]
+        if math.isinf(known[len(known) // 2]):
+            said = [f"On {rows[0]['units']} units a test at {level} finds no true difference with a power of "
+                    f"{100 * self.power:g} %" + (f", for the middle one of {counted(n, thing)}." if n > 1 else ".")]
         if self.difference is not None:
             middle = sorted(first, key=lambda row: row["power"])[len(first) // 2]
-            said.append(f"One of {self.difference:g} is found with a power of {100 * middle['power']:.0f} %. Where it "
-                        f"is found, it looks {middle['type_m']:.2f} times as large as it is (type M), and a share of "
-                        f"{middle['type_s']:.2g} of what is significant favours the worse system (type S).")
+            said.append(f"One of {self.difference:g} is found with a power of {100 * middle['power']:.0f} %." + (
+                f" Where it is found, it looks {middle['type_m']:.2f} times as large as it is (type M), and a share of "
+                f"{middle['type_s']:.2g} of what is significant favours the worse system (type S)."
+                if middle["power"] else " Nothing can be significant on so few units."))
         said.append("This is about test sets to come whose units deviate as these do. It says nothing of a difference "
                     "that was observed, whose p-value says all that power could.")
         return said

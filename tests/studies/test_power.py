@@ -72,6 +72,14 @@ def test_before_any_submission(registry):
                                              "--format", "table").stdout
 
 
+def test_units_on_which_nothing_can_be_significant(registry):
+    """Of 5 coins none falls so seldom that two-sided p is 0.05 or less: 2 / 2^5."""
+    said = registry("study", "power", "--rate", "0.8", "--rate", "0.7", "--items", "5", "--format", "table").stdout
+    said = " ".join(said.split())
+    assert "On 5 units a test at alpha finds no true difference with a power of 80 %" in said
+    assert "found with a power of 0 %. Nothing can be significant on so few units." in said
+
+
 def test_the_curve_and_the_sizes_are_tables_of_their_own(registry):
     asked = ("study", "power", "--rate", "0.6", "--correlation", "0.4", "--items", "400", "--format", "json", "--show")
     curve = registry(*asked, "curve").json
