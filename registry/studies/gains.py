@@ -19,7 +19,7 @@ from registry.evaluation.boards import Board
 from registry.significance import Bootstrap, Settings, StatisticMatrix
 from registry.significance.assumptions import misuses
 from registry.significance.matrix import Floats
-from registry.studies.study import Case, Row
+from registry.studies.study import Case, Row, called
 
 Places = NDArray[np.int64]
 
@@ -131,7 +131,7 @@ def alike(gains: Gains, values: NDArray[np.object_]) -> list[bool | None]:
 def pair_rows(board: Board, gains: Gains, by: str, values: NDArray[np.object_]) -> list[Row]:
     """The pairs of a board as rows, the smallest gain first."""
     groups = {True: f"same {by}", False: f"different {by}", None: None}
-    systems = [member.system for member in board.members]
+    systems = called(board.members)
     rows = [{"test_set": board.place.test_set.name, "system_a": systems[a], "system_b": systems[b], "gain": gain,
              "p_value": p, "confidence": 1 - p, "group": groups[same]}
             for a, b, gain, p, same in zip(gains.better, gains.worse, gains.gain.tolist(), gains.p.tolist(),

@@ -3,7 +3,8 @@
 import numpy as np
 from sklearn.isotonic import IsotonicRegression
 
-from registry.studies.curve import _row, rising
+from registry.studies.curve import Curve, _row, rising
+from tests.studies.unstored import case_of, means
 
 
 def test_the_rising_curve_is_scikit_learn_s_also_with_equal_gains():
@@ -22,3 +23,11 @@ def test_gains_between_the_least_significant_and_the_largest_other_decide_nothin
     clear = _row("test", "all", rows[::3], 0.05)
     assert (clear["least_significant"], clear["largest_other"], clear["undecided"]) == (4, 1, 0)
     assert _row("test", "all", rows[:1], 0.05)["least_significant"] is None
+
+
+def test_systems_of_the_same_name_are_told_apart_by_their_teams():
+    case = case_of(means(np.array([[0.0, 1.0], [1.0, 1.0], [0.0, 0.5]])))
+    for member in case.board.members:
+        member.system = "baseline"
+    (pair,) = Curve().run(case).tables["pairs"]
+    assert (pair["system_a"], pair["system_b"]) == ("t1/baseline", "t0/baseline")
