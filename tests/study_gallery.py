@@ -50,20 +50,22 @@ SHOWN = {
               "differ only in how many items they disagree on. The curves describe these systems; they are fitted to "
               "pairs that share systems, and are smoother than 22 systems warrant.", ("--by", "kind")),
         Shown("calibration", "On test sets of 111 items drawn from the 444, tests about p = 0.05 name the better "
-              "system less often than on the other tasks here, since most of these systems are close. Observed shares "
-              "lie where normal noise puts them, so the p-values are as good as their theory even on so few items. It "
-              "takes the 444 items for all there are, and says nothing of how systems do on other arguments."),
+              "system less often than on the other tasks here, since most of these systems are close for so few "
+              "items. Observed shares lie near those of normal noise, so nothing here speaks against the p-values, "
+              "though the bootstrap is warned of below 200 items. It takes the 444 items for all there are, and says "
+              "nothing of how systems do on other arguments."),
         Shown("advise", "Items are right or wrong, so permutation gives the p-values of the exact McNemar test, and t "
               "is misused. Sign and Wilcoxon's test are valid too. That a test is valid does not make it the one to "
               "take: permutation looks at the score that the board shows, whatever it is.", drawn=False),
         Shown("correlation", "A third of the significant pairs would be lost by a test of independent samples, "
               "although systems agree less here than elsewhere: many are close to guessing. The random baseline has "
-              "r12 of about 0 with everybody, as it must. The count depends on the correction over 231 pairs; with "
-              "fewer systems fewer pairs would be lost.", drawn=False, rows=8),
+              "r12 of about 0 with everybody, as is to be expected. The count depends on the correction over 231 "
+              "pairs; with fewer systems it would be another.", drawn=False, rows=8),
         Shown("power", "On 444 items it takes a true difference of 4.8 to 9.8 points of accuracy to be found with a "
-              "power of 80 %, depending on how often two systems disagree. A true difference of 3 points is found one "
-              "time in five, and then looks more than twice as large as it is. The best system, GIST, leads by 11 "
-              "points, so its being best does not rest on such luck.", ("--difference", "0.03"), rows=8),
+              "power of 80 %, depending on how often two systems disagree. A true difference of 3 points is found "
+              "one time in five, and then looks more than twice as large as it is. The 11 points by which GIST leads "
+              "are no such difference: they were observed, so their p-value speaks of them, and no power does.",
+              ("--difference", "0.03"), rows=8),
     ],
     "wmt22-cs-en": [
         Shown("threshold", "Some 0.9 BLEU on these 1448 segments is about where differences become significant. "
@@ -71,18 +73,18 @@ SHOWN = {
               "are not far off does, with a wide interval. Whether systems were trained on the task's data alone "
               "makes no difference that so few pairs could show.",
               ("--metric", "bleu-all", "--by", "training", "--resamples", "100000"), suffix="-bleu"),
-        Shown("threshold", "In chrF the same happens at about 0.45, so half a point of chrF weighs what nearly a "
-              "point of BLEU does here. No pair at all lies at the border, and all but two are beyond it. The two "
-              "metrics' thresholds are not comparable in what they mean to readers of the translations.",
+        Shown("threshold", "In chrF the same happens at about 0.45, so half a point of chrF is as hard to show as "
+              "nearly a point of BLEU here. No pair at all lies at the border, and all but two are beyond it. The "
+              "two metrics' thresholds are not comparable in what they mean to readers of the translations.",
               ("--metric", "chrf-all", "--by", "training", "--resamples", "100000"), suffix="-chrf"),
         Shown("curve", "Nearly all pairs lie at confidence 1: the systems differ by more than the test set's noise. "
               "The few that do not lie on a steep curve, as in figure 4 of the paper. So few points tell where the "
               "curve is, and not how wide.",
               ("--metric", "bleu-all", "--by", "training", "--resamples", "100000"), suffix="-bleu"),
         Shown("test-size", "From 100 segments to 1448 the threshold falls from about 3.6 BLEU to 0.9, near the "
-              "inverse square root. Random subsets and initial segments agree within their intervals, so the order of "
-              "the documents hides nothing. The extension to larger sets assumes more of the same documents and "
-              "systems, which nothing here can check.", ("--metric", "bleu-all"), suffix="-bleu"),
+              "inverse square root. Initial segments have much the same thresholds as random subsets, so nothing "
+              "here says that the order of the documents matters. The extension to larger sets assumes more of the "
+              "same documents and systems, which nothing here can check.", ("--metric", "bleu-all"), suffix="-bleu"),
         Shown("calibration", "On test sets of 362 segments nearly all tests about p = 0.05 name the better system, "
               "for few pairs of these systems are close. The bars show how much that hangs on which systems take "
               "part. It does not say that a gain in BLEU is one that readers would see.",
@@ -136,9 +138,10 @@ SHOWN = {
               "gains at which confidence reaches 0.95 are alike, though the one has sure and possible links and the "
               "other only sure ones. A few pairs make both curves, so where they cross is chance."),
         Shown("calibration", "A pair that is significant on one language pair has the same better aligner on the "
-              "other in 94 % of the cases, though none of the p-values leaves room for 6 % of errors: the languages "
-              "are different populations. The few pairs with larger p agree about as often as not. Eleven aligners, "
-              "most of them variants of two programs, are far from 50 independent pairs.", ("--domains",)),
+              "other in 94 % of the cases, where of two samples of one population nearly all would. But only three "
+              "pairs do not, and with resampled aligners the intervals reach to 100 %; the few pairs with larger p "
+              "say nothing. Eleven aligners, most of them variants of two programs, are far from 50 independent pairs.",
+              ("--domains",)),
         Shown("replicability", "awesome-align beats every other aligner on both test sets, so that k is 2. "
               "Symmetrizations of GIZA++ change places: grow-diagonal-final is shown to be better than grow-diagonal "
               "on Romanian-English alone. Two test sets are all that is claimed about; k is no share of all language "

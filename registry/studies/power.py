@@ -20,12 +20,14 @@ from registry.errors import InputError, counted
 from registry.significance.base import Observed
 from registry.significance.bootstrap import resampled_scores, why_fixed
 from registry.significance.effects import right_or_wrong
+from registry.significance.matrix import StatisticMatrix
 from registry.significance.power import Design, DrawnDesign, ExactMcNemar, MatchedTDesign, discordance
 from registry.significance.units import unit_gains
 from registry.studies.gains import bootstrap_warnings
 from registry.studies.study import Case, Finding, Row, Study, called
 
 CORRELATIONS = (0.0, 0.25, 0.5, 0.75)  # of two systems' results, where none is declared
+_BEYOND = 20  # resamples that must lie beyond the level of a test, to say where it begins
 _STEPS = 24  # of a curve, up to half as much again as is detectable
 
 
@@ -85,7 +87,15 @@ class Power(Study):
         middle = by_size[len(by_size) // 2]
         return Finding({"pairs": rows, "curve": self.curve(middle), "sizes": self.sizes(middle)},
                        self.reading(rows, len(planned), "pair"),
-                       bootstrap_warnings(matrix) if any(one.test == "bootstrap" for one in planned) else [])
+                       self._warnings(case, matrix) if any(one.test == "bootstrap" for one in planned) else [])
+
+    def _warnings(self, case: Case, matrix: StatisticMatrix) -> list[str]:
+        """What a reader of powers that rest on draws must be warned of."""
+        alpha, resamples = case.request.significance.alpha / self.family, case.settings.resamples
+        few = [] if alpha * resamples >= _BEYOND else [
+            f"only {alpha * resamples:.2g} of {resamples} resamples lie beyond the level {alpha:.2g}, so where it "
+            f"begins is uncertain: take --resamples {math.ceil(_BEYOND / alpha)} or more"]
+        return [*bootstrap_warnings(matrix), *few]
 
     def rows(self, planned: _Planned) -> list[Row]:
         """What can be detected on each number of units."""

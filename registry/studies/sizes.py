@@ -3,7 +3,7 @@
 All pairs are tested on smaller test sets that are taken from the one at hand: its first units, as in the paper, and the
 first units of random orders of it, which do not depend on how it was put together. Thresholds fall as test sets grow,
 about with the square root of their size. A power of the size that is fitted to them is extended to larger sizes, with
-the interval that resampled systems give; how the sample of items errs is little beside it.
+the interval that resampled systems give, on the items at hand.
 """
 
 from __future__ import annotations

@@ -38,7 +38,8 @@ class Source:
         name: Of the board.
         keys: The items' names, [items].
         clusters: The value of the cluster's attribute of each, or None where the test set declares none.
-        ease: The mean score of the real systems in each, [items]; the higher the easier.
+        ease: The mean score of the real systems in each, [items], the higher the easier; a score that is undefined, as
+            where there is nothing to find and nothing found, counts as the system's mean.
         labels: Of each item the gold's label and what to say instead, [items]; or "right" and "wrong".
         digest: Of the gold.
     """
@@ -61,8 +62,7 @@ class Source:
             raise InputError(f"{board.place.name}: items have no scores of their own in a correlation; name another "
                              "metric")
         scores = board.matrix.score(board.matrix.statistics) * (-1 if board.matrix.lower_is_better else 1)
-        defined = ~np.isnan(scores)
-        ease = np.where(defined, scores, 0).sum(axis=1) / np.maximum(defined.sum(axis=1), 1)
+        ease = _ease(scores)
         revision, attribute = board.place.gold.gold_revision_id, board.place.test_set.cluster_attribute
         keys, (first, _) = catalog.item_keys(connection, revision), catalog.item_ids(connection, revision)
         values = {} if attribute is None else catalog.item_attribute(connection, revision, attribute)
@@ -126,6 +126,14 @@ def synthesize(source: Source, rates: Mapping[str, float], correlation: float, *
     rows = [{"system": name, "rate": rate, "accuracy": float(right[:, m].mean())}
             for m, (name, rate) in enumerate(rates.items())]
     return Synthesized(Imported(tables, files, {source.name: source.digest}), right, rows)
+
+
+def _ease(scores: Floats) -> Floats:
+    """The mean of an item's scores [items, systems] that are defined, with the system's mean for each that is not."""
+    defined = ~np.isnan(scores)
+    means = np.where(defined, scores, 0).sum(axis=0) / np.maximum(defined.sum(axis=0), 1)
+    ease: Floats = np.where(defined, scores, means).mean(axis=1)
+    return ease
 
 
 def _correlations(systems: Sequence[str], correlation: float, pairs: Mapping[tuple[str, str], float]) -> Floats:

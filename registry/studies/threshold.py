@@ -29,6 +29,7 @@ Estimator = Callable[[Gains], float]
 
 SHARE = 0.95  # of the borderline gains that the threshold lies above
 FAR = 4.0  # times the critical gain, or a fourth of it: pairs beyond say nothing of the threshold
+MANY = 50  # borderline pairs from which the rule's interval holds its confidence (tests/studies/test_threshold.py)
 DRAWS = 1000  # resampled sets of systems
 _DEFINED = 0.95  # of them that must have a threshold, for an interval
 
@@ -92,6 +93,9 @@ class Threshold(Study):
     def _reading(self, rows: list[Row], gains: Gains, alpha: float) -> list[str]:
         about = f"p from {alpha * (1 - self.width):.3g} to {alpha * (1 + self.width):.3g}"
         said = [f"{row['group']}: {self._said(row, about)}" for row in rows]
+        if any(self.enough <= row["borderline"] < MANY and not math.isnan(row["threshold_low"]) for row in rows):
+            said.append(f"No interval of the rule reaches beyond the largest gain at the border; from fewer than "
+                        f"{MANY} pairs it ends too low more often than it should.")
         if len(rows) == 1:
             said[0] += f" No two groups of pairs are told apart by {self.by}."
         estimate = rows[0]["fitted"] if math.isnan(rows[0]["threshold"]) else rows[0]["threshold"]

@@ -80,6 +80,14 @@ def test_units_on_which_nothing_can_be_significant(registry):
     assert "found with a power of 0 %. Nothing can be significant on so few units." in said
 
 
+def test_a_level_that_few_resamples_lie_beyond_is_warned_of(registry):
+    """A 100th of 0.05 is that of every 2000th resample, and 20 are to lie beyond it."""
+    registry("run", ROOT / "sample_data" / "translation" / "task.toml")
+    asked = ("study", "power", "translation", "--resamples", "999", "--family")
+    assert "take --resamples 40000 or more" in " ".join(registry(*asked, "100").stderr.split())
+    assert "take --resamples" not in registry(*asked, "1").stderr
+
+
 def test_the_curve_and_the_sizes_are_tables_of_their_own(registry):
     asked = ("study", "power", "--rate", "0.6", "--correlation", "0.4", "--items", "400", "--format", "json", "--show")
     curve = registry(*asked, "curve").json

@@ -82,6 +82,19 @@ def test_scores_that_are_not_right_or_wrong_become_so(registry, tmp_path):
     assert {row["label"] for row in outputs(tmp_path / "plan" / "systems" / "2.jsonl").values()} == {"right", "wrong"}
 
 
+def test_items_without_a_score_are_neither_easy_nor_hard(registry, tmp_path):
+    """F1 is undefined in sentences that have no entities and get none; drawn systems are right in most of them."""
+    registry("run", ROOT / "sample_data" / "entities" / "task.toml")
+    registry("study", "synthesize", "entities", *SYSTEMS, "--metric", "span_f1", "--items", "4000", "--to", "plan")
+    scores = registry("query", "SELECT item, bool_and(score IS NULL) AS undefined FROM item_score "
+                      "WHERE metric = 'span_f1' GROUP BY item", "--format", "json").json
+    undefined = {row["item"] for row in scores if row["undefined"]}
+    said = outputs(tmp_path / "plan" / "systems" / "2.jsonl")
+    right = [row["label"] == "right" for item, row in said.items() if item.partition("#")[0] in undefined]
+    assert len(right) > 100
+    assert np.mean(right) > 0.7
+
+
 @pytest.mark.parametrize(("asked", "said"), [
     ((), "NAME=RATE"), (("--system", "a=high"), "NAME=RATE"), (("--system", "a=1"), "above 0 and below 1"),
     ((*SYSTEMS, "--correlation", "0.95"), "have a correlation between"), ((*SYSTEMS, "--items", "1"), "no test set"),

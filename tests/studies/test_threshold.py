@@ -10,6 +10,7 @@ from registry.errors import InputError
 from registry.significance import Bootstrap, Settings, StatisticMatrix
 from registry.studies.gains import Gains, all_gains
 from registry.studies.threshold import (
+    MANY,
     borderline,
     carried,
     interval,
@@ -48,6 +49,18 @@ def test_the_threshold_of_a_z_test_lies_as_far_above_the_critical_difference_as_
     assert low <= OVERSHOOT * CRITICAL * 0.3 <= high
     assert high < stats.norm.isf(0.04) * 0.3  # no borderline pair gains more
     assert round(OVERSHOOT, 3) == 1.057
+
+
+@pytest.mark.parametrize(("systems", "error", "held"), [(22, 0.6, range(24)), (70, 0.3, range(34, 41))])
+def test_intervals_of_the_rule_are_too_low_where_few_pairs_are_at_the_border(systems, error, held):
+    """Of 40 z-tests with some 13 pairs there, and with some 75: how many hold what the rule gives of very many."""
+    wanted, drawn, found = OVERSHOOT * CRITICAL * error, resampled_systems(systems, 1)[:300], []
+    for seed in range(40):
+        some = borderline(z_tested(systems, error, seed), 0.05, 0.2)
+        assert (len(some.p) < MANY) == (systems == 22)
+        low, high = interval(resampled(some, percentile, drawn), 0.95)
+        found.append(low <= wanted <= high)
+    assert sum(found) in held
 
 
 def test_the_fit_gives_the_critical_difference_itself_where_all_pairs_have_the_same():
