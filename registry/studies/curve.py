@@ -47,7 +47,7 @@ class Curve(Study):
             pairs += pair_rows(board, all_gains(board.matrix, case.settings, alpha), self.by, values)
             warnings += bootstrap_warnings(board.matrix)
         if not pairs:
-            raise InputError("no two systems differ, so there is no gain to look at")
+            raise InputError("no two systems differ, or only by as much in every unit, so there is no gain to look at")
         curves = [(key, list(rows)) for key, rows in groupby(sorted(pairs, key=_curve), key=_curve)]
         fitted = [row | {"fitted": float(value)} for _, rows in curves
                   for row, value in zip(rows, _fit(rows), strict=True)]

@@ -62,10 +62,13 @@ class Sizes(Study):
         """Test all pairs at every size.
 
         Raises:
-            InputError: An option is out of range, there are too few units, or the bootstrap does not take the metric.
+            InputError: An option is out of range, there are too few units, no two systems differ, or the bootstrap does
+                not take the metric.
         """
         matrix, units = drawable(case.board.matrix), in_order(case)
         sizes = self._sizes(len(units))
+        if len(np.unique(matrix.observed[~np.isnan(matrix.observed)])) < 2:
+            raise InputError("no two systems differ, so there is no gain to look at")
         orders = [np.random.Generator(stream(case.settings.seed, SETS, n)).permutation(units)
                   for n in range(self.repetitions)]
         alpha, settings = case.request.significance.alpha, case.settings

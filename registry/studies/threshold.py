@@ -64,7 +64,7 @@ class Threshold(Study):
         values = values_of(case, [member.name for member in board.members], self.by)
         gains = all_gains(board.matrix, case.settings, asked.alpha)
         if not len(gains.p):
-            raise InputError("no two systems differ, so there is no gain to look at")
+            raise InputError("no two systems differ, or only by as much in every unit, so there is no gain to look at")
         rows = [self._row(of, some, case) for of, some in self._groups(gains, values)]
         return Finding({"thresholds": rows, "pairs": pair_rows(board, gains, self.by, values)},
                        self._reading(rows, gains, asked.alpha), bootstrap_warnings(board.matrix))

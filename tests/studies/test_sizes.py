@@ -85,6 +85,11 @@ def test_options_out_of_range(options):
         Sizes(**options).run(case_of(normal()))
 
 
+def test_systems_that_do_not_differ_have_no_thresholds():
+    with pytest.raises(InputError, match="no two systems differ"):
+        Sizes().run(case_of(means(np.ones((50, 3)))))
+
+
 def test_sizes_double_where_none_are_given():
     assert Sizes()._sizes(1927) == [100, 200, 400, 800, 1600, 1927]
     assert Sizes()._sizes(120) == [25, 50, 100, 120]
