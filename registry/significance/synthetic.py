@@ -39,12 +39,17 @@ def latent_correlation(first: float, second: float, correlation: float) -> float
     spread = math.sqrt(first * (1 - first) * second * (1 - second))
     both = first * second + correlation * spread
     low, high = max(0.0, first + second - 1), min(first, second)
-    if not low < both < high:
+    bars = float(ndtri(first)), float(ndtri(second))
+
+    def over(rho: float) -> float:
+        return _both_below(*bars, rho) - both
+
+    most = 1 - 1e-12
+    if not low < both < high or not over(-most) < 0 < over(most):  # or so near an end that rounding hides it
         raise InputError(f"systems that get {first:g} and {second:g} right have a correlation between "
                          f"{(low - first * second) / spread:.2f} and {(high - first * second) / spread:.2f}, not "
                          f"{correlation:g}")
-    bars = float(ndtri(first)), float(ndtri(second))
-    return float(brentq(lambda rho: _both_below(*bars, rho) - both, -1 + 1e-12, 1 - 1e-12, xtol=1e-12))
+    return float(brentq(over, -most, most, xtol=1e-12))
 
 
 def _both_below(h: float, k: float, rho: float) -> float:

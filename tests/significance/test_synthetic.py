@@ -27,6 +27,13 @@ def test_latent_correlations_give_the_ones_that_are_asked_for(first, second, cor
     assert (both - first * second) / spread == pytest.approx(correlation, abs=1e-6)
 
 
+@pytest.mark.parametrize(("first", "second", "correlation"), [(0.5, 0.5, 1 - 2e-9), (0.8, 0.79, 0.9697802)])
+def test_correlations_next_to_the_largest_one_are_refused_as_those_beyond(first, second, correlation):
+    """0.79 and 0.8 are right together in 0.79 of the items at most: r up to 0.79 (1 - 0.8) / 0.162923 = 0.96978."""
+    with pytest.raises(InputError, match="have a correlation between"):
+        latent_correlation(first, second, correlation)
+
+
 def test_at_equal_rates_of_a_half_it_is_sheppard_s():
     """1/4 + arcsin(rho) / (2 pi) of the items are right for both, so r = 2 arcsin(rho) / pi (Sheppard 1899)."""
     assert latent_correlation(0.5, 0.5, 0.3) == pytest.approx(math.sin(0.3 * math.pi / 2), abs=1e-10)
