@@ -60,7 +60,7 @@ SHOWN = {
         Shown("correlation", "A third of the significant pairs would be lost by a test of independent samples, "
               "although systems agree less here than elsewhere: many are close to guessing. The random baseline has "
               "r12 of about 0 with everybody, as is to be expected. The count depends on the correction over 231 "
-              "pairs; with fewer systems it would be another.", drawn=False, rows=8),
+              "pairs; with fewer systems it would be another.", rows=8),
         Shown("power", "On 444 items it takes a true difference of 4.8 to 9.8 points of accuracy to be found with a "
               "power of 80 %, depending on how often two systems disagree. A true difference of 3 points is found "
               "one time in five, and then looks more than twice as large as it is. The 11 points by which GIST leads "
@@ -97,7 +97,7 @@ SHOWN = {
         Shown("correlation", "Lan-Bridge and Online-B have r12 = 0.93: a test that takes them for independent would "
               "be nearly four times too blunt. The paired t-test of the same difference agrees with the bootstrap in "
               "every decision. Systems may be alike because they share data or because they are copies; correlation "
-              "does not say which.", ("--metric", "bleu-all"), drawn=False, rows=20),
+              "does not say which.", ("--metric", "bleu-all"), rows=20),
         Shown("power", "One point of BLEU between two systems is found half of the time on 1448 segments; between "
               "Lan-Bridge and Online-B, whose outputs are nearly the same, it is found always. So what a test set can "
               "find is no property of the test set alone. The number of segments that are needed assumes that further "
@@ -123,7 +123,7 @@ SHOWN = {
               ("--resamples", "10000")),
         Shown("correlation", "Of 300 pairs 262 are significant, and 45 of these would be missed by a test of "
               "independent samples. Those are pairs that stand close to each other on the board, which a leaderboard "
-              "is made to tell apart. HUJI, with a LAS of 3 %, is correlated with nobody.", drawn=False, rows=8),
+              "is made to tell apart. HUJI, with a LAS of 3 %, is correlated with nobody.", rows=8),
         Shown("power", "For the middle one of 300 pairs, what is detectable falls from 3.2 points of LAS on 241 "
               "sentences to 1.1 on all 1927, with the root of their number, as the method assumes. That is the level "
               "of a single comparison; a correction over 300 pairs asks for more. Sentences of four texts are taken "
@@ -131,7 +131,7 @@ SHOWN = {
         Shown("replicability", "The gold is made of four texts, two in verse and two in prose, which are test sets of "
               "their own here. CEA-LIST is first overall, and is not shown to be better than Stanford-18 on more than "
               "two of the four. A text where it is not shown is not one where it fails: the shortest has 238 "
-              "sentences.", ("--across", "document"), drawn=False, rows=10),
+              "sentences.", ("--across", "document"), rows=10),
     ],
     "wordalign": [
         Shown("curve", "Aligners are compared on English-French and on Romanian-English, each test set a curve. The "
@@ -145,7 +145,7 @@ SHOWN = {
         Shown("replicability", "awesome-align beats every other aligner on both test sets, so that k is 2. "
               "Symmetrizations of GIZA++ change places: grow-diagonal-final is shown to be better than grow-diagonal "
               "on Romanian-English alone. Two test sets are all that is claimed about; k is no share of all language "
-              "pairs.", ("--test", "permutation"), drawn=False, rows=12),
+              "pairs.", ("--test", "permutation"), rows=12),
     ],
 }
 

@@ -6,7 +6,7 @@ import pytest
 from matplotlib.text import Text
 
 from registry.errors import InputError
-from registry.reports import calibration_figures, figures, gain_figures, size_figures
+from registry.reports import calibration_figures, decision_figures, figures, gain_figures, size_figures
 from registry.studies.study import Finding
 
 PAIRS = [{"test_set": "test", "system_a": "a", "system_b": "b", "gain": gain, "p_value": 1 - confidence,
@@ -27,7 +27,17 @@ BANDS = [{"tested_on": "news", "other": "talks_$x$", "above": low, "up_to": high
           "low": share and share - 0.1, "high": share and share + 0.02, "expected": share}
          for low, high, n, share in ((0.04, 0.06, 50, 0.9), (0, 0.01, 80, 0.98), (0.01, 0.1, 9, 0.5),
                                      (0.1, 1, 0, None))]
+CORRELATIONS = [{"system_a": "a", "system_b": "b", "p_adjusted": p, "p_independent": q, "missed": missed}
+                for p, q, missed in ((1e-30, 1e-20, False), (0.01, 0.2, True), (0.5, 0.7, False),
+                                     (None, None, False))]
+UNITS = [{"system_a": "a", "system_b": "b", "p_items": p, "p_clusters": q, "changes": changes}
+         for p, q, changes in ((0.01, 0.2, "lost"), (0.2, 0.04, "gained"), (0.5, 0.7, ""))]
+CLAIMS = [{"better": a, "than": b, "test_sets": 3, "k_bonferroni": k}
+          for a, b, k in (("a", "b_$1$", 3), ("a", "c", 0), ("c", "b_$1$", 1))]
 DRAWN = {
+    "correlation": (decision_figures.draw_correlation, {"pairs": CORRELATIONS}),
+    "dependence": (decision_figures.draw_dependence, {"pairs": UNITS}),
+    "replicability": (decision_figures.draw_replicability, {"pairs": CLAIMS}),
     "thresholds": (gain_figures.draw_thresholds, {"thresholds": THRESHOLDS, "pairs": PAIRS}),
     "curve": (gain_figures.draw_curve, {"curves": CURVES, "pairs": PAIRS}),
     "sizes": (size_figures.draw_sizes, {"sizes": SIZES, "larger": LARGER, "pairs": [
@@ -49,7 +59,7 @@ def drawn(tmp_path, monkeypatch):
     def write(path, size, draw, font=7):
         figures.write(path, size, lambda figure: (draw(figure), kept.append(figure)), font)
 
-    for module in (gain_figures, size_figures, calibration_figures):
+    for module in (gain_figures, size_figures, calibration_figures, decision_figures):
         monkeypatch.setattr(module, "write", write)
 
     def draw(kind):
@@ -114,3 +124,17 @@ def test_a_study_without_any_threshold_is_not_drawn(tmp_path):
     tables = {"sizes": [row | {"fitted": None} for row in SIZES], "larger": [], "pairs": PAIRS}
     with pytest.raises(InputError, match="nothing to draw"):
         size_figures.draw_sizes(conducted(tables), tmp_path / "f.png")
+
+
+def test_decisions_that_change_are_marked(drawn):
+    """P-values too small to be shown are drawn at the least that is; undefined ones are not."""
+    (axes,) = drawn("correlation").axes
+    assert points(axes) == {"same decision": [(1e-12, 1e-12), (0.5, 0.7)], "missed": [(0.01, 0.2)]}
+    (axes,) = drawn("dependence").axes
+    assert points(axes) == {"same decision": [(0.5, 0.7)], "lost": [(0.01, 0.2)], "gained": [(0.2, 0.04)]}
+
+
+def test_claims_are_counted_in_a_matrix(drawn):
+    axes = drawn("replicability").axes[0]
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["a", "c", "b_$1$"]
+    assert {(text.xy, text.get_text()) for text in axes.texts} == {((2, 0), "3"), ((1, 0), "0"), ((2, 1), "1")}

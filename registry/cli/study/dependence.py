@@ -4,30 +4,31 @@ from __future__ import annotations
 
 from registry.cli.drawing import Memory, Workers
 from registry.cli.options import ChosenMetric, Db, DryRun, Facet, OutputFormat, TestSet, Track
-from registry.cli.study.asked import Alpha, Asked, Resamples, Seed, Shown, Task, TestName, Unit
+from registry.cli.study.asked import Alpha, Asked, Plot, Resamples, Seed, Shown, Task, TestName, Unit
 
 
 def correlation(
     task: Task, metric: ChosenMetric = None, test_set: TestSet = None, track: Track = None, facet: Facet = None,
     test: TestName = None, unit: Unit = None, alpha: Alpha = None, resamples: Resamples = None, seed: Seed = None,
-    shown: Shown = None, db: Db = None, format_: OutputFormat = None, workers: Workers = None, memory: Memory = None,
-    dry_run: DryRun = False,
+    shown: Shown = None, plot: Plot = None, db: Db = None, format_: OutputFormat = None, workers: Workers = None,
+    memory: Memory = None, dry_run: DryRun = False,
 ) -> None:
     """Say what tests that assume independence would miss.
 
     For every pair the correlation r12 of the systems' results and the factor that it makes (Yeh 2000, section 2.1).
     """
+    from registry.reports.decision_figures import draw_correlation
     from registry.studies import Correlation
 
     settings = {"test": test, "unit": unit, "alpha": alpha, "resamples": resamples, "seed": seed}
-    Asked(task, metric, test_set, track, facet, settings, db, format_, workers, memory, shown,
-          dry_run=dry_run).conduct(Correlation())
+    Asked(task, metric, test_set, track, facet, settings, db, format_, workers, memory, shown, plot,
+          dry_run).conduct(Correlation(), draw_correlation)
 
 
 def dependence(
     task: Task, metric: ChosenMetric = None, test_set: TestSet = None, track: Track = None, facet: Facet = None,
     test: TestName = None, alpha: Alpha = None, resamples: Resamples = None, seed: Seed = None, shown: Shown = None,
-    db: Db = None, format_: OutputFormat = None, workers: Workers = None, memory: Memory = None,
+    plot: Plot = None, db: Db = None, format_: OutputFormat = None, workers: Workers = None, memory: Memory = None,
     dry_run: DryRun = False,
 ) -> None:
     """Say what documents do to tests of single items.
@@ -35,8 +36,9 @@ def dependence(
     Intra-cluster correlation and design effect of every pair, and which decisions change once whole clusters are units
     (Yeh 2000, section 4; Dror et al. 2018, section 5).
     """
+    from registry.reports.decision_figures import draw_dependence
     from registry.studies import Dependence
 
     settings = {"test": test, "unit": "cluster", "alpha": alpha, "resamples": resamples, "seed": seed}
-    Asked(task, metric, test_set, track, facet, settings, db, format_, workers, memory, shown,
-          dry_run=dry_run).conduct(Dependence())
+    Asked(task, metric, test_set, track, facet, settings, db, format_, workers, memory, shown, plot,
+          dry_run).conduct(Dependence(), draw_dependence)

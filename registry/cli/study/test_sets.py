@@ -8,7 +8,7 @@ import typer
 
 from registry.cli.drawing import Memory, Workers
 from registry.cli.options import ChosenMetric, Db, DryRun, OutputFormat, TestSet, Track
-from registry.cli.study.asked import Alpha, Asked, Resamples, Seed, Shown, Task, TestName, Unit
+from registry.cli.study.asked import Alpha, Asked, Plot, Resamples, Seed, Shown, Task, TestName, Unit
 
 
 def replicability(
@@ -19,15 +19,16 @@ def replicability(
         "Only the pairs of these systems; all if none is given."))] = None,
     metric: ChosenMetric = None, test_set: TestSet = None, track: Track = None, test: TestName = None,
     unit: Unit = None, alpha: Alpha = None, resamples: Resamples = None, seed: Seed = None, shown: Shown = None,
-    db: Db = None, format_: OutputFormat = None, workers: Workers = None, memory: Memory = None,
+    plot: Plot = None, db: Db = None, format_: OutputFormat = None, workers: Workers = None, memory: Memory = None,
     dry_run: DryRun = False,
 ) -> None:
     """Say on how many test sets each system beats another.
 
     Partial conjunctions of one-sided tests, and the list of test sets with Holm's control (Dror et al. 2017).
     """
+    from registry.reports.decision_figures import draw_replicability
     from registry.studies import Replicability
 
     settings = {"test": test, "unit": unit, "alpha": alpha, "resamples": resamples, "seed": seed}
-    Asked(task, metric, test_set, track, None, settings, db, format_, workers, memory, shown,
-          dry_run=dry_run).conduct(Replicability(across, tuple(system or ())))
+    Asked(task, metric, test_set, track, None, settings, db, format_, workers, memory, shown, plot,
+          dry_run).conduct(Replicability(across, tuple(system or ())), draw_replicability)
