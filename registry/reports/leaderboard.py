@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import groupby
+from itertools import chain, groupby
 from typing import Any, Literal
 
 import numpy as np
@@ -165,8 +165,10 @@ def leaderboards(connection: Connection, task: str, metric: str | None = None, r
     """
     chosen = {"task": task, "metric": metric}
     where = "WHERE task = :task AND (:metric IS NULL OR metric = :metric)"
-    of_late = "leaderboard JOIN (SELECT submission_id, late FROM submission) USING (submission_id)"
-    rows = _grouped(connection, f"SELECT * FROM {of_late} {where}", chosen)  # noqa: S608
+    rows = _grouped(connection, f"SELECT * FROM leaderboard {where}", chosen)  # noqa: S608 - a join loses its order
+    late = set(connection.execute(text("SELECT submission_id FROM submission WHERE late")).scalars())
+    for row in chain.from_iterable(rows.values()):
+        row["late"] = row["submission_id"] in late
     pairs = _grouped(connection, f"SELECT {', '.join(_STORED_OF_PAIRS)} FROM pairwise {where}", chosen)  # noqa: S608
     found = connection.execute(text(f"SELECT * FROM latest_comparison {where}"), chosen)  # noqa: S608
     settings = {row.signature: row for row in found}

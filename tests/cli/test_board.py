@@ -51,3 +51,12 @@ def test_late_submissions_are_marked(task, registry):
     shown = registry("run", task.write(), "--format", "table").stdout
     assert "again*" in shown
     assert "* came late." in shown
+
+
+def test_a_board_is_best_first_whatever_other_tasks_there_are(board, registry, task):
+    manifest = task.write()
+    declared = manifest.read_text()
+    for n in range(8):
+        manifest.write_text(declared.replace('"small"', f'"other-{n}"'))
+        registry("run", manifest)
+        assert [row["rank"] for row in board("entities", "--format", "json").json] == list(range(1, 9))
