@@ -32,6 +32,7 @@ from registry.studies.threshold import DRAWS, interval, resampled_systems
 BANDS = (0.0, 0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 1.0)  # as in table 1, and beyond
 WIDTH = 0.2  # of alpha: how far the borderline band goes to either side
 _TOGETHER = 10  # test sets in a part
+_MOST, _LARGEST = 10_000, 10**6  # test sets, and units of one
 
 
 @dataclass(frozen=True, repr=False)
@@ -57,8 +58,8 @@ class Calibration(Study):
         """
         matrix, alpha, settings = drawable(case.board.matrix), case.request.significance.alpha, case.settings
         size = max(2, matrix.n_units // 4) if self.size is None else self.size
-        if size < 2 or self.sets < 2:
-            raise InputError("test sets have 2 units or more, and there are 2 or more of them")
+        if not 2 <= size <= _LARGEST or not 2 <= self.sets <= _MOST:
+            raise InputError(f"test sets have 2 to {_LARGEST} units, and there are 2 to {_MOST} of them")
         whole = matrix.gain(matrix.observed[:, None], matrix.observed[None, :])
         if not (whole > 0).any():
             raise InputError("no two systems differ on the whole test set, so there is no better one to find")

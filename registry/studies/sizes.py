@@ -36,6 +36,7 @@ from registry.studies.threshold import (
 
 LARGER = (2, 4, 8)  # times the test set: where its thresholds are extended to
 POWER = 0.8
+_MOST = 10_000  # repetitions
 _FIRST, _RANDOM, _ALL = "first", "random", "all"  # how the units of test sets are taken
 
 
@@ -92,8 +93,9 @@ class Sizes(Study):
                        warnings_of_sets(case.board.matrix, sizes[0]))
 
     def _sizes(self, n: int) -> list[int]:
-        if self.repetitions < 1 or not 0 < self.width < 1 or self.enough < 2:
-            raise InputError("repetitions are 1 or more, width lies between 0 and 1, and enough pairs are 2 or more")
+        if not 1 <= self.repetitions <= _MOST or not 0 < self.width < 1 or self.enough < 2:
+            raise InputError(f"repetitions are 1 to {_MOST}, width lies between 0 and 1, and enough pairs are 2 or "
+                             "more")
         start = 100 if n >= 400 else 25
         sizes = self.sizes or tuple(start * 2**k for k in range(n.bit_length()) if start * 2**k < n)
         if any(not 2 <= size <= n for size in sizes):

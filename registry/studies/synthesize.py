@@ -28,6 +28,7 @@ from registry.store import catalog
 from registry.store.responses import load_named_answers, load_responses
 
 RIGHT, WRONG = "right", "wrong"
+_MOST = 10**7  # items, beyond which nobody plans a test set
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,12 +96,16 @@ def synthesize(source: Source, rates: Mapping[str, float], correlation: float, *
         seed: Of the draws.
 
     Raises:
-        InputError: A rate is none, a pair is none of the systems, or no such systems can be.
+        InputError: A rate or another number is none, a pair is none of the systems, or no such systems can be.
     """
     if not rates or any(not 0 < rate < 1 for rate in rates.values()):
         raise InputError("declare systems as NAME=RATE, with rates above 0 and below 1 (--system)")
-    if items is not None and items < 2:
-        raise InputError(f"{items} items are no test set; expected 2 or more")
+    if items is not None and not 2 <= items <= _MOST:
+        raise InputError(f"{items} items are no test set; expected 2 to {_MOST}")
+    if not -1 <= correlation < 1:
+        raise InputError(f"the correlation is {correlation!r}; expected a number from -1 up and below 1")
+    if not 0 <= seed < 2**63:
+        raise InputError(f"the seed is {seed}; expected a whole number from 0 to 2^63 - 1")
     rng = np.random.Generator(stream(seed, OUTPUTS, 1))
     taken = np.arange(len(source.keys)) if items is None else np.sort(rng.integers(0, len(source.keys), items))
     correlations = _correlations(list(rates), correlation, pairs)

@@ -25,6 +25,7 @@ from registry.significance.draws import TRAINING, stream
 
 MANIFEST = "submissions.toml"
 _CHECKS = 4
+_MOST = 10**8  # items of a sample
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,6 +136,8 @@ def resampled(files: Sequence[Training], sizes: Sequence[int], copies: int, mode
     wanted = sizes or (n,)
     if copies < 1 or min(wanted) < 1:
         raise InputError("expected 1 copy or more, of 1 item or more")
+    if max(wanted) > _MOST:
+        raise InputError(f"{max(wanted)} items are too many for a sample; expected {_MOST} or fewer")
     for size, copy, places in samples(n, wanted, copies, seed):
         for file in files:
             yield f"train/{size}-{copy}/{file.name}", file.drawn(places)

@@ -99,7 +99,8 @@ def test_small_test_sets_are_warned_of():
 
 
 @pytest.mark.parametrize(("options", "scores"), [
-    ({"size": 1}, RNG.random((9, 2))), ({"sets": 1}, RNG.random((9, 2))), ({}, np.ones((9, 2)))])
+    ({"size": 1}, RNG.random((9, 2))), ({"sets": 1}, RNG.random((9, 2))), ({}, np.ones((9, 2))),
+    ({"size": 10**12}, RNG.random((9, 2))), ({"sets": 10**20}, RNG.random((9, 2)))])
 def test_what_cannot_be_calibrated(options, scores):
     with pytest.raises(InputError):
         Calibration(**options).run(case_of(means(scores)))

@@ -79,7 +79,8 @@ def test_units_come_in_the_order_of_the_gold():
     assert in_order(SimpleNamespace(board=board)).tolist() == [1, 0]
 
 
-@pytest.mark.parametrize("options", [{"sizes": (1,)}, {"sizes": (801,)}, {"repetitions": 0}, {"width": 1.0}])
+@pytest.mark.parametrize("options", [{"sizes": (1,)}, {"sizes": (801,)}, {"repetitions": 0}, {"repetitions": 10**9},
+                                     {"width": 1.0}])
 def test_options_out_of_range(options):
     with pytest.raises(InputError):
         Sizes(**options).run(case_of(normal()))

@@ -103,7 +103,10 @@ def test_items_without_a_score_are_neither_easy_nor_hard(registry, tmp_path):
     ((*SYSTEMS, "--pair", "ours,ours=0.2"), "or is one system"),
     ((*SYSTEMS, "--pair", "ours,theirs=0.2", "--pair", "theirs,ours=0.2"), "named twice"),
     ((*SYSTEMS, "--pair", "ours,theirs=0.95"), "have a correlation between"),
-    ((*SYSTEMS, "--system", "third=0.8", "--pair", "ours,theirs=-0.15", "--correlation", "0.5"), "all at once")])
+    ((*SYSTEMS, "--system", "third=0.8", "--pair", "ours,theirs=-0.15", "--correlation", "0.5"), "all at once"),
+    ((*SYSTEMS, "--seed", "-1"), "the seed is -1"),
+    ((*SYSTEMS, "--items", str(10**20)), "no test set"), ((*SYSTEMS, "--task", "../x"), "--task '../x' is not made"),
+    (("--system", "a=0.5", "--correlation", "nan"), "the correlation is nan")])
 def test_what_cannot_be_drawn(stance, registry, tmp_path, asked, said):
     assert said in registry("study", "synthesize", "stance", *asked, "--to", "plan", exit_code=3).stderr
     assert not (tmp_path / "plan").exists()

@@ -102,6 +102,7 @@ def test_a_seed_draws_the_same_and_nothing_is_overwritten(resample, registry):
     ({"a": "x\ny\n", "b": "x\n"}, ("--format", "lines"), "parallel files have as many"),
     ({"a": "x\n"}, ("--format", "lines", "--size", "0"), "1 item or more"),
     ({"a": "x\n"}, ("--format", "lines", "--copies", "0"), "1 copy or more"),
+    ({"a": "x\n"}, ("--format", "lines", "--size", str(10**20)), "too many"),
     ({"a": "x\n"}, ("--format", "lines", "--model", "a/b"), "cannot stand in a name"),
     ({"a": "".join(f"q{n} 0 d{m} 1\n" for m in range(3) for n in range(9))}, ("--format", "trec"), "no runs of lines"),
 ])

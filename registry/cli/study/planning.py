@@ -104,6 +104,7 @@ def synthesize(
     from registry.errors import InputError
     from registry.evaluation import declared_request
     from registry.manifest import load_manifest
+    from registry.manifest.spec import check_slug
     from registry.reports.table import Column, Table, number, text
     from registry.store import catalog
     from registry.studies.conduct import Choice, chosen_boards, chosen_metrics
@@ -118,6 +119,11 @@ def synthesize(
         pairs = {_pair(both, rates): float(of) for both, of in named_values(pair or [], "--pair").items()}
     except (TypeError, ValueError):
         raise InputError("--pair is not of the form A,B=R12, with two systems and their correlation") from None
+    if name is not None:
+        try:
+            check_slug(name)
+        except ValueError as error:
+            raise InputError(f"--task {error}") from None
     with database(db).reading() as connection:
         (row,) = catalog.tasks(connection, task)
         (alias,) = chosen_metrics(connection, row, metric)
