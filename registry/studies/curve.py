@@ -12,9 +12,9 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from registry.errors import InputError, counted
+from registry.errors import counted
 from registry.significance.matrix import Floats
-from registry.studies.gains import all_gains, bootstrap_warnings, pair_rows, values_of
+from registry.studies.gains import all_gains, bootstrap_warnings, no_gains, pair_rows, values_of
 from registry.studies.study import Case, Finding, Row, Study
 
 
@@ -47,7 +47,7 @@ class Curve(Study):
             pairs += pair_rows(board, all_gains(board.matrix, case.settings, alpha), self.by, values)
             warnings += bootstrap_warnings(board.matrix)
         if not pairs:
-            raise InputError("no two systems differ, or only by as much in every unit, so there is no gain to look at")
+            raise no_gains(case.boards)
         curves = [(key, list(rows)) for key, rows in groupby(sorted(pairs, key=_curve), key=_curve)]
         fitted = [row | {"fitted": float(value)} for _, rows in curves
                   for row, value in zip(rows, _fit(rows), strict=True)]

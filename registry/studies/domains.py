@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from registry.errors import InputError, UnknownNameError, counted
 from registry.evaluation.boards import Board
 from registry.studies.calibration import BANDS, inside
-from registry.studies.gains import Gains, all_gains, bootstrap_warnings, packed, unpacked
+from registry.studies.gains import Gains, all_gains, bootstrap_warnings, no_gains, packed, unpacked
 from registry.studies.study import Case, Finding, Row, Study
 from registry.studies.threshold import interval, resampled_systems
 
@@ -66,7 +66,7 @@ class Domains(Study):
         rows = [row for name, part in zip(names, parts, strict=True) for other in domains if other != name
                 for row in _rows(case, name, other, domains, unpacked(part)[0])]
         if not rows:
-            raise InputError("no two systems that domains have in common differ, so there is nothing to carry over")
+            raise no_gains(domains[name] for name in names)
         warnings = [warning for name in names for warning in bootstrap_warnings(domains[name].matrix)]
         return Finding({"bands": rows}, _reading(rows, alpha), list(dict.fromkeys(warnings)))
 

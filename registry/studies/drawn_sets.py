@@ -23,9 +23,11 @@ def drawable(matrix: StatisticMatrix) -> StatisticMatrix:
     """The matrix by unit, out of which test sets can be taken; without strata, as units are taken from all of them.
 
     Raises:
-        InputError: The bootstrap does not take it, or it is of clusters of a correlation.
+        InputError: The bootstrap does not take it, there is one unit only, or it is of clusters of a correlation.
     """
     matrix = by_unit(matrix)
+    if matrix.n_units == 1:
+        raise InputError("one unit cannot be resampled; take --unit item where clusters are the units")
     if matrix.units is not None:
         raise InputError("correlations do not add up over clusters, so test sets cannot be made of them: take "
                          "--unit item")

@@ -105,6 +105,14 @@ def by_unit(matrix: StatisticMatrix) -> StatisticMatrix:
     return matrix
 
 
+def no_gains(boards: Iterable[Board]) -> InputError:
+    """Why no pair of these boards has a gain whose p-value is defined."""
+    if all(board.matrix.by_unit.n_units == 1 for board in boards):
+        return InputError("one unit cannot be resampled, so no gain can be tested; take --unit item where clusters are "
+                          "the units")
+    return InputError("no two systems differ, or only by as much in every unit, so there is no gain to look at")
+
+
 def bootstrap_warnings(matrix: StatisticMatrix) -> list[str]:
     """What a reader of the bootstrap's p-values must be warned of."""
     return misuses(Bootstrap(), matrix.by_unit)

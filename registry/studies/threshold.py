@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from registry.errors import InputError, counted
 from registry.significance.draws import SYSTEMS, stream
 from registry.significance.matrix import Floats
-from registry.studies.gains import Gains, alike, all_gains, bootstrap_warnings, pair_rows, values_of
+from registry.studies.gains import Gains, alike, all_gains, bootstrap_warnings, no_gains, pair_rows, values_of
 from registry.studies.study import Case, Finding, Row, Study
 
 Estimator = Callable[[Gains], float]
@@ -64,7 +64,7 @@ class Threshold(Study):
         values = values_of(case, [member.name for member in board.members], self.by)
         gains = all_gains(board.matrix, case.settings, asked.alpha)
         if not len(gains.p):
-            raise InputError("no two systems differ, or only by as much in every unit, so there is no gain to look at")
+            raise no_gains(case.boards)
         rows = [self._row(of, some, case) for of, some in self._groups(gains, values)]
         return Finding({"thresholds": rows, "pairs": pair_rows(board, gains, self.by, values)},
                        self._reading(rows, gains, asked.alpha), bootstrap_warnings(board.matrix))

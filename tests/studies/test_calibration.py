@@ -98,6 +98,11 @@ def test_small_test_sets_are_warned_of():
     assert "100 units are fewer than 200" in Calibration(size=100, sets=2).run(case).warnings[0]
 
 
+def test_one_unit_is_no_population():
+    with pytest.raises(InputError, match="one unit cannot be resampled"):
+        Calibration(size=2).run(case_of(means(np.array([[1.0, 0.0]]))))
+
+
 @pytest.mark.parametrize(("options", "scores"), [
     ({"size": 1}, RNG.random((9, 2))), ({"sets": 1}, RNG.random((9, 2))), ({}, np.ones((9, 2))),
     ({"size": 10**12}, RNG.random((9, 2))), ({"sets": 10**20}, RNG.random((9, 2)))])

@@ -58,6 +58,8 @@ def test_domains_that_there_are_not():
         Domains(tested_on="set3").run(two)
     with pytest.raises(InputError, match="one test set only"):
         Domains().run(case_of(means(RNG.random((9, 2)))))
+    with pytest.raises(InputError, match="one unit cannot be resampled"):
+        Domains().run(case_of(*(means(np.array([[1.0, 0.0]])) for _ in range(2))))
     for board in two.boards:
         board.place.facet = ("genre", "news")
     with pytest.raises(InputError, match="several test sets have items of the same genre"):
