@@ -168,7 +168,7 @@ class MatchedTDesign(Design):
 
 
 def _density(z: Floats) -> Floats:
-    return np.asarray(np.exp(-z * z / 2) / math.sqrt(2 * math.pi))
+    return np.asarray(np.exp(-np.clip(z, -40, 40) ** 2 / 2) / math.sqrt(2 * math.pi))  # 0 beyond
 
 
 class DrawnDesign(Design):

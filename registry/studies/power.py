@@ -198,6 +198,8 @@ class Declared:
             raise InputError(f"the deviation is {self.deviation!r}; expected a number above 0")
         if self.correlation is not None and not -1 <= self.correlation < 1:
             raise InputError(f"the correlation is {self.correlation!r}; expected a number from -1 up and below 1")
+        if not 0 < self.alpha < 1:
+            raise InputError(f"alpha is {self.alpha!r}; expected a number above 0 and below 1")
 
     def study(self, asked: Power) -> Finding:
         """Say what `asked` asks; two rates declare their difference.

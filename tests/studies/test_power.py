@@ -106,6 +106,9 @@ def test_figures(task, registry, tmp_path):
     registry("run", task.write())
     registry("study", "power", "small")
     assert "drawn: b.svg" in registry("study", "power", "small", "--plot", "b.svg").stderr
+    for asked in (declared, ("study", "power", "small")):
+        assert "would be drawn: c.svg" in registry(*asked, "--plot", "c.svg", "--dry-run").stderr
+    assert not (tmp_path / "c.svg").exists()
     for name, words in (("a.svg", 2), ("b.svg", 2)):
         assert (tmp_path / name).read_text().count('id="axes_') == words
 
@@ -120,9 +123,16 @@ def test_figures(task, registry, tmp_path):
     (("--items", "100", "--rate", "0.5", "--difference", "2"), "differ by 1 at most"),
     (("--items", "100", "--deviation", "0"), "above 0"),
     (("--items", "100", "--deviation", "1", "--family", "0"), "from 1 up"),
+    (("--items", "100", "--rate", "0.5", "--alpha", "0"), "alpha is 0.0"),
+    (("--items", "100", "--deviation", "1", "--alpha", "nan"), "alpha is nan"),
 ])
 def test_what_cannot_be_planned(registry, asked, said):
     assert said in registry("study", "power", *asked, exit_code=3).stderr
+
+
+def test_a_difference_beyond_all_measure_is_found(registry):
+    far = registry("study", "power", "--items", "9", "--deviation", "1", "--difference", "1e300", "--format", "json")
+    assert [row["type_m"] for row in far.json] == [pytest.approx(1)] * 4
 
 
 def test_answers_are_no_units(registry):

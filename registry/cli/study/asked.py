@@ -67,8 +67,9 @@ class Asked:
             if len(found) > 1:
                 raise InputError(f"a figure shows one board, and {len(found)} are meant; choose by --test-set and "
                                  "--track")
-            draw(found[0], self.plot)
-            say(f"drawn: {self.plot}")
+            if not self.dry_run:
+                draw(found[0], self.plot)
+            say(f"{'would be drawn' if self.dry_run else 'drawn'}: {self.plot}")
         for one in found:
             for warning in one.finding.warnings:
                 say(f"warning: {one.subject}: {warning}")

@@ -71,8 +71,9 @@ def power(
     declared = Declared(asked.items, tuple(rate or ()), deviation, correlation, 0.05 if alpha is None else alpha)
     found = Conducted(asked, "", "(declared)", declared.study(asked), "", made=True)
     if plot is not None:
-        draw_power(found, plot)
-        say(f"drawn: {plot}")
+        if not dry_run:
+            draw_power(found, plot)
+        say(f"{'would be drawn' if dry_run else 'drawn'}: {plot}")
     show([study_table(found, shown)], format_)
 
 
