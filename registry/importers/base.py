@@ -15,6 +15,7 @@ from typing import Any
 
 from registry.errors import InputError, RegistryError
 from registry.manifest import toml
+from registry.store.files import is_there, new_file
 from registry.values import Value
 
 MANIFEST = "task.toml"
@@ -49,18 +50,18 @@ class Imported:
         paths = {folder / name: content for name, content in contents.items()}
         new: list[Path] = []
         try:
-            for path, content in paths.items():
-                if path.exists() and path.read_bytes() != content:
-                    raise InputError("is there already with other content; name another folder with --to, or remove "
-                                     "this one", path=path)
-            for path, content in paths.items():
+            wanted = [path for path, content in paths.items() if not is_there(path, content)]
+            for path in wanted:
                 path.parent.mkdir(parents=True, exist_ok=True)
-                if not path.exists():
-                    new.append(path)
-                    path.write_bytes(content)
+                with new_file(path) as unfinished:
+                    unfinished.write_bytes(paths[path])
+                new.append(path)
         except OSError as error:
             _remove(new, folder)
             raise InputError(f"cannot write the task here: {error.strerror}", path=folder) from None
+        except (RegistryError, KeyboardInterrupt):
+            _remove(new, folder)
+            raise
         try:
             yield folder / MANIFEST
         except RegistryError:

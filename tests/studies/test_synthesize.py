@@ -110,3 +110,12 @@ def test_items_without_a_score_are_neither_easy_nor_hard(registry, tmp_path):
 def test_what_cannot_be_drawn(stance, registry, tmp_path, asked, said):
     assert said in registry("study", "synthesize", "stance", *asked, "--to", "plan", exit_code=3).stderr
     assert not (tmp_path / "plan").exists()
+
+
+def test_nothing_is_written_through_a_link_that_leads_elsewhere(stance, registry, tmp_path):
+    (tmp_path / "plan").mkdir()
+    (tmp_path / "plan" / "gold.jsonl").symlink_to(tmp_path / "elsewhere")
+    refused = registry("study", "synthesize", "stance", *SYSTEMS, "--to", "plan", exit_code=3).stderr
+    assert "gold.jsonl: is there already" in refused
+    assert not (tmp_path / "elsewhere").exists()
+    assert [path.name for path in (tmp_path / "plan").iterdir()] == ["gold.jsonl"]

@@ -98,6 +98,14 @@ def test_a_seed_draws_the_same_and_nothing_is_overwritten(resample, registry):
     assert "already with other content" in resample({"train.csv": CSV}, *asked, "--seed", "1", exit_code=3).stderr
 
 
+def test_nothing_is_written_through_a_link_that_leads_elsewhere(resample, tmp_path):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "submissions.toml").symlink_to(tmp_path / "elsewhere")
+    refused = resample({"a": "x\n"}, "--format", "lines", "--copies", "1", exit_code=3).stderr
+    assert "submissions.toml: is there already" in refused
+    assert not (tmp_path / "elsewhere").exists()
+
+
 @pytest.mark.parametrize(("contents", "asked", "said"), [
     ({"a": "x\ny\n", "b": "x\n"}, ("--format", "lines"), "parallel files have as many"),
     ({"a": "x\n"}, ("--format", "lines", "--size", "0"), "1 item or more"),

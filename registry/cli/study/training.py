@@ -33,6 +33,7 @@ def resample_train(
     """
     from registry.errors import InputError, counted
     from registry.readers import READERS, Document
+    from registry.store.files import is_there, new_file
     from registry.studies.training import Training, resampled
     from registry.values import build
 
@@ -43,16 +44,14 @@ def resample_train(
     try:
         for name, content in made:
             path = to / name
-            if path.exists():
-                if path.read_bytes() != content:
-                    raise InputError("is there already with other content; name another folder with --to, or remove "
-                                     "this one", path=path)
+            if is_there(path, content):
                 there += 1
                 continue
             written += 1
             if not dry_run:
                 path.parent.mkdir(parents=True, exist_ok=True)
-                path.write_bytes(content)
+                with new_file(path) as unfinished:
+                    unfinished.write_bytes(content)
     except OSError as error:
         raise InputError(f"cannot write here: {error.strerror}", path=to) from None
     say(f"{to}: {counted(written, 'file')} {'would be ' if dry_run else ''}written, {there} there already; "
