@@ -143,7 +143,7 @@ def _ranks(figure: Figure, board: Leaderboard, ranked: Sequence[Standing]) -> No
     axes = figure.subplots()
     n = len(ranked[0].frequencies)
     image = axes.imshow([of.frequencies for of in ranked], cmap="Blues", norm=PowerNorm(0.5, 0, 1), aspect="auto",
-                        extent=(0.5, n + 0.5, len(ranked) - 0.5, -0.5), interpolation="nearest",
+                        extent=(0.5, n + 0.5, len(ranked) - 0.5, -0.5), interpolation="none",
                         interpolation_stage="rgba")  # few cells are coloured, not each of many pixels
     labels(axes, ranked)
     for k, of in enumerate(ranked):
