@@ -1,5 +1,6 @@
 """`registry study threshold|curve|test-size|calibration`: gains and their confidence, as commands."""
 
+import re
 import shutil
 
 import pytest
@@ -142,3 +143,13 @@ def test_systems_that_do_not_differ_have_no_gains(task, registry):
     assert "no two systems differ" in registry("study", "threshold", "small", exit_code=3).stderr
     with Database("registry.duckdb").reading() as connection:
         assert connection.exec_driver_sql("SELECT count(*) FROM study").scalar() == 0
+
+
+def test_the_commands_of_the_docs_work(entities, registry):
+    """Those about the sample task whose pairs have gains."""
+    page = (ROOT / "docs" / "studies.md").read_text()
+    studies = "threshold|curve|test-size|calibration"
+    shown = re.findall(rf"^    registry study ((?:{studies}) entities.*)$", page, re.MULTILINE)
+    assert len(shown) >= 5
+    for command in shown:
+        entities(*command.split(), "--dry-run")
