@@ -25,7 +25,7 @@ from registry.significance.draws import TRAINING, stream
 
 MANIFEST = "submissions.toml"
 _CHECKS = 4
-_MOST = 10**8  # items of a sample
+_MOST, _MOST_COPIES = 10**8, 10**5  # items of a sample, and samples of a size
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,7 +119,8 @@ def resampled(files: Sequence[Training], sizes: Sequence[int], copies: int, mode
         seed: Of the draws.
 
     Raises:
-        InputError: Parallel files have different numbers of items, a model's name is none, or nothing is asked for.
+        InputError: Parallel files have different numbers of items, a model's name is none, or nothing is asked for,
+            or too much, or something twice.
     """
     n = len(files[0].items)
     for file in files:
@@ -133,11 +134,15 @@ def resampled(files: Sequence[Training], sizes: Sequence[int], copies: int, mode
             check_name(model)
         except ValueError as error:
             raise InputError(f"the model's name {error}") from None
+    for asked, what in ((models, "the model"), (sizes, "the size")):
+        if again := [one for one in asked if asked.count(one) > 1]:
+            raise InputError(f"{what} {again[0]} is named twice; name it once")
     wanted = sizes or (n,)
     if copies < 1 or min(wanted) < 1:
         raise InputError("expected 1 copy or more, of 1 item or more")
-    if max(wanted) > _MOST:
-        raise InputError(f"{max(wanted)} items are too many for a sample; expected {_MOST} or fewer")
+    if copies > _MOST_COPIES or max(wanted) > _MOST:
+        raise InputError(f"{copies} copies of {max(wanted)} items are too many; expected {_MOST_COPIES} or fewer, of "
+                         f"{_MOST} or fewer")
     for size, copy, places in samples(n, wanted, copies, seed):
         for file in files:
             yield f"train/{size}-{copy}/{file.name}", file.drawn(places)

@@ -111,6 +111,9 @@ def test_nothing_is_written_through_a_link_that_leads_elsewhere(resample, tmp_pa
     ({"a": "x\n"}, ("--format", "lines", "--size", "0"), "1 item or more"),
     ({"a": "x\n"}, ("--format", "lines", "--copies", "0"), "1 copy or more"),
     ({"a": "x\n"}, ("--format", "lines", "--size", str(10**20)), "too many"),
+    ({"a": "x\n"}, ("--format", "lines", "--copies", str(10**20)), "too many"),
+    ({"a": "x\n"}, ("--format", "lines", "--model", "east"), "the model east is named twice"),
+    ({"a": "x\n"}, ("--format", "lines", "--size", "5", "--size", "5"), "the size 5 is named twice"),
     ({"a": "x\n"}, ("--format", "lines", "--model", "a/b"), "cannot stand in a name"),
     ({"a": "".join(f"q{n} 0 d{m} 1\n" for m in range(3) for n in range(9))}, ("--format", "trec"), "no runs of lines"),
 ])
