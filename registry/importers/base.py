@@ -54,8 +54,9 @@ class Imported:
             for path in wanted:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 with new_file(path) as unfinished:
+                    new.append(unfinished)  # so that folders made for it are removed too
                     unfinished.write_bytes(paths[path])
-                new.append(path)
+                new[-1] = path
         except OSError as error:
             _remove(new, folder)
             raise InputError(f"cannot write the task here: {error.strerror}", path=folder) from None
@@ -73,8 +74,8 @@ def _remove(paths: list[Path], folder: Path) -> None:
     """Remove files, and the folders that this leaves empty."""
     for path in paths:
         path.unlink(missing_ok=True)
-        for above in path.parents:
-            if not above.is_relative_to(folder) or not above.is_dir() or any(above.iterdir()):
+        for above in path.absolute().parents:
+            if not above.is_relative_to(folder.absolute()) or not above.is_dir() or any(above.iterdir()):
                 break
             above.rmdir()
 

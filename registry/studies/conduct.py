@@ -135,7 +135,9 @@ class _Case:
         finally:
             keeping.flush()
         result = json.dumps(_defined(asdict(finding)), ensure_ascii=False)  # its tables and keys stay in their order
-        with writing(database, journal, dry_run=dry_run) as session:
+        if dry_run:  # also where nothing may be written
+            return self._conducted(result, made=True)
+        with writing(database, journal) as session:
             studies.keep_study(
                 session.connection, self.digest, study=repr(self.study), task_id=self.task.task_id,
                 subject=self.subject, result=result, signature=self.signature,

@@ -2,11 +2,12 @@
 
 import json
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 import pytest
 
-from registry.errors import InputError, MismatchError, UnknownNameError
+from registry.errors import InputError, MismatchError, StoreError, UnknownNameError
 from registry.evaluation import declared_request
 from registry.store import studies
 from registry.store.database import Database
@@ -90,6 +91,18 @@ def test_an_interrupted_study_goes_on_where_it_was(conducted, registry, monkeypa
     assert [row["z"] for row in done.finding.tables["words"]] == [3, 5, 6]
     assert Counting.computed == ["one", "three", "eleven"]
     assert rows(registry, "study_part") == []
+
+
+def test_a_dry_run_needs_no_database_that_can_be_written(task, registry, monkeypatch):
+    registry("run", task.write())
+
+    def refuse(*_, **__):
+        raise StoreError(Path("registry.duckdb"), "cannot use the file: Permission denied")
+
+    monkeypatch.setattr(conduct, "writing", refuse)
+    (done,) = conduct.conduct(Database("registry.duckdb"), Journal("study", {}), "small", Counting(), Choice(),
+                              lambda row, alias: declared_request(row, {}, (alias,)), dry_run=True)
+    assert [row["z"] for row in done.finding.tables["words"]] == [3, 5, 6]
 
 
 def test_parts_are_kept_once(conducted):

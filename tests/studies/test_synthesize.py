@@ -1,6 +1,8 @@
 """A task that is made to be planned with: real items, drawn systems, and the registry runs it."""
 
+import errno
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -119,3 +121,17 @@ def test_nothing_is_written_through_a_link_that_leads_elsewhere(stance, registry
     assert "gold.jsonl: is there already" in refused
     assert not (tmp_path / "elsewhere").exists()
     assert [path.name for path in (tmp_path / "plan").iterdir()] == ["gold.jsonl"]
+
+
+def test_a_full_disk_leaves_no_folders(stance, registry, tmp_path, monkeypatch):
+    write = Path.write_bytes
+
+    def full(path, content):
+        if "systems" in path.parts:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(path, content)
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    refused = registry("study", "synthesize", "stance", *SYSTEMS, "--to", "plan", exit_code=1).stderr
+    assert "1.jsonl: cannot write the file: No space left on device" in refused
+    assert not (tmp_path / "plan").exists()
