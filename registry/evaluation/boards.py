@@ -127,8 +127,8 @@ def load(connection: Connection, place: Place, asked: Significance) -> Board | N
         InputError: Clusters are asked for, but the test set declares none; or strata that items do not have.
     """
     if asked.unit == "cluster" and place.test_set.cluster_attribute is None:
-        raise InputError(f"test set {place.test_set.name!r} declares no cluster; add the key cluster to its "
-                         "[[test_set]], or take --unit item")
+        raise InputError(f"test set {place.test_set.name!r} declares no cluster, the item attribute that "
+                         "groups its items; add the key cluster to its [[test_set]], or take items for units")
     metric = parse("metric", METRICS, place.metric.name)
     gold_revision_id = place.gold.gold_revision_id
     first, n_items = catalog.item_ids(connection, gold_revision_id)

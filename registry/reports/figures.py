@@ -39,8 +39,7 @@ def write(path: Path, size: tuple[float, float], draw: Callable[[Figure], None],
         from matplotlib.figure import Figure
     except ImportError:
         raise InputError("figures need matplotlib: pip install 'evalregistry[plot]'") from None
-    if path.suffix not in _FORMS:
-        raise InputError(f"the figure {str(path)!r} ends in neither .svg, .png nor .pdf", path=path)
+    check_form(path)
     metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix, {})
     with mpl.rc_context({"svg.hashsalt": "evalregistry", "svg.fonttype": "path", "pdf.fonttype": 42,
                          "text.parse_math": False, "font.family": "DejaVu Sans", "font.size": font,
@@ -53,6 +52,16 @@ def write(path: Path, size: tuple[float, float], draw: Callable[[Figure], None],
             getattr(canvas, f"print_{form}")(path, metadata=metadata)  # savefig draws everything twice
         except OSError as error:
             raise StoreError(path, f"cannot write the figure: {error.strerror}") from None
+
+
+def check_form(path: Path) -> None:
+    """Refuse a path whose ending says no form.
+
+    Raises:
+        InputError: It does not.
+    """
+    if path.suffix not in _FORMS:
+        raise InputError("a figure ends in .svg, .png or .pdf", path=path)
 
 
 def named(name: str, longest: int = _LONGEST) -> str:

@@ -28,6 +28,7 @@ from registry.studies.study import Case, Finding, Row, Study, called
 
 CORRELATIONS = (0.0, 0.25, 0.5, 0.75)  # of two systems' results, where none is declared
 _BEYOND = 20  # resamples that must lie beyond the level of a test, to say where it begins
+LARGEST = 10**6  # units of a test set to plan: the powers of exact tests take ten seconds there
 _STEPS = 24  # of a curve, up to half as much again as is detectable
 
 
@@ -54,8 +55,9 @@ class Power(Study):
             raise InputError(f"the power is {self.power!r}; expected a number above 0 and below 1")
         if self.difference is not None and not 0 < self.difference < math.inf:
             raise InputError(f"the difference is {self.difference!r}; expected a difference of scores above 0")
-        if any(n < 2 for n in self.items):
-            raise InputError(f"{min(self.items)} items cannot be tested; expected 2 or more")
+        if any(not 2 <= n <= LARGEST for n in self.items):
+            wrong = next(n for n in self.items if not 2 <= n <= LARGEST)
+            raise InputError(f"{wrong} items cannot be planned; expected from 2 to {LARGEST}")
         if self.family < 1:
             raise InputError(f"the family is {self.family!r}; expected a number of comparisons from 1 up")
 

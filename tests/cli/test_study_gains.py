@@ -137,6 +137,11 @@ def test_what_cannot_be_asked(entities, options, said):
     assert said in entities("threshold", "entities", *options, exit_code=3).stderr
 
 
+def test_a_figure_that_cannot_be_drawn_is_refused_before_the_work(entities):
+    assert "ends in .svg, .png or .pdf" in entities("curve", "entities", "--plot", "curve.gif", exit_code=3).stderr
+    assert "made before" not in entities("curve", "entities").stderr
+
+
 def test_systems_that_do_not_differ_have_no_gains(task, registry):
     task.systems = {"a": dict(task.gold), "b": dict(task.gold)}
     registry("run", task.write())

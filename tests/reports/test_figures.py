@@ -143,7 +143,7 @@ def test_what_cannot_be_drawn(kind, board, said, tmp_path):
 
 
 def test_a_file_of_another_kind_is_refused(tmp_path):
-    with pytest.raises(InputError, match=r"neither \.svg, \.png nor \.pdf"):
+    with pytest.raises(InputError, match=r"ends in \.svg, \.png or \.pdf"):
         DRAWN["pairs"](BOARD, tmp_path / "f.gif")
 
 

@@ -52,10 +52,13 @@ class Asked:
         """Make the study, or find it, and print it; draw it where a plot is asked for."""
         from registry.errors import InputError
         from registry.evaluation import declared_request
+        from registry.reports.figures import check_form
         from registry.reports.study import study_table
         from registry.store.journal import Journal
         from registry.studies.conduct import Choice, conduct
 
+        if self.plot is not None:
+            check_form(self.plot)  # before the work
         given = {name: value for name, value in self.settings.items() if value is not None}
         choice = Choice(self.metric, self.test_set, self.track, self.facet)
         how = execution(self.workers, None, self.memory)

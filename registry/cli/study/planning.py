@@ -68,6 +68,10 @@ def power(
         Asked(task, metric, test_set, track, facet, settings, db, format_, workers, memory, shown, plot,
               dry_run).conduct(asked, draw_power)
         return
+    if idle := [name for name, value in (("--metric", metric), ("--test-set", test_set), ("--track", track),
+                                         ("--facet", facet), ("--unit", unit), ("--resamples", resamples),
+                                         ("--seed", seed)) if value is not None]:
+        raise InputError(f"{', '.join(idle)}: only of a task; name one, or leave them out")
     declared = Declared(asked.items, tuple(rate or ()), deviation, correlation, 0.05 if alpha is None else alpha)
     found = Conducted(asked, "", "(declared)", declared.study(asked), "", made=True)
     if plot is not None:
