@@ -52,7 +52,8 @@ class Curve(Study):
         fitted = [row | {"fitted": float(value)} for _, rows in curves
                   for row, value in zip(rows, _fit(rows), strict=True)]
         summary = [_row(test_set, group, rows, alpha) for (test_set, _, group), rows in curves]
-        return Finding({"curves": summary, "pairs": fitted}, _reading(summary, alpha), list(dict.fromkeys(warnings)))
+        return Finding({"curves": summary, "pairs": fitted}, _reading(summary, alpha, self.by),
+                       list(dict.fromkeys(warnings)))
 
 
 def rising(gain: Floats, confidence: Floats) -> Floats:
@@ -84,7 +85,7 @@ def _row(test_set: str, group: str, rows: list[Row], alpha: float) -> Row:
             "least_significant": least, "largest_other": most, "undecided": len(between)}
 
 
-def _reading(curves: list[Row], alpha: float) -> list[str]:
+def _reading(curves: list[Row], alpha: float, by: str) -> list[str]:
     said = []
     for row in curves:
         what = f"{row['test_set']}, {row['group']}: {row['significant']} of {counted(row['pairs'], 'pair')} significant"
@@ -94,6 +95,8 @@ def _reading(curves: list[Row], alpha: float) -> list[str]:
         else:
             what += "; here the gain alone tells which." if 0 < row["significant"] < row["pairs"] else "."
         said.append(what)
+    if len({row["group"] for row in curves}) == 1:
+        said.append(f"No two groups of pairs are told apart by {by}.")
     said.append(f"Significant is p <= {alpha:g}, one-sided in the gain's direction and not corrected. A curve lies "
                 "higher where systems are more alike or the test set is larger; it is no law of the metric.")
     return said

@@ -23,6 +23,8 @@ from registry.studies.gains import Gains, all_gains, bootstrap_warnings, no_gain
 from registry.studies.study import Case, Finding, Row, Study
 from registry.studies.threshold import interval, resampled_systems
 
+_MANY = 6  # pairs of domains above which one sentence speaks of all
+
 
 @dataclass(frozen=True, repr=False)
 class Domains(Study):
@@ -108,17 +110,27 @@ def _rows(case: Case, name: str, other: str, domains: dict[str, Board], gains: G
 
 
 def _reading(rows: Sequence[Row], alpha: float) -> list[str]:
-    said = []
-    for tested_on, other in dict.fromkeys((row["tested_on"], row["other"]) for row in rows):
-        of = [row for row in rows if (row["tested_on"], row["other"]) == (tested_on, other)]
-        about = [row for row in of if row["above"] < alpha < row["up_to"]][:1]
-        known = [row for row in of if row["up_to"] <= alpha]
+    both = list(dict.fromkeys((row["tested_on"], row["other"]) for row in rows))
+    if len(both) > _MANY:
+        known = [row for row in rows if row["up_to"] <= alpha]
         tests, right = sum(row["tests"] for row in known), sum(row["right"] for row in known)
-        if tests:
-            said.append(f"Of {counted(tests, 'pair')} with p up to {known[-1]['up_to']:.3g} on {tested_on} "
-                        f"{100 * right / tests:.0f} % have the same better system on {other}"
-                        + "".join(f", and of {row['tests']} with p from {row['above']:.3g} to {row['up_to']:.3g} "
-                                  f"{100 * row['share']:.0f} %" for row in about if row["tests"]) + ".")
-    said.append("Test sets of other domains are no samples of one population: the share falls short where systems are "
-                "differently good at them, and no p-value of the one speaks of the other.")
-    return said
+        highest = max(band for band in BANDS if band <= alpha)
+        said = [f"Of {counted(tests, 'test')} with p up to {highest:.3g} on one domain {100 * right / tests:.0f} % "
+                f"have the same better system on another, over {len(both)} pairs of domains."] if tests else []
+    else:
+        said = [sentence for pair in both if (sentence := _said(
+            *pair, [row for row in rows if (row["tested_on"], row["other"]) == pair], alpha))]
+    return [*said, "Test sets of other domains are no samples of one population: the share falls short where systems "
+                   "are differently good at them, and no p-value of the one speaks of the other."]
+
+
+def _said(tested_on: str, other: str, rows: Sequence[Row], alpha: float) -> str | None:
+    about = [row for row in rows if row["above"] < alpha < row["up_to"]][:1]
+    known = [row for row in rows if row["up_to"] <= alpha]
+    tests, right = sum(row["tests"] for row in known), sum(row["right"] for row in known)
+    if not tests:
+        return None
+    return (f"Of {counted(tests, 'pair')} with p up to {known[-1]['up_to']:.3g} on {tested_on} "
+            f"{100 * right / tests:.0f} % have the same better system on {other}"
+            + "".join(f", and of {row['tests']} with p from {row['above']:.3g} to {row['up_to']:.3g} "
+                      f"{100 * row['share']:.0f} %" for row in about if row["tests"]) + ".")

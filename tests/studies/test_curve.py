@@ -31,3 +31,9 @@ def test_systems_of_the_same_name_are_told_apart_by_their_teams():
         member.system = "baseline"
     (pair,) = Curve().run(case).tables["pairs"]
     assert (pair["system_a"], pair["system_b"]) == ("t1/baseline", "t0/baseline")
+
+
+def test_pairs_that_nothing_tells_apart():
+    """Every system is a team of its own."""
+    finding = Curve().run(case_of(means(np.random.default_rng(1).random((60, 4)))))
+    assert "No two groups of pairs are told apart by team." in finding.reading

@@ -52,6 +52,15 @@ def test_every_domain_is_tested_in_turn_where_none_is_named():
         (f"set{a}", f"set{b}") for a in range(3) for b in range(3) if a != b}
 
 
+def test_one_sentence_speaks_of_many_domains():
+    """Four domains make twelve pairs; of the worst and the best system each is right about all."""
+    drawn = [means(RNG.normal([0.0, 2.0], 1, (400, 2))) for _ in range(4)]
+    finding = Domains().run(case_of(*drawn))
+    assert finding.reading[0] == ("Of 12 tests with p up to 0.04 on one domain 100 % have the same better system on "
+                                  "another, over 12 pairs of domains.")
+    assert len(finding.reading) == 2
+
+
 def test_domains_that_there_are_not():
     two = case_of(*(means(RNG.random((9, 2))) for _ in range(2)))
     with pytest.raises(UnknownNameError, match="unknown domain 'set3'"):
