@@ -20,6 +20,6 @@ def render(tables: Sequence[Table], format_: str, *, width: int | None = None, c
             return "\n".join(map(markdown_table, tables))
         case "latex":
             return "\n".join(map(latex_table, tables))
-    rows = [row for table in tables for row in table.rows]
-    keys = next((table.keys or list(table.rows[0]) for table in tables if table.keys or table.rows), [])
-    return "".join(lines(keys, ([row[key] for key in keys] for row in rows), format_, terminal=width is not None))
+    keys = list(dict.fromkeys(key for table in tables for key in table.keys or (table.rows[0] if table.rows else ())))
+    rows = ([row.get(key) for key in keys] for table in tables for row in table.rows)  # tables may differ in some
+    return "".join(lines(keys, rows, format_, terminal=width is not None))

@@ -98,3 +98,11 @@ def test_texts_are_folded_before_a_table_is_parted():
     lines = render([scored(2, ["x" * 50])], "table", width=60).splitlines()
     assert sum("system" in line for line in lines) == 1
     assert "".join(lines).count("x") == 50
+
+
+def test_tables_of_different_columns_are_one_with_all_of_them():
+    """As those of tasks with different metrics, side by side."""
+    tables = [Table([{"task": "a", "f1": 0.5}]), Table([{"task": "b", "bleu": 30.0}])]
+    assert render(tables, "tsv") == "task\tf1\tbleu\na\t0.5\t\nb\t\t30.0\n"
+    assert json.loads(render(tables, "json")) == [{"task": "a", "f1": 0.5, "bleu": None},
+                                                 {"task": "b", "f1": None, "bleu": 30.0}]
