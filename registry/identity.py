@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,15 @@ def canonical_json(value: Any) -> str:
     '{"a":[true,null,"é"],"b":1}'
     """
     return _ENCODER.encode(value)
+
+
+def plain_value(value: Any) -> Any:
+    """What JSON has: nan and infinity, which it does not, are null, also inside of lists and structures."""
+    if isinstance(value, list | tuple):
+        return [plain_value(one) for one in value]
+    if isinstance(value, dict):
+        return {str(key): plain_value(one) for key, one in value.items()}
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def digest(content: bytes) -> str:

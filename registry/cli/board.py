@@ -74,15 +74,15 @@ def pairs(
 
 
 def _wide(task: str | None, metric: str | None, db: Path | None) -> list[Table]:
-    from registry.evaluation.items import primary_metric
     from registry.reports.wide import wide_boards, wide_table
+    from registry.store import catalog
 
     found: list[Table] = []
     boards = _boards(task, metric, db, "range")
     for row in _tasks(task, metric, db):
         of_task = [board for board in boards if board.task == row.slug]
         with database(db).reading() as connection:
-            primary = primary_metric(connection, row).alias
+            primary = catalog.primary_metric(connection, row.task_id).alias
         found += map(wide_table, wide_boards(of_task, _averages(row, metric, db), primary))
     return found
 

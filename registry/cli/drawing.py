@@ -31,19 +31,25 @@ def execution(workers: int | None, cluster: str | None, memory: str | None) -> E
 
 
 def progress(done: int, of: int) -> None:
-    """Show on a terminal how many blocks of draws are done, where there are many; the last one clears the line."""
-    if of < 500 or (done % 50 and done < of) or sys.stderr is None or not sys.stderr.isatty():
-        return
-    line = f"drawing: {100 * done // of} %"
-    typer.echo("\r" + (" " * len(line) + "\r" if done == of else line), err=True, nl=False)
+    """Show on a terminal how many blocks of draws are done, where there are many."""
+    if of >= 500 and (done % 50 == 0 or done == of):
+        _bar(f"drawing: {100 * done // of} %", done, of)
 
 
 def scoring_progress(done: int, of: int) -> None:
-    """Show on a terminal how many submissions are scored; the last one clears the line."""
-    if of < 2 or sys.stderr is None or not sys.stderr.isatty():
-        return
-    line = f"scoring: {done} of {of} submissions"
-    typer.echo("\r" + (" " * len(line) + "\r" if done == of else line), err=True, nl=False)
+    """Show on a terminal how many submissions are scored."""
+    _bar(f"scoring: {done} of {of} submissions", done, of)
+
+
+def studying_progress(done: int, of: int) -> None:
+    """Show on a terminal how many parts of a study are done."""
+    _bar(f"studying: {done} of {of}", done, of)
+
+
+def _bar(line: str, done: int, of: int) -> None:
+    """Write a line over the one before it, on a terminal and where there are several steps; the last one clears it."""
+    if of > 1 and sys.stderr is not None and sys.stderr.isatty():
+        typer.echo("\r" + (" " * len(line) + "\r" if done == of else line), err=True, nl=False)
 
 
 def say_unused(context: typer.Context, compared: Compared, scored: Scored | None = None) -> None:

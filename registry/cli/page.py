@@ -102,12 +102,13 @@ def _contents(connection: Connection, row: AnyRow, items: int, ranks: Ranks | No
     """What a task's page holds: leaderboards, those by the primary metric first, and the items to look at."""
     from registry.errors import MismatchError
     from registry.evaluation import declared_request
-    from registry.evaluation.items import most_disagreed, primary_metric
+    from registry.evaluation.items import most_disagreed
     from registry.evaluation.macro import macro_boards
     from registry.evaluation.resolve import resolve_stored
     from registry.reports.boards import stale
     from registry.reports.leaderboard import declared_leaderboards
     from registry.reports.page import Contents
+    from registry.store import catalog
 
     boards = declared_leaderboards(connection, row, ranks=None if ranks is None else ranks.value)
     if not boards:
@@ -115,7 +116,7 @@ def _contents(connection: Connection, row: AnyRow, items: int, ranks: Ranks | No
                             "make one")
     for warning in stale(connection, row.slug):
         say(f"warning: {warning}")
-    first = primary_metric(connection, row).alias
+    first = catalog.primary_metric(connection, row.task_id).alias
     boards.sort(key=lambda board: board.metric != first)
     task = resolve_stored(row.manifest, row.slug).manifest.task
     averages = list(macro_boards(connection, row, declared_request(row)))

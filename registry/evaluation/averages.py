@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 from sqlalchemy import Connection
@@ -10,7 +11,6 @@ from sqlalchemy import Connection
 from registry.evaluation.boards import Board, load, places
 from registry.evaluation.requests import Request
 from registry.identity import digest_json
-from registry.significance import Settings
 from registry.significance.bootstrap import percentiles, resampled_scores, why_fixed
 from registry.significance.matrix import Floats
 from registry.significance.runs import unfit_runs
@@ -28,7 +28,7 @@ def score_intervals(connection: Connection, task_row: AnyRow, request: Request) 
     for place in list(places(connection, task_row, request)):
         board = load(connection, place, request.significance)
         if board is not None and not _why_not(board):
-            scores = resampled_scores(board.matrix.by_unit, _settings(request))
+            scores = resampled_scores(board.matrix.by_unit, request.settings)
             ends = percentiles(scores, request.significance.confidence).tolist()
             found[place.name] = {member.name: (low, high)
                                  for member, (low, high) in zip(board.members, ends, strict=True)}
@@ -49,7 +49,9 @@ def averaged_scores(boards: Sequence[Board], chosen: Sequence[Sequence[int]], re
         return None
     total: Floats = np.zeros((request.significance.resamples, len(chosen[0])))
     for board, of_board in zip(boards, chosen, strict=True):
-        drawn = resampled_scores(board.matrix.by_unit, _settings(request, board.place.test_set.name))
+        of_set = digest_json([request.seed, board.place.test_set.name])  # lest two test sets share their draws
+        drawn = resampled_scores(board.matrix.by_unit, replace(
+            request.settings, seed=int(of_set.rpartition(":")[2][:15], 16)))
         total += drawn[:, list(of_board)]
     return total / len(boards)
 
@@ -59,11 +61,3 @@ def _why_not(board: Board) -> str | None:
     if board.matrix.unequal:
         return "systems are scored on items of their own"
     return unfit_runs(board.matrix, studentized=False) or why_fixed(board.matrix.by_unit)
-
-
-def _settings(request: Request, test_set: str | None = None) -> Settings:
-    """The settings of draws; those of a test set have a seed of their own, lest two sets share their draws."""
-    asked = request.significance
-    assert asked.seed is not None  # a request carries its seed
-    seed = asked.seed if test_set is None else int(digest_json([asked.seed, test_set]).rpartition(":")[2][:15], 16)
-    return Settings("two-sided", asked.resamples, seed, confidence=asked.confidence, execution=request.execution)

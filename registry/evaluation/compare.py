@@ -21,7 +21,7 @@ from registry.evaluation.resolve import resolve_significance, unfit
 from registry.evaluation.responses import by_response
 from registry.manifest import Significance
 from registry.provenance import Signature
-from registry.significance import CORRECTIONS, OverallTest, PairTest, Settings, rank
+from registry.significance import CORRECTIONS, OverallTest, PairTest, rank
 from registry.significance.assumptions import misuses
 from registry.significance.stepdown import STEP_DOWN
 from registry.store import catalog, comparisons, models
@@ -161,10 +161,7 @@ class _Comparing:
         self.compared.warnings += [f"{self.board.place.name}: {warning}" for warning in misuses(self.test, matrix)]
 
     def _score_intervals(self) -> NDArray[np.float64]:
-        assert self.asked.seed is not None  # a request carries its seed
-        return self.test.score_intervals(self.board.matrix, Settings(
-            "two-sided", self.asked.resamples, self.asked.seed, confidence=self.asked.confidence,
-            execution=self.request.execution))
+        return self.test.score_intervals(self.board.matrix, self.request.settings)
 
     def _keep_comparison(self, digest: str, sequence: int, methods: set[str], family_size: int, *,
                          drawn: bool) -> int:

@@ -19,7 +19,7 @@ from sqlalchemy import Connection
 from registry.errors import InputError
 from registry.evaluation.boards import Board, load, places
 from registry.evaluation.requests import Request
-from registry.significance import Bootstrap, PairMatrix, PairResult, Settings
+from registry.significance import Bootstrap, PairMatrix, PairResult
 from registry.significance.base import Observed
 from registry.significance.best import compare_with_best, rank_intervals
 from registry.significance.bootstrap import resampled_scores, why_fixed
@@ -37,7 +37,7 @@ def pair_effects(connection: Connection, task_row: AnyRow, request: Request) -> 
     for board in _boards(connection, task_row, request):
         matrix = board.matrix.by_unit
         pairs = list(combinations(range(len(board.members)), 2))
-        tested = Bootstrap().run(matrix, pairs, _settings(request))
+        tested = Bootstrap().run(matrix, pairs, request.settings)
         yield [row for observed, result in zip(Observed.of(matrix, pairs), tested, strict=True)
                for row in _of_pair(board, observed, result, request)]
 
@@ -50,7 +50,7 @@ def best_systems(connection: Connection, task_row: AnyRow, request: Request) -> 
     for board in _boards(connection, task_row, request):
         if reason := why_fixed(board.matrix):
             raise InputError(f"{board.place.name}: {reason}")
-        resampled = resampled_scores(board.matrix.by_unit, _settings(request))
+        resampled = resampled_scores(board.matrix.by_unit, request.settings)
         alpha, lower = request.significance.alpha, board.matrix.lower_is_better
         best = compare_with_best(board.scores, resampled, alpha=alpha, lower_is_better=lower)
         ranks = rank_intervals(board.scores, resampled, alpha=alpha, lower_is_better=lower)
@@ -67,7 +67,7 @@ def rank_distributions(connection: Connection, task_row: AnyRow, request: Reques
         if reason := why_fixed(board.matrix):
             raise InputError(f"{board.place.name}: {reason}")
         ranked = [n for n, m in enumerate(board.members) if request.rank_baselines or m.kind != "baseline"]
-        resampled = resampled_scores(board.matrix.by_unit, _settings(request))
+        resampled = resampled_scores(board.matrix.by_unit, request.settings)
         some = resampled if len(ranked) == len(board.members) else resampled[:, ranked]  # a copy is large
         shares = rank_frequencies(some, lower_is_better=board.matrix.lower_is_better)
         found |= {f"{board.place.name}: {board.members[n].name}": of for n, of in zip(ranked, shares, strict=True)}
@@ -87,7 +87,7 @@ def _boards(connection: Connection, task_row: AnyRow, request: Request) -> Itera
 
 
 def _of_pair(board: Board, observed: Observed, tested: PairResult, request: Request) -> Iterator[dict[str, Any]]:
-    settings, (a, b) = _settings(request), observed.pair
+    settings, (a, b) = request.settings, observed.pair
     pair = _place(board) | _system(board, a, "_a") | _system(board, b, "_b")
 
     def row(effect: str, value: float, low: float = math.nan, high: float = math.nan, p_value: float = math.nan,
@@ -110,12 +110,6 @@ def _of_pair(board: Board, observed: Observed, tested: PairResult, request: Requ
             yield row(name, clustering[name], note=clustering["note"])
     for check in normality(unit_gains(observed)[0]) if of_items else ():
         yield row(check.name, check.statistic, p_value=check.p_value, note=check.note)
-
-
-def _settings(request: Request) -> Settings:
-    asked = request.significance
-    assert asked.seed is not None  # a request carries its seed
-    return Settings("two-sided", asked.resamples, asked.seed, confidence=asked.confidence, execution=request.execution)
 
 
 def _place(board: Board) -> dict[str, Any]:

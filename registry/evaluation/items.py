@@ -33,12 +33,12 @@ def disagreed(connection: Connection, task: AnyRow, limit: int, test_set: str | 
         SELECT task, test_set, item, metric, deviation, worst, best, mean, runs FROM item_difficulty
         WHERE task = :task AND metric = :metric AND (:test_set IS NULL OR test_set = :test_set)
         ORDER BY deviation DESC NULLS LAST, item_id LIMIT :limit""",
-        task=task.slug, metric=primary_metric(connection, task).alias, limit=limit, test_set=test_set)
+        task=task.slug, metric=catalog.primary_metric(connection, task.task_id).alias, limit=limit, test_set=test_set)
 
 
 def hard(connection: Connection, task: AnyRow, limit: int) -> Rows:
     """The items with the worst mean score of their own, by the primary metric."""
-    metric = primary_metric(connection, task)
+    metric = catalog.primary_metric(connection, task.task_id)
     direction = "ASC" if metric.better == "higher" else "DESC"
     return _select(connection, f"""
         SELECT task, test_set, item, metric, mean, deviation, worst, best, runs FROM item_difficulty
@@ -65,11 +65,6 @@ def has_answers(connection: Connection, task: AnyRow) -> bool:
     return bool(connection.execute(text("""
         SELECT count(*) FROM answer JOIN test_set USING (gold_revision_id)
         WHERE test_set.task_id = :task AND test_set.is_declared"""), {"task": task.task_id}).scalar_one())
-
-
-def primary_metric(connection: Connection, task: AnyRow) -> AnyRow:
-    """The metric that the task counts most."""
-    return next(metric for metric in catalog.task_metrics(connection, task.task_id) if metric.is_primary)
 
 
 @dataclass(frozen=True)
@@ -143,7 +138,7 @@ def _shown(connection: Connection, readings: Readings, task: AnyRow, test_set: A
            places: Sequence[int]) -> list[Shown]:
     """What is said of the items at some places of a test set's gold, in their order."""
     first, _ = catalog.item_ids(connection, test_set.gold_revision_id)
-    metric = primary_metric(connection, task)
+    metric = catalog.primary_metric(connection, task.task_id)
     aliases = [of.alias for of in catalog.task_metrics(connection, task.task_id)]
     runs = connection.execute(text("""
         SELECT ranked.team, ranked.system, ranked.track, source.replicate, ranked.scoring_id

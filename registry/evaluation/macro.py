@@ -19,7 +19,7 @@ from registry.evaluation.averages import averaged_scores
 from registry.evaluation.boards import Board, Place, load, places
 from registry.evaluation.requests import Request
 from registry.evaluation.resolve import resolve_significance
-from registry.significance import CORRECTIONS, PairResult, Settings, StatisticMatrix, rank
+from registry.significance import CORRECTIONS, PairResult, StatisticMatrix, rank
 from registry.significance.bootstrap import percentiles
 from registry.significance.correlated import PairMatrix
 from registry.significance.matrix import Floats, Score
@@ -178,15 +178,13 @@ class _Averaging:
 
     def _pairs(self, drawn: Floats | None) -> Iterator[MacroPair]:
         asked = self.request.significance
-        assert asked.seed is not None  # a request carries its seed
         test, _ = resolve_significance(asked)
         defined = np.flatnonzero(~np.isnan(self.scores)).tolist()  # which come first
         matrix = self._matrix(defined)
         if drawn is not None:
-            matrix.drawn[asked.resamples, asked.seed] = drawn[:, defined]
+            matrix.drawn[asked.resamples, self.request.seed] = drawn[:, defined]
         pairs = list(combinations(range(len(defined)), 2))
-        settings = Settings(asked.alternative, asked.resamples, asked.seed, asked.interval, asked.confidence,
-                            self.request.execution)
+        settings = replace(self.request.settings, alternative=asked.alternative, interval=asked.interval)
         results = test.run(matrix, pairs, settings) if pairs else []
         adjusted = adjust(np.array([of.p_value for of in results]), asked.correction) if pairs else np.zeros(0)
         for (a, b), result, p in zip(pairs, results, adjusted, strict=True):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
@@ -156,9 +156,8 @@ class PairResults:
             for pair, result in zip(pairs, results, strict=True)])
 
     def _settings(self, alternative: Alternative, resamples: int) -> Settings:
-        assert self.asked.seed is not None  # a request carries its seed
-        return Settings(alternative, resamples, self.asked.seed, self.asked.interval, self.asked.confidence,
-                        self.request.execution)
+        return replace(self.request.settings, alternative=alternative, resamples=resamples,
+                       interval=self.asked.interval)
 
 
 def _row(result: PairResult, asked: Significance) -> dict[str, Any]:

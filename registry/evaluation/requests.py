@@ -8,7 +8,7 @@ from typing import Any
 
 from registry.evaluation.resolve import resolve_significance, resolve_stored
 from registry.manifest import Significance, significance_with
-from registry.significance import Execution
+from registry.significance import Execution, Settings
 from registry.store.catalog import AnyRow
 
 
@@ -25,6 +25,18 @@ class Request:
     rank_baselines: bool = True
     metrics: tuple[str, ...] | None = None
     execution: Execution = field(default=Execution(), compare=False)
+
+    @property
+    def seed(self) -> int:
+        """Of all random draws."""
+        assert self.significance.seed is not None  # every task has one
+        return self.significance.seed
+
+    @property
+    def settings(self) -> Settings:
+        """Of what is drawn beside the tests of pairs, two-sided, with the dual interval."""
+        asked = self.significance
+        return Settings("two-sided", asked.resamples, self.seed, confidence=asked.confidence, execution=self.execution)
 
 
 def declared_request(task_row: AnyRow, given: Mapping[str, Any] | None = None,

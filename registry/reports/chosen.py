@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 from sqlalchemy import Connection, text
 
@@ -29,8 +27,7 @@ def chosen_leaderboard(connection: Connection, task_row: AnyRow, *, metric: str 
         MismatchError: There is none at all, or several are left to choose from.
     """
     catalog.check_metric(connection, [task_row], metric)
-    declared = catalog.task_metrics(connection, task_row.task_id)
-    metric = metric or next((m.alias for m in declared if m.is_primary), declared[0].alias)
+    metric = metric or str(catalog.primary_metric(connection, task_row.task_id).alias)
     found: Sequence[Leaderboard] = declared_leaderboards(connection, task_row, metric, ranks)
     if not found:
         raise MismatchError("there is no comparison to show yet; `registry score` and `registry compare` make one")
@@ -68,14 +65,10 @@ def submission_attributes(connection: Connection, board: Leaderboard, name: str)
     Raises:
         UnknownNameError: No submission on the board has it.
     """
-    of_standings: dict[str, dict[str, Any]] = {
-        of.submission: {"team": of.team, "kind": of.kind} for of in board.standings}
-    rows = connection.execute(text("""
-        SELECT l.submission, s.attributes FROM leaderboard AS l JOIN submission AS s USING (submission_id)
-        WHERE l.signature = :signature"""), {"signature": board.signature})
-    for row in rows:
-        of_standings[row.submission] |= json.loads(row.attributes)
-    known = sorted({key for values in of_standings.values() for key in values})
+    rows = connection.execute(text("SELECT submission, submission_id FROM leaderboard WHERE signature = :signature"),
+                              {"signature": board.signature}).all()
+    attributes = catalog.submission_attributes(connection, [row.submission_id for row in rows])
+    known = sorted({key for values in attributes.values() for key in values})
     if name not in known:
         raise UnknownNameError("attribute of submissions", name, known)
-    return {submission: str(values[name]) for submission, values in of_standings.items() if name in values}
+    return {row.submission: of[name] for row in rows if name in (of := attributes[row.submission_id])}

@@ -14,8 +14,9 @@ from itertools import chain
 from textwrap import indent
 from typing import Any
 
+from registry.identity import plain_value
 from registry.reports.markdown import markdown_rows
-from registry.reports.table import plain_value, text, visible
+from registry.reports.table import text, visible
 
 
 def lines(keys: Sequence[str], rows: Iterable[Sequence[Any]], format_: str, *, terminal: bool = False) -> Iterator[str]:

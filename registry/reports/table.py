@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
+
+from registry.identity import plain_value
 
 Row = Mapping[str, Any]
 
@@ -71,15 +72,6 @@ def text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return "-" if plain_value(value) is None else str(value)
-
-
-def plain_value(value: Any) -> Any:
-    """Nan, which JSON does not have, is null, also inside of lists and structures."""
-    if isinstance(value, list | tuple):
-        return [plain_value(one) for one in value]
-    if isinstance(value, dict):
-        return {str(key): plain_value(one) for key, one in value.items()}
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def cells(table: Table) -> tuple[list[Column], list[list[str]]]:

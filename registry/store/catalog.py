@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -179,6 +180,23 @@ def task_metrics(connection: Connection, task_id: int) -> Sequence[AnyRow]:
         .where(t.c.task_id == task_id, t.c.is_declared).order_by(t.c.position)
     )
     return connection.execute(query).all()
+
+
+def primary_metric(connection: Connection, task_id: int) -> AnyRow:
+    """The metric that the task counts most; every task has one."""
+    return next(metric for metric in task_metrics(connection, task_id) if metric.is_primary)
+
+
+def submission_attributes(connection: Connection, submission_ids: Sequence[int]) -> dict[int, dict[str, str]]:
+    """Of submissions: their team, their kind, and what the manifest declares."""
+    s, system, team = models.submission, models.system, models.team
+    query = (
+        select(s.c.submission_id, team.c.name.label("team"), s.c.kind, s.c.attributes)
+        .join_from(s, system, s.c.system_id == system.c.system_id).join(team, team.c.team_id == system.c.team_id)
+        .where(s.c.submission_id.in_(list(submission_ids)))
+    )
+    return {row.submission_id: {"team": row.team, "kind": row.kind} | {
+        name: str(value) for name, value in json.loads(row.attributes).items()} for row in connection.execute(query)}
 
 
 def declare_metrics(connection: Connection, task_id: int, declared: Sequence[tuple[str, int, bool]]) -> bool:

@@ -7,22 +7,20 @@ has done is kept from time to time, so one that was interrupted goes on where it
 from __future__ import annotations
 
 import json
-import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, replace
-from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from registry import __version__
 from registry.errors import InputError, MismatchError, UnknownNameError, counted
 from registry.evaluation import Request
 from registry.evaluation.boards import Board, Place, load, places
 from registry.evaluation.responses import by_response
-from registry.identity import digest_json
+from registry.identity import digest_json, plain_value
 from registry.provenance import StudySignature
-from registry.store import catalog, models, studies
+from registry.store import catalog, studies
 from registry.store.catalog import AnyRow
 from registry.store.database import Database
 from registry.store.journal import Journal, now
@@ -99,7 +97,8 @@ class _Case:
     @classmethod
     def of(cls, connection: Connection, task: AnyRow, study: Study, boards: tuple[Board, ...],
            request: Request) -> _Case:
-        attributes = _attributes(connection, boards)
+        members = {member.submission_id: member.name for board in boards for member in board.members}
+        attributes = {members[n]: of for n, of in catalog.submission_attributes(connection, list(members)).items()}
         digest = digest_json({"study": repr(study), "boards": [board.place.digest(request) for board in boards],
                               "attributes": attributes, "version": __version__})
         return cls(study, task, boards, attributes, request, digest, studies.find_study(connection, digest),
@@ -112,15 +111,14 @@ class _Case:
 
     @property
     def signature(self) -> str:
-        places, seed = [board.place for board in self.boards], self.request.significance.seed
-        assert seed is not None  # a request carries its seed
+        places = [board.place for board in self.boards]
         return str(StudySignature(
             study=repr(self.study), metric=places[0].metric.alias, task=self.task.slug, task_version=self.task.version,
             test_sets=_distinct(place.test_set.name for place in places), track=places[0].track,
             facet=None if self.study.facets_by else places[0].facet_name,
             n_items=sum(len(board.items) for board in self.boards),
             n_systems=len({_system(m) for board in self.boards for m in board.members}),
-            golds=_distinct(place.gold.digest for place in places), seed=seed, identity=self.digest))
+            golds=_distinct(place.gold.digest for place in places), seed=self.request.seed, identity=self.digest))
 
     def conduct(self, database: Database, journal: Journal, *, dry_run: bool,
                 progress: Callable[[int, int], None]) -> Conducted:
@@ -134,7 +132,7 @@ class _Case:
             raise InputError(f"{self.subject}: {error}") from None
         finally:
             keeping.flush()
-        result = json.dumps(_defined(asdict(finding)), ensure_ascii=False)  # its tables and keys stay in their order
+        result = json.dumps(plain_value(asdict(finding)), ensure_ascii=False)  # its tables and keys stay in their order
         if dry_run:  # also where nothing may be written
             return self._conducted(result, made=True)
         with writing(database, journal) as session:
@@ -212,10 +210,9 @@ def chosen_metrics(connection: Connection, task: AnyRow, alias: str | None, *, e
         UnknownNameError: The task has no such metric.
     """
     catalog.check_metric(connection, [task], alias)
-    declared = catalog.task_metrics(connection, task.task_id)
     if alias is None and every:
-        return [metric.alias for metric in declared]
-    return [alias or next((m.alias for m in declared if m.is_primary), declared[0].alias)]
+        return [metric.alias for metric in catalog.task_metrics(connection, task.task_id)]
+    return [alias or str(catalog.primary_metric(connection, task.task_id).alias)]
 
 
 def _joined(connection: Connection, task: AnyRow, request: Request, study: Study,
@@ -233,30 +230,9 @@ def _called(place: Place, kind: str) -> str | None:
     return {"test set": str(place.test_set.name), "track": place.track, "facet": place.facet_name}[kind]
 
 
-def _attributes(connection: Connection, boards: Iterable[Board]) -> dict[str, dict[str, str]]:
-    """Of every submission, by its full name: team, kind, and what the manifest declares."""
-    members = {member.submission_id: member for board in boards for member in board.members}
-    table = models.submission
-    rows = connection.execute(select(table.c.submission_id, table.c.attributes).where(
-        table.c.submission_id.in_(list(members))))
-    declared: dict[int, Mapping[str, Any]] = {row.submission_id: json.loads(row.attributes) for row in rows}
-    return {member.name: {"team": member.team, "kind": member.kind} | {
-        name: str(value) for name, value in declared[submission_id].items()}
-        for submission_id, member in members.items()}
-
-
 def _distinct(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
 def _system(member: AnyRow) -> str:
     return f"{member.team}/{member.system}"
-
-
-def _defined(value: Any) -> Any:
-    """What JSON can write: a number that is nan or infinite is None, a sequence a list."""
-    if isinstance(value, dict):
-        return {key: _defined(one) for key, one in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_defined(one) for one in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -23,16 +23,7 @@ from registry.studies.curve import rising
 from registry.studies.drawn_sets import drawable, gains_of_sets, warnings_of_sets
 from registry.studies.gains import Gains, Places, joined, packed, unpacked
 from registry.studies.study import Case, Finding, Row, Study
-from registry.studies.threshold import (
-    borderline,
-    carried,
-    interval,
-    near,
-    percentile,
-    resampled,
-    resampled_systems,
-    with_interval,
-)
+from registry.studies.threshold import estimates, interval, resampled_systems, with_interval
 
 LARGER = (2, 4, 8)  # times the test set: where its thresholds are extended to
 POWER = 0.8
@@ -73,6 +64,7 @@ class Sizes(Study):
         orders = [np.random.Generator(stream(case.settings.seed, SETS, n)).permutation(units)
                   for n in range(self.repetitions)]
         alpha, settings = case.request.significance.alpha, case.settings
+        confidence = settings.confidence
 
         def tested(size: int) -> dict[str, Any]:
             sets = [units] if size == len(units) else [of[:size] for of in (units, *orders)]
@@ -84,10 +76,11 @@ class Sizes(Study):
         rows, thresholds = [], []
         for size, part in zip(sizes, parts, strict=True):
             for way, sets in part.items():
-                row, of_draws = self._row(sets, case, drawn)
-                rows.append({"size": size, "taken": way} | row | _power(sets, matrix, alpha))
+                row, of_draws = estimates(joined(sets), drawn, alpha, self.width, self.enough, confidence)
+                rows.append({"size": size, "taken": way, "sets": len(sets), "alpha": alpha} | row
+                            | _power(sets, matrix, alpha))
             thresholds.append(np.append(of_draws, row["fitted"]))
-        larger, exponent = _larger(sizes, np.array(thresholds), case.request.significance.confidence)
+        larger, exponent = _larger(sizes, np.array(thresholds), confidence)
         points = [point for size, part in zip(sizes, parts, strict=True) for point in _points(size, part)]
         return Finding({"sizes": rows, "larger": larger, "pairs": points}, _reading(rows, larger, exponent, alpha),
                        warnings_of_sets(case.board.matrix, sizes[0]))
@@ -101,22 +94,6 @@ class Sizes(Study):
         if any(not 2 <= size <= n for size in sizes):
             raise InputError(f"sizes lie between 2 and the {n} units of the test set; give others by --sizes")
         return sorted({*sizes, n})
-
-    def _row(self, sets: Sequence[Gains], case: Case, drawn: Places) -> tuple[Row, Floats]:
-        """Thresholds of the pairs of some test sets, and those by the fit in every draw of systems."""
-        alpha, confidence = case.request.significance.alpha, case.request.significance.confidence
-        pairs = joined(sets)
-        row: Row = {"sets": len(sets), "alpha": alpha}
-        found = np.full(len(drawn), np.nan)
-        for number, name, some, estimate in (
-                ("borderline", "threshold", borderline(pairs, alpha, self.width), percentile),
-                ("near", "fitted", near(pairs), carried)):
-            known = len(some.p) >= self.enough
-            found = resampled(some, estimate, drawn) if known else np.full(len(drawn), np.nan)
-            low, high = interval(found, confidence)
-            row |= {number: len(some.p), name: estimate(some) if known else math.nan,
-                    f"{name}_low": low, f"{name}_high": high}
-        return row, found
 
 
 def in_order(case: Case) -> Places:

@@ -105,10 +105,7 @@ class Case:
     @property
     def settings(self) -> Settings:
         """The settings of tests, two-sided."""
-        asked = self.request.significance
-        assert asked.seed is not None  # a request carries its seed
-        return Settings("two-sided", asked.resamples, asked.seed, confidence=asked.confidence,
-                        execution=self.request.execution)
+        return self.request.settings
 
 
 @dataclass(frozen=True, repr=False)

@@ -78,17 +78,9 @@ class Threshold(Study):
                 yield group, gains.where(chosen)
 
     def _row(self, group: str, gains: Gains, case: Case) -> Row:
-        alpha, confidence = case.request.significance.alpha, case.request.significance.confidence
-        row: Row = {"group": group, "alpha": alpha, "pairs": len(gains.p)}
-        systems = resampled_systems(len(case.board.members), case.settings.seed)
-        for number, name, some, estimate in (
-                ("borderline", "threshold", borderline(gains, alpha, self.width), percentile),
-                ("near", "fitted", near(gains), carried)):
-            known = len(some.p) >= self.enough
-            low, high = interval(resampled(some, estimate, systems), confidence) if known else (math.nan, math.nan)
-            row |= {number: len(some.p), name: estimate(some) if known else math.nan,
-                    f"{name}_low": low, f"{name}_high": high}
-        return row
+        asked, systems = case.request.significance, resampled_systems(len(case.board.members), case.settings.seed)
+        row, _ = estimates(gains, systems, asked.alpha, self.width, self.enough, asked.confidence)
+        return {"group": group, "alpha": asked.alpha, "pairs": len(gains.p)} | row
 
     def _reading(self, rows: list[Row], gains: Gains, alpha: float) -> list[str]:
         about = f"p from {alpha * (1 - self.width):.3g} to {alpha * (1 + self.width):.3g}"
@@ -117,6 +109,34 @@ class Threshold(Study):
                    f"no threshold by the rule, which needs {self.enough} pairs with {about} and finds "
                    f"{row['borderline']}")
         return f"{by_rule}; {by_fit}."
+
+
+def estimates(gains: Gains, systems: NDArray[np.int64], alpha: float, width: float, enough: int,
+              confidence: float) -> tuple[Row, Floats]:
+    """The threshold by the rule and that by the fit, with the pairs that each rests on and its interval.
+
+    Args:
+        gains: The pairs.
+        systems: How often each system is drawn, [draws, systems].
+        alpha: The level of significance.
+        width: How far from alpha p-values may be, as a share of it.
+        enough: How many pairs a threshold needs; nan with fewer.
+        confidence: Of the intervals.
+
+    Returns:
+        The row, and the threshold by the fit in every draw of systems, [draws].
+    """
+    row: Row = {}
+    found = np.full(len(systems), np.nan)
+    for number, name, some, estimate in (
+            ("borderline", "threshold", borderline(gains, alpha, width), percentile),
+            ("near", "fitted", near(gains), carried)):
+        known = len(some.p) >= enough
+        found = resampled(some, estimate, systems) if known else np.full(len(systems), np.nan)
+        low, high = interval(found, confidence)
+        row |= {number: len(some.p), name: estimate(some) if known else math.nan,
+                f"{name}_low": low, f"{name}_high": high}
+    return row, found
 
 
 def with_interval(row: Row, name: str) -> str:

@@ -1,0 +1,8 @@
+"""Logs of other programs become tasks."""
+
+
+def scores(registry, more=""):
+    """What was scored: test set, team, system and score of every submission."""
+    rows = registry("query", f"SELECT test_set, team, system, score FROM submission_score {more} ORDER BY ALL",
+                    "--format", "json").json
+    return [tuple(row.values()) for row in rows]

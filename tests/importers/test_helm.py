@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from tests.importers import scores
+
 
 def stat(name, *values, split="test"):
     """A `Stat` to which values were added, written without what is None; one without values has no mean."""
@@ -30,12 +32,6 @@ def run(tmp_path):
 
 
 ARGUMENTS = ("import", "helm", "runs", "--option", "metrics=exact_match")
-
-
-def scores(registry):
-    rows = registry("query", "SELECT test_set, team, system, score FROM submission_score ORDER BY ALL",
-                    "--format", "json").json
-    return [tuple(row.values()) for row in rows]
 
 
 def test_a_scenario_is_a_test_set_and_a_model_a_system(registry, run):

@@ -12,6 +12,7 @@ import pytest
 import zstandard
 
 from registry.importers import archive
+from tests.importers import scores
 
 
 def sample(item, epoch, scores, **more):
@@ -62,12 +63,6 @@ def log(tmp_path):
         return path
 
     return write
-
-
-def scores(registry, more=""):
-    rows = registry("query", f"SELECT test_set, team, system, score FROM submission_score {more} ORDER BY ALL",
-                    "--format", "json").json
-    return [tuple(row.values()) for row in rows]
 
 
 @pytest.mark.parametrize("pack", [deflated, zstandard_zip])

@@ -5,6 +5,8 @@ import json
 
 import pytest
 
+from tests.importers import scores
+
 DATE = "2027-03-01T12-00-00.000000"
 
 
@@ -34,12 +36,6 @@ def log(tmp_path):
         return path
 
     return write
-
-
-def scores(registry, more=""):
-    rows = registry("query", f"SELECT test_set, team, system, score FROM submission_score {more} ORDER BY ALL",
-                    "--format", "json").json
-    return [tuple(row.values()) for row in rows]
 
 
 def test_every_task_filter_and_metric_becomes_a_test_set(registry, log):

@@ -4,7 +4,9 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from registry.significance import Execution, StatisticMatrix
+from registry.evaluation.requests import Request
+from registry.manifest import Significance
+from registry.significance import StatisticMatrix
 from registry.studies.study import Case, Parts
 
 
@@ -18,8 +20,7 @@ def case_of(*matrices, resamples=1000):
         place = SimpleNamespace(test_set=SimpleNamespace(name=f"set{n}"), facet=None)
         boards.append(SimpleNamespace(matrix=matrix, members=systems, items=np.arange(len(matrix.statistics)),
                                       place=place))
-    asked = SimpleNamespace(significance=SimpleNamespace(
-        alpha=0.05, confidence=0.95, resamples=resamples, seed=3), execution=Execution())
+    asked = Request(Significance(alpha=0.05, confidence=0.95, resamples=resamples, seed=3), {})
     return Case(tuple(boards), attributes, asked, Parts())
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from registry.cli.console import say, show
-from registry.cli.drawing import execution
+from registry.cli.drawing import execution, studying_progress
 from registry.cli.options import Format, database
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ class Asked:
         found = conduct(
             database(self.db), Journal("study", {"task": self.task, "study": repr(study), **given}), self.task, study,
             choice, lambda row, alias: declared_request(row, given, (alias,), how), dry_run=self.dry_run,
-            progress=_progress)
+            progress=studying_progress)
         if self.plot is not None and draw is not None:
             if len(found) > 1:
                 raise InputError(f"a figure shows one board, and {len(found)} are meant; choose by --test-set and "
@@ -81,13 +81,3 @@ class Asked:
         elif self.dry_run:
             say("dry run: nothing was written")
         show([study_table(one, self.shown) for one in found], self.format_)
-
-
-def _progress(done: int, of: int) -> None:
-    """Show on a terminal how many parts of a study are done; the last one clears the line."""
-    import sys
-
-    if of < 2 or sys.stderr is None or not sys.stderr.isatty():
-        return
-    line = f"studying: {done} of {of}"
-    typer.echo("\r" + (" " * len(line) + "\r" if done == of else line), err=True, nl=False)
