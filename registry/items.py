@@ -88,10 +88,13 @@ Link = tuple[int, int]  # of a source to a target word, both counted from 0
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """An alignment of words; only the gold has links that are merely possible."""
+    """An alignment of words; only the gold has links that are merely possible.
 
-    sure: frozenset[Link]
-    possible: frozenset[Link] = frozenset()
+    Each link is there once, and links are in order: as sets they would take four times the memory.
+    """
+
+    sure: tuple[Link, ...] = ()
+    possible: tuple[Link, ...] = ()
 
 
 Keyed = TypeVar("Keyed", Item, Answer)

@@ -65,7 +65,7 @@ def _rankings(rng):
 
 def _links(rng):
     def one():
-        return Links(frozenset((n, int(n + rng.integers(2))) for n in range(int(rng.integers(3, 9)))))
+        return Links(tuple((n, int(n + rng.integers(2))) for n in range(int(rng.integers(3, 9)))))
 
     return lambda: (one(), one())
 

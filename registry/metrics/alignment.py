@@ -21,9 +21,9 @@ class _AlignmentMetric(QuotientMetric):
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give (links that are sure, links that are sure or possible, links of the system, sure links)."""
         gold: Links = item.gold
-        found = frozenset() if answer is None else answer.value.sure
-        sure = len(found & gold.sure)
-        return (sure, sure + len(found & gold.possible), len(found), len(gold.sure))
+        found = frozenset(() if answer is None else answer.value.sure)
+        sure = len(found.intersection(gold.sure))
+        return (sure, sure + len(found.intersection(gold.possible)), len(found), len(gold.sure))
 
 
 @dataclass(frozen=True, repr=False)

@@ -38,8 +38,8 @@ class _Alignments(Reader):
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """Read the gold's links."""
         document = documents["gold"]
-        return [Item(key, Links(_compact(link for link, is_sure in links if is_sure),
-                                _compact(link for link, is_sure in links if not is_sure)), {}, line)
+        return [Item(key, Links(_in_order(link for link, is_sure in links if is_sure),
+                                _in_order(link for link, is_sure in links if not is_sure)), {}, line)
                 for line, key, links in self._checked(document)]
 
     def parse_answers(self, document: Document) -> list[Answer]:
@@ -50,7 +50,7 @@ class _Alignments(Reader):
                 document.report(InputError(
                     f"link {self._shown(possible[0])} is possible, which only links of the gold can be; mark it as "
                     "sure, or leave it out", path=document.path, line=line, item=key))
-            answers.append(Answer(key, Links(_compact(link for link, _ in links)), line))
+            answers.append(Answer(key, Links(_in_order(link for link, _ in links)), line))
         return answers
 
     def implausible(self, items: Sequence[Item], answers: Sequence[Answer]) -> tuple[int, str] | None:
@@ -66,15 +66,15 @@ class _Alignments(Reader):
 
     def content(self, value: Any) -> Any:
         """Sure and possible links in their order."""
-        return [sorted(value.sure), sorted(value.possible)]
+        return [value.sure, value.possible]
 
     def unanswered(self, text: Any) -> Any:  # noqa: ARG002
         """No link is given away."""
-        return Links(frozenset())
+        return Links()
 
     def answer_set(self, value: Any) -> Iterable[Response]:
         """Every link is an answer, its key `source-target` counted from 1; the gold's are sure or possible."""
-        return [Response(f"{source + 1}-{target + 1}") for source, target in sorted(value.sure | value.possible)]
+        return [Response(f"{source + 1}-{target + 1}") for source, target in sorted(value.sure + value.possible)]
 
     @abstractmethod
     def _rows(self, document: Document) -> Iterator[Row]:
@@ -111,9 +111,8 @@ class _Alignments(Reader):
         return int(source) - self.offset, int(target) - self.offset
 
 
-def _compact(links: Iterable[Link]) -> frozenset[Link]:
-    """A set of links that was copied from another, which takes half the memory of one that has grown."""
-    return frozenset(set(links))
+def _in_order(links: Iterable[Link]) -> tuple[Link, ...]:
+    return tuple(sorted(set(links)))
 
 
 @dataclass(frozen=True, repr=False)

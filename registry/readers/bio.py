@@ -139,6 +139,9 @@ class Bio(Reader):
                 name, equals, value = line.removeprefix(self.comment).partition("=")
                 if equals and _NAME.fullmatch(name.strip()):
                     attributes[name.strip()] = value.strip()
+                    if not attributes.get(self.id, "_"):
+                        raise InputError(f"{self.id} is empty; give the sentence a name, or leave out the comment",
+                                         path=document.path, line=number)
                     continue
                 if len(cells) != len(self.columns):
                     continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from sys import intern
 from typing import Any, ClassVar, Literal
 
 from registry.errors import InputError, counted
@@ -56,9 +57,13 @@ class Conllu(Reader):
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """Read the gold's sentences."""
-        found = self._sentences(documents["gold"])
-        return [Item(attributes.pop(self.id, str(number)), sentence, attributes, line)
-                for number, (line, sentence, attributes) in enumerate(found, 1)]
+        document, items = documents["gold"], []
+        for number, (line, sentence, attributes) in enumerate(self._sentences(document), 1):
+            if not (key := attributes.pop(self.id, str(number))):
+                raise InputError(f"the sentence's {self.id} is empty; name it, or leave out the comment",
+                                 path=document.path, line=line)
+            items.append(Item(key, sentence, attributes, line))
+        return items
 
     def parse_answers(self, document: Document) -> list[Answer]:
         """Read a system's sentences, numbered from 1: `assign` brings them to those of the gold."""
@@ -122,10 +127,11 @@ class Conllu(Reader):
             raise InputError("no sentence in this file", path=path)
 
     def _cells(self, line: str, document: Document, number: int) -> list[str]:
-        path, cells = document.path, line.split("\t")
-        if len(cells) != len(COLUMNS):
-            raise InputError(f"{counted(len(cells), 'column')} where 10 are expected, separated by tabs", path=path,
+        path, columns = document.path, line.count("\t") + 1
+        if columns != len(COLUMNS):
+            raise InputError(f"{counted(columns, 'column')} where 10 are expected, separated by tabs", path=path,
                              line=number)
+        cells = line.split("\t")
         if "" in cells:
             lacking = [name for name, cell in zip(COLUMNS, cells, strict=True) if not cell]
             if self.empty_columns == "reject":
@@ -165,7 +171,8 @@ class Conllu(Reader):
                 if number < 0:
                     document.report(refuse(f"the head is {head!r}; expected the number of a word, or 0 for the root",
                                            line))
-                words.append(Word(form, lemma, upos, xpos, feats, max(number, 0), deprel, len(tokens) - 1))
+                words.append(Word(form, lemma, intern(upos), intern(xpos), intern(feats), max(number, 0),
+                                  intern(deprel), len(tokens) - 1))
                 lines.append(line)
         if len(words) < max(within, 1):
             raise refuse("the sentence ends within a multiword token" if within else "the sentence has no word",

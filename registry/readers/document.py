@@ -35,7 +35,7 @@ MAX_MARKS = 30  # of one letter, where text is brought to NFC, as in the Stream-
 
 _CELL = re.compile(r"[^ \t]+")
 _LINES = 10**6  # with problems, which are remembered
-_BLOCK = 2**20  # bytes that are decoded and split into lines together
+_BLOCK = 2**14  # bytes that are decoded and split into lines together
 _GZIP = b"\x1f\x8b"
 _BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "UTF-8 with a byte-order mark", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 

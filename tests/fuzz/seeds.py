@@ -39,8 +39,8 @@ class Seed:
         return self.reader.read_gold({**self.documents, self.role: document})
 
 
-def seeds(*, real):
-    """All seeds by the name of their reader; those of the real data too, if asked for."""
+def seeds(*, real, largest=LARGEST):
+    """All seeds by the name of their reader; those of the real data too, if asked for. `largest` is of a file."""
     found = {}
     folders = [*(ROOT / "sample_data").iterdir(), *(ROOT / "tests" / "fuzz" / "seeds").glob("*")]
     tasks = [(folder / "task.toml", folder) for folder in sorted(folders) if (folder / "task.toml").exists()]
@@ -48,18 +48,18 @@ def seeds(*, real):
         tasks += [(manifest, REAL_DATA / manifest.stem) for manifest in sorted(
             (ROOT / "tests" / "real_data").glob("*.toml")) if (REAL_DATA / manifest.stem).is_dir()]
     for manifest, folder in tasks:
-        for seed in _of_task(manifest, folder):
+        for seed in _of_task(manifest, folder, largest):
             found.setdefault(seed.reader.name, []).append(seed)
     return found
 
 
-def _of_task(manifest, folder):
+def _of_task(manifest, folder, largest):
     task = resolve(load_manifest(manifest)[0], manifest, folder)
     items = {}
     for test_set in task.manifest.test_set:
         reader, name = task.readers[test_set.name], f"{task.manifest.task.id}/{test_set.name}"
         whole = task.gold_documents(test_set)
-        lines = min(document.content.count(b"\n", 0, LARGEST) for document in whole.values())
+        lines = min(document.content.count(b"\n", 0, largest) for document in whole.values())
         documents = {role: _beginning(document, lines) for role, document in whole.items()}
         items[test_set.name] = reader.read_gold(whole)
         for role in documents:
@@ -69,7 +69,7 @@ def _of_task(manifest, folder):
         if of_reader.setdefault(one.reader, SUBMISSIONS) > 0:
             of_reader[one.reader] -= 1
             document = one.documents[0]
-            lines = document.content.count(b"\n", 0, LARGEST)
+            lines = document.content.count(b"\n", 0, largest)
             yield Seed(f"{task.manifest.task.id}/{one.name}", one.reader, "", {"": _beginning(document, lines)},
                        items[one.test_set.name])
 

@@ -4,7 +4,7 @@ import pytest
 
 from registry.readers import READERS
 from tests.fuzz.seeds import seeds
-from tests.fuzz.trial import trial
+from tests.fuzz.trial import read_in_bounds, trial
 
 KNOWN = seeds(real=False)
 TRIALS = 60
@@ -16,3 +16,13 @@ def test_mutated_files_are_read_or_refused(reader):
     for n in range(TRIALS):
         told = trial(KNOWN[reader][n % len(KNOWN[reader])], f"suite/{reader}/{n}")
         assert told is None, f"trial {n}: {told}"
+
+
+def test_no_file_takes_more_than_ten_times_its_size_of_memory():
+    """Of the sample tasks and the real ones: the gold, and a submission of each task."""
+    files = {(one.task.split("/")[0], one.role): one for of_reader in seeds(real=True, largest=None).values()
+             for one in of_reader}
+    for one in files.values():
+        entries, error = read_in_bounds(one, one.documents[one.role])
+        assert error is None, error
+        assert entries

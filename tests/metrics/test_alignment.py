@@ -19,8 +19,8 @@ def test_scores_are_what_the_definition_gives(pairs):
     sums = np.zeros(4)
     both = {"S": set(), "P": set(), "A": set()}
     for n, (sure, possible, found) in enumerate(pairs):
-        item = Item(str(n), Links(sure, possible - sure))
-        answer = None if found is None else Answer(str(n), Links(found))
+        item = Item(str(n), Links(tuple(sorted(sure)), tuple(sorted(possible - sure))))
+        answer = None if found is None else Answer(str(n), Links(tuple(sorted(found))))
         sums += AER().statistics(item, answer)
         for name, of_pair in (("S", sure), ("P", sure | possible), ("A", found or ())):
             both[name] |= {(n, *link) for link in of_pair}

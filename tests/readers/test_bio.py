@@ -133,6 +133,12 @@ def test_broken_lines_are_named(text, says):
     assert caught.value.line == 1
 
 
+def test_a_name_that_is_empty_is_none():
+    with pytest.raises(InputError, match="id is empty") as caught:
+        Bio(scheme="iob2", comment="#").read_answers(Document("f", b"x\tO\n\n# id =\ny\tO\n"))
+    assert caught.value.line == 3
+
+
 def test_the_scheme_must_be_declared():
     with pytest.raises(InputError, match="bio needs the option 'scheme'"):
         Bio.build({})

@@ -56,6 +56,12 @@ def test_sentences_without_a_name_are_numbered_and_line_ends_may_be_crlf():
     assert [item.key for item in gold(text)] == ["s1", "2"]
 
 
+def test_a_name_that_is_empty_is_none():
+    with pytest.raises(InputError, match="the sentence's sent_id is empty") as caught:
+        gold(TREE.replace("# sent_id = s2", "# sent_id ="))
+    assert caught.value.line == 16
+
+
 def test_names_in_submissions_mean_nothing():
     items = gold(TREE)
     shuffled = TREE.replace("sent_id = s1", "sent_id = s2", 1)
