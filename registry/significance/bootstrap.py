@@ -21,7 +21,7 @@ from registry.significance import studentized
 from registry.significance.base import Alternative, Observed, PairTest, Settings, Tail, extremity
 from registry.significance.correlated import PairMatrix, resampled_correlations
 from registry.significance.draws import resampled_sums
-from registry.significance.ideal import MOST_UNDEFINED, ideal_tail
+from registry.significance.ideal import MOST_UNDEFINED, ideal_tail, may_be_ideal
 from registry.significance.matrix import Floats, StatisticMatrix
 from registry.significance.permutation import monte_carlo_tail, monte_carlo_tails
 from registry.significance.recentred import Recentred, Resampled, recentred, tolerance
@@ -74,6 +74,8 @@ class Bootstrap(PairTest):
             return [_studentized_tail(*drawn, settings) for drawn in bootstrap_t(pairs, settings)]
         if self.variant == "berg-kirkpatrick-2012":
             return _drawn(pairs, _berg_kirkpatrick, settings)
+        if not may_be_ideal(matrix, settings):
+            return _drawn(pairs, _recentred, settings)
         ideal = settings.execution.here.map(lambda o: ideal_tail(o, settings), pairs)
         found = dict(zip((o.pair for o in pairs), ideal, strict=True))
         drawn = [o for o in pairs if found[o.pair] is None]

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from registry.significance.base import Alternative, Observed, Settings, Tail
 from registry.significance.lattice import TooLargeError
-from registry.significance.matrix import Floats
+from registry.significance.matrix import Floats, StatisticMatrix
 
 Ints = NDArray[np.int64]
 
@@ -34,6 +34,12 @@ SMALL = 1e-3  # other p-values below it are computed by tilting
 LOG_OUTSIDE = -52.0  # the logarithm of the probability that lies beyond an edge of the window
 LEAST_SHARE = 1e-7  # of a tilted distribution that must be extreme, so that rounding and the outside do not show
 TIE = 1 + 1e-12  # a probability this close to a level is at it
+
+
+def may_be_ideal(matrix: StatisticMatrix, settings: Settings) -> bool:
+    """Whether `ideal_tail` may give one for a pair of the matrix, as far as that can be told of all pairs at once."""
+    return (matrix.strata is None and matrix.runs is None and matrix.quotient is not None
+            and settings.interval != "bca")
 
 
 def ideal_tail(observed: Observed, settings: Settings) -> Tail | None:
@@ -48,10 +54,9 @@ def ideal_tail(observed: Observed, settings: Settings) -> Tail | None:
         too large, and for `bca`.
     """
     matrix = observed.matrix
-    if matrix.strata is not None or matrix.runs is not None or settings.interval == "bca":
+    if not may_be_ideal(matrix, settings) or (whole_parts := matrix.whole_parts(observed.pair)) is None:
         return None
-    if matrix.quotient is None or (whole_parts := matrix.whole_parts(observed.pair)) is None:
-        return None
+    assert matrix.quotient is not None
     over, under = whole_parts
     if (under[:, 0] != under[:, 1]).any() or under.min() < 0:
         return None
