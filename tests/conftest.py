@@ -3,18 +3,23 @@
 import json
 import os
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
-from typer.testing import CliRunner
+from typer import testing
 
 from registry.cli import app
+from registry.store.database import Database
 
 ROOT = Path(__file__).resolve().parent.parent
 # how long an example takes says how busy the machine is, not whether the program is right
 settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("suite")
+
+# typer builds all commands anew whenever one is invoked, which takes longer than most of them do
+testing._get_command = cache(testing._get_command)
 
 REAL_DATA = Path(os.environ.get("REGISTRY_REAL_DATA", ROOT.parent / "shared" / "data"))
 
@@ -25,6 +30,21 @@ def _elsewhere(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for name in [n for n in os.environ if n.startswith("REGISTRY_")]:
         monkeypatch.delenv(name)
+
+
+@pytest.fixture(scope="session")
+def empty_registry(tmp_path_factory):
+    """The bytes of a new registry."""
+    path = tmp_path_factory.mktemp("empty") / "registry.duckdb"
+    Database(path).create()
+    return path.read_bytes()
+
+
+@pytest.fixture(autouse=True)
+def _new_registries_are_copies(request, monkeypatch, empty_registry):
+    """Making the schema takes longer than most tests; those in tests/store make it."""
+    if ROOT / "tests" / "store" not in request.path.parents:
+        monkeypatch.setattr(Database, "_make", lambda self: self.path.write_bytes(empty_registry))
 
 
 @pytest.fixture
@@ -55,7 +75,7 @@ class Outcome:
 def registry():
     """Run `registry ARGUMENTS`; a traceback in the command is one in the test, and an exit status not 0 too."""
     def run(*arguments, exit_code=0):
-        result = CliRunner().invoke(app, [str(a) for a in arguments], catch_exceptions=False)
+        result = testing.CliRunner().invoke(app, [str(a) for a in arguments], catch_exceptions=False)
         assert result.exit_code == exit_code, result.output
         return Outcome(result.exit_code, result.stdout, result.stderr)
 

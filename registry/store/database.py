@@ -124,10 +124,7 @@ class Database:
         self._remove_unfinished()
         unfinished = Database(self.path.with_name(f".{self.path.name}.{os.getpid()}.new"), named=self.path)
         try:
-            with unfinished._connection() as connection, _transaction(connection):
-                schema.upgrade(connection)
-            with unfinished._connection() as connection:
-                connection.exec_driver_sql("CHECKPOINT")  # into the file itself: it is published without its log
+            unfinished._make()
             publish(unfinished.path, self.path)
         except FileExistsError:
             return self.create()
@@ -136,6 +133,13 @@ class Database:
         finally:
             unfinished._remove()
         return True
+
+    def _make(self) -> None:
+        """Make a new database with the schema."""
+        with self._connection() as connection, _transaction(connection):
+            schema.upgrade(connection)
+        with self._connection() as connection:
+            connection.exec_driver_sql("CHECKPOINT")  # into the file itself: it is published without its log
 
     def _require_free(self) -> None:
         """Refuse a path where no new registry can or should be made."""

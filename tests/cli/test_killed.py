@@ -9,6 +9,7 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from tests.conftest import ROOT
@@ -18,8 +19,8 @@ COMMAND = [sys.executable, "-m", "registry", "run", str(MANIFEST), "--format", "
 
 
 def test_killed_at_20_random_moments(tmp_path, registry):
-    start = time.monotonic()
-    first = subprocess.run([*COMMAND, str(tmp_path / "whole.duckdb")], capture_output=True, text=True, check=True)
+    start, whole = time.monotonic(), tmp_path / "whole.duckdb"
+    first = subprocess.run([*COMMAND, str(whole)], capture_output=True, text=True, check=True)
     duration = time.monotonic() - start
     rng = random.Random(20)
     killed = 0
@@ -35,10 +36,14 @@ def test_killed_at_20_random_moments(tmp_path, registry):
         done = registry("run", MANIFEST, "--format", "json", "--db", db)
         assert done.stdout == first.stdout
         assert "nothing changed" in registry("run", MANIFEST, "--db", db).stderr
-        pairs = "SELECT * EXCLUDE (run_id, pair_result_id) FROM pair_result ORDER BY digest"
-        assert registry("query", pairs, "--db", db).stdout == registry(
-            "query", pairs, "--db", tmp_path / "whole.duckdb").stdout
+        assert pair_results(db) == pair_results(whole)
     assert killed >= 10
+
+
+def pair_results(db):
+    """All that is stored of the pairs but the numbers of rows."""
+    with duckdb.connect(db, read_only=True) as connection:
+        return connection.sql("SELECT * EXCLUDE (run_id, pair_result_id) FROM pair_result ORDER BY digest").fetchall()
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="tells by /proc when draws have begun")
