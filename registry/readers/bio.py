@@ -94,6 +94,9 @@ class Bio(Reader):
         """Sentences of different length have no spans in common terms."""
         if len(gold.tokens) == len(answer.tokens):
             return None
+        if not gold.tokens:
+            return ("the gold (of another reader) has spans without tokens, which may count anything: submit spans as "
+                    "well, or give the gold as bio")
         return (f"{counted(len(answer.tokens), 'token')} where the gold has {len(gold.tokens)}; a blank line too many "
                 "or too few at or above this sentence, or another tokenization")
 

@@ -109,6 +109,12 @@ def test_every_span_that_overlaps_is_told_where_somebody_wants_to_know():
     assert [error.line for error in problems.found] == [3, 4]
 
 
+def test_tags_do_not_go_with_a_gold_of_spans_alone():
+    (gold,) = Spans().read_gold({"gold": document(f"{COLUMNS}1\t0\t1\tA\n")})
+    (answer,) = Bio(scheme="iob2").read_answers(document("x\tB-A\n"))
+    assert "has spans without tokens" in Bio(scheme="iob2").incomparable(gold.gold, answer.value)
+
+
 def test_an_item_needs_a_name():
     with pytest.raises(InputError, match="option 'item' of spans must name one column or more"):
         READERS["spans"].build({"item": []})
