@@ -103,11 +103,10 @@ def read_attributes(document: Document, names: Sequence[str], n: int) -> list[di
     """
     rows = []
     for number, line in document.lines():
-        cells = line.split("\t")
-        if len(cells) != len(names):
-            raise InputError(f"{counted(len(cells), 'column')} where {counted(len(names), 'is', 'are')} expected "
+        if (columns := line.count("\t") + 1) != len(names):
+            raise InputError(f"{counted(columns, 'column')} where {counted(len(names), 'is', 'are')} expected "
                              f"({', '.join(names)})", path=document.path, line=number)
-        rows.append(dict(zip(names, cells, strict=True)))
+        rows.append(dict(zip(names, line.split("\t"), strict=True)))
     if len(rows) != n:
         raise InputError(f"{counted(len(rows), 'line')} where the gold has {n}", path=document.path)
     return rows
