@@ -19,6 +19,7 @@ SECONDS = 20  # of processor time, for a file of some 32 KiB
 # bytes of memory, anyway, and by the size of all files that are read together, or by their lines where they are shorter
 # than 30 bytes (70 in the gold): each is an object, maybe with a set, and in the gold with attributes
 TIMES, PER_LINE, PER_GOLD_LINE, BESIDES = 10, 300, 700, 2**18
+TIMES_WIDE = 13  # with a character beyond U+FFFF, which makes four bytes of each in a line and in its copies
 
 # what is wrong with a whole file has no line
 _OF_FILES = re.compile(r"the file is empty|no |damaged gzip|unfolds to|.* where the gold has|.* in this file|"
@@ -78,7 +79,8 @@ def read_in_bounds(seed, document, per_line=0):
         tracemalloc.stop()
     together = [document.content, *(other.content for role, other in seed.documents.items() if role != seed.role)]
     size, lines = sum(map(len, together)), sum(content.count(b"\n") + 1 for content in together)
-    if (most := max(TIMES * size, per_line * lines) + BESIDES) < peak:
+    times = TIMES_WIDE if any(max(content, default=0) >= 0xF0 for content in together) else TIMES
+    if (most := max(times * size, per_line * lines) + BESIDES) < peak:
         raise Failure(f"{peak} bytes of memory for {size} bytes in {lines} lines; {most} may be")
     return found
 
