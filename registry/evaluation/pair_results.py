@@ -23,8 +23,8 @@ from registry.identity import digest_json
 from registry.manifest import Significance
 from registry.significance import CORRECTIONS, PairResult, PairTest, Settings
 from registry.significance.base import Alternative
+from registry.significance.extremes import monte_carlo_tail
 from registry.significance.multiplicity import adjust
-from registry.significance.permutation import monte_carlo_tail
 from registry.significance.stepdown import draws_of, max_t, min_p
 from registry.store import comparisons, models
 from registry.store.catalog import AnyRow

@@ -15,8 +15,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from registry.significance.extremes import TOLERANCE
 from registry.significance.matrix import Floats
-from registry.significance.permutation import TOLERANCE
 from registry.significance.stepdown import step_down
 
 Ints = NDArray[np.int64]

@@ -21,9 +21,9 @@ from registry.significance import studentized
 from registry.significance.base import Alternative, Observed, PairTest, Settings, Tail, extremity
 from registry.significance.correlated import PairMatrix, resampled_correlations
 from registry.significance.draws import resampled_sums
+from registry.significance.extremes import monte_carlo_tail, monte_carlo_tails
 from registry.significance.ideal import MOST_UNDEFINED, ideal_tail, may_be_ideal
 from registry.significance.matrix import Floats, StatisticMatrix
-from registry.significance.permutation import monte_carlo_tail, monte_carlo_tails
 from registry.significance.recentred import Recentred, Resampled, recentred, tolerance
 from registry.significance.runs import crossed_scores, unfit_runs
 from registry.significance.studentized import bootstrap_t

@@ -17,10 +17,10 @@ import numpy as np
 from registry.errors import InputError
 from registry.significance.base import Method, Observed, Settings
 from registry.significance.bootstrap import resampled_scores
+from registry.significance.extremes import TOLERANCE, monte_carlo_tail
 from registry.significance.ideal import MOST_UNDEFINED
 from registry.significance.matrix import Floats
 from registry.significance.normal import log_normal_p, log_t_p
-from registry.significance.permutation import TOLERANCE, monte_carlo_tail
 from registry.significance.proportion import clopper_pearson
 from registry.significance.units import unit_gains, unit_scores
 

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.significance.base import Alternative, Observed, extremity
+from registry.significance.extremes import TOLERANCE
 from registry.significance.matrix import Floats
-from registry.significance.permutation import TOLERANCE
 
 Shorts = NDArray[np.int16]
 Places = NDArray[np.int64]

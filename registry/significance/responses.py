@@ -17,8 +17,9 @@ import numpy as np
 
 from registry.significance.base import Alternative, Observed, PairTest, Settings, Tail, Unit
 from registry.significance.draws import SIGNS, blocks, stream
+from registry.significance.extremes import monte_carlo_tail
 from registry.significance.matrix import Quotient, StatisticMatrix
-from registry.significance.permutation import Permutation, monte_carlo_tail
+from registry.significance.permutation import Permutation
 
 MOST = 2**14  # responses of only one system up to which all of their divisions are counted
 

@@ -24,8 +24,8 @@ from registry.significance.bootstrap import resampled_scores
 from registry.significance.correlated import PairMatrix, swapped_differences, unswapped_difference
 from registry.significance.draws import swapped_sides, swapped_sums
 from registry.significance.execution import Execution
+from registry.significance.extremes import TOLERANCE
 from registry.significance.matrix import Floats, Score, StatisticMatrix
-from registry.significance.permutation import TOLERANCE
 
 Places = NDArray[np.int64]
 
