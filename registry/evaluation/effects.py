@@ -24,7 +24,8 @@ from registry.significance.base import Observed
 from registry.significance.best import compare_with_best, rank_intervals
 from registry.significance.bootstrap import resampled_scores, why_fixed
 from registry.significance.clusters import design_effect
-from registry.significance.effects import effects, equivalence
+from registry.significance.effects import effects
+from registry.significance.equivalence import equivalence
 from registry.significance.normality import normality
 from registry.significance.ranking import rank_frequencies
 from registry.significance.runs import unfit_runs

@@ -14,8 +14,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from registry.significance.effects import quantile_levels
 from registry.significance.matrix import Floats
+from registry.significance.noncentral import quantile_levels
 
 MOST = 10**8  # units, beyond which no test set is planned
 

@@ -42,3 +42,10 @@ def midranks(values: Floats, slack: float) -> Floats:
     ranks = np.empty(len(values))
     ranks[order] = ((first + last) / 2)[group]
     return ranks
+
+
+def right_or_wrong(observed: Observed) -> bool:
+    """Whether every unit where both scores are defined is right or wrong."""
+    a, b = unit_scores(observed)
+    both = ~np.isnan(a) & ~np.isnan(b)
+    return bool(both.any()) and bool(np.isin([a[both], b[both]], (0, 1)).all())

@@ -19,10 +19,9 @@ import numpy as np
 from registry.errors import InputError, counted
 from registry.significance.base import Observed
 from registry.significance.bootstrap import resampled_scores, why_fixed
-from registry.significance.effects import right_or_wrong
 from registry.significance.matrix import StatisticMatrix
 from registry.significance.power import Design, DrawnDesign, ExactMcNemar, MatchedTDesign, discordance
-from registry.significance.units import unit_gains
+from registry.significance.units import right_or_wrong, unit_gains
 from registry.studies.gains import bootstrap_warnings
 from registry.studies.study import Case, Finding, Row, Study, called
 

@@ -17,13 +17,10 @@ from registry.errors import InputError
 from registry.significance import Settings, StatisticMatrix
 from registry.significance.base import Observed
 from registry.significance.bootstrap import resampled_scores
-from registry.significance.effects import (
-    effects,
-    equivalence,
-    noncentrality_interval,
-    tango_interval,
-    tango_statistic,
-)
+from registry.significance.effects import effects
+from registry.significance.equivalence import equivalence
+from registry.significance.noncentral import noncentrality_interval
+from registry.significance.tango import tango_interval, tango_statistic
 from tests.significance.test_permutation import matrix, of_labels
 
 Z = stats.norm.ppf(0.975)

@@ -14,7 +14,8 @@ from registry.significance import Execution, PairTest, Settings, rank
 from registry.significance.base import Observed
 from registry.significance.best import compare_with_best, rank_intervals
 from registry.significance.bootstrap import resampled_scores
-from registry.significance.effects import effects, equivalence
+from registry.significance.effects import effects
+from registry.significance.equivalence import equivalence
 from registry.significance.multiplicity import adjust
 from registry.significance.normality import normality
 from registry.significance.stepdown import draws_of, max_t, min_p
