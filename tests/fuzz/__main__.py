@@ -1,4 +1,4 @@
-"""Fuzz the readers for some minutes each, and print every failure with the command that repeats it.
+"""Fuzz the readers for some minutes of processor time each, and print every failure with the command that repeats it.
 
 python -m tests.fuzz                       # each reader for a minute
 python -m tests.fuzz bio --minutes 10
@@ -18,9 +18,9 @@ MOST_FAILURES = 5  # of one reader
 
 def fuzz(reader, known, *, seed, seconds, first=0):
     """Run trials until the time is up; gives their number and how many failed."""
-    end = time.monotonic() + seconds
+    end = time.process_time() + seconds
     n, failed = first, 0
-    while (time.monotonic() < end or n == first) and failed < MOST_FAILURES:
+    while (time.process_time() < end or n == first) and failed < MOST_FAILURES:
         one = known[n % len(known)]
         if told := trial(one, f"{seed}/{reader}/{n}"):
             failed += 1
@@ -33,7 +33,8 @@ def fuzz(reader, known, *, seed, seconds, first=0):
 def main():
     parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__.partition("\n")[0])
     parser.add_argument("reader", nargs="*", default=list(READERS), help="the readers; else all")
-    parser.add_argument("--minutes", type=float, default=1, help="for each reader (default: %(default)s)")
+    parser.add_argument("--minutes", type=float, default=1,
+                        help="of processor time, for each reader (default: %(default)s)")
     parser.add_argument("--seed", type=int, help="of the mutations; else the time")
     parser.add_argument("--trial", type=int, help="only this trial")
     given = parser.parse_args()
