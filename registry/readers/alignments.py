@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal
 from registry.errors import InputError, counted
 from registry.items import Answer, Item, Link, Links, Response
 from registry.readers.base import Reader
-from registry.readers.document import Document, split, words
+from registry.readers.document import FEW_CELLS, Document, split, words
 
 Row = tuple[int, str, list[tuple[Link, bool]]]  # line, item, and links with whether they are sure
 
@@ -202,7 +202,7 @@ class Naacl(_Alignments):
 
     def _lines(self, document: Document) -> Iterator[tuple[int, str, tuple[Link, bool] | None]]:
         for number, line in document.lines():
-            cells = split(line, "whitespace")
+            cells = split(line, "whitespace", FEW_CELLS)
             if not cells:
                 continue
             if not 3 <= len(cells) <= 5:

@@ -31,6 +31,7 @@ TRUSTED = 2**26
 MAX_LINE = 2**24  # characters: the answers to one item may be many
 MAX_LINES = 2**24  # each may become an answer, of some 150 bytes be it ever so short
 MAX_CELLS = 2**14  # of a line that are told apart; each takes some 60 bytes, be it ever so short
+FEW_CELLS = 2**7  # where a format has but a few
 MAX_MARKS = 30  # of one letter, where text is brought to NFC, as in the Stream-Safe Text Format (UAX #15, section 13)
 
 _CELL = re.compile(r"[^ \t]+")
@@ -247,18 +248,18 @@ def _read_at_most(limit: int, read: Callable[[int], bytes]) -> bytes:
     return b"".join(parts)
 
 
-def split(line: str, separator: str) -> list[str]:
+def split(line: str, separator: str, most: int = MAX_CELLS) -> list[str]:
     """Split a line at tabs, or (`whitespace`) at runs of spaces and tabs; other blanks belong to what they stand in.
 
-    Beyond `MAX_CELLS` what is left is one cell.
+    Beyond so many cells what is left is one.
     """
     if separator == "tab":
-        return line.split("\t", MAX_CELLS)
-    if len(line) < 2 * MAX_CELLS:  # which has room for no more
+        return line.split("\t", most)
+    if len(line) < 2 * most:  # which has room for no more
         return _CELL.findall(line)
     cells: list[str] = []
     for cell in _CELL.finditer(line):
-        if len(cells) == MAX_CELLS:
+        if len(cells) == most:
             return [*cells, line[cell.start():]]
         cells.append(cell[0])
     return cells

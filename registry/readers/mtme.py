@@ -11,7 +11,7 @@ from typing import ClassVar, Literal, NamedTuple
 from registry.errors import InputError, counted
 from registry.items import Answer, Item
 from registry.readers.base import Reader
-from registry.readers.document import Document, split
+from registry.readers.document import FEW_CELLS, Document, split
 from registry.readers.lines import read_attributes
 from registry.readers.tables import as_number
 
@@ -120,7 +120,7 @@ class Mtme(Reader):
         of = ("DOMAIN", "SYSTEM") if self.level == "domain" else ("SYSTEM",)
         none = True
         for number, line in document.lines():
-            cells = split(line, "whitespace")
+            cells = split(line, "whitespace", FEW_CELLS)
             if not cells:
                 continue
             none = False

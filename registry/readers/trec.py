@@ -20,7 +20,7 @@ from registry.errors import InputError, counted
 from registry.items import Answer, Item, Response
 from registry.readers.base import Reader
 from registry.readers.delimited import even_columns
-from registry.readers.document import Document, Problems, split
+from registry.readers.document import FEW_CELLS, Document, Problems, split
 
 HIGHEST = 1000  # a relevance; trec_eval counts how many documents there are of each
 RELEVANT = 1  # from this relevance on a document is one of the gold's answers
@@ -133,7 +133,7 @@ def _by_query(document: Document, format_: _Format[N]) -> ByQuery[N]:
     tag = ""
     for number, block in document.blocks():
         if format_ is _RUN and not tag:
-            rows = (split(line, "whitespace") for line in block.split("\n"))
+            rows = (split(line, "whitespace", FEW_CELLS) for line in block.split("\n"))
             tag = next((row[5] for row in rows if len(row) == len(_RUN.names)), "")
         lines: Sequence[int] = range(number, number + block.count("\n") + 1)
         if (columns := format_.columns(block, tag)) is None:
@@ -161,7 +161,7 @@ def _one_by_one(document: Document, format_: _Format[N], numbered: Iterable[tupl
     """The numbers and columns of the lines that are not blank; reports those that are wrong, and leaves them out."""
     kept: list[tuple[int, str, str, N]] = []
     for number, line in numbered:
-        cells = split(line, "whitespace")
+        cells = split(line, "whitespace", FEW_CELLS)
         if not cells:
             continue
         if wrong := format_.wrong(cells, tag):
@@ -176,7 +176,7 @@ def _one_by_one(document: Document, format_: _Format[N], numbered: Iterable[tupl
 def _report_twice(document: Document, query: str) -> None:
     first: dict[str, int] = {}
     for number, line in document.collecting(Problems(0)).lines():
-        cells = split(line, "whitespace")
+        cells = split(line, "whitespace", FEW_CELLS)
         if len(cells) > 2 and cells[0] == query and first.setdefault(cells[2], number) != number:
             document.report(InputError(f"document {cells[2]!r} stands twice, first in line {first[cells[2]]}; keep one",
                                        path=document.path, line=number, item=query, category="duplicate"))

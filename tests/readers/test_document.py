@@ -60,12 +60,11 @@ def test_a_small_file_unfolds_to_no_large_one(monkeypatch):
 
 
 @pytest.mark.parametrize("blanks", [" ", "\t ", "  "])
-def test_a_line_is_split_at_blanks_into_so_many_cells_and_the_rest(blanks, monkeypatch):
-    monkeypatch.setattr(document, "MAX_CELLS", 5)
+def test_a_line_is_split_at_blanks_into_so_many_cells_and_the_rest(blanks):
     for n in range(1, 9):
         cells = [f"c\u00a0{k}" for k in range(n)]
         line = f"{blanks}{blanks.join(cells)}{blanks}"
-        assert document.split(line, "whitespace") == (
+        assert document.split(line, "whitespace", 5) == (
             cells if n <= 5 else [*cells[:5], blanks.join(cells[5:]) + blanks])
     assert document.split(" \t", "whitespace") == []
 
