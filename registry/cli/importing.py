@@ -55,6 +55,8 @@ def import_(
             (row,) = catalog.tasks(session.connection, slug)
             scored = score(session.connection, journal, readings, row)
     say(f"{'would be written' if dry_run else 'task'}: {folder / manifest.name}")
+    for note in imported.notes:
+        say(f"warning: {note}")
     say_applied(applied)
     say_results(scored)
     say_end(changed=journal.changed, dry_run=dry_run, then=f"`registry compare {slug}` brings boards up")

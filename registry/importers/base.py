@@ -29,11 +29,13 @@ class Imported:
         tables: Of its manifest, without `manifest` and the task's id.
         files: What the manifest names, by path in the task's folder.
         sources: What it was made from: digests by name.
+        notes: What the user has to know, such as what was passed over.
     """
 
     tables: Mapping[str, Any]
     files: Mapping[str, bytes]
     sources: Mapping[str, str]
+    notes: tuple[str, ...] = ()
 
     @contextmanager
     def written(self, folder: Path, task: str) -> Iterator[Path]:

@@ -51,8 +51,8 @@ class Helm(ScoredImporter):
         collected, known = Collected(), set[str]()
         digests: dict[str, str] = {}
         read: dict[tuple[str, str], Path] = {}
-        for file in find_files(path, lambda name: name == _STATS, _STATS):
-            document, spec = Document.load(file), Document.load(file.with_name(_SPEC))
+        for file in find_files(path, lambda name: name.removesuffix(".gz") == _STATS, _STATS):
+            document, spec = Document.load(file), Document.load(_spec(file))
             digests |= {document.path: document.digest, spec.path: spec.digest}
             scenario, model = _scenario_and_model(whole_json(spec), Place(spec.path))
             if (first := read.setdefault((scenario, model), file)) is not file:
@@ -77,6 +77,12 @@ class Helm(ScoredImporter):
         if unknown := [metric for metric in self.metrics if metric not in known]:
             raise InputError(f"no instance has the statistic {unknown[0]!r}; {suggest(unknown[0], known)}", path=path)
         return collected.imported(path, self, digests)
+
+
+def _spec(stats: Path) -> Path:
+    """The specification of the run whose statistics these are, which may be compressed."""
+    plain, compressed = stats.with_name(_SPEC), stats.with_name(f"{_SPEC}.gz")
+    return compressed if compressed.exists() and not plain.exists() else plain
 
 
 def _scenario_and_model(spec: Any, place: Place) -> tuple[str, str]:

@@ -2,9 +2,11 @@
 
 A sample is known by the digests of its document and target, which the harness writes; its `doc_id` only counts the
 documents, so that it names another one where a task was run on a part of them or in another version. Scores of samples
-are taken where their mean is the score: what the harness aggregates otherwise (perplexity, corpus BLEU) cannot be had
-from single numbers. The `results_DATE.json` beside them, where it is there, tells which these are, what the model is
-called and whether lower scores are better.
+are taken where their mean is the score, and of perplexities the log-probabilities and lengths that they are made of;
+what the harness aggregates otherwise (corpus BLEU, F1) cannot be had from single numbers. The results of the whole run
+that stand beside them tell which these are, what the model is called and whether lower scores are better. They are
+found by their date: `results_DATE.json`, or `NAME_DATE.json` where `--output_path` was a file, so that the runs of
+several models may share a folder.
 """
 
 from __future__ import annotations
@@ -20,14 +22,21 @@ from typing import Any, ClassVar, Literal
 from registry.errors import InputError, suggest
 from registry.importers.base import Imported
 from registry.importers.files import Place, find_files, member, whole_json
-from registry.importers.scored import Better, Collected, Run, ScoredImporter, number, standing_twice
+from registry.importers.scored import MEAN, Better, Collected, Measure, Run, ScoredImporter, number, standing_twice
 from registry.readers import Document
 from registry.readers.json_lines import json_object
 
 _FILE = re.compile(r"samples_(?P<task>.+)_(?P<date>[^_]+)\.jsonl(\.gz)?")
+_RESULTS = re.compile(r".+_(?P<date>[^_]+)\.json(\.gz)?")
 _DIGEST = re.compile(r"[0-9a-f]{16,128}")
 _NO_METRIC = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics", "doc_hash",
               "prompt_hash", "target_hash"}
+_PERPLEXITY = Measure(("nats", "units"), "exp(nats / units)")
+_BITS = Measure(("bits", "bytes"), "bits / bytes")
+_OF_LIKELIHOODS = {"perplexity": _PERPLEXITY, "word_perplexity": _PERPLEXITY, "byte_perplexity": _PERPLEXITY,
+                   "bits_per_byte": _BITS}  # the harness's metrics of log-probabilities, by its names
+
+Samples = dict[str, tuple[Any, Place]]  # what a metric says of each item
 
 
 @dataclass(frozen=True)
@@ -51,9 +60,15 @@ class _Log:
             value = value.get(key) if isinstance(value, dict) else None
         return value if isinstance(value, of) else None
 
-    def mean(self, metric: str, filter_: str) -> float | None:
+    def score(self, metric: str, filter_: str) -> float | None:
         """The score that the results give the task."""
         return number(self.result("results", self.task, f"{metric},{filter_}", of=(int, float)))
+
+    @property
+    def filters(self) -> list[str]:
+        """The filters that the results have scores of, in the order of theirs."""
+        scores = self.result("results", self.task, of=dict) or {}
+        return list(dict.fromkeys(key.partition(",")[2] for key in scores if "," in key))
 
     def better(self, metric: str) -> Better | None:
         """Which scores the results call the better ones."""
@@ -85,21 +100,28 @@ class LmEval(ScoredImporter):
         """Make a test set of every task, filter and metric."""
         collected, digests = Collected(), {}
         seen: set[str] = set()
+        measures: dict[Measure, str] = {}
         passed_over: dict[str, str] = {}
         logs, results = _logs(path)
         for (task, model), files in self._chosen(logs, path).items():
             for run, log in enumerate(files, 1):
                 document = Document.load(log.path)
                 digests[document.path] = document.digest
-                for (filter_, metric), scores in self._samples(document, seen).items():
+                for (filter_, metric), samples in self._samples(log, document, seen).items():
                     test_set = ".".join([task, *(filter_,) * (filter_ != "none"), metric])
-                    if why := _no_mean(scores, log.mean(metric, filter_)):
+                    measure = _OF_LIKELIHOODS.get(metric, MEAN)
+                    scores = _scores(metric, measure, samples)
+                    if why := _not_the_score(scores, measure, log.score(metric, filter_)):
                         if metric in self.metrics:
                             raise InputError(f"metric {metric!r} of {task!r} {why}", path=log.path)
+                    elif measure is not MEAN and metric not in self.metrics:
+                        why = f"is no mean; --option metrics={metric} takes it"
+                    if why:
                         passed_over[test_set] = why
                         continue
-                    collected.add(test_set, model, str(run), scores)
-                    if better := log.better(metric):
+                    measures.setdefault(measure, metric)
+                    collected.add(test_set, model, str(run), scores or {})
+                    if better := log.better(metric) or ("lower" if measure is not MEAN else None):
                         collected.direct(test_set, better)
         for option, names in (("metrics", self.metrics), ("filters", self.filters)):
             if unknown := [name for name in names if f"{option}:{name}" not in seen]:
@@ -109,7 +131,12 @@ class LmEval(ScoredImporter):
         if not collected.without(passed_over):
             raise InputError("no score is a mean of its samples' numbers" + "".join(
                 f"; {test_set!r} {why}" for test_set, why in sorted(passed_over.items())), path=path)
-        return collected.imported(path, self, digests | results)
+        if len(measures) > 1:
+            one, other = list(measures.values())[:2]
+            raise InputError(f"{one!r} and {other!r} are made of their samples in different ways; import them apart, "
+                             "choosing with the option 'metrics'", path=path)
+        return collected.imported(path, self, digests | results, next(iter(measures)), tuple(
+            f"{test_set!r} is passed over: it {why}" for test_set, why in passed_over.items()))
 
     def _chosen(self, logs: list[_Log], path: Path) -> dict[tuple[str, str], list[_Log]]:
         """The logs of every task and model, in the order of their dates, as far as they are wanted."""
@@ -122,21 +149,24 @@ class LmEval(ScoredImporter):
                 chosen[log.task, log.model].append(log)
         for (task, model), files in chosen.items():
             if len(files) > 1 and self.repeated == "reject":
+                of_others = "" if all(log.results for log in files) else (
+                    "; if they are of different models, put the results_DATE.json, which name them, beside them")
                 raise InputError(f"a log of {model!r} on {task!r}, as {files[0].path} is; take the latest or all as "
-                                 "runs with --option repeated=latest or runs", path=files[1].path, category="duplicate")
+                                 f"runs with --option repeated=latest or runs{of_others}", path=files[1].path,
+                                 category="duplicate")
             files.sort(key=lambda log: log.date)
             del files[:-1 if self.repeated == "latest" else 0]
         return chosen
 
-    def _samples(self, document: Document, seen: set[str]) -> dict[tuple[str, str], Run]:
-        """The scores of every filter and metric, by item; notes in `seen` which filters and metrics there are."""
-        found: dict[tuple[str, str], Run] = defaultdict(dict)
+    def _samples(self, log: _Log, document: Document, seen: set[str]) -> dict[tuple[str, str], Samples]:
+        """What every filter and metric says, by item; notes in `seen` which filters and metrics there are."""
+        found: dict[tuple[str, str], Samples] = defaultdict(dict)
         for line, text in document.lines():
             if not text.strip():
                 continue
             place = Place(document.path, line)
             entry = json_object(text, *place, nan=True)
-            filter_ = member(entry, "filter", of=str, place=place) if "filter" in entry else "none"
+            filter_ = _filter(entry, log, place)
             metrics = entry.get("metrics", [name for name in entry if name not in _NO_METRIC])
             if not isinstance(metrics, list) or not all(isinstance(name, str) and name in entry for name in metrics):
                 raise InputError("'metrics' does not list keys of the sample", path=document.path, line=line)
@@ -146,37 +176,63 @@ class LmEval(ScoredImporter):
             item = _item(entry, place)
             for metric in metrics:
                 if not self.metrics or metric in self.metrics:
-                    self._note(found[filter_, metric], item, metric, entry[metric], place)
+                    samples = found[filter_, metric]
+                    samples[self._distinct(item, samples, entry, log, place)] = (entry[metric], place)
         return found
 
-    def _note(self, scores: Run, item: str, metric: str, value: Any, place: Place) -> None:
-        """Add the score of an item, None for what is no number (pairs and texts that are aggregated otherwise)."""
-        score = number(value)
-        if score is None and isinstance(value, int | float):
-            raise InputError(f"{metric!r} is {value!r}; expected a finite number", path=place.path, line=place.line)
-        if item in scores:
-            if self.duplicates == "reject":
-                raise standing_twice(item, place, scores[item][1], "; --option duplicates=number takes both")
-            item = next(name for n in count(2) if (name := f"{item}#{n}") not in scores)
-        scores[item] = (score, place)
+    def _distinct(self, item: str, samples: Samples, entry: dict[str, Any], log: _Log, place: Place) -> str:
+        """The item, or where it stands already and that is allowed the item with a number."""
+        if item not in samples:
+            return item
+        if "filter" not in entry and not log.filters:
+            raise standing_twice(item, place, samples[item][1], "; if it is of two filters, which only lm_eval 0.4.7 "
+                                 "and newer tell apart, evaluate it with such a one")
+        if self.duplicates == "reject":
+            raise standing_twice(item, place, samples[item][1], "; --option duplicates=number takes both")
+        return next(name for n in count(2) if (name := f"{item}#{n}") not in samples)
 
 
 def _logs(path: Path) -> tuple[list[_Log], dict[str, str]]:
     """The logs at a path with their results, and the digests of those."""
     logs: list[_Log] = []
-    read: dict[Path, tuple[Any, str] | None] = {}
-    for file in find_files(path, lambda name: _FILE.fullmatch(name) is not None, "samples_TASK_DATE.jsonl"):
+    beside: dict[Path, dict[str, Path]] = {}
+    read: dict[Path, tuple[Any, str]] = {}
+    for file in find_files(path, lambda name: _FILE.fullmatch(name) is not None,
+                           "samples_TASK_DATE.jsonl, which lm_eval --log_samples writes,"):
         match = _FILE.fullmatch(file.name)
         if match is None:
-            raise InputError("not called samples_TASK_DATE.jsonl, so that its task is unknown", path=file)
-        results = file.with_name(f"results_{match['date']}.json")
-        if results not in read:
-            read[results] = None
-            if results.is_file() and not results.is_symlink():
-                document = Document.load(results)
-                read[results] = whole_json(document), document.digest
-        logs.append(_Log(file, match["task"], match["date"], (read[results] or [None])[0]))
-    return logs, {str(path): found[1] for path, found in read.items() if found}
+            raise InputError("not called samples_TASK_DATE.jsonl, so that its task is unknown; name such a file, or "
+                             "the folder of all", path=file)
+        if file.parent not in beside:
+            beside[file.parent] = _results_in(file.parent)
+        results = beside[file.parent].get(match["date"])
+        if results is not None and results not in read:
+            document = Document.load(results)
+            read[results] = whole_json(document), document.digest
+        logs.append(_Log(file, match["task"], match["date"], None if results is None else read[results][0]))
+    return logs, {str(path): digest for path, (_, digest) in read.items()}
+
+
+def _results_in(folder: Path) -> dict[str, Path]:
+    """The results in a folder, by their dates."""
+    found = {match["date"]: file for file in sorted(folder.iterdir()) if (match := _RESULTS.fullmatch(file.name))}
+    return {date: file for date, file in found.items() if file.is_file() and not file.is_symlink()}
+
+
+def _filter(entry: dict[str, Any], log: _Log, place: Place) -> str:
+    """The filter whose answer a sample scores.
+
+    Raises:
+        InputError: The sample does not say it, and there are several.
+    """
+    if "filter" in entry:
+        filter_: str = member(entry, "filter", of=str, place=place)
+        return filter_
+    if len(log.filters) > 1:
+        raise InputError(f"no key 'filter', while the results have the filters {', '.join(log.filters)[:200]}: only "
+                         "lm_eval 0.4.7 and newer tell their samples apart; evaluate the task with such a one",
+                         path=place.path, line=place.line)
+    return log.filters[0] if log.filters else "none"
 
 
 def _item(entry: dict[str, Any], place: Place) -> str:
@@ -191,12 +247,42 @@ def _item(entry: dict[str, Any], place: Place) -> str:
     return "-".join(digest[:16] for digest in digests)
 
 
-def _no_mean(scores: Run, mean: float | None) -> str | None:
-    """Why the score that the harness gives is not the mean of these; None if it is, or is not known."""
-    numbers = [score for score, _ in scores.values() if score is not None]
-    if len(numbers) < len(scores):
+def _scores(metric: str, measure: Measure, samples: Samples) -> Run | None:
+    """The scores of samples, of which nan is none; None where a sample has no number (texts that are compared at once).
+
+    Raises:
+        InputError: A number is infinite, or no log-probability with a length.
+    """
+    scores: Run = {}
+    for item, (value, place) in samples.items():
+        numbers = value if isinstance(value, list) and measure is not MEAN else [value, 1]
+        if not all(isinstance(one, int | float) for one in numbers) or len(numbers) != 2:
+            return None
+        if any(isinstance(one, float) and math.isnan(one) for one in numbers):
+            scores[item] = (None, place)
+            continue
+        score, length = (number(one) for one in numbers)
+        if score is None or length is None:
+            raise InputError(f"{metric!r} is {value!r}; expected a finite number", path=place.path, line=place.line)
+        if measure is not MEAN:
+            scores[item] = ((-score / (math.log(2) if measure is _BITS else 1), length), place)
+        else:
+            scores[item] = (score, place)
+    return scores
+
+
+def _not_the_score(scores: Run | None, measure: Measure, score: float | None) -> str | None:
+    """Why the score that the harness gives is not made of these; None if it is, or is not known."""
+    if scores is None:
         return "is no number of a single sample"
-    own = math.fsum(numbers) / len(numbers)
-    if mean is not None and not math.isclose(own, mean, rel_tol=1e-6, abs_tol=1e-9):
-        return f"has the mean {own:.6g} over the samples, while the results say {mean:.6g}"
+    pairs = [one if isinstance(one, tuple) else (one, 1.0) for one, _ in scores.values() if one is not None]
+    if score is None or not pairs:
+        return None
+    try:
+        own = math.fsum(one for one, _ in pairs) / math.fsum(length for _, length in pairs)
+        own = math.exp(own) if measure is _PERPLEXITY else own
+    except (OverflowError, ZeroDivisionError):
+        own = math.nan
+    if not math.isclose(own, score, rel_tol=1e-6, abs_tol=1e-9):
+        return f"is {own:.6g} over the samples, while the results say {score:.6g}"
     return None

@@ -19,7 +19,41 @@ from registry.importers.base import Imported, Importer, title
 from registry.importers.files import Place
 
 Better = Literal["higher", "lower"]
-Run = dict[str, tuple[float | None, Place]]
+Score = float | tuple[float, ...] | None  # None: the item has none; several numbers are those that a measure names
+Run = dict[str, tuple[Score, Place]]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """What a score is made of: the mean of the items' scores, or a formula over sums of several numbers.
+
+    Attributes:
+        statistics: The names of an item's numbers, in the order in which they stand in a score; without any it is one.
+        formula: Over their sums, as `Formula` takes it.
+    """
+
+    statistics: tuple[str, ...] = ()
+    formula: str = ""
+
+    def reading(self) -> dict[str, Any]:
+        """What a manifest says of the files."""
+        options: dict[str, Any] = {"syntax": "jsonl"}
+        if self.formula:
+            return {"format": "statistics", "options": options | {"statistics": list(self.statistics)}}
+        return {"format": "scores", "options": options}
+
+    def metric(self, better: Better) -> dict[str, Any]:
+        """What a manifest says of the metric."""
+        if self.formula:
+            return {"id": "score", "name": "Formula", "options": {"formula": self.formula, "better": better}}
+        return {"id": "score", "name": "Mean", "options": {"better": better}}
+
+    def row(self, score: Score) -> dict[str, Any]:
+        """What a line of a file says of an item."""
+        return dict(zip(self.statistics, score, strict=True)) if isinstance(score, tuple) else {"score": score}
+
+
+MEAN = Measure()
 
 
 @dataclass(frozen=True, repr=False)
@@ -68,13 +102,16 @@ class Collected:
         """Note whether higher or lower scores are better in a test set."""
         self._better[test_set] = better
 
-    def imported(self, path: Path, importer: ScoredImporter, sources: Mapping[str, str]) -> Imported:
+    def imported(self, path: Path, importer: ScoredImporter, sources: Mapping[str, str], measure: Measure = MEAN,
+                 notes: tuple[str, ...] = ()) -> Imported:
         """Make the task: a test set's items and each run's scores in a file of their own.
 
         Args:
             path: What was imported.
             importer: Says how.
             sources: The digests of the files that were read.
+            measure: What makes a score of the items' ones.
+            notes: What the user has to know.
 
         Raises:
             InputError: A system lacks scores that others have, or the test sets do not go together.
@@ -84,8 +121,7 @@ class Collected:
         for name, models in self._found.items():
             folder = slugs[name]
             items = list(dict.fromkeys(item for runs in models.values() for run in runs.values() for item in run))
-            test_sets.append({"name": folder, "gold": f"{folder}/items.jsonl", "format": "scores",
-                              "options": {"syntax": "jsonl"}})
+            test_sets.append({"name": folder, "gold": f"{folder}/items.jsonl", **measure.reading()})
             files[f"{folder}/items.jsonl"] = _lines({"item": item} for item in items)
             systems = distinct_slugs(models, path)
             for model, runs in models.items():
@@ -94,7 +130,7 @@ class Collected:
                     _check_complete(scores, items, name, f"{model!r}" + f" (run {run})" * (len(runs) > 1), path,
                                     importer.missing)
                     file = f"{where}/{n}.jsonl" if len(runs) > 1 else f"{where}.jsonl"
-                    files[file] = _lines({"item": item, "score": scores[item][0]} for item in items if
+                    files[file] = _lines({"item": item, **measure.row(scores[item][0])} for item in items if
                                          item in scores and scores[item][0] is not None)
                 submits.append({"file": f"{where}/{{run}}.jsonl" if len(runs) > 1 else f"{where}.jsonl",
                                 **system_and_team(model), "test_set": folder})
@@ -102,9 +138,9 @@ class Collected:
             "task": {"title": title(path)},
             "test_set": test_sets,
             "submission": {"missing": importer.missing},
-            "metric": [{"id": "score", "name": "Mean", "options": {"better": self._direction(path, importer.better)}}],
+            "metric": [measure.metric(self._direction(path, importer.better))],
             "submit": submits,
-        }, files, sources)
+        }, files, sources, notes)
 
     def _direction(self, path: Path, declared: Better | None) -> Better:
         if declared is not None:

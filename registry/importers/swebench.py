@@ -1,6 +1,7 @@
 """What SWE-bench says of every instance and model: its harness's reports, and the results that are published.
 
-- `MODEL.RUN.json`: the report of the harness from 2.0 on, with lists of instances by what became of them.
+- `MODEL.RUN.json`: the report of the harness from 2.0 on, with lists of instances by what became of them. The
+  `report.json` of single instances in its logs are no such reports.
 - `SYSTEM/results/results.json` of the repository SWE-bench/experiments: lists of what was resolved, not generated, and
   left no logs; all else is unresolved, so that it takes a list of all instances. The harness before 2.0 lists more.
 - `SYSTEM/per_instance_details.json` of the same: an object per instance that says whether it was resolved.
@@ -27,6 +28,7 @@ Outcomes = dict[str, str]  # by instance
 
 OUTCOMES = ("resolved", "unresolved", "error", "empty_patch", "incomplete")
 _GOLD = "instances.tsv"
+_OF_ONE_INSTANCE = "report.json"
 _FAILED = ("install_fail", "reset_failed", "no_apply", "test_errored", "test_timeout")  # as `error_ids` since 2.0
 
 
@@ -52,7 +54,8 @@ class SweBench(Importer):
         digests: dict[str, str] = {}
         known = self._instances(path, digests)
         end = f".{self.run}.json" if self.run else ".json"
-        files = find_files(path, lambda name: name.endswith(end), f"report *{end}")
+        files = find_files(path, lambda name: name.endswith(end) and name != _OF_ONE_INSTANCE,
+                           f"report called {'MODEL.RUN.json' if not self.run else f'MODEL{end}'}")
         published = [file for file in files if file.name in _PUBLISHED]  # among much else
         for file in published or files:
             document = Document.load(file)
@@ -116,6 +119,9 @@ def _report(report: Any, place: Place, known: frozenset[str]) -> Outcomes:  # no
     Raises:
         InputError: An instance has two outcomes, or the lists are not those of all instances.
     """
+    if not isinstance(report, dict) or "resolved_ids" not in report:
+        raise InputError("no key 'resolved_ids', as the harness's report of a run has it; name such a report, or let "
+                         "--option run=RUN choose those called MODEL.RUN.json", path=place.path)
     found: Outcomes = {}
     for outcome in OUTCOMES:
         _note(found, _listed(report, f"{outcome}_ids", place), outcome, place)

@@ -1,4 +1,4 @@
-"""Logs of other programs become tasks."""
+"""Logs of other programs become tasks; `*_logs` and `*_reports` hold what the programs themselves wrote."""
 
 
 def scores(registry, more=""):

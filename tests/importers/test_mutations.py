@@ -51,6 +51,10 @@ INSTANCES = json.dumps([
 RUN_SPEC = b'{"name": "boolq:model=a", "adapter_spec": {"model": "acme/a"}}'
 LOGS = {
     "lm-eval": Log("lm-eval", SAMPLES, jsonl(*(test_lm_eval.sample(n, {"acc": n % 2, "f": 0.5}) for n in range(3)))),
+    "lm-eval perplexity": Log("lm-eval", SAMPLES, jsonl(*(
+        test_lm_eval.sample(n, {"word_perplexity": [-7.5 * n - 1, n + 1]}) for n in range(3))), others={
+            "aspen/results_2027.json": b'{"results": {"arc": {"word_perplexity,none": 70.10541234668786}}}'},
+        options={"metrics": "word_perplexity"}),
     "lm-eval results": Log("lm-eval", "aspen/results_2027.json", json.dumps(RESULTS).encode(), others={
         SAMPLES: jsonl(test_lm_eval.sample(0, {"acc": 1.0}))}),
     "inspect": Log("inspect", "1.eval", json.dumps(OF_INSPECT, indent=2).encode(), packed),

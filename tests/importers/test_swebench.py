@@ -1,9 +1,16 @@
-"""`registry import swe-bench`: reports as make_run_report writes them (swebench 5.0.2), and published results."""
+"""`registry import swe-bench`: reports of the harness, and published results.
+
+`swe_bench_reports` was written by the harness itself (swebench 5.0.2; `make.py` there); where something is wrong with a
+report, it is made here as make_run_report writes it.
+"""
 
 import json
+import shutil
+from pathlib import Path
 
 import pytest
 
+REPORTS = Path(__file__).parent / "swe_bench_reports"
 ALL = ("django__django-1", "django__django-2", "flask__flask-3", "flask__flask-4", "flask__flask-5")
 
 
@@ -26,17 +33,37 @@ def write(tmp_path):
     return write
 
 
-def test_resolved_instances_are_the_score_and_the_other_outcomes_stay_apart(registry, write):
-    write("acme__aspen-1.5.r1.json", report([0, 2], [1], [3], [4], []))
-    write("birch.r1.json", report([0, 1, 2], [], [], [], [3, 4]))
-    registry("import", "swe-bench", "reports", "--option", "run=r1")
-    board = registry("run", "reports/task.toml", "--format", "json").json
-    assert [(row["system"], row["score"], row["metric"]) for row in board] == [
-        ("birch", 0.6, "resolved"), ("acme__aspen-1.5", 0.4, "resolved")]
-    found = registry("query", "SELECT item, answer FROM item_response WHERE system <> 'birch' ORDER BY item",
-                     "--format", "json").json
-    assert [tuple(row.values()) for row in found] == list(zip(ALL, (
-        "resolved", "unresolved", "resolved", "error", "empty_patch"), strict=True))
+def test_resolved_instances_are_the_score_and_the_other_outcomes_stay_apart(registry):
+    registry("import", "swe-bench", REPORTS, "--task", "swe", "--option", "run=r1")
+    own = {system: json.loads((REPORTS / f"{system}.r1.json").read_text()) for system in ("acme__aspen-1.5", "birch")}
+    board = registry("run", "swe/task.toml", "--format", "json").json
+    assert [(row["system"], row["score"]) for row in board] == [
+        (system, report["resolved_instances"] / report["total_instances"]) for system, report in own.items()]
+    found = registry("query", "SELECT system, item, answer FROM item_response ORDER BY ALL", "--format", "json").json
+    assert [tuple(row.values()) for row in found] == sorted(
+        (system, instance, outcome) for system, report in own.items()
+        for outcome in ("resolved", "unresolved", "error", "empty_patch", "incomplete")
+        for instance in report[f"{outcome}_ids"])
+
+
+def test_a_folder_may_hold_the_logs_too_and_other_files_where_the_run_is_named(registry, tmp_path):
+    """As it looks where the harness has run: a report.json for every instance below `logs`."""
+    for report in REPORTS.glob("*.r1.json"):
+        shutil.copy(report, tmp_path)
+    log = tmp_path / "logs" / "run_evaluation" / "r1" / "birch" / "django__django-201"
+    log.mkdir(parents=True)
+    (log / "report.json").write_text('{"django__django-201": {"resolved": true}}')
+    registry("import", "swe-bench", ".", "--task", "swe")
+    (tmp_path / "preds.json").write_text('{"django__django-201": {"model_patch": "diff"}}')
+    assert "preds.json: no key 'resolved_ids', as the harness's report of a run has it; name such a report, or let " \
+        "--option run=RUN choose" in registry("import", "swe-bench", ".", "--task", "other", exit_code=3).stderr
+    registry("import", "swe-bench", ".", "--task", "named", "--option", "run=r1")
+    found = registry("query", "SELECT task, system, score FROM submission_score ORDER BY ALL", "--format", "json").json
+    assert [tuple(row.values()) for row in found] == [
+        ("named", "acme__aspen-1.5", 0.5), ("named", "birch", 0.375),
+        ("swe", "acme__aspen-1.5.r1", 0.5), ("swe", "birch.r1", 0.375)]
+    assert "no report called MODEL.RUN.json in this folder" in registry(
+        "import", "swe-bench", "logs", exit_code=3).stderr
 
 
 def test_the_instances_of_a_repository_are_a_cluster(registry, write):
