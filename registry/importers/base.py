@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +30,14 @@ class Imported:
         files: What the manifest names, by path in the task's folder.
         sources: What it was made from: digests by name.
         notes: What the user has to know, such as what was passed over.
+        copies: The path of the user's file, by the name of the file that is a copy of it; errors speak of that.
     """
 
     tables: Mapping[str, Any]
     files: Mapping[str, bytes]
     sources: Mapping[str, str]
     notes: tuple[str, ...] = ()
+    copies: Mapping[str, str] = field(default_factory=dict)
 
     @contextmanager
     def written(self, folder: Path, task: str) -> Iterator[Path]:
@@ -67,8 +69,13 @@ class Imported:
             raise
         try:
             yield folder / MANIFEST
-        except RegistryError:
+        except RegistryError as error:
             _remove(new, folder)
+            given = {str(folder / name): path for name, path in self.copies.items()}
+            if isinstance(error, InputError) and error.path in given:
+                more = "; of an import the option 'missing' says it" if error.category == "missing" else ""
+                raise InputError(f"{error.message}{more}", path=given[error.path], line=error.line, item=error.item,
+                                 category=error.category) from None
             raise
 
 

@@ -80,10 +80,11 @@ class Plain(Importer):
     def _imported(self, path: Path, roles: dict[str, list[Path]], systems: dict[str, Path]) -> Imported:
         contents: dict[str, bytes] = {}
         digests: dict[str, str] = {}
+        copies: dict[str, str] = {}
 
         def taken(file: Path, name: str) -> str:
             document = Document.load(file)
-            contents[name], digests[document.path] = document.content, document.digest
+            contents[name], digests[document.path], copies[name] = document.content, document.digest, document.path
             return name
 
         gold, *others = (taken(file, f"references/{n}.txt") for n, file in enumerate(roles["reference"], 1))
@@ -106,7 +107,7 @@ class Plain(Importer):
             "significance": {"test": "bootstrap"},
             "submit": [{"file": taken(file, f"systems/{slugs[name]}.txt"), **system_and_team(name)}
                        for name, file in systems.items()],
-        }, contents, digests)
+        }, contents, digests, copies=copies)
 
 
 def _fits(file: Path, patterns: Iterable[str]) -> bool:

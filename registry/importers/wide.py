@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import ClassVar, Literal
 
 from registry.errors import InputError
 from registry.importers.base import Imported, Importer, title
+from registry.importers.files import Place
+from registry.importers.scored import system_and_team
 from registry.readers import Document
 from registry.readers.delimited import Separator, read_cells, read_header
+from registry.readers.tables import as_number
 
 _FILE = "scores.csv"
 
@@ -43,11 +48,20 @@ class Wide(Importer):
     def read(self, path: Path) -> Imported:
         """Declare every system's column as its submission; the table itself is the gold, which lists the items."""
         document = Document.load(path)
-        line, header = next(read_cells(document, self.separator), (1, []))
+        rows = read_cells(document, self.separator)
+        line, header = next(rows, (1, []))
+        if len(header) == 1 and any(mark in header[0] for mark in "\t,;|"):
+            raise InputError(f"only one column, {header[0]!r}; --option separator=comma, tab or whitespace says what "
+                             "separates them", path=path, line=line)
         columns = read_header(header, (*self.item, *self.attributes, *self.systems), document, line)
         systems = self.systems or tuple(name for name in columns if name not in (*self.item, *self.attributes))
         if not systems:
             raise InputError("no column is left for a system", path=path, line=line)
+        if not all(name.strip() for name in systems):
+            raise InputError("a column has no name; if it names the items, as row names do, --option 'item=[\"\"]'; "
+                             "else name it in the header", path=path, line=line)
+        for line, cells in islice(rows, 1):
+            self._look_at(systems, dict(zip(columns, cells, strict=False)), Place(document.path, line))
         options = {"separator": self.separator, "item": list(self.item), "attributes": list(self.attributes),
                    "unscored": list(self.unscored)}
         return Imported({
@@ -55,5 +69,18 @@ class Wide(Importer):
             "test_set": [{"name": "test", "gold": _FILE, "format": "scores", "options": options}],
             "submission": {"missing": self.missing},
             "metric": [{"id": self.metric, "name": "Mean", "options": {"better": self.better}}],
-            "submit": [{"file": _FILE, "system": name, "options": {"score": name}} for name in systems],
-        }, {_FILE: document.content}, {document.path: document.digest})
+            "submit": [{"file": _FILE, **system_and_team(name), "options": {"score": name}} for name in systems],
+        }, {_FILE: document.content}, {document.path: document.digest}, copies={_FILE: document.path})
+
+    def _look_at(self, systems: tuple[str, ...], first: dict[str, str], place: Place) -> None:
+        """See that the systems' columns are some, by the first row; all others are the reader's.
+
+        Raises:
+            InputError: A column has no score.
+        """
+        for name in systems:
+            cell = first.get(name, "")
+            if cell not in self.unscored and cell.strip() and math.isnan(as_number(cell, text=True)):
+                raise InputError(f"column {name!r} has {cell[:60]!r}, which is no score; if it names the items, "
+                                 f"--option item={name}; else --option systems or unscored", path=place.path,
+                                 line=place.line)

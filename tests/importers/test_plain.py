@@ -1,13 +1,17 @@
 """`registry import plain`: a folder of references, source and translations, one segment per line."""
 
 import gzip
+import json
+import subprocess
+import sys
 
 import pytest
-from sacrebleu.metrics import BLEU, CHRF
+from sacrebleu.metrics import BLEU
 
 REFERENCES = (["the cat sat on the mat .", "a dog barked at the old moon .", "it rained all the day long ."],
               ["a cat sat on a mat .", "the dog was barking at the old moon .", "all day long it rained ."])
 ASPEN = ["the cat sat on a mat .", "a dog barked at the moon .", "it rained all day long ."]
+CEDAR = ["  the\u00a0cat\tsat ... ", "A dog can't bark — 5,000 \u2028 moons .", "it rained\x0c"]  # odd blanks and CRLF
 BIRCH = ["a cat was on the mat .", "the dog barked at the old moon .", "the rain fell all the day ."]
 
 
@@ -26,13 +30,15 @@ def folder(tmp_path):
 def test_systems_are_scored_as_sacrebleu_does(registry, folder):
     path = folder(ref1__txt=REFERENCES[0], ref2__txt=REFERENCES[1], src__txt=["x", "y", "z"], aspen__txt=ASPEN)
     (path / "birch.txt.gz").write_bytes(gzip.compress("\n".join(BIRCH).encode()))
+    (path / "cedar.txt").write_bytes("\r\n".join(CEDAR).encode())
     registry("import", "plain", "wmt", "--task", "mt")
     board = registry("run", "mt/task.toml", "--format", "json").json
     found = {(row["metric"], row["system"]): row["score"] for row in board}
-    for system, lines in (("aspen", ASPEN), ("birch", BIRCH)):
-        assert found["bleu", system] == pytest.approx(BLEU().corpus_score(lines, REFERENCES).score, abs=1e-9)
-        assert found["chrf", system] == pytest.approx(CHRF().corpus_score(lines, REFERENCES).score, abs=1e-9)
-    assert len(found) == 4
+    command = [sys.executable, "-m", "sacrebleu", path / "ref1.txt", path / "ref2.txt", "-m", "bleu", "chrf", "-w", "9"]
+    own = ((system, json.loads(subprocess.run([*command, "-i", path / system], capture_output=True, check=True).stdout))
+           for system in ("aspen.txt", "birch.txt.gz", "cedar.txt"))
+    assert found == {(metric, system.partition(".")[0]): pytest.approx(score["score"], abs=1e-9)
+                     for system, of in own for metric, score in zip(("bleu", "chrf"), of, strict=True)}
     assert "nothing changed" in registry("import", "plain", "wmt", "--task", "mt").stderr
 
 
@@ -64,7 +70,7 @@ def test_blank_lines_are_refused_or_empty_text(registry, folder):
     ({"ref": ASPEN, "a": ASPEN}, ["documents=ref"], "wmt/ref: named by two options"),
     ({"ref": ASPEN, "a": ASPEN, "a__txt": ASPEN}, [], "wmt/a.txt: a second file of the system 'a', as a is"),
     ({"ref": ASPEN, "a": ASPEN}, ["system=a"], "option 'system' of plain is 'a'; it must have one {system}"),
-    ({"ref": ASPEN, "a": [*ASPEN, "more"]}, [], "a.txt:4: 4 lines where the gold has 3"),
+    ({"ref": ASPEN, "a": [*ASPEN, "more"]}, [], "wmt/a:4: 4 lines where the gold has 3"),
     ({"ref": ASPEN, "ref2": ASPEN[:2], "a": ASPEN}, [], "2 lines where the gold has 3"),
 ])
 def test_what_is_wrong_is_named(registry, folder, files, options, says):

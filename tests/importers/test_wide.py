@@ -6,6 +6,7 @@ import pytest
 
 from registry.importers import IMPORTERS
 from registry.values import build
+from tests.importers import scores
 
 TABLE = "doc;n;aspen;Birch, large\n".replace(";", ",").replace("Birch, large", '"Birch, large"') + """d1,1,0.5,1
 d1,2,0.25,
@@ -58,7 +59,7 @@ def test_it_is_done_once_and_its_source_is_on_record(registry, table):
 
 def test_what_fails_leaves_no_folder_behind_and_neither_does_a_dry_run(registry, table, tmp_path):
     told = registry("import", "wide", table, *NAMED, exit_code=3).stderr
-    assert "scores.csv: item 'd1 2': there is no score of it" in told
+    assert "results.csv: item 'd1 2': there is no score of it" in told
     assert not (tmp_path / "results").exists()
     table.write_text(TABLE.replace("0.25,\n", "0.25,0\n"))
     told = registry("import", "wide", table, *NAMED, "--dry-run").stderr
@@ -84,8 +85,8 @@ def test_the_manifest_is_toml_whatever_the_names(table, tmp_path):
     (TABLE, ["--option", "item=id"], "results.csv:1: the header names no column 'id'"),
     (TABLE, ["--option", "itm=id"], "unknown option 'itm' of wide; did you mean 'item'"),
     ("item\n1\n", ["--option", "item=item"], "results.csv:1: no column is left for a system"),
-    ("a/b\n1\n", [], "submit[0].system: 'a/b' contains '/'"),
-    ("a\nx\n", [], "scores.csv:2: item '1': 'a' is 'x'; expected a finite number"),
+    ("a\u200bb\n1\n", [], "submit[0].system: 'a\\u200bb' contains '\\u200b'"),
+    ("a\n1\nx\n", [], "results.csv:3: item '2': 'a' is 'x'; expected a finite number"),
     ("a\n1\n", ["--task", "no slug"], "task.id: 'no slug' is not made of letters"),
 ])
 def test_what_is_wrong_is_named(registry, table, text, arguments, says):
@@ -95,3 +96,26 @@ def test_what_is_wrong_is_named(registry, table, text, arguments, says):
 
 def test_unknown_kinds_name_the_known_ones(registry, table):
     assert "unknown importer 'wid'; did you mean 'wide'" in registry("import", "wid", table, exit_code=3).stderr
+
+
+PANDAS = ",aspen,acme/birch-7b\nq0,0.5,1.0\nq1,0.25,\n"  # DataFrame.to_csv; the last cell is nan
+
+
+@pytest.mark.parametrize(("content", "options", "says"), [
+    (PANDAS, [], "results.csv:1: a column has no name; if it names the items, as row names do, --option 'item=[\"\"]'"),
+    ("item" + PANDAS, [], "results.csv:2: column 'item' has 'q0', which is no score; if it names the items, --"),
+    (PANDAS.replace(",", ";"), [], "results.csv:1: only one column, ';aspen;acme/birch-7b'; --option separator="),
+    (PANDAS, ['item=[""]'], "error: results.csv: item 'q1': there is no score of it; add it, or let the manifest say "
+     "missing = \"worst\" or \"drop\"; of an import the option 'missing' says it"),
+])
+def test_what_a_data_frame_writes_is_told_apart_or_refused_with_the_remedy(registry, table, content, options, says):
+    table.write_text(content)
+    given = [part for option in options for part in ("--option", option)]
+    for more in ((), ("--dry-run",)):
+        assert says in registry("import", "wide", "results.csv", *given, *more, exit_code=3).stderr
+
+
+def test_a_data_frame_with_row_names_is_read(registry, table):
+    table.write_text(PANDAS)
+    registry("import", "wide", "results.csv", "--option", 'item=[""]', "--option", "missing=drop")
+    assert scores(registry) == [("test", "acme", "birch-7b", 1), ("test", "aspen", "aspen", 0.375)]
