@@ -111,23 +111,14 @@ class LmEval(ScoredImporter):
                     test_set = ".".join([task, *(filter_,) * (filter_ != "none"), metric])
                     measure = _OF_LIKELIHOODS.get(metric, MEAN)
                     scores = _scores(metric, measure, samples)
-                    if why := _not_the_score(scores, measure, log.score(metric, filter_)):
-                        if metric in self.metrics:
-                            raise InputError(f"metric {metric!r} of {task!r} {why}", path=log.path)
-                    elif measure is not MEAN and metric not in self.metrics:
-                        why = f"is no mean; --option metrics={metric} takes it"
-                    if why:
+                    if why := self._amiss(scores, measure, metric, filter_, log):
                         passed_over[test_set] = why
                         continue
                     measures.setdefault(measure, metric)
                     collected.add(test_set, model, str(run), scores or {})
                     if better := log.better(metric) or ("lower" if measure is not MEAN else None):
                         collected.direct(test_set, better)
-        for option, names in (("metrics", self.metrics), ("filters", self.filters)):
-            if unknown := [name for name in names if f"{option}:{name}" not in seen]:
-                known = [name.partition(":")[2] for name in seen if name.startswith(option)]
-                raise InputError(f"no sample has {unknown[0]!r} of option {option!r}; {suggest(unknown[0], known)}",
-                                 path=path)
+        self._check_known(seen, path)
         if not collected.without(passed_over):
             raise InputError("no score is a mean of its samples' numbers" + "".join(
                 f"; {test_set!r} {why}" for test_set, why in sorted(passed_over.items())), path=path)
@@ -137,6 +128,31 @@ class LmEval(ScoredImporter):
                              "choosing with the option 'metrics'", path=path)
         return collected.imported(path, self, digests | results, next(iter(measures)), tuple(
             f"{test_set!r} is passed over: it {why}" for test_set, why in passed_over.items()))
+
+    def _amiss(self, scores: Run | None, measure: Measure, metric: str, filter_: str, log: _Log) -> str | None:
+        """Why a metric of a log is passed over; None if it is taken.
+
+        Raises:
+            InputError: It cannot be taken, and is one of those that were asked for.
+        """
+        why = _not_the_score(scores, measure, log.score(metric, filter_))
+        if why and metric in self.metrics:
+            raise InputError(f"metric {metric!r} of {log.task!r} {why}", path=log.path)
+        if why is None and measure is not MEAN and metric not in self.metrics:
+            return f"is no mean; --option metrics={metric} takes it"
+        return why
+
+    def _check_known(self, seen: set[str], path: Path) -> None:
+        """See that there are the metrics and filters that were asked for.
+
+        Raises:
+            InputError: There is none of a name.
+        """
+        for option, names in (("metrics", self.metrics), ("filters", self.filters)):
+            if unknown := [name for name in names if f"{option}:{name}" not in seen]:
+                known = [name.partition(":")[2] for name in seen if name.startswith(option)]
+                raise InputError(f"no sample has {unknown[0]!r} of option {option!r}; {suggest(unknown[0], known)}",
+                                 path=path)
 
     def _chosen(self, logs: list[_Log], path: Path) -> dict[tuple[str, str], list[_Log]]:
         """The logs of every task and model, in the order of their dates, as far as they are wanted."""
@@ -251,7 +267,7 @@ def _scores(metric: str, measure: Measure, samples: Samples) -> Run | None:
     """The scores of samples, of which nan is none; None where a sample has no number (texts that are compared at once).
 
     Raises:
-        InputError: A number is infinite, or no log-probability with a length.
+        InputError: A number is infinite.
     """
     scores: Run = {}
     for item, (value, place) in samples.items():
