@@ -21,7 +21,6 @@ from rich.text import Text
 from typer.testing import CliRunner
 
 from registry.cli.app import app
-from registry.evaluation.items import primary_metric
 from registry.reports.board_figures import draw_alike, draw_ranks, draw_scores
 from registry.reports.boards import board_table
 from registry.reports.chosen import chosen_leaderboard, submission_attributes, with_intervals
@@ -61,7 +60,7 @@ def make(name):
         with Database(db).reading() as connection:
             (row,) = catalog.tasks(connection)
             if len(boards := [of for of in declared_leaderboards(connection, row) if of.facet is None]) > 1:
-                (wide,) = wide_boards(boards, (), primary_metric(connection, row).alias)
+                (wide,) = wide_boards(boards, (), catalog.primary_metric(connection, row.task_id).alias)
                 written = terminal_table(wide_table(wide), 120, color=True)
                 (folder / "wide.svg").write_text(terminal_svg(written, f"registry board {row.slug} --wide"))
             draw_page(db, row.slug, Path(scratch), folder)
