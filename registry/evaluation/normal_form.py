@@ -12,7 +12,9 @@ from registry.readers import Document, Reader
 
 
 def another_normal_form(document: Document, items: Sequence[Item], reader: Reader) -> InputError | None:
-    """Say how much of a submission that was read is not in NFC, where all of the gold is."""
+    """Say how much of a submission of text that was read is not in NFC, where all of the gold is."""
+    if not reader.is_text:
+        return None
     document = document.repaired(reader.repair)
     if _is_nfc(document.text()):
         return None

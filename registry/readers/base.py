@@ -60,6 +60,11 @@ class Reader(Value):
         """Do what `read_answers` does with a document that was repaired."""
 
     @property
+    def is_text(self) -> bool:
+        """Whether the format's files are lines of text."""
+        return True
+
+    @property
     def ignores_others(self) -> bool:
         """Whether answers to what is no item of the gold are passed over."""
         return False

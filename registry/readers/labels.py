@@ -64,6 +64,11 @@ class Labels(Reader):
                     raise InputError(f"option 'columns' of labels has no column {role!r}; "
                                      f"{suggest(role, self.columns)}")
 
+    @property
+    def is_text(self) -> bool:
+        """All but Parquet is."""
+        return self.syntax != "parquet"
+
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """Read the gold labels; all columns but item and label become attributes."""
         document = documents["gold"]

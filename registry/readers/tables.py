@@ -65,6 +65,11 @@ class TableReader(Reader):
             if len(set(names := getattr(self, option))) < len(names):
                 raise InputError(f"option {option!r} of {self.name} names a column twice: {', '.join(names)}")
 
+    @property
+    def is_text(self) -> bool:
+        """All but Parquet is."""
+        return self.syntax != "parquet"
+
     def rows(self, document: Document, wanted: Sequence[str], attributes: Sequence[str] = ()) -> Iterator[Row]:
         """Give every row with its `wanted` cells: text, or what JSON and Parquet say; attributes are text.
 
