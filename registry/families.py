@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 RESOLUTION = 2.0**-30
+LARGEST_WHOLE, LARGEST_OTHER = 2.0**52, 2.0**22  # from here on statistics are refused: their sums would not be exact
 
 
 @dataclass(frozen=True)
@@ -81,6 +82,8 @@ def to_lattice(values: NDArray[np.float64]) -> NDArray[np.float64]:
 
     if not np.isfinite(values).all():
         raise ValueError("a statistic is not a finite number")
-    if np.abs(values[values != np.rint(values)]).max(initial=0) >= 2.0**22:
+    if np.abs(values).max(initial=0) >= LARGEST_WHOLE:
+        raise ValueError("a statistic reaches 2^52: its sums would not be exact")
+    if np.abs(values[values != np.rint(values)]).max(initial=0) >= LARGEST_OTHER:
         raise ValueError("a statistic that is no whole number reaches 2^22: its sums would not be exact")
     return np.rint(values / RESOLUTION) * RESOLUTION

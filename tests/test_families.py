@@ -22,7 +22,7 @@ def test_whole_numbers_stay_and_halves_round_to_even():
         3.0, 2.0**40, 2 * RESOLUTION, 2 * RESOLUTION]
 
 
-@pytest.mark.parametrize("bad", [np.nan, np.inf, 2.0**22 + 0.5])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, 2.0**22 + 0.5, 2.0**52, -1e308])
 def test_what_would_not_be_exact_is_refused(bad):
     with pytest.raises(ValueError, match="statistic"):
         to_lattice(np.array([1.0, bad]))

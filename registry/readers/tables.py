@@ -15,6 +15,7 @@ from decimal import Decimal
 from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
 
 from registry.errors import InputError, counted, suggest
+from registry.families import LARGEST_OTHER, LARGEST_WHOLE
 from registry.readers.base import Reader
 from registry.readers.delimited import Separator, content_lines, read_cells, read_header
 from registry.readers.document import Document
@@ -118,6 +119,9 @@ class TableReader(Reader):
         if not math.isfinite(value := as_number(cell, text=self.syntax == "delimited")):
             raise InputError(f"{column!r} is {shown(cell)}; expected a finite number, or what option 'unscored' names",
                              path=document.path, line=row.line, item=row.key)
+        if abs(value) >= (LARGEST_WHOLE if value.is_integer() else LARGEST_OTHER):
+            raise InputError(f"{column!r} is {shown(cell)}; whole numbers are kept below 2^52, others below 2^22: "
+                             "divide all by the same number", path=document.path, line=row.line, item=row.key)
         return value
 
     def required(self, cell: Any, column: str, row: Row, document: Document) -> float:

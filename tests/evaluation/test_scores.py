@@ -111,8 +111,38 @@ def test_what_does_not_fit_together_is_named_by_the_manifest(registry, tmp_path,
 def test_a_score_that_cannot_be_kept_exactly_is_refused_with_its_item(registry, tmp_path):
     folder = tmp_path / "t"
     folder.mkdir()
-    (folder / "s.csv").write_text("item,score\na,1\nb,5000000.5\n")
     path = manifest(folder, test_set='gold = "s.csv"\nformat = "scores"\noptions = { separator = "comma" }',
                     metric=['name = "Mean"'])
-    assert "item 'b': Mean: a statistic that is no whole number reaches 2^22" in registry(
-        "run", path, exit_code=3).stderr
+    for number in ("5000000.5", "1e308", "-4503599627370496"):
+        (folder / "s.csv").write_text("item,score\na,1\nc,4503599627370495\n")
+        (folder / "x.csv").write_text(f"item,score\na,1\nb,{number}\n")
+        for command in (("run", path), ("check", folder / "x.csv", "--task", path)):
+            says = f"x.csv:3: item 'b': 'score' is '{number}'; whole numbers are kept below 2^52, others below 2^22"
+            assert says in registry(*command, exit_code=3).stderr
+
+
+def test_a_statistic_that_is_made_too_large_is_refused_with_its_item(registry, tmp_path):
+    folder = tmp_path / "t"
+    folder.mkdir()
+    (folder / "s.csv").write_text("item,score,gold\na,1,1\nb,1e8,1\n")
+    path = manifest(folder, metric=['name = "RMSE"'], test_set=(
+        'gold = "s.csv"\nformat = "scores"\noptions = { separator = "comma", gold = "gold" }'))
+    assert "item 'b': RMSE: a statistic reaches 2^52" in registry("run", path, exit_code=3).stderr
+
+
+def test_small_numbers_are_not_tied_silently(registry, tmp_path):
+    """Of 4e-11 and 2e-10 nothing but zeros would be kept, while a correlation is the same on every scale."""
+    folder = tmp_path / "t"
+    folder.mkdir()
+    path = manifest(folder, metric=['name = "Spearman"'], submit='[[submit]]\nfile = "x"\nsystem = "x"', test_set=(
+        'gold = "gold"\nformat = "scores"\noptions = { gold = "score" }'))
+    (folder / "gold").write_text("item\tscore\na\t1\nb\t2\nc\t3\n")
+    (folder / "x").write_text("item\tscore\na\t4e-11\nb\t2e-10\nc\t0.1\n")
+    told = registry("run", path, exit_code=3).stderr
+    assert "item 'b': its score and that of item 'a' would be tied: numbers are kept as multiples of 2^-30" in told
+    assert "multiply all by the same number" in told
+    for scores, rho in (((4, 20, 1e10), 1), ((0, 1e-17, 0.1), 3 / 12**0.5)):  # rounding noise remains a tie
+        (folder / "x").write_text("item\tscore\n" + "".join(
+            f"{item}\t{score}\n" for item, score in zip("abc", scores, strict=True)))
+        (row,) = registry("run", path, "--format", "json", "--db", f"{rho}.duckdb").json
+        assert row["score"] == pytest.approx(rho)
