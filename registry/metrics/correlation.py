@@ -14,6 +14,7 @@ from registry.families import RESOLUTION
 from registry.items import Answer, Item
 from registry.metrics.base import Metric
 
+
 @dataclass(frozen=True, repr=False)
 class CorrelationMetric(Metric):
     """What all share; `coefficient` is the name of the one that scores pairs of numbers."""

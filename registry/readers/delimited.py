@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from registry.errors import InputError, suggest
-from registry.readers.document import MAX_CELLS, Document, split
+from registry.readers.document import MAX_CELLS, MAX_LINE, Document, split
+
+_QUOTED = re.compile(r'(?<![^,])"[^"]*+(?:""[^"]*+)*+"')  # a cell
+csv.field_size_limit(MAX_LINE)  # its own limit is for all of Python, and less than a long text takes
 
 Separator = Literal["tab", "comma", "whitespace"]
 
@@ -25,38 +29,31 @@ def read_cells(document: Document, separator: Separator, comment: str | None = N
     """The cells of every content line; commas are read with double quotes as in RFC 4180.
 
     Raises:
-        InputError: A line is not CSV, has more than `MAX_CELLS`, or a quoted cell runs over its end.
+        InputError: A line is not CSV (a quoted cell does not run over its end), or has more than `MAX_CELLS`.
     """
     if separator != "comma":
         for number, line in content_lines(document, separator, comment):
             yield number, split(line, separator)
         return
-    numbers: list[int] = []
-
-    def feed() -> Iterator[str]:
-        for number, line in content_lines(document, separator, comment):
-            if len(line) > MAX_CELLS and line.count(",") >= MAX_CELLS:
-                document.report(InputError(f"{line.count(',') + 1:,} cells; {MAX_CELLS:,} are the most that are read",
-                                           path=document.path, line=number))
-                continue
-            numbers.append(number)
-            yield line
-
-    rows = csv.reader(feed(), strict=True)
-    while True:
-        start = len(numbers)
-        try:
-            row = next(rows)
-        except StopIteration:
-            return
-        except csv.Error as error:
-            document.report(InputError(f"not CSV: {error}", path=document.path, line=numbers[start]))
-            continue
-        if len(numbers) - start > 1:
-            document.report(InputError("a quoted cell runs over the end of the line", path=document.path,
-                                       line=numbers[start]))
-            continue
-        yield numbers[start], row
+    pending: list[str] = []
+    rows = csv.reader(iter(pending.pop, None), strict=True)  # finds nothing where a quoted cell runs on
+    for number, line in content_lines(document, separator, comment):
+        if len(line) > MAX_CELLS and (n_cells := _QUOTED.sub("", line).count(",") + 1) > MAX_CELLS:
+            document.report(InputError(f"{n_cells:,} cells; {MAX_CELLS:,} are the most that are read",
+                                       path=document.path, line=number))
+        elif '"' not in line:
+            yield number, line.split(",")
+        else:
+            pending.append(line)
+            try:
+                cells = next(rows)
+            except (csv.Error, IndexError):
+                rows = csv.reader(iter(pending.pop, None), strict=True)
+                document.report(InputError(
+                    "not CSV: a cell that begins with a double quote must end with one in the same line, and those "
+                    "within it be doubled", path=document.path, line=number))
+            else:
+                yield number, cells
 
 
 def even_columns(block: str, width: int, separator: Literal["tab", "whitespace"]) -> list[list[str]] | None:

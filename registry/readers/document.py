@@ -38,6 +38,15 @@ _CELL = re.compile(r"[^ \t]+")
 _LINES = 10**6  # with problems, which are remembered
 _BLOCK = 2**14  # bytes that are decoded and split into lines together
 _GZIP = b"\x1f\x8b"
+_CONTAINERS = {
+    b"PK\x03\x04": "a zip archive, as spreadsheets (.xlsx, .ods) are too; give the text file that it should hold, by "
+                   "itself or gzipped",
+    b"PAR1": "a Parquet file, where text is wanted",
+    b"BZh": "compressed by bzip2; give it as it is, or gzipped",
+    b"\xfd7zXZ\0": "compressed by xz; give it as it is, or gzipped",
+    b"\x28\xb5\x2f\xfd": "compressed by zstd; give it as it is, or gzipped",
+    b"%PDF-": "a PDF; give plain text",
+}
 _BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "UTF-8 with a byte-order mark", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
 
 
@@ -173,10 +182,16 @@ class Document:
             yield first, given.pop()  # and keep no hold of it
 
     def _plain(self) -> bytes:
-        """The bytes of the text: unfolded, not empty, without a byte-order mark."""
+        """The bytes of the text: unfolded, not empty, no other kind of file, without a byte-order mark."""
         content = self._unfold()
         if not content or content.isspace():
             raise InputError("the file is empty", path=self.path)
+        for mark, what in _CONTAINERS.items():
+            if content.startswith(mark) and b"\0" in content:
+                raise InputError(f"the file is {what}", path=self.path, category="encoding")
+        sides = content[:_BLOCK:2], content[1:_BLOCK:2]
+        if any(0 not in one and 2 * other.count(0) > len(other) for one, other in (sides, sides[::-1])):
+            raise self._unreadable("the file seems to be UTF-16; save it as plain UTF-8", 1)
         for mark, encoding in _BYTE_ORDER_MARKS.items():
             if content.startswith(mark):
                 error = self._unreadable(f"the file is {encoding}; save it as plain UTF-8", 1)
@@ -185,6 +200,8 @@ class Document:
                 if "bom" not in self.repair:
                     self.report(error)
                 content = content.removeprefix(mark)
+        if b"\r" in content[:-1] and b"\n" not in content:
+            raise self._unreadable("lines end with CR alone; save the file with LF", 1)
         return content
 
     def _decode(self, block: bytes, first: int) -> str:

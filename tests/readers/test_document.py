@@ -1,8 +1,12 @@
 """Bytes to lines: gzip and CRLF transparently, all else strict, or mended where a task says so."""
 
+import bz2
 import gc
 import gzip
 import hashlib
+import io
+import lzma
+import zipfile
 
 import pytest
 
@@ -10,6 +14,11 @@ from registry.errors import InputError
 from registry.readers import READERS, Document, Lines, Problems, document
 from registry.values import parse
 from tests.test_values import REQUIRED
+
+with io.BytesIO() as archive:
+    with zipfile.ZipFile(archive, "w") as written:
+        written.writestr("out.tsv", "a\tx\n")
+    ZIP = archive.getvalue()
 
 
 def lines(content):
@@ -34,6 +43,12 @@ def test_only_line_feeds_end_lines():
     (b"\xef\xbb\xbfa\n", 1, "byte-order mark"),
     ("a".encode("utf-16"), 1, "UTF-16"),
     (b"a\n\0\n", 2, "NUL"),
+    ("an item\n".encode("utf-16-le"), 1, "seems to be UTF-16; save it as plain UTF-8"),
+    ("an item\n".encode("utf-16-be"), 1, "seems to be UTF-16; save it as plain UTF-8"),
+    (b"a\tx\rb\ty\r", 1, "lines end with CR alone; save the file with LF"),
+    (ZIP, None, "a zip archive, as spreadsheets"),
+    (bz2.compress(b"a\n"), None, "compressed by bzip2; give it as it is, or gzipped"),
+    (lzma.compress(b"a\n"), None, "compressed by xz; give it as it is, or gzipped"),
     (gzip.compress(b"a\n" * 100, mtime=0)[:-9], None, "before the end-of-stream marker"),
     (b"\x1f\x8bnonsense", None, "damaged gzip"),
 ])

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.errors import InputError
-from registry.readers import Document, Labels
+from registry.readers import Document, Labels, Problems
 
 
 def answers(text, **options):
@@ -129,3 +129,16 @@ def test_rows_with_the_same_attributes_share_them():
     assert items[0].attributes is not items[1].attributes
     plain = Labels().read_gold({"gold": Document("f", b"a\tx\nb\ty\n")})
     assert [item.attributes for item in plain] == [{}, {}]
+
+
+def test_a_quote_that_is_not_closed_spoils_its_own_line_only():
+    problems = Problems(None)
+    read = Labels(separator="comma").read_answers(Document("f", b'a,"x\nb,"y ""z"""\nc,"x"y\n"d, 1",x\n', problems))
+    assert [(answer.key, answer.value) for answer in read] == [("b", 'y "z"'), ("d, 1", "x")]
+    assert [error.line for error in problems.found if "not CSV: a cell that begins with" in error.message] == [1, 3]
+
+
+def test_a_quoted_cell_may_be_as_long_as_a_line():
+    long = "x, y" * 100_000
+    (read,) = Labels(separator="comma").read_answers(Document("f", f'a,"{long}"\n'.encode()))
+    assert read.value == long
