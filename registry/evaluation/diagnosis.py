@@ -19,7 +19,7 @@ from typing import Any
 from registry.errors import InputError, counted
 from registry.identity import canonical_json
 from registry.items import Answer, Item
-from registry.readers import Document, Problems, Reader
+from registry.readers import Document, Problems, Reader, Responses
 
 _DEVELOPMENT = re.compile(r"(?<![a-z])(dev|devel|development|train|training|trial|valid|validation)(?![a-z])", re.I)
 _SPELLINGS: dict[str, Callable[[str], str]] = {
@@ -74,8 +74,10 @@ class Diagnosis:
         problems = self.counts.get("format", 0) + self.counts.get("tag", 0)
         if problems < 2 and self.answers:
             return ""
-        tried = [(n, told) for n, told in self._other_forms() if 10 * n <= problems]
-        return min(tried)[1] if tried else ""
+        for forms in (self._other_forms, self._other_separators):
+            if tried := [(n, told) for n, told in forms() if 10 * n <= problems]:
+                return min(tried)[1]
+        return self._one_value
 
     def _other_forms(self) -> Iterator[tuple[int, str]]:
         """Read the file in every other form: how many problems are left, and what the form is."""
@@ -93,15 +95,46 @@ class Diagnosis:
                     yield left, (f"the file reads {'well' if not left else 'better'} with {option} = "
                                  f"{json.dumps(other)}, where the task wants {json.dumps(mine)}")
 
+    def _other_separators(self) -> Iterator[tuple[int, str]]:
+        """Take what no form of the format has between cells for what the task has there: see above."""
+        reader: Any = self.reader
+        if "separator" not in reader.forms or getattr(reader, "syntax", "delimited") != "delimited":
+            return
+        for mark in (mark for mark in ";|," if mark in self._text):
+            problems = Problems(0)
+            text = self._text.replace(mark, {"tab": "\t", "comma": ",", "whitespace": " "}[reader.separator])
+            try:
+                answers = reader.read_answers(Document(self.document.path, text.encode(), problems))
+            except InputError:
+                continue
+            if any(answer.key in self._expected for answer in answers):
+                yield problems.counts["format"] + problems.counts["tag"], (
+                    f"the file has {mark!r} between its cells, where the task wants separator = "
+                    f"{json.dumps(reader.separator)}")
+
+    @property
+    def _one_value(self) -> str:
+        """Whether the file is one JSON value where every line must be one."""
+        if not (isinstance(self.reader, Responses) or getattr(self.reader, "syntax", "") == "jsonl"):
+            return ""
+        text = self._text.strip()
+        if text[:1] + text[-1:] == "[]" or (text.partition("\n")[0].strip(), text[-1:]) == ("{", "}"):
+            return "the file is one JSON value, where the task wants JSON Lines: one object in every line, and no list"
+        return ""
+
     @cached_property
-    def _encoding(self) -> str:
+    def _text(self) -> str:
+        """The file, with U+FFFD for what is no text; nothing if it cannot be read."""
         try:
-            text = self.document.collecting(Problems(0)).text()
+            return self.document.collecting(Problems(0)).repaired(self.reader.repair).text()
         except InputError:
             return ""
-        if "\ufffd" not in text:
+
+    @cached_property
+    def _encoding(self) -> str:
+        if "\ufffd" not in self._text:
             return ""
-        sound = next((n for n, line in enumerate(text.split("\n"), 1)
+        sound = next((n for n, line in enumerate(self._text.split("\n"), 1)
                       if not line.isascii() and "\ufffd" not in line), 0)
         return (f"mixed encodings: line {sound} is UTF-8; parts of the file come from programs that write another one"
                 if sound else "the whole file is in another encoding, such as Windows-1252")
