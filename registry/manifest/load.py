@@ -14,6 +14,13 @@ from pydantic_core import ErrorDetails
 from registry.errors import InputError, ManifestError, suggest
 from registry.manifest.spec import Manifest, Significance, Submit
 
+_KINDS = {dict: "a table", list: "a list"}
+_WANTED = {  # by what pydantic calls an error: what TOML calls that which is wanted
+    "string_type": "text in quotes", "int_type": "a whole number", "int_from_float": "a whole number",
+    "float_type": "a number", "finite_number": "a finite number", "bool_type": "true or false", "tuple_type": "a list",
+    "list_type": "a list", "dict_type": "a table", "model_type": "a table", "model_attributes_type": "a table",
+}
+
 
 def load_manifest(path: Path) -> tuple[Manifest, bytes]:
     """Read the manifest at `path`; returns it and the bytes that were read.
@@ -64,8 +71,10 @@ def _explain(detail: ErrorDetails) -> tuple[str, str]:
     if kind == "value_error":
         return key, str(detail["ctx"]["error"])
     shown = str(given).lower() if isinstance(given, bool) else repr(given)
-    instead = "" if isinstance(given, dict | list) else f", not {shown}"
-    return key, detail["msg"][0].lower() + detail["msg"][1:] + instead
+    instead = _KINDS[dict] if isinstance(given, dict) else _KINDS[list] if isinstance(given, list) else shown
+    if (wanted := _WANTED.get(kind)) is not None:
+        return key, f"expected {wanted}, not {instead}"
+    return key, detail["msg"][0].lower() + detail["msg"][1:] + f", not {instead}"
 
 
 def _key_path(location: tuple[int | str, ...]) -> str:

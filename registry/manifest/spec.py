@@ -40,6 +40,12 @@ def _no_equals(text: str) -> str:
     return text
 
 
+def _check_attribute(value: Any) -> Any:
+    if not isinstance(value, str | int | float) or (isinstance(value, float) and not math.isfinite(value)):
+        raise ValueError(f"is {value!r}; expected text, a finite number, true or false")
+    return value
+
+
 def _number(says: str, fits: Callable[[float], bool]) -> AfterValidator:
     """Accept the numbers that fit, none of which is nan or infinite; `says` which they are."""
     def check(value: float) -> float:
@@ -165,7 +171,7 @@ class Submit(_Table):
     kind: Kind = "primary"
     withdrawn: bool = False
     late: bool = False
-    attributes: dict[str, str | int | Annotated[float, Field(allow_inf_nan=False)] | bool] = {}
+    attributes: dict[str, Annotated[Any, AfterValidator(_check_attribute)]] = {}
     format: str | None = None
     options: Options = {}
     missing: Missing | None = None

@@ -66,7 +66,7 @@ def test_options_are_merged_as_long_as_the_format_stays():
           ("margin", ("0", "-0.1", "nan", "inf"), "expected a finite number above 0"),
           ("resamples", ("99", "1_073_741_825"), "expected a whole number from 100 to 2^30"),
           ("seed", ("-1", "9223372036854775808"), "expected a whole number from 0 to 2^63 - 1"),
-          ("alpha", ("true",), "not true"), ("resamples", ("true", "1e3"), "valid integer"),
+          ("alpha", ("true",), "not true"), ("resamples", ("true", "1e3"), "expected a whole number, not "),
           ("seed", ("true",), "not true"))
       for value in values),
     ("[submission]", '[significance]\nunit = "cluster"\n[submission]', "", "declares no cluster"),
@@ -74,6 +74,12 @@ def test_options_are_merged_as_long_as_the_format_stays():
     ("manifest = 1", "manifest = true", "manifest", "not true"),
     ("manifest = 1", "manifest = 1.0", "manifest", "not 1.0"),
     ("[submission]", "[submission", "", "not TOML"),
+    ('system = "a"', 'system = "a"\nversion = 2', "submit[0].version", "expected text in quotes, not 2"),
+    ('system = "a"', 'system = "a"\nlate = "yes"', "submit[0].late", "expected true or false, not 'yes'"),
+    ('format = "labels"', 'format = "labels"\nfacets = "x"', "test_set[0].facets", "expected a list, not 'x'"),
+    ('system = "a"', 'system = "a"\noptions = ["a"]', "submit[0].options", "expected a table, not a list"),
+    *(('system = "a"', f'system = "a"\nattributes = {{ size = {value} }}', "submit[0].attributes.size",
+       "expected text, a finite number, true or false") for value in ("nan", "[1]", "{ b = 1 }", "2027-05-01")),
 ])
 def test_errors_name_the_key_path(old, new, key, says):
     assert old in GOOD
