@@ -85,6 +85,6 @@ def disagreements(items: Sequence[Item], answers: Sequence[Answer], reader: Read
                              line=given.line + found[0], item=item.key, category="text")
     absent = [item for item in items if item.key not in answered] if missing == "reject" else []
     for n, item in enumerate(absent):
-        more = "" if n or len(absent) == 1 else f" (nor to {len(absent) - 1} more of the {len(items)} items)"
+        more = "" if n or len(absent) == 1 else f" (one of {len(absent)} such among {len(items)} items)"
         yield InputError(f"{reader.absent}{more}; add it, or let the manifest say missing = \"worst\" or \"drop\"",
                          path=path, item=item.key, category="missing")

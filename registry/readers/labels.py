@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import count, repeat
@@ -15,6 +14,7 @@ from registry.readers.delimited import Separator, content_lines, even_columns, r
 from registry.readers.document import Document, split
 from registry.readers.json_lines import json_object
 from registry.readers.parquet import parquet_rows
+from registry.readers.tables import as_text, shown
 
 Row = tuple[int, dict[str, str]]
 
@@ -186,7 +186,8 @@ class Labels(Reader):
     def _row(self, value: dict[str, Any]) -> dict[str, str]:
         for role in (self.item, self.label):
             if role not in value:
-                raise ValueError(f"no key {role!r}; {suggest(role, value)}")
+                what = "column" if self.syntax == "parquet" else "key"
+                raise ValueError(f"no {what} {role!r}; {suggest(role, value)}")
         return {k: _text(v, k) for k, v in value.items()
                 if k in (self.item, self.label) or isinstance(v, str | int)}
 
@@ -213,9 +214,6 @@ def _rows_of(columns: Mapping[str, list[str]]) -> Iterator[Mapping[str, str]]:
 
 
 def _text(value: Any, key: str) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str | int):
-        return str(value)
-    raise ValueError(f"key {key!r} is {json.dumps(value, default=str)[:60]}; expected text, a whole number, true or "
-                     "false")
+    if (text := as_text(value)) is None:
+        raise ValueError(f"{key!r} is {shown(value)}; expected text, a whole number, true or false")
+    return text

@@ -35,7 +35,7 @@ class Lines(SegmentReader):
     """
 
     name: ClassVar[str] = "lines"
-    absent: ClassVar[str] = "its line is blank"
+    absent: ClassVar[str] = "its line is blank or not there"
     takes_more_files: ClassVar[bool] = True
 
     attributes: tuple[str, ...] = ("document",)

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
+from uuid import UUID
 
 from registry.errors import InputError, counted, suggest
 from registry.families import LARGEST_OTHER, LARGEST_WHOLE
@@ -183,15 +184,17 @@ def _places(columns: Sequence[str], names: Sequence[str], reader: str) -> list[i
 
 
 def as_text(cell: Any) -> str | None:
-    """Read a cell as text, which whole numbers and truth values can be; None if it is neither."""
+    """Read a cell as text, which whole numbers, truth values and UUIDs can be; None if it is neither."""
     if isinstance(cell, bool):
         return "true" if cell else "false"
-    return str(cell) if isinstance(cell, str | int) else None
+    return str(cell) if isinstance(cell, str | int | UUID) else None
 
 
 def shown(cell: Any) -> str:
     """A cell as errors show it."""
-    return repr(cell) if isinstance(cell, str) and len(cell) < 60 else json.dumps(cell, default=str)[:60]
+    if isinstance(cell, str) and len(cell) < 60:
+        return repr(cell)
+    return json.dumps(cell, default=lambda value: f"{type(value).__name__} {value}")[:60]  # 1.5 is no Decimal 1.5
 
 
 def numbers_of(mapping: Mapping[str, float]) -> list[list[Any]]:

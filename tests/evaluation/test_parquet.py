@@ -5,6 +5,9 @@ import json
 import duckdb
 import pytest
 
+from registry.errors import InputError
+from registry.readers import Document, Labels
+
 TASKS = {
     "labels": ("Accuracy", {}, {},
                [{"item": "a", "label": "x"}, {"item": "b", "label": "y"}],
@@ -61,3 +64,24 @@ system = "x"
     (row,) = registry("run", "task.toml", "--format", "json").json
     assert row["score"] == pytest.approx(score, abs=1e-8)
     assert "nothing" in registry("run", "task.toml").stderr
+
+
+@pytest.mark.parametrize(("item", "says"), [
+    ("1.50::DECIMAL(4, 2)", "'item' is \"Decimal 1.50\"; expected text"),
+    ("DATE '2027-05-01'", "'item' is \"date 2027-05-01\"; expected text"),
+    ("NULL", "'item' is null; expected text"),
+    ("'a' AS \"Item\", 1", "no column 'item'; did you mean 'Item'?"),
+    ("'6f1c0c1e-0f0b-4d52-9a8a-3f1f0a2b7c11'::UUID", None),
+])
+def test_what_a_column_of_labels_may_hold(item, says, tmp_path):
+    name = "other" if "Item" in item else "item"
+    duckdb.sql(f"COPY (SELECT {item} AS {name}, 'x' AS label) TO '{tmp_path}/x.parquet'")
+    read = Labels(syntax="parquet").read_answers
+    document = Document("x", (tmp_path / "x.parquet").read_bytes())
+    if says is None:
+        assert [answer.key for answer in read(document)] == ["6f1c0c1e-0f0b-4d52-9a8a-3f1f0a2b7c11"]
+    else:
+        with pytest.raises(InputError) as caught:
+            read(document)
+        assert caught.value.line == 1
+        assert says in str(caught.value)

@@ -114,7 +114,7 @@ def test_parquet_says_the_same(tmp_path):
     document, reader = Document.load(tmp_path / "f"), Labels(syntax="parquet")
     assert [(a.key, a.value, a.line) for a in reader.read_answers(document)] == [("7", "yes", 1), ("8", "no", 2)]
     assert [i.attributes for i in reader.read_gold({"gold": document})] == [{"document": "d1"}, {"document": "d2"}]
-    with pytest.raises(InputError, match=r"f:1: key 'score' is .*; expected text, a whole number"):
+    with pytest.raises(InputError, match=r"f:1: 'score' is .*; expected text, a whole number"):
         Labels(syntax="parquet", label="score").read_answers(document)
 
 
