@@ -43,7 +43,8 @@ class CorrelationMetric(Metric):
             order = np.argsort(values)
             low, high = values[order[:-1]], values[order[1:]]
             apart = ~np.isclose(low, high, 1e-6, 1e-12 * np.abs(values).max(initial=0))  # by more than rounding
-            tied = apart & (np.rint(low / RESOLUTION) == np.rint(high / RESOLUTION))
+            with np.errstate(over="ignore"):  # what is so large is refused when it is to be kept
+                tied = apart & (np.rint(low / RESOLUTION) == np.rint(high / RESOLUTION))
             if tied.any():
                 one, other = (items[order[np.argmax(tied) + n]].key for n in (1, 0))
                 raise InputError(f"{whose} and that of item {other!r} would be tied: numbers are kept as multiples of "

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 from registry.errors import InputError
+from registry.families import LARGEST_OTHER
 from registry.items import Answer, Item
 from registry.readers.document import Document
-from registry.readers.tables import Row, TableReader, as_number
+from registry.readers.tables import Row, TableReader, as_number, shown
 
 _NATS: dict[str | int, float] = {"e": 1.0, 2: math.log(2), 10: math.log(10)}
 
@@ -73,7 +74,7 @@ class LogProbabilities(TableReader):
             raise wrong(f"{self.logprobs!r} is no list of log-probabilities, one for each token")
         values = [as_number(one, text=self.syntax == "delimited") for one in given]
         for n, (one, value) in enumerate(zip(given, values, strict=True), 1):
-            if not -math.inf < value <= 0:
-                raise wrong(f"the log-probability of token {n} is {one!r}; expected a finite number of at most 0 "
-                            "(leave out tokens that the model gives none)")
+            if not -LARGEST_OTHER < value <= 0:
+                raise wrong(f"the log-probability of token {n} is {shown(one)}; expected a number of at most 0, above "
+                            "-2^22 (leave out tokens that the model gives none)")
         return values

@@ -146,3 +146,17 @@ def test_small_numbers_are_not_tied_silently(registry, tmp_path):
             f"{item}\t{score}\n" for item, score in zip("abc", scores, strict=True)))
         (row,) = registry("run", path, "--format", "json", "--db", f"{rho}.duckdb").json
         assert row["score"] == pytest.approx(rho)
+
+
+@pytest.mark.parametrize(("reader", "metric", "gold", "submission", "says"), [
+    ("logprobs", "Perplexity", '{"item": "a"}', '{"item": "a", "logprobs": [-1e308, -1e308]}',
+     "x:1: item 'a': the log-probability of token 1 is -1e+308; expected a number of at most 0, above -2^22"),
+    ("mtme", "Pearson", "s 1\ns 2", "s 1\ns -1e308", "item 's 2': Pearson: a statistic reaches 2^52"),
+])
+def test_sums_without_bound_are_refused(reader, metric, gold, submission, says, registry, tmp_path):
+    options = 'options = { base = "e", syntax = "jsonl" }' if reader == "logprobs" else ""
+    path = manifest(tmp_path / "t", metric=[f'name = "{metric}"'], submit='[[submit]]\nfile = "x"\nsystem = "x"',
+                    test_set=f'gold = "gold"\nformat = "{reader}"\n{options}')
+    (tmp_path / "t" / "gold").write_text(gold + "\n")
+    (tmp_path / "t" / "x").write_text(submission + "\n")
+    assert says in registry("run", path, exit_code=3).stderr

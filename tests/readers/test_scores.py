@@ -155,8 +155,8 @@ def test_log_probabilities_are_summed_in_nats(tmp_path):
 
 
 @pytest.mark.parametrize(("cell", "says"), [
-    ("[-1, 0.5]", "the log-probability of token 2 is 0.5; expected a finite number of at most 0"),
-    ("[null, -1]", "token 1 is None"), ("[]", "is no list"), ("-3", "is no list"), ('["-1"]', "token 1 is '-1'"),
+    ("[-1, 0.5]", "the log-probability of token 2 is 0.5; expected a number of at most 0"),
+    ("[null, -1]", "token 1 is null"), ("[]", "is no list"), ("-3", "is no list"), ('["-1"]', "token 1 is '-1'"),
 ])
 def test_log_probabilities_that_are_none_are_refused(cell, says):
     with pytest.raises(InputError, match=f"f:1: item 'a': .*{says}"):
