@@ -14,6 +14,7 @@ from pydantic_core import ErrorDetails
 from registry.errors import InputError, ManifestError, suggest
 from registry.manifest.spec import Manifest, Significance, Submit
 
+_MAX_DOTS = 1000  # of a line: tomllib takes the square of the dots of a key in time and memory
 _KINDS = {dict: "a table", list: "a list"}
 _WANTED = {  # by what pydantic calls an error: what TOML calls that which is wanted
     "string_type": "text in quotes", "int_type": "a whole number", "int_from_float": "a whole number",
@@ -44,6 +45,9 @@ def read_manifest(content: bytes, path: str | Path) -> Manifest:
     except UnicodeDecodeError as error:
         line = content[:error.start].count(b"\n") + 1
         raise ManifestError(f"line {line} is not UTF-8; save the file as UTF-8", path=path) from None
+    for number, row in enumerate(text.split("\n"), 1):
+        if row.count(".") > _MAX_DOTS:
+            raise ManifestError(f"line {number} has more than {_MAX_DOTS} dots; break it", path=path)
     try:
         tables = tomllib.loads(text)
     except (ValueError, RecursionError) as error:

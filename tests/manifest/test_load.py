@@ -74,6 +74,7 @@ def test_options_are_merged_as_long_as_the_format_stays():
     ("manifest = 1", "manifest = true", "manifest", "not true"),
     ("manifest = 1", "manifest = 1.0", "manifest", "not 1.0"),
     ("[submission]", "[submission", "", "not TOML"),
+    ("[submission]", ".".join("a" * 1200) + " = 1", "", "has more than 1000 dots; break it"),
     ('system = "a"', 'system = "a"\nversion = 2', "submit[0].version", "expected text in quotes, not 2"),
     ('system = "a"', 'system = "a"\nlate = "yes"', "submit[0].late", "expected true or false, not 'yes'"),
     ('format = "labels"', 'format = "labels"\nfacets = "x"', "test_set[0].facets", "expected a list, not 'x'"),
