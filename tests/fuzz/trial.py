@@ -19,7 +19,7 @@ SECONDS = 20  # of processor time, for a file of some 32 KiB
 # bytes of memory, anyway, and by the size of all files that are read together, or by their lines where they are shorter
 # than 30 bytes (70 in the gold): each is an object, maybe with a set, and in the gold with attributes
 TIMES, PER_LINE, PER_GOLD_LINE, BESIDES = 10, 300, 700, 2**18
-TIMES_WIDE = 13  # with a character beyond U+FFFF, which makes four bytes of each in a line and in its copies
+TIMES_WIDE = 17  # with a character beyond U+FFFF, which makes four bytes of each in a line and in its copies
 
 # what is wrong with a whole file has no line
 _OF_FILES = re.compile(r"the file is empty|no |damaged gzip|unfolds to|.* where the gold has|.* in this file|"
