@@ -4,9 +4,8 @@ A sample is known by the digests of its document and target, which the harness w
 documents, so that it names another one where a task was run on a part of them or in another version. Scores of samples
 are taken where their mean is the score, and of perplexities the log-probabilities and lengths that they are made of;
 what the harness aggregates otherwise (corpus BLEU, F1) cannot be had from single numbers. The results of the whole run
-that stand beside them tell which these are, what the model is called and whether lower scores are better. They are
-found by their date: `results_DATE.json`, or `NAME_DATE.json` where `--output_path` was a file, so that the runs of
-several models may share a folder.
+that stand beside them (see `lm_eval_logs`) tell which these are, what the model is called and whether lower scores are
+better.
 """
 
 from __future__ import annotations
@@ -21,13 +20,12 @@ from typing import Any, ClassVar, Literal
 
 from registry.errors import InputError, suggest
 from registry.importers.base import Imported
-from registry.importers.files import Place, find_files, member, whole_json
-from registry.importers.scored import MEAN, Better, Collected, Measure, Run, ScoredImporter, number, standing_twice
+from registry.importers.files import Place, member
+from registry.importers.lm_eval_logs import Log, find_logs
+from registry.importers.scored import MEAN, Collected, Measure, Run, ScoredImporter, number, standing_twice
 from registry.readers import Document
 from registry.readers.json_lines import json_object
 
-_FILE = re.compile(r"samples_(?P<task>.+)_(?P<date>[^_]+)\.jsonl(\.gz)?")
-_RESULTS = re.compile(r".+_(?P<date>[^_]+)\.json(\.gz)?")
 _DIGEST = re.compile(r"[0-9a-f]{16,128}")
 _NO_METRIC = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics", "doc_hash",
               "prompt_hash", "target_hash"}
@@ -37,43 +35,6 @@ _OF_LIKELIHOODS = {"perplexity": _PERPLEXITY, "word_perplexity": _PERPLEXITY, "b
                    "bits_per_byte": _BITS}  # the harness's metrics of log-probabilities, by its names
 
 Samples = dict[str, tuple[Any, Place]]  # what a metric says of each item
-
-
-@dataclass(frozen=True)
-class _Log:
-    """The samples of one task, and the results of the whole run that stand beside them."""
-
-    path: Path
-    task: str
-    date: str
-    results: Any
-
-    @property
-    def model(self) -> str:
-        """The model's name, else that of the folder."""
-        return self.result("model_name", of=str) or self.path.absolute().parent.name
-
-    def result(self, *keys: str, of: type | tuple[type, ...]) -> Any:
-        """What the results say under nested keys; None where they say nothing of the kind."""
-        value = self.results
-        for key in keys:
-            value = value.get(key) if isinstance(value, dict) else None
-        return value if isinstance(value, of) else None
-
-    def score(self, metric: str, filter_: str) -> float | None:
-        """The score that the results give the task."""
-        return number(self.result("results", self.task, f"{metric},{filter_}", of=(int, float)))
-
-    @property
-    def filters(self) -> list[str]:
-        """The filters that the results have scores of, in the order of theirs."""
-        scores = self.result("results", self.task, of=dict) or {}
-        return list(dict.fromkeys(key.partition(",")[2] for key in scores if "," in key))
-
-    def better(self, metric: str) -> Better | None:
-        """Which scores the results call the better ones."""
-        higher = self.result("higher_is_better", self.task, metric, of=bool)
-        return None if higher is None else "higher" if higher else "lower"
 
 
 @dataclass(frozen=True, repr=False)
@@ -102,7 +63,7 @@ class LmEval(ScoredImporter):
         seen: set[str] = set()
         measures: dict[Measure, str] = {}
         passed_over: dict[str, str] = {}
-        logs, results = _logs(path)
+        logs, results = find_logs(path)
         for (task, model), files in self._chosen(logs, path).items():
             for run, log in enumerate(files, 1):
                 document = Document.load(log.path)
@@ -129,7 +90,7 @@ class LmEval(ScoredImporter):
         return collected.imported(path, self, digests | results, next(iter(measures)), tuple(
             f"{test_set!r} is passed over: it {why}" for test_set, why in passed_over.items()))
 
-    def _amiss(self, scores: Run | None, measure: Measure, metric: str, filter_: str, log: _Log) -> str | None:
+    def _amiss(self, scores: Run | None, measure: Measure, metric: str, filter_: str, log: Log) -> str | None:
         """Why a metric of a log is passed over; None if it is taken.
 
         Raises:
@@ -154,12 +115,12 @@ class LmEval(ScoredImporter):
                 raise InputError(f"no sample has {unknown[0]!r} of option {option!r}; {suggest(unknown[0], known)}",
                                  path=path)
 
-    def _chosen(self, logs: list[_Log], path: Path) -> dict[tuple[str, str], list[_Log]]:
+    def _chosen(self, logs: list[Log], path: Path) -> dict[tuple[str, str], list[Log]]:
         """The logs of every task and model, in the order of their dates, as far as they are wanted."""
         known = {log.task for log in logs}
         if unknown := [task for task in self.tasks if task not in known]:
             raise InputError(f"no samples of task {unknown[0]!r}; {suggest(unknown[0], known)}", path=path)
-        chosen: dict[tuple[str, str], list[_Log]] = defaultdict(list)
+        chosen: dict[tuple[str, str], list[Log]] = defaultdict(list)
         for log in logs:
             if not self.tasks or log.task in self.tasks:
                 chosen[log.task, log.model].append(log)
@@ -174,7 +135,7 @@ class LmEval(ScoredImporter):
             del files[:-1 if self.repeated == "latest" else 0]
         return chosen
 
-    def _samples(self, log: _Log, document: Document, seen: set[str]) -> dict[tuple[str, str], Samples]:
+    def _samples(self, log: Log, document: Document, seen: set[str]) -> dict[tuple[str, str], Samples]:
         """What every filter and metric says, by item; notes in `seen` which filters and metrics there are."""
         found: dict[tuple[str, str], Samples] = defaultdict(dict)
         for line, text in document.lines():
@@ -196,7 +157,7 @@ class LmEval(ScoredImporter):
                     samples[self._distinct(item, samples, entry, log, place)] = (entry[metric], place)
         return found
 
-    def _distinct(self, item: str, samples: Samples, entry: dict[str, Any], log: _Log, place: Place) -> str:
+    def _distinct(self, item: str, samples: Samples, entry: dict[str, Any], log: Log, place: Place) -> str:
         """The item, or where it stands already and that is allowed the item with a number."""
         if item not in samples:
             return item
@@ -208,34 +169,7 @@ class LmEval(ScoredImporter):
         return next(name for n in count(2) if (name := f"{item}#{n}") not in samples)
 
 
-def _logs(path: Path) -> tuple[list[_Log], dict[str, str]]:
-    """The logs at a path with their results, and the digests of those."""
-    logs: list[_Log] = []
-    beside: dict[Path, dict[str, Path]] = {}
-    read: dict[Path, tuple[Any, str]] = {}
-    for file in find_files(path, lambda name: _FILE.fullmatch(name) is not None,
-                           "samples_TASK_DATE.jsonl, which lm_eval --log_samples writes,"):
-        match = _FILE.fullmatch(file.name)
-        if match is None:
-            raise InputError("not called samples_TASK_DATE.jsonl, so that its task is unknown; name such a file, or "
-                             "the folder of all", path=file)
-        if file.parent not in beside:
-            beside[file.parent] = _results_in(file.parent)
-        results = beside[file.parent].get(match["date"])
-        if results is not None and results not in read:
-            document = Document.load(results)
-            read[results] = whole_json(document), document.digest
-        logs.append(_Log(file, match["task"], match["date"], None if results is None else read[results][0]))
-    return logs, {str(path): digest for path, (_, digest) in read.items()}
-
-
-def _results_in(folder: Path) -> dict[str, Path]:
-    """The results in a folder, by their dates."""
-    found = {match["date"]: file for file in sorted(folder.iterdir()) if (match := _RESULTS.fullmatch(file.name))}
-    return {date: file for date, file in found.items() if file.is_file() and not file.is_symlink()}
-
-
-def _filter(entry: dict[str, Any], log: _Log, place: Place) -> str:
+def _filter(entry: dict[str, Any], log: Log, place: Place) -> str:
     """The filter whose answer a sample scores.
 
     Raises:

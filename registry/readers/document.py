@@ -200,7 +200,7 @@ class Document:
                 if "bom" not in self.repair:
                     self.report(error)
                 content = content.removeprefix(mark)
-        if b"\r" in content[:-1] and b"\n" not in content:
+        if b"\n" not in content and content.find(b"\r", 0, -1) >= 0:
             raise self._unreadable("lines end with CR alone; save the file with LF", 1)
         return content
 

@@ -26,10 +26,8 @@ def draw_correlation(conducted: Conducted, path: Path) -> None:
         InputError: matplotlib is not there, or the path's ending says no form.
         StoreError: The file cannot be written.
     """
-    rows = conducted.finding.tables["pairs"]
-    write(path, (COLUMN, 2.6), lambda figure: _against(
-        figure, rows, ("p_adjusted", "p, paired"), ("p_independent", "p, as if independent"),
-        lambda row: "missed" if row["missed"] else "same decision"))
+    _draw_against(conducted, path, ("p_adjusted", "p, paired"), ("p_independent", "p, as if independent"),
+                  lambda row: "missed" if row["missed"] else "same decision")
 
 
 def draw_dependence(conducted: Conducted, path: Path) -> None:
@@ -39,10 +37,8 @@ def draw_dependence(conducted: Conducted, path: Path) -> None:
         InputError: matplotlib is not there, or the path's ending says no form.
         StoreError: The file cannot be written.
     """
-    rows = conducted.finding.tables["pairs"]
-    write(path, (COLUMN, 2.6), lambda figure: _against(
-        figure, rows, ("p_items", "p, by item"), ("p_clusters", "p, by cluster"),
-        lambda row: row["changes"] or "same decision"))
+    _draw_against(conducted, path, ("p_items", "p, by item"), ("p_clusters", "p, by cluster"),
+                  lambda row: row["changes"] or "same decision")
 
 
 def draw_replicability(conducted: Conducted, path: Path) -> None:
@@ -56,6 +52,12 @@ def draw_replicability(conducted: Conducted, path: Path) -> None:
     systems = len({row[side] for row in rows for side in ("better", "than")})
     side = min(6.6, max(COLUMN, 0.9 + 0.16 * systems))
     write(path, (side, side * 0.86), lambda figure: _claims(figure, rows))
+
+
+def _draw_against(conducted: Conducted, path: Path, x: tuple[str, str], y: tuple[str, str],
+                  decision: Callable[[Row], str]) -> None:
+    rows = conducted.finding.tables["pairs"]
+    write(path, (COLUMN, 2.6), lambda figure: _against(figure, rows, x, y, decision))
 
 
 def _against(figure: Figure, rows: list[Row], x: tuple[str, str], y: tuple[str, str],

@@ -70,9 +70,7 @@ class Asked:
             if len(found) > 1:
                 raise InputError(f"a figure shows one board, and {len(found)} are meant; choose by --test-set and "
                                  "--track")
-            if not self.dry_run:
-                draw(found[0], self.plot)
-            say(f"{'would be drawn' if self.dry_run else 'drawn'}: {self.plot}")
+            draw_found(draw, found[0], self.plot, dry_run=self.dry_run)
         for one in found:
             for warning in one.finding.warnings:
                 say(f"warning: {one.subject}: {warning}")
@@ -81,3 +79,10 @@ class Asked:
         elif self.dry_run:
             say("dry run: nothing was written")
         show([study_table(one, self.shown) for one in found], self.format_)
+
+
+def draw_found(draw: Callable[[Conducted, Path], None], found: Conducted, plot: Path, *, dry_run: bool) -> None:
+    """Draw a study into a file, unless nothing is to be written, and say so."""
+    if not dry_run:
+        draw(found, plot)
+    say(f"{'would be drawn' if dry_run else 'drawn'}: {plot}")

@@ -21,7 +21,7 @@ from registry.cli.options import (
     database,
     named_values,
 )
-from registry.cli.study.asked import Alpha, Asked, Plot, Resamples, Seed, Shown, Task, Unit
+from registry.cli.study.asked import Alpha, Asked, Plot, Resamples, Seed, Shown, Task, Unit, draw_found
 
 OptionalTask = Annotated[str | None, typer.Argument(metavar="[TASK]", help=(
     "A task's id; without one, rates are declared."))]
@@ -75,9 +75,7 @@ def power(
     declared = Declared(asked.items, tuple(rate or ()), deviation, correlation, 0.05 if alpha is None else alpha)
     found = Conducted(asked, "", "(declared)", declared.study(asked), "", made=True)
     if plot is not None:
-        if not dry_run:
-            draw_power(found, plot)
-        say(f"{'would be drawn' if dry_run else 'drawn'}: {plot}")
+        draw_found(draw_power, found, plot, dry_run=dry_run)
     show([study_table(found, shown)], format_)
 
 
