@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from registry.significance import Execution
 
 Workers = Annotated[int | None, typer.Option("--workers", envvar="REGISTRY_WORKERS", min=1, help=(
-    "Processes that score and threads that draw; as many as there are processors if none is given. Results are the "
-    "same bits."))]
+    "Processes that score and compare, and threads that draw; as many as there are processors if none is given. "
+    "Results are the same bits."))]
 Cluster = Annotated[str | None, typer.Option("--dask", envvar="REGISTRY_DASK", metavar="ADDRESS", help=(
     "A dask scheduler whose workers draw instead, such as tcp://host:8786; needs the extra dask."))]
 Memory = Annotated[str | None, typer.Option("--memory", envvar="REGISTRY_MEMORY", metavar="SIZE", help=(
@@ -27,7 +27,7 @@ def execution(workers: int | None, cluster: str | None, memory: str | None) -> E
     """Who computes: threads or a cluster, with how much memory, and a bar that tells how far it is."""
     from registry.significance import Execution
 
-    return Execution(workers, cluster, size_in_bytes(memory or "2G", "--memory"), progress)
+    return Execution(workers, cluster, size_in_bytes(memory or "2G", "--memory"), progress, processes=True)
 
 
 def progress(done: int, of: int) -> None:

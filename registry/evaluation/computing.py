@@ -7,25 +7,20 @@ statistics were taken, so memory does not grow with the number of submissions.
 
 from __future__ import annotations
 
-import multiprocessing
-import os
-import signal
-import sys
-import threading
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import Future
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection
 
-from registry.errors import InputError, RegistryError
+from registry.errors import InputError
 from registry.evaluation.readings import Readings, aligned_runs, stored_submission
 from registry.families import to_lattice
 from registry.items import Answer, Item
 from registry.metrics import METRICS, Metric
+from registry.processes import processes
 from registry.readers import READERS, Document, Reader
 from registry.significance.execution import ahead
 from registry.store import catalog, models, sources
@@ -107,23 +102,13 @@ def _exact(metric: Metric, items: Sequence[Item], answers: Sequence[Answer | Non
 
 def _in_processes(connection: Connection, items: list[Item], wanted: Sequence[Wanted],
                   workers: int) -> Iterator[Computed]:
-    # never a copy of this process: the database's threads would not be in it, but their locks
-    context = multiprocessing.get_context("forkserver" if sys.platform != "win32" else "spawn")
-    context.set_forkserver_preload([__name__])
-    pool = ProcessPoolExecutor(workers, context, _begin, (items,))
-
     def submit(one: Wanted) -> Future[Computed]:
         submission = catalog.get(connection, models.submission, submission_id=one.scoring.submission_id)
         reader, documents = stored_submission(connection, submission)
         return pool.submit(_work, repr(reader), documents, one.scoring.missing, tuple(map(repr, one.metrics)))
 
-    try:
+    with processes(workers, _begin, items) as pool:
         yield from ahead(submit, wanted, workers)
-    except BrokenProcessPool:
-        raise RegistryError("a process that computed scores was ended by the system, most likely for want of memory; "
-                            "--workers 1 takes the least") from None
-    finally:
-        pool.shutdown(cancel_futures=True)
 
 
 _gold: list[Item] = []  # of a process that computes: what it was given at its start
@@ -131,15 +116,6 @@ _gold: list[Item] = []  # of a process that computes: what it was given at its s
 
 def _begin(items: list[Item]) -> None:
     _gold[:] = items
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # an interrupt is for the process that asks
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-
-
-def _end_with_parent() -> None:
-    parent = multiprocessing.parent_process()
-    assert parent is not None
-    parent.join()
-    os._exit(1)
 
 
 def _work(reader_name: str, documents: tuple[Document, ...], missing: str, metrics: tuple[str, ...]) -> Computed:

@@ -24,13 +24,13 @@ from registry.significance.draws import resampled_sums
 from registry.significance.extremes import monte_carlo_tail, monte_carlo_tails
 from registry.significance.ideal import MOST_UNDEFINED, ideal_tail, may_be_ideal
 from registry.significance.matrix import Floats, StatisticMatrix
-from registry.significance.recentred import Recentred, Resampled, recentred, tolerance
+from registry.significance.recentred import Recentred, recentred, tolerance
 from registry.significance.runs import crossed_scores, unfit_runs
 from registry.significance.studentized import bootstrap_t
 
 Number = TypeVar("Number", np.int16, np.float64)
+Task = TypeVar("Task")
 
-_TASKS = 16  # into which all pairs are divided, at most
 _LONG = 2**18  # resamples from which on threads help: with fewer they wait for each other's interpreter lock
 
 
@@ -108,7 +108,7 @@ def why_fixed(matrix: StatisticMatrix) -> str | None:
     return "one unit cannot be resampled" if matrix.strata is None else "strata of one unit each cannot be resampled"
 
 
-def _drawn(pairs: Sequence[Observed], test: Callable[[Sequence[Observed], Resampled, Settings], list[Tail]],
+def _drawn(pairs: Sequence[Observed], test: Callable[[Sequence[Observed], Floats, Settings], list[Tail]],
            settings: Settings) -> list[Tail]:
     """Test pairs by the scores of their systems in the resamples, [systems, resamples], which all of them share."""
     if not pairs:
@@ -119,18 +119,9 @@ def _drawn(pairs: Sequence[Observed], test: Callable[[Sequence[Observed], Resamp
         some, place = matrix.of_systems(chosen), {system: n for n, system in enumerate(chosen)}
         return _drawn([replace(o, matrix=some, pair=(place[o.pair[0]], place[o.pair[1]])) for o in pairs], test,
                       settings)
-    scores = resampled_scores(matrix, settings).T
-    memory = settings.execution.memory
-    resampled = Resampled.of(scores, matrix.observed, _room(scores.shape, memory // 4, np.int16))
     order = sorted(pairs, key=lambda o: o.pair)
-    many = -(-len(pairs) // _TASKS)
-    groups = [order[at:at + many] for at in range(0, len(pairs), many)]
-    here = settings.execution.here
-    if settings.resamples < _LONG:
-        here = replace(here, workers=1)
-    tested = here.map(lambda group: test(group, resampled, settings), groups)
-    found = {o.pair: tail for group, tails in zip(groups, tested, strict=True)
-             for o, tail in zip(group, tails, strict=True)}
+    found = {o.pair: tail for o, tail in zip(order, test(order, resampled_scores(matrix, settings).T, settings),
+                                             strict=True)}
     return [found[o.pair] for o in pairs]
 
 
@@ -162,12 +153,14 @@ def _room(shape: tuple[int, int], most: int, dtype: type[Number]) -> NDArray[Num
         return np.memmap(file, dtype=dtype, mode="w+", shape=shape)
 
 
-def _recentred(pairs: Sequence[Observed], resampled: Resampled, settings: Settings) -> list[Tail]:
-    """Test some pairs; undefined resamples count as extreme."""
+def _recentred(pairs: Sequence[Observed], scores: Floats, settings: Settings) -> list[Tail]:
+    """Test pairs; undefined resamples count as extreme."""
     rank = _rank(settings) if settings.interval == "dual" else 0
-    found = recentred(pairs, resampled, settings.alternative, rank)
+    rounded = _room(scores.shape, settings.execution.memory // 4, np.int16)
+    found = recentred(pairs, scores, rounded, settings.alternative, rank, settings.execution)
     tails = monte_carlo_tails([of.extremes for of in found], settings.resamples)
-    return [_with_interval(*told, resampled.scores, settings) for told in zip(tails, pairs, found, strict=True)]
+    return _each(lambda told: _with_interval(*told, scores, settings), list(zip(tails, pairs, found, strict=True)),
+                 settings)
 
 
 def _with_interval(tail: Tail, o: Observed, found: Recentred, scores: Floats, settings: Settings) -> Tail:
@@ -186,23 +179,27 @@ def _with_interval(tail: Tail, o: Observed, found: Recentred, scores: Floats, se
     return replace(tail, ci_low=low, ci_high=high)
 
 
-def _berg_kirkpatrick(pairs: Sequence[Observed], resampled: Resampled, settings: Settings) -> list[Tail]:  # noqa: ARG001
+def _berg_kirkpatrick(pairs: Sequence[Observed], scores: Floats, settings: Settings) -> list[Tail]:
     """Count the resamples in which the better system's gain is more than twice what was observed."""
-    tails = []
-    for o in pairs:
-        a, b = (resampled.scores[system] for system in o.pair)
-        gains = math.copysign(1, o.difference) * o.matrix.gain(a, b)
+    def count(o: Observed) -> Tail:
         if not o.difference:
-            tails.append(Tail(0.0, "monte-carlo", resamples=len(a), note="there is no gain to test"))
-            continue
+            return Tail(0.0, "monte-carlo", resamples=settings.resamples, note="there is no gain to test")
+        gains = math.copysign(1, o.difference) * o.matrix.gain(*(scores[system] for system in o.pair))
         if not (np.abs(gains - abs(o.difference)) > tolerance(o)).any():
-            tails.append(Tail(math.nan, "monte-carlo", resamples=len(a),
-                              note="the difference is the same in every resample"))
-            continue
+            return Tail(math.nan, "monte-carlo", resamples=settings.resamples,
+                        note="the difference is the same in every resample")
         s = int(np.count_nonzero(gains > 2 * abs(o.difference) + tolerance(o)))  # undefined ones are not
-        tails.append(replace(monte_carlo_tail(s, len(a)), p=s / len(a), log_p=math.log(s / len(a)) if s else -math.inf,
-                             note="s / b, one-sided in the direction of the gain"))
-    return tails
+        p = s / settings.resamples
+        return replace(monte_carlo_tail(s, settings.resamples), p=p, log_p=math.log(p) if s else -math.inf,
+                       note="s / b, one-sided in the direction of the gain")
+
+    return _each(count, pairs, settings)
+
+
+def _each(work: Callable[[Task], Tail], tasks: Sequence[Task], settings: Settings) -> list[Tail]:
+    """Work pair by pair, on threads where the resamples of one are enough for them."""
+    here = settings.execution.here
+    return list((here if settings.resamples >= _LONG else replace(here, workers=1)).map(work, tasks))
 
 
 def _studentized_tail(drawn: Floats, difference: float, error: float, settings: Settings) -> Tail:

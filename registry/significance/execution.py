@@ -30,12 +30,15 @@ class Execution:
         cluster: The address of a dask scheduler that blocks are sent to; None: this process works.
         memory: Bytes that draws and their scores may take; scores beyond it lie in a temporary file.
         progress: Called with the blocks that are done and all of them.
+        processes: Whether as many processes may look at pairs; their start imports the main module again, which must
+            then do nothing.
     """
 
     workers: int | None = None
     cluster: str | None = None
     memory: int = 2**31
     progress: Callable[[int, int], None] | None = None
+    processes: bool = False
 
     @property
     def threads(self) -> int:

@@ -16,7 +16,7 @@ RESAMPLES = 1_000_000
 def run():
     """All 465 pairs of 31 systems."""
     pairs = list(itertools.combinations(range(bleu.SYSTEMS), 2))
-    settings = Settings(resamples=RESAMPLES, seed=1)
+    settings = Settings(resamples=RESAMPLES, seed=1, execution=Execution(processes=True))  # as the commands do
     statistics = bleu.matrix().statistics
     flat = np.unique(statistics.reshape(bleu.SEGMENTS, -1), axis=1).astype(np.float32)
     counts = np.random.default_rng(0).integers(0, 4, (256, bleu.SEGMENTS)).astype(np.float32)

@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 
 from registry.metrics import BLEU
-from registry.significance import Bootstrap, Settings, StatisticMatrix
+from registry.significance import Bootstrap, Execution, Settings, StatisticMatrix
 from registry.significance.bootstrap import resampled_scores
 from tests.benchmarks.figures import Figure, seconds
 
@@ -26,7 +26,7 @@ def _cost(name, items, systems, resamples):
     correct = rng.binomial(total, np.array([0.7, 0.5, 0.35, 0.25]))
     statistics = np.concatenate([total[..., :1], total[..., :1] + 1, correct, total], axis=-1).astype(float)
     matrix = StatisticMatrix(statistics, BLEU().score)
-    settings = Settings(resamples=resamples)
+    settings = Settings(resamples=resamples, execution=Execution(processes=True))  # as the commands do
     drawing = seconds(resampled_scores, matrix, settings)
     pairs = list(itertools.combinations(range(systems), 2))
     testing = seconds(Bootstrap().run, matrix, pairs, settings)  # the matrix keeps its resampled scores

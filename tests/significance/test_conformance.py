@@ -19,6 +19,7 @@ from registry.significance import (
     Permutation,
     Settings,
     StatisticMatrix,
+    screening,
 )
 from registry.significance.draws import BLOCK
 from registry.significance.lattice import log_sign_tail
@@ -165,6 +166,15 @@ def test_threads_and_memory_change_no_bit():
     expected = drawn_results(fresh(), Execution(workers=1))
     assert drawn_results(fresh(), Execution(workers=2)) == expected
     assert drawn_results(fresh(), Execution(workers=2, memory=1)) == expected
+
+
+def test_processes_change_no_bit(monkeypatch):
+    """They look at the pairs, part by part."""
+    monkeypatch.setattr(screening, "ENOUGH", 0)
+    monkeypatch.setattr(screening, "_AT_ONCE", 1500)
+    expected = drawn_results(fresh(), Execution(workers=1, processes=True))
+    monkeypatch.setattr(screening, "_answer", None)  # not here
+    assert drawn_results(fresh(), Execution(workers=2, processes=True)) == expected
 
 
 def test_a_dask_cluster_changes_no_bit():

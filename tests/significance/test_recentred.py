@@ -2,12 +2,14 @@
 
 import itertools
 import math
+import os
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from registry.significance import recentred
+from registry.errors import RegistryError
+from registry.significance import Execution, recentred, screening
 from registry.significance.base import Observed
 from tests.significance.test_permutation import matrix
 
@@ -40,6 +42,10 @@ def scores(kind):
     return np.ascontiguousarray(drawn.T)
 
 
+def look(pairs, drawn, alternative, rank, **execution):
+    return recentred.recentred(pairs, drawn, np.empty(drawn.shape, np.int16), alternative, rank, Execution(**execution))
+
+
 @pytest.mark.parametrize("rank", [0, 1, 2, 150, 1500, RESAMPLES])
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 @pytest.mark.parametrize("kind", ["continuous", "tied", "sorted", "undefined", "constant", "far", "copies", "close",
@@ -51,10 +57,9 @@ def test_agrees_with_a_sort(kind, lower_is_better, alternative, rank, monkeypatc
     m = replace(m, lower_is_better=lower_is_better, score=lambda sums: scale * sums[..., 0] / sums[..., 1])
     drawn = scores(kind)
     pairs = Observed.of(m, list(itertools.permutations(range(3), 2)))
-    resampled = recentred.Resampled.of(drawn, m.observed, np.empty(drawn.shape, np.int16))
     for telling in (10, 1000, RESAMPLES):
-        monkeypatch.setattr(recentred, "_TELLING", telling)
-        for o, found in zip(pairs, recentred.recentred(pairs, resampled, alternative, rank), strict=True):
+        monkeypatch.setattr(screening, "_TELLING", telling)
+        for o, found in zip(pairs, look(pairs, drawn, alternative, rank), strict=True):
             moved = m.gain(drawn[o.pair[0]], drawn[o.pair[1]]) - o.difference
             turn = {"two-sided": abs, "greater": lambda x: x, "less": lambda x: -x}[alternative]
             reached = np.sort(np.where(np.isnan(moved), math.inf, turn(moved)))
@@ -69,6 +74,30 @@ def test_sorts_only_what_steps_do_not_tell(kind, monkeypatch):
     m = matrix([[[5, 10], [4, 10], [3, 10]]] * 2)
     drawn = scores(kind)
     pairs = Observed.of(m, [(0, 1), (0, 2)])
-    resampled = recentred.Resampled.of(drawn, m.observed, np.empty(drawn.shape, np.int16))
     monkeypatch.setattr(recentred, "_plainly", None)
-    assert len(recentred.recentred(pairs, resampled, "two-sided", 150)) == 2
+    assert len(look(pairs, drawn, "two-sided", 150)) == 2
+
+
+def test_small_work_and_programs_that_do_not_allow_it_start_no_process(monkeypatch):
+    m = matrix([[[5, 10], [4, 10], [3, 10]]] * 2)
+    pairs, drawn = Observed.of(m, [(0, 1), (0, 2)]), scores("continuous")
+    monkeypatch.setattr(screening, "processes", None)
+    monkeypatch.setattr(screening, "_AT_ONCE", RESAMPLES)
+    assert len(look(pairs, drawn, "two-sided", 150, workers=2, processes=True)) == 2
+    monkeypatch.setattr(screening, "ENOUGH", 0)
+    assert len(look(pairs, drawn, "two-sided", 150, workers=2)) == 2
+    assert len(look(pairs, drawn, "two-sided", 150, workers=2, processes=True, memory=1)) == 2
+
+
+def test_a_process_that_is_ended_from_outside_is_told(monkeypatch):
+    m = matrix([[[5, 10], [4, 10], [3, 10]]] * 2)
+    pairs, drawn = Observed.of(m, [(0, 1), (0, 2)]), scores("continuous")
+    monkeypatch.setattr(screening, "_AT_ONCE", RESAMPLES)
+    monkeypatch.setattr(screening, "ENOUGH", 0)
+    monkeypatch.setattr(screening, "_work", end)
+    with pytest.raises(RegistryError, match="ended by the system"):
+        look(pairs, drawn, "two-sided", 150, workers=2, processes=True)
+
+
+def end(*_):
+    os._exit(1)
