@@ -106,6 +106,9 @@ def resolve(manifest: Manifest, path: Path, folder: Path | None = None) -> Resol
                 known = [*reader.offers(), *(reference.name for reference in test_set.references)]
                 for name in metric.needs():
                     if name not in known and test_set.gold is not None:
+                        if getattr(reader, name, "") is None:  # the reader's option by that name, which is not set
+                            raise InputError(f"{metric!r} needs the {name} of test set {test_set.name!r}: set its "
+                                             f"options = {{ {name} = \"COLUMN\" }}")
                         what = "reference" if reader.takes_more_files else "column"
                         raise UnknownNameError(f"{what} of test set {test_set.name}", name, known)
             metrics[spec.id] = metric

@@ -96,7 +96,8 @@ def test_perplexity_is_resampled_from_sums(registry, tmp_path):
 
 
 @pytest.mark.parametrize(("test_set", "metric", "says"), [
-    ('format = "scores"', 'name = "MAE"', "metric[0]: unknown column of test set test 'gold'; none is known"),
+    ('format = "scores"', 'name = "MAE"',
+     """metric[0]: MAE needs the gold of test set 'test': set its options = { gold = "COLUMN" }"""),
     ('format = "scores"', 'name = "Accuracy"', "Accuracy compares labels, but reader 'scores' of test set 'test'"),
     ('format = "statistics"\noptions = { statistics = "tp" }', 'name = "Formula"\noptions = { formula = "tp/n" }',
      "metric[0]: unknown column of test set test 'n'; known: tp"),
