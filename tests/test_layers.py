@@ -11,7 +11,7 @@ PACKAGE = Path(__file__).resolve().parent.parent / "registry"
 FLOORS = {
     "cli": 8, "reports": 7, "api": 7, "studies": 6, "evaluation": 5, "importers": 5, "readers": 4, "metrics": 4,
     "significance": 4, "store": 4, "manifest": 3, "items": 2, "treebank": 2, "families": 2, "provenance": 2,
-    "processes": 2, "values": 1, "identity": 1, "errors": 1,
+    "processes": 2, "scratch": 2, "values": 1, "identity": 1, "errors": 1,
 }
 HEAVY = ("numpy", "scipy", "duckdb", "sqlalchemy", "alembic", "jinja2", "pydantic", "sacrebleu")
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from tempfile import TemporaryFile
 from typing import ClassVar, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from registry.families import FAMILIES
+from registry.scratch import scratch
 from registry.significance import studentized
 from registry.significance.base import Alternative, Observed, PairTest, Settings, Tail, extremity
 from registry.significance.correlated import PairMatrix, resampled_correlations
@@ -147,10 +147,11 @@ def resampled_scores(matrix: StatisticMatrix, settings: Settings) -> Floats:
 
 
 def _room(shape: tuple[int, int], most: int, dtype: type[Number]) -> NDArray[Number]:
-    if math.prod(shape) * np.dtype(dtype).itemsize <= most:
+    size = math.prod(shape) * np.dtype(dtype).itemsize
+    if size <= most:
         return np.empty(shape, dtype)
-    with TemporaryFile() as file:  # the mapping keeps it until the array is gone
-        return np.memmap(file, dtype=dtype, mode="w+", shape=shape)
+    with scratch(size, "give more --memory") as file:
+        return np.memmap(file, dtype=dtype, mode="r+", shape=shape)
 
 
 def _recentred(pairs: Sequence[Observed], scores: Floats, settings: Settings) -> list[Tail]:

@@ -8,14 +8,17 @@ processor's cache, which the float64 scores do not. Only numbers go in and come 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from multiprocessing.heap import Arena
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from registry.processes import CONTEXT, processes
+from registry.processes import processes
+from registry.scratch import scratch
 from registry.significance.execution import Execution, ahead
 
 Shorts = NDArray[np.int16]
@@ -97,19 +100,21 @@ def screened(rounded: Shorts, question: Question, execution: Execution) -> Itera
     """
     parts = question.parts(rounded.shape[1])
     workers = min(execution.threads, len(parts)) if execution.processes else 1
-    if workers < 2 or len(question.pairs) * rounded.shape[1] < ENOUGH or rounded.nbytes > execution.memory // 4:
+    many = len(question.pairs) * rounded.shape[1] >= ENOUGH and rounded.nbytes <= execution.memory // 4
+    if workers < 2 or not many or sys.platform == "win32":  # whose processes cannot be given a file without a name
         yield from (_answer(rounded, part) for part in parts)
         return
-    memory = CONTEXT.RawArray("h", rounded.size)
-    _shared(memory, rounded.shape)[:] = rounded
-    with processes(workers, _begin, memory, rounded.shape) as pool:
-        yield from ahead(lambda part: pool.submit(_work, part), parts, 2 * workers)
+    with scratch(rounded.nbytes, "give --workers 1") as file:
+        memory = Arena(rounded.nbytes, file.fileno())
+        _shared(memory, rounded.shape)[:] = rounded
+        with processes(workers, _begin, memory, rounded.shape) as pool:
+            yield from ahead(lambda part: pool.submit(_work, part), parts, 2 * workers)
 
 
 _given: list[Shorts] = []  # of a process that screens: what it was given at its start
 
 
-def _begin(memory: Any, shape: tuple[int, int]) -> None:
+def _begin(memory: Arena, shape: tuple[int, int]) -> None:
     _given[:] = [_shared(memory, shape)]
 
 
@@ -117,8 +122,8 @@ def _work(part: Question) -> Screened:
     return _answer(_given[0], part)
 
 
-def _shared(memory: Any, shape: tuple[int, int]) -> Shorts:
-    return np.frombuffer(memory, np.int16).reshape(shape)
+def _shared(memory: Arena, shape: tuple[int, int]) -> Shorts:
+    return np.frombuffer(memory.buffer, np.int16).reshape(shape)
 
 
 def _answer(rounded: Shorts, question: Question) -> Screened:
