@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import multiprocessing
+import multiprocessing.util
 import os
+import shutil
 import signal
 import sys
 import threading
@@ -26,13 +28,18 @@ def processes(workers: int, begin: Callable[..., None], *given: Any) -> Iterator
     Args:
         workers: The most of them.
         begin: What each of them calls first, a function of a module.
-        given: Its arguments, which are pickled, or memory that `CONTEXT` shares.
+        given: Its arguments, which are pickled, or memory that processes share.
 
     Raises:
-        RegistryError: One was ended by the system.
+        RegistryError: None can be started, or one was ended by the system.
     """
-    CONTEXT.set_forkserver_preload([begin.__module__])
-    pool = ProcessPoolExecutor(workers, CONTEXT, _begin, (begin, given))
+    try:
+        if sys.platform != "win32":
+            _start_server(begin.__module__)
+        given = (multiprocessing.util.get_temp_dir(), begin, given)
+        pool = ProcessPoolExecutor(workers, CONTEXT, _begin, given)
+    except OSError as error:  # no room for a socket's name or for semaphores
+        raise RegistryError(f"no other process can be started: {error}; --workers 1 needs none") from None
     try:
         yield pool
     except BrokenProcessPool:
@@ -42,14 +49,37 @@ def processes(workers: int, begin: Callable[..., None], *given: Any) -> Iterator
         pool.shutdown(cancel_futures=True)
 
 
-def _begin(begin: Callable[..., None], given: tuple[Any, ...]) -> None:
+def _start_server(module: str) -> None:
+    """Start what starts processes: it imports nothing from the current folder, and lives until this process ends.
+
+    An interpreter that is started to run a command looks there first: among submissions may be a `random.py`. Where a
+    terminal is closed, all processes are told; whoever keeps the names of semaphores must outlive this one.
+    """
+    from multiprocessing import forkserver
+
+    CONTEXT.set_forkserver_preload([module])
+    before = os.environ.get("PYTHONSAFEPATH")
+    os.environ["PYTHONSAFEPATH"] = "1"
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        del os.environ["PYTHONSAFEPATH"]
+        if before is not None:
+            os.environ["PYTHONSAFEPATH"] = before
+
+
+def _begin(folder: str, begin: Callable[..., None], given: tuple[Any, ...]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=_end_with_parent, args=(folder,), daemon=True).start()
     begin(*given)
 
 
-def _end_with_parent() -> None:
+def _end_with_parent(folder: str) -> None:
+    """End the process with the one that started it, and remove the folder that this one, if it was killed, left."""
     parent = multiprocessing.parent_process()
     assert parent is not None
     parent.join()
+    shutil.rmtree(folder, ignore_errors=True)
     os._exit(1)
