@@ -191,7 +191,7 @@ class _Room:
         tail = np.partition(sample.astype(np.int32), first)[first:]  # 32 bits are sorted fastest
         tail.sort()
         guess = int(tail[min(max(n - round(n * share), 0), n - 1) - first])
-        per_rank = float(tail[last - first] - tail[0]) / ((last - first) * size / n)
+        per_rank = float(tail[last - first] - tail[0]) / (max(1, last - first) * size / n)  # of one resample: 0
         above = self._above(guess)
         off = (above - self.rank) * per_rank
         spare = abs(off) / 2 + 3 * math.sqrt(abs(above - self.rank)) * per_rank + 2 * near + 2

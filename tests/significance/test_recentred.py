@@ -69,6 +69,21 @@ def test_agrees_with_a_sort(kind, lower_is_better, alternative, rank, monkeypatc
             assert found.reach == (reached[-rank] if rank else math.inf)
 
 
+@pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
+def test_a_few_resamples(alternative):
+    """Also a single one, whose value has the rank 1."""
+    m = matrix([[[5, 10], [4, 10], [3, 10]]] * 2)
+    pairs = Observed.of(m, list(itertools.permutations(range(3), 2)))
+    turn = {"two-sided": abs, "greater": lambda x: x, "less": lambda x: -x}[alternative]
+    for resamples in range(1, 6):
+        drawn = np.ascontiguousarray(scores("continuous")[:, :resamples])
+        for rank in range(1, resamples + 1):
+            for o, found in zip(pairs, look(pairs, drawn, alternative, rank), strict=True):
+                reached = sorted(turn(drawn[o.pair[0]] - drawn[o.pair[1]] - o.difference))
+                assert found.extremes == sum(r >= turn(o.difference) - recentred.tolerance(o) for r in reached)
+                assert found.reach == reached[-rank]
+
+
 @pytest.mark.parametrize("kind", ["continuous", "copies"])
 def test_sorts_only_what_steps_do_not_tell(kind, monkeypatch):
     m = matrix([[[5, 10], [4, 10], [3, 10]]] * 2)

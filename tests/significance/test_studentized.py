@@ -156,3 +156,20 @@ def test_no_error_to_divide_by():
     assert run(matrix(constant)).p_value == 2**-19
     (swapped,) = Permutation(studentized=True).run(matrix(constant), [(0, 1)], Settings(resamples=200))
     assert swapped.p_value == 1 / 201
+
+
+@pytest.mark.parametrize("shares", [((2, 3), (1, 10)), ((2, 3), (7, 11)), ((7, 11), (1, 3))])
+def test_no_error_where_rounding_leaves_some(shares):
+    """Every unit has its system's score, 2/3 say, which no float is: the error is 0 on paper."""
+    for n in (3, 30, 100):
+        constant = matrix([[[k * over, k * under] for over, under in shares] for k in range(1, n + 1)])
+        (found,) = Bootstrap("studentized").run(constant, [(0, 1)], Settings(resamples=200))
+        assert math.isnan(found.p_value)
+        assert "same in every unit" in found.note
+
+
+def test_resamples_of_one_unit_have_no_error():
+    """Of two units every other resample takes one twice: infinitely many errors away, on both sides of 0."""
+    for units in ([[[2, 17], [1, 11]], [[2, 6], [10, 9]]], [[[13, 11], [5, 7]], [[14, 12], [10, 7]]]):
+        (found,) = Bootstrap("studentized").run(matrix(units), [(0, 1)], Settings(resamples=200))
+        assert (found.ci_low, found.ci_high) == (-math.inf, math.inf)
