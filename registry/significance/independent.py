@@ -17,12 +17,12 @@ import numpy as np
 from registry.significance.base import Alternative, Observed, PairTest, Settings, Tail, extremity
 from registry.significance.matrix import Floats, StatisticMatrix
 from registry.significance.normal import log_normal_p, log_t_p
-from registry.significance.units import midranks, unit_scores
+from registry.significance.units import ROUNDING, midranks, unit_scores
 
 
 def correlation(x: Floats, y: Floats) -> float:
     """r12 of Yeh 2000, section 2.1: how two systems' scores go together over units; nan where either never changes."""
-    x, y = x - x.mean(), y - y.mean()
+    x, y = (_deviations(scores, scores) for scores in (x, y))
     spread = math.sqrt(float(x @ x) * float(y @ y))
     return float(x @ y) / spread if spread else math.nan
 
@@ -33,8 +33,16 @@ def understatement(x: Floats, y: Floats) -> float:
     s_d-ind / s_d = sqrt((s1^2 + s2^2) / (s1^2 + s2^2 - 2 r12 s1 s2)); 1 / sqrt(1 - r12) where s1 = s2 (Yeh 2000,
     section 2.1, equation 2). Infinite where the difference is constant.
     """
-    together, apart = float(np.var(x - y)), float(np.var(x) + np.var(y))
+    of_x, of_y, of_both = _deviations(x, x), _deviations(y, y), _deviations(x - y, np.concatenate([x, y]))
+    together, apart = float(of_both @ of_both), float(of_x @ of_x) + float(of_y @ of_y)
     return math.sqrt(apart / together) if together else math.inf
+
+
+def _deviations(values: Floats, scores: Floats) -> Floats:
+    """How far values, made of the scores, are from their mean: not at all where they differ by rounding alone."""
+    if np.ptp(values) <= ROUNDING * np.abs(scores).max():
+        return np.zeros_like(values)
+    return np.asarray(values - values.mean())
 
 
 @dataclass(frozen=True, repr=False)
@@ -76,7 +84,8 @@ class TwoSampleT(IndependentTest):
     def tail(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:
         """Compare the difference of means with its standard error under independence."""
         n, m = len(a), len(b)
-        spread = (n * a.var() + m * b.var()) / (n + m - 2) if min(n, m) > 1 else 0.0
+        apart = [_deviations(scores, scores) for scores in (a, b)] if min(n, m) > 1 else []
+        spread = sum(float(d @ d) for d in apart) / max(1, n + m - 2)
         if not spread:
             return Tail(math.nan, "asymptotic", note="no variance within either system")
         t = float(o.matrix.gain(a.mean(), b.mean())) / math.sqrt(spread * (1 / n + 1 / m))

@@ -126,3 +126,15 @@ def test_proportions_are_asked_for():
     nothing = matrix([[[0, 1], [0, 2]], [[0, 2], [0, 1]]])
     (found,) = ChiSquared().run(nothing, [(0, 1)], Settings())
     assert found.p_value == 1
+
+
+@pytest.mark.parametrize("n", [3, 7, 10, 30])
+def test_scores_that_never_change_have_neither_variance_nor_correlation(n):
+    """The mean of n times 2/3 is not 2/3 in floats, and what it is off by is no variance."""
+    (found,) = TwoSampleT().run(matrix([[[2, 3], [1, 10]]] * n), [(0, 1)], Settings())
+    assert math.isnan(found.p_value)
+    assert found.note == "assumes independent results; no variance within either system"
+    always, rising = np.full(n, 2 / 3), np.arange(n) / n
+    assert math.isnan(correlation(always, rising))
+    assert math.isnan(correlation(rising, np.full(n, 0.1)))
+    assert understatement(rising, rising + 0.1) == math.inf
