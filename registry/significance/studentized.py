@@ -27,7 +27,7 @@ from registry.significance.draws import resampled_sums, swapped_sums
 from registry.significance.matrix import Floats
 
 TOLERANCE = 1e-9  # relative to the statistic: closer ones may be one and the same, rounded in two ways
-_ROUNDING = 1e-13  # of a squared error that is 0, relative to the squares that it is the rest of
+_ROUNDING = 2.0**-53  # of each of the terms that a squared error that is 0 is made of, relative to their sum
 _OWN, _CROSS = 5, 4  # columns of a system (n, d, n^2, n d, d^2) and of a pair (n_a n_b, n_a d_b, d_a n_b, d_a d_b)
 
 
@@ -104,7 +104,7 @@ class Studentized:
             products = sum(2 * q * s[..., 3] / s[..., 1] ** 2 for s, q in ((a, f), (b, g)))
             both = cross[..., 0] - g * cross[..., 1] - f * cross[..., 2] + f * g * cross[..., 3]
             squared = squares - products - 2 * both / (a[..., 1] * b[..., 1])
-            squared = np.where(squared < _ROUNDING * squares, 0.0, squared)
+            squared = np.where(squared < (len(self.columns) + 8) * _ROUNDING * squares, 0.0, squared)
             return self.scale * (f - g), abs(self.scale) * np.sqrt(squared)
 
 

@@ -173,3 +173,10 @@ def test_resamples_of_one_unit_have_no_error():
     for units in ([[[2, 17], [1, 11]], [[2, 6], [10, 9]]], [[[13, 11], [5, 7]], [[14, 12], [10, 7]]]):
         (found,) = Bootstrap("studentized").run(matrix(units), [(0, 1)], Settings(resamples=200))
         assert (found.ci_low, found.ci_high) == (-math.inf, math.inf)
+
+
+def test_no_error_where_the_rounding_of_many_units_adds_up():
+    fractions = np.round(np.array([49.7, 11.3]) * 2**30) / 2**30  # whose squares floats do not hold
+    units = np.stack([np.broadcast_to(fractions, (40_000, 2)), np.ones((40_000, 2))], axis=-1)
+    (found,) = Bootstrap("studentized").run(matrix(units), [(0, 1)], Settings(resamples=100))
+    assert math.isnan(found.p_value)
