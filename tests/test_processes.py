@@ -5,6 +5,8 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -27,17 +29,23 @@ if __name__ == "__main__":
 
 
 @pytest.fixture
-def program(tmp_path):
+def temporary():
+    """A folder for temporary files with a short name, as sockets want it."""
+    with TemporaryDirectory() as folder:
+        yield Path(folder)
+
+
+@pytest.fixture
+def program(tmp_path, temporary):
     """Start a program that has another process work for a minute, in a folder of its own."""
     (tmp_path / "program.py").write_text(PROGRAM)
-    for name in ("here", "temporary"):
-        (tmp_path / name).mkdir()
+    (tmp_path / "here").mkdir()
     started = []
 
     def start(**environment):
         started.append(subprocess.Popen(
             [sys.executable, tmp_path / "program.py"], cwd=tmp_path / "here", stdout=subprocess.PIPE, text=True,
-            env={**os.environ, "TMPDIR": str(tmp_path / "temporary"), **environment}, start_new_session=True))
+            env={**os.environ, "TMPDIR": str(temporary), **environment}, start_new_session=True))
         return started[-1]
 
     yield start
@@ -64,15 +72,15 @@ def test_nothing_is_imported_from_the_current_folder(tmp_path, program, module):
 
 @pytest.mark.parametrize(("sent", "to"), [(signal.SIGKILL, os.kill), (signal.SIGTERM, os.kill),
                                           (signal.SIGHUP, os.killpg)])
-def test_a_program_that_is_ended_leaves_no_process_and_no_file(tmp_path, program, sent, to):
+def test_a_program_that_is_ended_leaves_no_process_and_no_file(temporary, program, sent, to):
     """Killed, told to end, or, with all that it started, told that the terminal is closed."""
     process = program()
     worker = int(process.stdout.readline())
-    assert any((tmp_path / "temporary").iterdir())
+    assert any(temporary.iterdir())
     to(process.pid, sent)
     assert process.wait(10) == -sent
     until = time.monotonic() + 10
-    while any((tmp_path / "temporary").iterdir()) or is_running(worker):
+    while any(temporary.iterdir()) or is_running(worker):
         assert time.monotonic() < until
         time.sleep(0.01)
 

@@ -7,6 +7,7 @@ system in every resample, [resamples, systems], are all that is kept.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -21,8 +22,9 @@ from registry.significance import studentized
 from registry.significance.base import Alternative, Observed, PairTest, Settings, Tail, extremity
 from registry.significance.correlated import PairMatrix, resampled_correlations
 from registry.significance.draws import resampled_sums
+from registry.significance.execution import Execution
 from registry.significance.extremes import monte_carlo_tail, monte_carlo_tails
-from registry.significance.ideal import MOST_UNDEFINED, ideal_tail, may_be_ideal
+from registry.significance.ideal import MOST_UNDEFINED, ideal_tail, may_be_ideal, too_fine
 from registry.significance.matrix import Floats, StatisticMatrix
 from registry.significance.recentred import Recentred, recentred, tolerance
 from registry.significance.runs import crossed_scores, unfit_runs
@@ -31,7 +33,7 @@ from registry.significance.studentized import bootstrap_t
 Number = TypeVar("Number", np.int16, np.float64)
 Task = TypeVar("Task")
 
-_LONG = 2**18  # resamples from which on threads help: with fewer they wait for each other's interpreter lock
+_LONG = 2**18  # resamples from which on threads help
 
 
 @dataclass(frozen=True, repr=False)
@@ -76,11 +78,13 @@ class Bootstrap(PairTest):
             return _drawn(pairs, _berg_kirkpatrick, settings)
         if not may_be_ideal(matrix, settings):
             return _drawn(pairs, _recentred, settings)
-        ideal = settings.execution.here.map(lambda o: ideal_tail(o, settings), pairs)
-        found = dict(zip((o.pair for o in pairs), ideal, strict=True))
-        drawn = [o for o in pairs if found[o.pair] is None]
+        coarse = list(itertools.compress(pairs, ~too_fine(pairs)))
+        here = settings.execution.here if not matrix.is_mean else _alone(settings)  # small lattices
+        ideal = here.map(lambda o: ideal_tail(o, settings), coarse)
+        found = {o.pair: tail for o, tail in zip(coarse, ideal, strict=True) if tail is not None}
+        drawn = [o for o in pairs if o.pair not in found]
         found |= dict(zip((o.pair for o in drawn), _drawn(drawn, _recentred, settings), strict=True))
-        return [tail for o in pairs if (tail := found[o.pair]) is not None]
+        return [found[o.pair] for o in pairs]
 
     def score_intervals(self, matrix: StatisticMatrix, settings: Settings) -> Floats:
         """Percentile intervals of the scores, from the resamples that the pairs rest on."""
@@ -189,7 +193,7 @@ def _berg_kirkpatrick(pairs: Sequence[Observed], scores: Floats, settings: Setti
         if not (np.abs(gains - abs(o.difference)) > tolerance(o)).any():
             return Tail(math.nan, "monte-carlo", resamples=settings.resamples,
                         note="the difference is the same in every resample")
-        s = int(np.count_nonzero(gains > 2 * abs(o.difference) + tolerance(o)))  # undefined ones are not
+        s = int(np.count_nonzero(~(gains <= 2 * abs(o.difference) + tolerance(o))))  # undefined ones are extreme
         p = s / settings.resamples
         return replace(monte_carlo_tail(s, settings.resamples), p=p, log_p=math.log(p) if s else -math.inf,
                        note="s / b, one-sided in the direction of the gain")
@@ -199,8 +203,13 @@ def _berg_kirkpatrick(pairs: Sequence[Observed], scores: Floats, settings: Setti
 
 def _each(work: Callable[[Task], Tail], tasks: Sequence[Task], settings: Settings) -> list[Tail]:
     """Work pair by pair, on threads where the resamples of one are enough for them."""
-    here = settings.execution.here
-    return list((here if settings.resamples >= _LONG else replace(here, workers=1)).map(work, tasks))
+    here = settings.execution.here if settings.resamples >= _LONG else _alone(settings)
+    return list(here.map(work, tasks))
+
+
+def _alone(settings: Settings) -> Execution:
+    """One thread: where tasks are short, several wait for each other's interpreter lock."""
+    return replace(settings.execution.here, workers=1)
 
 
 def _studentized_tail(drawn: Floats, difference: float, error: float, settings: Settings) -> Tail:

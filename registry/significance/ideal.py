@@ -14,7 +14,7 @@ outside folds into it; Chernoff's inequality, solved for the window's edges, say
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from registry.significance.base import Alternative, Observed, Settings, Tail
 from registry.significance.lattice import TooLargeError
-from registry.significance.matrix import Floats, StatisticMatrix
+from registry.significance.matrix import Floats, StatisticMatrix, as_whole
 
 Ints = NDArray[np.int64]
 
@@ -34,12 +34,41 @@ SMALL = 1e-3  # other p-values below it are computed by tilting
 LOG_OUTSIDE = -52.0  # the logarithm of the probability that lies beyond an edge of the window
 LEAST_SHARE = 1e-7  # of a tilted distribution that must be extreme, so that rounding and the outside do not show
 TIE = 1 + 1e-12  # a probability this close to a level is at it
+_AROUND = 2 ** np.linspace(-5, 3, 33)
 
 
 def may_be_ideal(matrix: StatisticMatrix, settings: Settings) -> bool:
     """Whether `ideal_tail` may give one for a pair of the matrix, as far as that can be told of all pairs at once."""
     return (matrix.strata is None and matrix.runs is None and matrix.quotient is not None
             and settings.interval != "bca")
+
+
+def too_fine(pairs: Sequence[Observed]) -> NDArray[np.bool_]:
+    """Whether the lattice of pairs of one matrix is too fine for `ideal_tail`, told of all at little cost, [pairs].
+
+    Scores with all their digits are such, as few units tell; what is not told here, `ideal_tail` finds.
+    """
+    whole = as_whole(pairs[0].matrix.parts[0])
+    if whole is None:
+        return np.zeros(len(pairs), dtype=bool)
+    a, b = np.array([o.pair for o in pairs]).T
+    few = whole[:8, a] - whole[:8, b]
+    deviations = whole - whole.mean(axis=0)
+    products = deviations.T @ deviations
+    variances = (products[a, a] + products[b, b] - 2 * products[a, b]) / len(whole)
+    surely = _width(variances, len(whole)) > 1.001 * MAX_CELLS  # beyond any rounding of the products
+    return np.asarray((np.gcd.reduce(few - few[0]) == 1) & surely)
+
+
+def _is_wide(gains: Ints) -> bool:
+    """Whether the window of sums of as many draws of the gains needs more than `MAX_CELLS`."""
+    width = float(_width(gains.var(), len(gains)))
+    return width > MAX_CELLS and width > MAX_CELLS * int(np.gcd.reduce(gains - gains[0]))
+
+
+def _width(variances: Floats, draws: int) -> Floats:
+    """The width between the edges (`_edge`) of sums of so many draws with these variances, taken for normal."""
+    return 2 * np.sqrt(-2 * LOG_OUTSIDE * draws * np.maximum(variances, 0))
 
 
 def ideal_tail(observed: Observed, settings: Settings) -> Tail | None:
@@ -58,7 +87,7 @@ def ideal_tail(observed: Observed, settings: Settings) -> Tail | None:
         return None
     assert matrix.quotient is not None
     over, under = whole_parts
-    if (under[:, 0] != under[:, 1]).any() or under.min() < 0:
+    if (under[:, 0] != under[:, 1]).any() or under.min() < 0 or _is_wide(over[:, 0] - over[:, 1]):
         return None
     parts = [part[:, list(observed.pair)] for part in matrix.parts]
     if len(over) < 2:
@@ -105,7 +134,11 @@ class _Resamples:
     """The sums (u, w) of n units drawn with replacement from n with the gains `over` and the denominators `under`."""
 
     def __init__(self, over: Ints, under: Ints) -> None:
-        self.units, counts = np.unique(np.stack([over, under]), axis=1, return_counts=True)
+        if (under == under[0]).all():
+            gains, counts = np.unique(over, return_counts=True)
+            self.units = np.stack([gains, np.full_like(gains, under[0])])
+        else:
+            self.units, counts = np.unique(np.stack([over, under]), axis=1, return_counts=True)
         self.draws, self.log_shares = len(over), np.log(counts / len(over))
         self.observed = int(over.sum()), int(under.sum())
         empty = int(np.count_nonzero(under == 0))
@@ -183,9 +216,11 @@ def _edge(places: Ints, log_shares: Floats, draws: int) -> int:
     P(sum >= e) <= exp(draws K(s) - s e) for any s > 0, with K the logarithm of the moment generating function of a
     draw. The best of some s around that of a normal distribution is good enough.
     """
+    if not places.any():
+        return 0
     shares = np.exp(log_shares)
     deviation = math.sqrt(shares @ (places - shares @ places) ** 2) + 1e-9 * float(np.ptp(places)) + 1e-300
-    s = math.sqrt(-2 * LOG_OUTSIDE / draws) / deviation * 2 ** np.linspace(-5, 3, 33)
+    s = math.sqrt(-2 * LOG_OUTSIDE / draws) / deviation * _AROUND
     grown = np.logaddexp.reduce(log_shares[:, None] + places[:, None] * s, axis=0)
     return min(draws * int(places.max()), math.floor(float(((draws * grown - LOG_OUTSIDE) / s).min())))
 
@@ -199,15 +234,18 @@ class _Differences:
     def __init__(self, resamples: _Resamples) -> None:
         masses, u, w = resamples.law(resamples.log_shares)
         start = int(u.argmin())
-        masses, self.w = np.roll(masses, -start, axis=1)[w > 0], w[w > 0]
-        self.tails = np.zeros((len(self.w), len(u) + 1))  # P(w, u from a column on)
+        masses, w = np.roll(masses, -start, axis=1)[w > 0], w[w > 0]
+        self.w = w if len(w) > 1 else int(w[0])  # a number is much faster than an array of one
+        self.tails = np.zeros((len(w), len(u) + 1))  # P(w, u from a column on)
         self.tails[:, :-1] = np.cumsum(masses[:, ::-1], axis=1)[:, ::-1]
         self.first, self.step = int(u[start]), max(1, int(np.ptp(u)) // max(1, len(u) - 1))
         self.undefined = math.exp(resamples.log_undefined)
-        largest, least, most = int(np.abs(u).max()) + 1, int(self.w.min()), int(self.w.max())
-        fineness = LARGEST // (4 * largest * resamples.observed[1] * (most // least + 1))
-        if fineness < 2**20:
-            raise TooLargeError
+        largest, least, most = int(np.abs(u).max()) + 1, int(w.min()), int(w.max())
+        fineness = 1  # where the denominator never changes, d* has no other values
+        if most > least:
+            fineness = LARGEST // (4 * largest * resamples.observed[1] * (most // least + 1))
+            if fineness < 2**20:
+                raise TooLargeError
         self.bar, self.grid = (fineness * total for total in resamples.observed)
         self.top = self.grid * largest // least + 1  # no d* is as large
 
@@ -224,9 +262,11 @@ class _Differences:
         above = self.at_least(self.bar + x) if alternative != "less" else 0
         return self.undefined + above + (self.at_most(self.bar - x) if alternative != "greater" else 0)
 
-    def _from(self, u: Ints) -> float:
-        columns = np.clip(-((self.first - u) // self.step), 0, self.tails.shape[1] - 1)
-        return float(self.tails[np.arange(len(u)), columns].sum())
+    def _from(self, u: Ints | int) -> float:
+        columns, last = -((self.first - u) // self.step), self.tails.shape[1] - 1
+        if isinstance(columns, int):
+            return float(self.tails[0, min(max(columns, 0), last)])
+        return float(self.tails[np.arange(len(columns)), columns.clip(0, last)].sum())
 
 
 def _dual(differences: _Differences, p: float, settings: Settings) -> tuple[float, float]:

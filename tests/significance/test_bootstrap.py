@@ -209,6 +209,9 @@ def test_an_undefined_resample_counts_as_extreme_and_takes_the_interval():
     assert found.p_value > (3 / 4) ** 4 - 0.05
     assert "no interval" in found.note
     assert math.isnan(found.ci_low)
+    (counted,) = Bootstrap("berg-kirkpatrick-2012").run(
+        matrix([[[0, 0], [1, 2]], [[1, 1], [1, 2]], [[0, 0], [0, 2]]]), [(0, 1)], Settings(resamples=4000))
+    assert counted.p_value > (2 / 3) ** 3 - 0.04
 
 
 def test_scores_that_do_not_decompose_are_resampled_too():

@@ -15,7 +15,7 @@ from scipy import stats
 from registry.families import to_lattice
 from registry.significance import Settings, StatisticMatrix, bootstrap, ideal
 from registry.significance.base import Observed
-from registry.significance.ideal import ideal_tail
+from registry.significance.ideal import ideal_tail, too_fine
 from tests.significance.test_permutation import matrix, of_labels
 
 ALTERNATIVES = ("two-sided", "greater", "less")
@@ -296,3 +296,22 @@ def test_it_falls_back_by_size(monkeypatch):
     assert run(m) is not None
     monkeypatch.setattr(ideal, "MAX_CELLS", 1000)
     assert run(m) is None
+
+
+def test_lattices_that_are_too_fine_are_told_without_any_transform(monkeypatch):
+    """Scores with all their digits; two systems whose gains are coarse, though their scores are not, are no such."""
+    rng = np.random.default_rng(4)
+    scores = to_lattice(rng.random((400, 4)))
+    scores[:, 1] = scores[:, 0] + rng.integers(-3, 4, 400)
+    m = StatisticMatrix(np.stack([scores, np.ones_like(scores)], axis=2), lambda s: s[..., 0] / s[..., 1],
+                        quotient=((1, 0), (0, 1)))
+    pairs = Observed.of(m, list(itertools.permutations(range(4), 2)))
+    fine = [set(o.pair) != {0, 1} for o in pairs]
+    assert too_fine(pairs).tolist() == fine
+    monkeypatch.setattr(ideal._Resamples, "law", None)
+    for o in itertools.compress(pairs, fine):
+        assert ideal_tail(o, Settings()) is None
+    monkeypatch.undo()
+    assert all(ideal_tail(o, Settings()) is not None for o, is_fine in zip(pairs, fine, strict=True) if not is_fine)
+    coarse = of_labels(rng.random((400, 3)) < 0.5)
+    assert not too_fine(Observed.of(coarse, [(0, 1), (1, 2)])).any()
