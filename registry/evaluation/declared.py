@@ -84,11 +84,16 @@ def declared(task: ResolvedTask) -> Iterator[Declared]:
     comes last, whatever the order of the tables.
 
     Raises:
-        ManifestError: A pattern or a name does not work out, or two files claim to be the same submission.
+        ManifestError: A pattern or a name does not work out, two files claim to be the same submission, or two patterns
+            take one file for two.
     """
+    taken: dict[tuple[str, Path, str], str] = {}
     found: dict[tuple[str, str], tuple[Declared, tuple[str, str | None] | None]] = {}
     for key, submit, path, captured in sorted(expanded(task), key=lambda entry: natural(entry[3].get("run", ""))):
         one = declare(task, submit, [path], captured, key)
+        if captured and (also := taken.setdefault((one.test_set.name, path, repr(one.reader)), one.name)) != one.name:
+            raise ManifestError(f"{path} is taken by two patterns, for {also} and for {one.name}; make one of them "
+                                "narrower, or name the file by itself", path=task.root.manifest, key=key)
         name, runs_of = (one.test_set.name, one.name), (key, one.track) if "run" in captured else None
         other, also_runs_of = found.setdefault(name, (one, runs_of))
         if other is one:

@@ -1,6 +1,7 @@
 """Apply: idempotent, by content, and every change is journaled."""
 
 import gzip
+import re
 
 import pytest
 
@@ -355,6 +356,12 @@ def test_an_error_in_a_run_names_its_file(seeded, registry):
 def test_the_same_run_by_two_patterns_is_declared_twice(seeded, registry):
     seeded.extra = '[[submit]]\nfile = "runs/{system}.seed{run}.tsv"\n'
     assert "r/r@1 is declared twice" in registry("run", seeded.write(), exit_code=3).stderr
+
+
+def test_a_run_is_no_system_as_well(seeded, registry):
+    seeded.extra = '[[submit]]\nfile = "runs/{system}.tsv"\n'
+    refused = registry("run", seeded.write(), exit_code=3).stderr
+    assert re.search(r"r\.seed1\.tsv is taken by two patterns, for r\S*/r\S*@1 and for r\S*/r\S*@1; make one", refused)
 
 
 @pytest.mark.parametrize(("policy", "score"), [("worst", (5 + 5 + 3) / 18), ("drop", (4 + 5 + 2) / 15)])
