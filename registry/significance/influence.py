@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from registry.significance.matrix import Floats, StatisticMatrix
+from registry.significance.units import ROUNDING
 
 
 def influences(matrix: StatisticMatrix) -> Floats:
@@ -27,7 +28,10 @@ def influences(matrix: StatisticMatrix) -> Floats:
     things = under.sum(axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = np.where(things != 0, over / things, np.nan)
-        return np.asarray(matrix.scale * (shares - under * (shares.sum(axis=0) / things)))
+        expected = under * (shares.sum(axis=0) / things)
+    moved = shares - expected
+    moved[np.abs(moved) <= ROUNDING * (np.abs(shares) + np.abs(expected))] = 0  # every unit has the system's score
+    return np.asarray(matrix.scale * moved)
 
 
 def standard_errors(influence: Floats) -> Floats:

@@ -23,6 +23,13 @@ def test_of_a_mean_they_are_its_deviations():
     assert standard_errors(found[:, 0] - found[:, 1]) == pytest.approx(stats.sem(x[:, 0] - x[:, 1]), rel=1e-12)
 
 
+def test_a_score_that_is_the_same_in_every_unit_has_none():
+    """Of systems whose scores in all units are 2/3 and 1/10, which are no exact numbers."""
+    m = matrix([[[2 * n, 3 * n], [n, 10 * n]] for n in range(1, 60)])
+    assert (influences(m) == 0).all()
+    assert standard_errors(np.diff(influences(m))) == 0
+
+
 def spans(rng, n):
     gold = rng.poisson(3, n)
     hits = rng.binomial(gold, 0.7)
