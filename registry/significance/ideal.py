@@ -20,6 +20,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from registry.families import RESOLUTION
 from registry.significance.base import Alternative, Observed, Settings, Tail
 from registry.significance.lattice import TooLargeError
 from registry.significance.matrix import Floats, StatisticMatrix, as_whole
@@ -46,18 +47,33 @@ def may_be_ideal(matrix: StatisticMatrix, settings: Settings) -> bool:
 def too_fine(pairs: Sequence[Observed]) -> NDArray[np.bool_]:
     """Whether the lattice of pairs of one matrix is too fine for `ideal_tail`, told of all at little cost, [pairs].
 
-    Scores with all their digits are such, as few units tell; what is not told here, `ideal_tail` finds.
+    Scores with all their digits are such, as few units tell; what is not told here, `ideal_tail` finds. Other systems
+    have no say: two of decimals are counted in decimals, whatever others need.
     """
-    whole = as_whole(pairs[0].matrix.parts[0])
-    if whole is None:
+    over = pairs[0].matrix.parts[0]
+    every, written = as_whole(over), np.array([_is_written(column) for column in over.T])
+    if every is None:
         return np.zeros(len(pairs), dtype=bool)
     a, b = np.array([o.pair for o in pairs]).T
+    decimals = every.copy()
+    if written.any() and (whole := as_whole(over[:, written])) is not None:
+        decimals[:, written] = whole
+    return np.where(written[a] & written[b], _surely_wide(decimals, a, b), _surely_wide(every, a, b))
+
+
+def _is_written(column: Floats) -> bool:
+    """Whether the numbers of a system are decimals, or whole: no multiples of 2^-30 only."""
+    whole = as_whole(column[:, None])
+    return whole is not None and (not whole.any() or not np.array_equal(whole[:, 0] * RESOLUTION, column))
+
+
+def _surely_wide(whole: Ints, a: Ints, b: Ints) -> NDArray[np.bool_]:
+    """Whether the gains of pairs of systems, [units, systems] in steps, are wide beyond any rounding of products."""
     few = whole[:8, a] - whole[:8, b]
     deviations = whole - whole.mean(axis=0)
     products = deviations.T @ deviations
     variances = (products[a, a] + products[b, b] - 2 * products[a, b]) / len(whole)
-    surely = _width(variances, len(whole)) > 1.001 * MAX_CELLS  # beyond any rounding of the products
-    return np.asarray((np.gcd.reduce(few - few[0]) == 1) & surely)
+    return np.asarray((np.gcd.reduce(few - few[0]) == 1) & (_width(variances, len(whole)) > 1.001 * MAX_CELLS))
 
 
 def _is_wide(gains: Ints) -> bool:

@@ -299,14 +299,17 @@ def test_it_falls_back_by_size(monkeypatch):
 
 
 def test_lattices_that_are_too_fine_are_told_without_any_transform(monkeypatch):
-    """Scores with all their digits; two systems whose gains are coarse, though their scores are not, are no such."""
+    """Scores with all their digits; but not two systems whose gains are coarse, nor two of decimals among others."""
     rng = np.random.default_rng(4)
-    scores = to_lattice(rng.random((400, 4)))
-    scores[:, 1] = scores[:, 0] + rng.integers(-3, 4, 400)
+    scores = rng.random((400, 7))
+    scores[:, 4:] = np.round(scores[:, 4:], 2)
+    scores[:, 6] = 0
+    scores = to_lattice(scores)
+    scores[:, 1] = scores[:, 0] + rng.integers(-3, 4, 400) * 2.0**-30
     m = StatisticMatrix(np.stack([scores, np.ones_like(scores)], axis=2), lambda s: s[..., 0] / s[..., 1],
                         quotient=((1, 0), (0, 1)))
-    pairs = Observed.of(m, list(itertools.permutations(range(4), 2)))
-    fine = [set(o.pair) != {0, 1} for o in pairs]
+    pairs = Observed.of(m, list(itertools.permutations(range(7), 2)))
+    fine = [set(o.pair) != {0, 1} and not set(o.pair) <= {4, 5, 6} for o in pairs]
     assert too_fine(pairs).tolist() == fine
     monkeypatch.setattr(ideal._Resamples, "law", None)
     for o in itertools.compress(pairs, fine):
