@@ -36,8 +36,7 @@ def processes(workers: int, begin: Callable[..., None], *given: Any) -> Iterator
     try:
         if sys.platform != "win32":
             _start_server(begin.__module__)
-        given = (multiprocessing.util.get_temp_dir(), begin, given)
-        pool = ProcessPoolExecutor(workers, CONTEXT, _begin, given)
+        pool = ProcessPoolExecutor(workers, CONTEXT, _begin, (multiprocessing.util.get_temp_dir(), begin, given))
     except OSError as error:  # no room for a socket's name or for semaphores
         raise RegistryError(f"no other process can be started: {error}; --workers 1 needs none") from None
     try:

@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -12,6 +11,7 @@ import pytest
 
 from registry.errors import RegistryError
 from registry.scratch import scratch
+from tests.running import is_running, wait_for
 
 PROGRAM = """
 import os, time
@@ -54,14 +54,6 @@ def program(tmp_path, temporary):
         process.communicate()
 
 
-def is_running(process):
-    try:
-        os.kill(process, 0)
-    except ProcessLookupError:
-        return False
-    return True
-
-
 @pytest.mark.parametrize("module", ["random", "socket"])
 def test_nothing_is_imported_from_the_current_folder(tmp_path, program, module):
     """Where submissions lie, whoever wrote them could name a file like that."""
@@ -79,10 +71,7 @@ def test_a_program_that_is_ended_leaves_no_process_and_no_file(temporary, progra
     assert any(temporary.iterdir())
     to(process.pid, sent)
     assert process.wait(10) == -sent
-    until = time.monotonic() + 10
-    while any(temporary.iterdir()) or is_running(worker):
-        assert time.monotonic() < until
-        time.sleep(0.01)
+    wait_for(lambda: not any(temporary.iterdir()) and not is_running(worker), seconds=10)
 
 
 def test_where_no_process_can_be_started_what_needs_none_is_told(tmp_path, program):

@@ -24,7 +24,8 @@ from registry.significance.correlated import PairMatrix, resampled_correlations
 from registry.significance.draws import resampled_sums
 from registry.significance.execution import Execution
 from registry.significance.extremes import monte_carlo_tail, monte_carlo_tails
-from registry.significance.ideal import MOST_UNDEFINED, ideal_tail, may_be_ideal, too_fine
+from registry.significance.ideal import MOST_UNDEFINED, ideal_tail, may_be_ideal
+from registry.significance.ideal_windows import too_fine
 from registry.significance.matrix import Floats, StatisticMatrix
 from registry.significance.recentred import Recentred, recentred, tolerance
 from registry.significance.runs import crossed_scores, unfit_runs
@@ -123,10 +124,7 @@ def _drawn(pairs: Sequence[Observed], test: Callable[[Sequence[Observed], Floats
         some, place = matrix.of_systems(chosen), {system: n for n, system in enumerate(chosen)}
         return _drawn([replace(o, matrix=some, pair=(place[o.pair[0]], place[o.pair[1]])) for o in pairs], test,
                       settings)
-    order = sorted(pairs, key=lambda o: o.pair)
-    found = {o.pair: tail for o, tail in zip(order, test(order, resampled_scores(matrix, settings).T, settings),
-                                             strict=True)}
-    return [found[o.pair] for o in pairs]
+    return test(pairs, resampled_scores(matrix, settings).T, settings)
 
 
 def resampled_scores(matrix: StatisticMatrix, settings: Settings) -> Floats:

@@ -14,77 +14,28 @@ outside folds into it; Chernoff's inequality, solved for the window's edges, say
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from registry.families import RESOLUTION
 from registry.significance.base import Alternative, Observed, Settings, Tail
+from registry.significance.ideal_windows import LOG_OUTSIDE, MAX_CELLS, Ints, edge, is_wide
 from registry.significance.lattice import TooLargeError
-from registry.significance.matrix import Floats, StatisticMatrix, as_whole
-
-Ints = NDArray[np.int64]
+from registry.significance.matrix import Floats, StatisticMatrix
 
 MOST_UNDEFINED = 0.001  # the share of undefined resamples above which no interval is given
-MAX_CELLS = 2**18  # of a window, some 40 bytes and 100 ns each; beyond it Monte Carlo is the better answer
 LARGEST = 2**62  # that products of whole numbers may reach
 COUNTABLE = 11  # units up to which p, a whole number of their n^n resamples, is right to the last digit
 SMALL = 1e-3  # other p-values below it are computed by tilting
-LOG_OUTSIDE = -52.0  # the logarithm of the probability that lies beyond an edge of the window
 LEAST_SHARE = 1e-7  # of a tilted distribution that must be extreme, so that rounding and the outside do not show
 TIE = 1 + 1e-12  # a probability this close to a level is at it
-_AROUND = 2 ** np.linspace(-5, 3, 33)
 
 
 def may_be_ideal(matrix: StatisticMatrix, settings: Settings) -> bool:
     """Whether `ideal_tail` may give one for a pair of the matrix, as far as that can be told of all pairs at once."""
     return (matrix.strata is None and matrix.runs is None and matrix.quotient is not None
             and settings.interval != "bca")
-
-
-def too_fine(pairs: Sequence[Observed]) -> NDArray[np.bool_]:
-    """Whether the lattice of pairs of one matrix is too fine for `ideal_tail`, told of all at little cost, [pairs].
-
-    Scores with all their digits are such, as few units tell; what is not told here, `ideal_tail` finds. Other systems
-    have no say: two of decimals are counted in decimals, whatever others need.
-    """
-    over = pairs[0].matrix.parts[0]
-    every, written = as_whole(over), np.array([_is_written(column) for column in over.T])
-    if every is None:
-        return np.zeros(len(pairs), dtype=bool)
-    a, b = np.array([o.pair for o in pairs]).T
-    decimals = every.copy()
-    if written.any() and (whole := as_whole(over[:, written])) is not None:
-        decimals[:, written] = whole
-    return np.where(written[a] & written[b], _surely_wide(decimals, a, b), _surely_wide(every, a, b))
-
-
-def _is_written(column: Floats) -> bool:
-    """Whether the numbers of a system are decimals, or whole: no multiples of 2^-30 only."""
-    whole = as_whole(column[:, None])
-    return whole is not None and (not whole.any() or not np.array_equal(whole[:, 0] * RESOLUTION, column))
-
-
-def _surely_wide(whole: Ints, a: Ints, b: Ints) -> NDArray[np.bool_]:
-    """Whether the gains of pairs of systems, [units, systems] in steps, are wide beyond any rounding of products."""
-    few = whole[:8, a] - whole[:8, b]
-    deviations = whole - whole.mean(axis=0)
-    products = deviations.T @ deviations
-    variances = (products[a, a] + products[b, b] - 2 * products[a, b]) / len(whole)
-    return np.asarray((np.gcd.reduce(few - few[0]) == 1) & (_width(variances, len(whole)) > 1.001 * MAX_CELLS))
-
-
-def _is_wide(gains: Ints) -> bool:
-    """Whether the window of sums of as many draws of the gains needs more than `MAX_CELLS`."""
-    width = float(_width(gains.var(), len(gains)))
-    return width > MAX_CELLS and width > MAX_CELLS * int(np.gcd.reduce(gains - gains[0]))
-
-
-def _width(variances: Floats, draws: int) -> Floats:
-    """The width between the edges (`_edge`) of sums of so many draws with these variances, taken for normal."""
-    return 2 * np.sqrt(-2 * LOG_OUTSIDE * draws * np.maximum(variances, 0))
 
 
 def ideal_tail(observed: Observed, settings: Settings) -> Tail | None:
@@ -103,7 +54,7 @@ def ideal_tail(observed: Observed, settings: Settings) -> Tail | None:
         return None
     assert matrix.quotient is not None
     over, under = whole_parts
-    if (under[:, 0] != under[:, 1]).any() or under.min() < 0 or _is_wide(over[:, 0] - over[:, 1]):
+    if (under[:, 0] != under[:, 1]).any() or under.min() < 0 or is_wide(over[:, 0] - over[:, 1]):
         return None
     parts = [part[:, list(observed.pair)] for part in matrix.parts]
     if len(over) < 2:
@@ -150,7 +101,7 @@ class _Resamples:
     """The sums (u, w) of n units drawn with replacement from n with the gains `over` and the denominators `under`."""
 
     def __init__(self, over: Ints, under: Ints) -> None:
-        if (under == under[0]).all():
+        if (under == under[0]).all():  # numbers are sorted several times as fast as pairs of them
             gains, counts = np.unique(over, return_counts=True)
             self.units = np.stack([gains, np.full_like(gains, under[0])])
         else:
@@ -197,8 +148,8 @@ class _Resamples:
         low = self.units.min(axis=1)[:, None]
         steps = np.maximum(1, np.gcd.reduce(self.units - low, axis=1))
         places = (self.units - low) // steps[:, None]
-        first = [-_edge(-place, log_shares, self.draws) for place in places]
-        sides = [next_fast_len(_edge(place, log_shares, self.draws) - f + 1, real=True)
+        first = [-edge(-place, log_shares, self.draws) for place in places]
+        sides = [next_fast_len(edge(place, log_shares, self.draws) - f + 1, real=True)
                  for place, f in zip(places, first, strict=True)]
         if math.prod(sides) > MAX_CELLS:
             raise TooLargeError
@@ -224,21 +175,6 @@ def _tilt(excess: Floats, log_shares: Floats) -> float:
         weights = log_shares + middle * excess
         low, high = (middle, high) if np.exp(weights - weights.max()) @ excess < 0 else (low, middle)
     return low
-
-
-def _edge(places: Ints, log_shares: Floats, draws: int) -> int:
-    """The place that the sum of the draws exceeds with a probability below exp(LOG_OUTSIDE), by Chernoff's inequality.
-
-    P(sum >= e) <= exp(draws K(s) - s e) for any s > 0, with K the logarithm of the moment generating function of a
-    draw. The best of some s around that of a normal distribution is good enough.
-    """
-    if not places.any():
-        return 0
-    shares = np.exp(log_shares)
-    deviation = math.sqrt(shares @ (places - shares @ places) ** 2) + 1e-9 * float(np.ptp(places)) + 1e-300
-    s = math.sqrt(-2 * LOG_OUTSIDE / draws) / deviation * _AROUND
-    grown = np.logaddexp.reduce(log_shares[:, None] + places[:, None] * s, axis=0)
-    return min(draws * int(places.max()), math.floor(float(((draws * grown - LOG_OUTSIDE) / s).min())))
 
 
 class _Differences:

@@ -19,7 +19,7 @@ from registry.significance.base import Alternative, Observed, extremity
 from registry.significance.execution import Execution
 from registry.significance.extremes import TOLERANCE
 from registry.significance.matrix import Floats
-from registry.significance.screening import Question, Screened, Shorts, Some, Whole, screened
+from registry.significance.screening import LEAST, MOST, Question, Screened, Shorts, Some, Whole, screened
 
 _STEPS = 2**14 - 1  # of the largest distance: differences of two fit into 16 bits
 _FAR = 64  # times the middle distance of all systems: what is farther would make steps too coarse for the others
@@ -159,4 +159,4 @@ class _Differences:
 
 def _whole(steps: Floats) -> Whole:
     """Whole steps; what 16 bits do not reach is as far as they do."""
-    return np.clip(steps, -2**15, 2**15 - 1).astype(np.int64)
+    return np.clip(steps, LEAST, MOST).astype(np.int64)

@@ -27,7 +27,7 @@ Whole = NDArray[np.int64]
 
 ENOUGH = 2**29  # differences from which on further processes are worth their start
 _AT_ONCE = 2**26  # differences of one task
-_LIMIT = 2**15  # what 16 bits reach
+LEAST, MOST = -2**15, 2**15 - 1  # that 16 bits hold
 _TELLING = 2**10  # resamples, at least, that tell where a quantile lies: more of them where there are many
 
 
@@ -195,8 +195,8 @@ class _Room:
         above = self._above(guess)
         off = (above - self.rank) * per_rank
         spare = abs(off) / 2 + 3 * math.sqrt(abs(above - self.rank)) * per_rank + 2 * near + 2
-        low = int(max(guess + min(off, 0) - spare, -_LIMIT)) if least > 0 else -_LIMIT
-        high = int(min(guess + max(off, 0) + spare, _LIMIT - 1)) if most < n else _LIMIT - 1
+        low = int(max(guess + min(off, 0) - spare, LEAST)) if least > 0 else LEAST
+        high = int(min(guess + max(off, 0) + spare, MOST)) if most < n else MOST
         np.subtract(self.values, low, out=self.moved)  # unsigned, what is below wraps round to the largest
         self.within |= np.less_equal(self.moved.view(np.uint16), high - low, out=self.more)
         return _Window(low, high, guess, above)

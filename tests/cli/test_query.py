@@ -16,6 +16,7 @@ import duckdb
 import pytest
 
 from registry.cli.query import QueryFormat
+from tests.running import is_running, stat, wait_for
 
 # No interrupt stops it: it is one vector of rows, whose one list takes hours.
 RUNAWAY = "SELECT max(len(list_transform(range(5000000), lambda x: list_sum(range(100000)))))"
@@ -37,27 +38,8 @@ def start(*arguments, **options):
     return subprocess.Popen([sys.executable, "-m", "registry", "query", *map(str, arguments)], text=True, **options)
 
 
-def stat(pid):
-    """What Linux says of a process, from its state on."""
-    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-
-
-def is_running(pid):
-    with suppress(FileNotFoundError, ProcessLookupError):
-        return stat(pid)[0] != "Z"
-    return False
-
-
 def cpu_seconds(pid):
     return (int(stat(pid)[11]) + int(stat(pid)[12])) / os.sysconf("SC_CLK_TCK")
-
-
-def wait_for(condition, seconds=20):
-    deadline = time.monotonic() + seconds
-    while not (met := condition()):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-    return met
 
 
 def test_sql_comes_from_an_argument_a_file_or_stdin(db, registry, tmp_path):

@@ -15,7 +15,8 @@ from scipy import stats
 from registry.families import to_lattice
 from registry.significance import Settings, StatisticMatrix, bootstrap, ideal
 from registry.significance.base import Observed
-from registry.significance.ideal import ideal_tail, too_fine
+from registry.significance.ideal import ideal_tail
+from registry.significance.ideal_windows import too_fine
 from tests.significance.test_permutation import matrix, of_labels
 
 ALTERNATIVES = ("two-sided", "greater", "less")

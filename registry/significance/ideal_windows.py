@@ -1,0 +1,77 @@
+"""How wide the window is that the ideal bootstrap transforms, and which pairs need too wide a one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from registry.families import RESOLUTION
+from registry.significance.base import Observed
+from registry.significance.matrix import Floats, as_whole
+
+Ints = NDArray[np.int64]
+
+MAX_CELLS = 2**18  # of a window, some 40 bytes and 100 ns each; beyond it Monte Carlo is the better answer
+LOG_OUTSIDE = -52.0  # the logarithm of the probability that lies beyond an edge of the window
+_AROUND = 2 ** np.linspace(-5, 3, 33)  # times what is best for a normal distribution
+
+
+def too_fine(pairs: Sequence[Observed]) -> NDArray[np.bool_]:
+    """Whether the lattice of pairs of one matrix is too fine for `ideal_tail`, told of all at little cost, [pairs].
+
+    Scores with all their digits are such, as few units tell; what is not told here, `ideal_tail` finds. Other systems
+    have no say: two of decimals are counted in decimals, whatever others need.
+    """
+    chosen, places = np.unique([o.pair for o in pairs], return_inverse=True)
+    over, (a, b) = pairs[0].matrix.parts[0][:, chosen], places.reshape(-1, 2).T
+    if (every := as_whole(over)) is None:
+        return np.zeros(len(pairs), dtype=bool)
+    written = np.array([_is_written(column) for column in over.T])
+    decimals = every.copy()
+    if written.any() and (whole := as_whole(over[:, written])) is not None:
+        decimals[:, written] = whole
+    return np.where(written[a] & written[b], _surely_wide(decimals, a, b), _surely_wide(every, a, b))
+
+
+def _is_written(column: Floats) -> bool:
+    """Whether the numbers of a system are decimals, or whole: no multiples of 2^-30 only."""
+    whole = as_whole(column[:, None])
+    return whole is not None and (not whole.any() or not np.array_equal(whole[:, 0] * RESOLUTION, column))
+
+
+def _surely_wide(whole: Ints, a: Ints, b: Ints) -> NDArray[np.bool_]:
+    """Whether the gains of pairs of systems, [units, systems] in steps, are wide beyond any rounding of products."""
+    few = whole[:8, a] - whole[:8, b]
+    deviations = whole - whole.mean(axis=0)
+    products = deviations.T @ deviations
+    variances = (products[a, a] + products[b, b] - 2 * products[a, b]) / len(whole)
+    return np.asarray((np.gcd.reduce(few - few[0]) == 1) & (_width(variances, len(whole)) > 1.001 * MAX_CELLS))
+
+
+def is_wide(gains: Ints) -> bool:
+    """Whether the window of sums of as many draws of the gains needs more than `MAX_CELLS`."""
+    width = float(_width(gains.var(), len(gains)))
+    return width > MAX_CELLS and width > MAX_CELLS * int(np.gcd.reduce(gains - gains[0]))
+
+
+def _width(variances: Floats, draws: int) -> Floats:
+    """The width between the edges (`edge`) of sums of so many draws with these variances, taken for normal."""
+    return 2 * np.sqrt(-2 * LOG_OUTSIDE * draws * np.maximum(variances, 0))
+
+
+def edge(places: Ints, log_shares: Floats, draws: int) -> int:
+    """The place that the sum of the draws exceeds with a probability below exp(LOG_OUTSIDE), by Chernoff's inequality.
+
+    P(sum >= e) <= exp(draws K(s) - s e) for any s > 0, with K the logarithm of the moment generating function of a
+    draw. The best of some s around that of a normal distribution is good enough.
+    """
+    if not places.any():
+        return 0
+    shares = np.exp(log_shares)
+    deviation = math.sqrt(shares @ (places - shares @ places) ** 2) + 1e-9 * float(np.ptp(places)) + 1e-300
+    s = math.sqrt(-2 * LOG_OUTSIDE / draws) / deviation * _AROUND
+    grown = np.logaddexp.reduce(log_shares[:, None] + places[:, None] * s, axis=0)
+    return min(draws * int(places.max()), math.floor(float(((draws * grown - LOG_OUTSIDE) / s).min())))
