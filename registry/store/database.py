@@ -1,28 +1,34 @@
 """One DuckDB file, opened briefly for reading or for one transaction; what can go wrong is named.
 
 One process writes or many read. A reader that meets a writer waits a little, then says which process holds the file.
+
+What is committed stands in DuckDB's log beside the file at first. It is brought into the file before a transaction is
+said to have succeeded, and by the next process that opens the database after one was killed: people copy that file.
 """
 
 from __future__ import annotations
 
-import glob
 import os
-import re
+import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import duckdb
-from sqlalchemy import Connection, create_engine
+from sqlalchemy import Connection, Engine, create_engine
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
-from registry.errors import InputError, LockedError, RegistryError, StoreError
+from registry.errors import InputError, RegistryError, StoreError
 from registry.store import schema
-from registry.store.files import publish
+from registry.store.creation import Creation, sweep
+from registry.store.failures import explain
+from registry.store.files import is_database
+from registry.store.rows import driver_of
 
 # New files are written in a storage version that every DuckDB since 1.2 opens.
 STORAGE_VERSION = "v1.2.0"
@@ -41,9 +47,14 @@ CONFINED_CONFIG = CONFIG | {"temp_directory": "", "allow_persistent_secrets": "f
 _LOCK = ("SET enable_external_access = false", "SET lock_configuration = true")
 _IS_LOCKED = "SELECT current_setting('lock_configuration')"
 RETRY_SECONDS = 2.0
+CREATION_SECONDS = 10.0  # to wait for another process that creates the file: making the schema alone takes a second
+
+# The system frees a process's lock on a file when the process closes that file anywhere, so while DuckDB has it open
+# nothing else in this process may open it.
+_opened: Counter[Path] = Counter()
+_opening = threading.Lock()
 
 _TABLES = (".csv", ".tsv", ".parquet", ".json", ".jsonl", ".ndjson")
-_HOLDER = re.compile(r"Conflicting lock is held in (.+?)(?: \(PID (\d+)\))?(?: by user .+?)?\. ")
 
 
 class Database:
@@ -63,6 +74,7 @@ class Database:
             LockedError: A writer holds it.
         """
         self._require()
+        self._settle()
         with self._connection(read_only=True) as connection:
             schema.check(connection, self.path)
             yield connection
@@ -79,6 +91,7 @@ class Database:
             InputError, SchemaError, LockedError: As `reading`.
         """
         self._require()
+        self._settle()
         config = CONFINED_CONFIG | ({} if memory is None else {"memory_limit": f"{memory}B"})
         with self._connection(read_only=True, config=config) as connection:
             schema.check(connection, self.path)
@@ -98,48 +111,99 @@ class Database:
             StoreError: The disk is full, or the file cannot be written; the transaction is undone.
         """
         self._require()
+        self._require_writable()
         with self._connection() as connection:
             schema.check(connection, self.path)
             with _transaction(connection, dry_run=dry_run):
                 yield connection
+            self._complete(connection)
 
     def create(self) -> bool:
         """Create the registry, or upgrade its schema; says whether anything was done.
 
-        A new file appears under its name only when it is complete.
-
         Raises:
             InputError: The path cannot hold a registry: no such folder, or another file is there.
             SchemaError: The schema is newer than the program.
+            LockedError: Another process is creating it, or holds it.
         """
-        if self._exists():
-            self._require()
-            with self._connection(read_only=True) as connection:
-                if not schema.needs_upgrade(connection, self.path):
-                    return False
-            with self._connection() as connection, _transaction(connection):
-                schema.upgrade(connection)
-            return True
-        self._require_free()
-        self._remove_unfinished()
-        unfinished = Database(self.path.with_name(f".{self.path.name}.{os.getpid()}.new"), named=self.path)
-        try:
-            unfinished._make()
-            publish(unfinished.path, self.path)
-        except FileExistsError:
-            return self.create()
-        except OSError as error:
-            raise StoreError(self.path, f"cannot create the database: {error.strerror}") from None
-        finally:
-            unfinished._remove()
+        with self.creating() as unfinished:
+            if unfinished is not None:
+                unfinished.publish()
+                return True
+        return self.upgrade()
+
+    @contextmanager
+    def creating(self) -> Iterator[Unfinished | None]:
+        """Make a new registry that has no name yet; gives None where a database is there already.
+
+        Raises:
+            InputError, LockedError: As `create`.
+            StoreError: The folder cannot be written to.
+        """
+        with ExitStack() as stack:
+            unfinished = None
+            if self._exists():
+                sweep(self.path)
+            else:
+                self._require_free()
+                try:
+                    creation = stack.enter_context(Creation(self.path, CREATION_SECONDS))
+                except OSError as error:
+                    raise StoreError(self.path, f"cannot create the database: {error.strerror}; --db names another "
+                                                "place") from None
+                if self._exists():  # by now
+                    stack.close()
+                else:
+                    unfinished = Unfinished(creation)
+                    unfinished._make()
+            yield unfinished
+
+    def upgrade(self) -> bool:
+        """Bring the schema to the program's own; says whether anything was done.
+
+        Raises:
+            InputError, SchemaError, LockedError: As `create`.
+            StoreError: The file cannot be written to.
+        """
+        self._require()
+        with self._connection(read_only=True) as connection:
+            if not schema.needs_upgrade(connection, self.path):
+                return False
+        self._require_writable()
+        self._make()
         return True
 
     def _make(self) -> None:
-        """Make a new database with the schema."""
-        with self._connection() as connection, _transaction(connection):
-            schema.upgrade(connection)
+        """Make or upgrade the schema."""
         with self._connection() as connection:
-            connection.exec_driver_sql("CHECKPOINT")  # into the file itself: it is published without its log
+            with _transaction(connection):
+                if schema.needs_upgrade(connection, self.path):  # still
+                    schema.upgrade(connection)
+            self._complete(connection)
+
+    def _complete(self, connection: Connection) -> None:
+        """Bring what is committed from the log into the file itself.
+
+        Raises:
+            StoreError: It cannot be; nothing is lost.
+        """
+        if not self._log.exists():
+            return
+        try:
+            driver_of(connection).execute("CHECKPOINT")
+        except duckdb.Error as error:
+            why = str(error).partition("\n")[0]
+            raise StoreError(self.named, f"all is committed, but stands in {self._log.name} and not yet in the file; "
+                                         f"keep the two together, and run the command again ({why})") from None
+
+    def _settle(self) -> None:
+        """Bring what a killed process has committed into the file itself, where that can be done now.
+
+        Where it cannot, as on a read-only disk or beside other readers, DuckDB reads the log too.
+        """
+        if self._log.exists() and not _opened[self._real] and self._is_writable():
+            with suppress(RegistryError), self._connection(patience=0) as connection:
+                self._complete(connection)
 
     def _require_free(self) -> None:
         """Refuse a path where no new registry can or should be made."""
@@ -155,20 +219,14 @@ class Database:
                              "put the database back beside it, or remove it", path=self.path)
 
     @property
+    def _real(self) -> Path:
+        """The file that symbolic links lead to, which DuckDB opens, with its log beside it."""
+        return self.path.resolve()
+
+    @property
     def _log(self) -> Path:
         """DuckDB's write-ahead log."""
-        return self.path.with_name(self.path.name + ".wal")
-
-    def _remove(self) -> None:
-        for path in (self.path, self._log):
-            path.unlink(missing_ok=True)
-
-    def _remove_unfinished(self) -> None:
-        """Remove what processes that are gone by now have left unfinished."""
-        for path in self.path.parent.glob(f".{glob.escape(self.path.name)}.*.new"):
-            pid = path.name.removesuffix(".new").rpartition(".")[2]
-            if pid.isdecimal() and not Path(f"/proc/{pid}").exists() and Path("/proc/self").exists():
-                Database(path)._remove()
+        return self._real.with_name(self._real.name + ".wal")
 
     def _exists(self) -> bool:
         try:
@@ -182,31 +240,43 @@ class Database:
                              "`--db` names another", path=self.path)
         if not self.path.is_file():
             raise InputError("not a file, so not a registry", path=self.path)
-        try:
-            with self.path.open("rb") as file:
-                magic = file.read(12)[8:]
-        except OSError as error:
-            raise InputError(f"cannot read the file: {error.strerror}", path=self.path) from None
-        if magic != b"DUCK":  # DuckDB itself would read a file called *.csv or *.parquet as a table
+        with _opening:
+            try:
+                known = _opened[self._real] or is_database(self.path)
+            except OSError as error:
+                raise InputError(f"cannot read the file: {error.strerror}", path=self.path) from None
+        if not known:  # DuckDB itself would read a file called *.csv or *.parquet as a table
             raise InputError("this file is no DuckDB database; name another with --db", path=self.path)
 
+    def _is_writable(self) -> bool:
+        return os.access(self._real, os.W_OK) and os.access(self._real.parent, os.W_OK)
+
+    def _require_writable(self) -> None:
+        """Refuse to write where only the log, or not even that, could be written."""
+        if not self._is_writable():
+            raise StoreError(self.named, "the database is read-only, the file or its folder, so commands can only read "
+                                         "it; copy the file to where you may write, and name the copy with --db")
+
     @contextmanager
-    def _connection(self, *, read_only: bool = False, config: dict[str, Any] = CONFIG) -> Iterator[Connection]:
-        engine = create_engine(URL.create("duckdb", database=str(self.path.absolute())), poolclass=NullPool,
+    def _connection(self, *, read_only: bool = False, config: dict[str, Any] = CONFIG,
+                    patience: float | None = None) -> Iterator[Connection]:
+        engine = create_engine(URL.create("duckdb", database=str(self._real)), poolclass=NullPool,
                                pool_reset_on_return=None,  # transactions end here, and a failed file cannot roll back
                                connect_args={"read_only": read_only, "config": config})
         try:
-            with self._explaining(), self._connect_patiently(engine) as connection:
+            with self._explaining(), self._connect_patiently(engine, patience) as connection:
                 yield connection
         finally:
             engine.dispose()
 
     @contextmanager
-    def _connect_patiently(self, engine: Any) -> Iterator[Connection]:
-        deadline = time.monotonic() + RETRY_SECONDS
+    def _connect_patiently(self, engine: Engine, patience: float | None) -> Iterator[Connection]:
+        deadline = time.monotonic() + (RETRY_SECONDS if patience is None else patience)
         while True:
             try:
-                connection = engine.connect()
+                with _opening:
+                    connection = engine.connect()
+                    _opened[self._real] += 1
             except (DBAPIError, duckdb.Error) as error:
                 if "Could not set lock" not in str(error) or time.monotonic() > deadline:
                     raise
@@ -216,7 +286,9 @@ class Database:
         try:
             yield connection
         finally:
-            connection.close()
+            with _opening:
+                connection.close()
+                _opened[self._real] -= 1
 
     @contextmanager
     def _explaining(self) -> Iterator[None]:
@@ -230,6 +302,29 @@ class Database:
             if (named := explain(str(cause), self.named)) is None:
                 raise
             raise named from None
+
+
+class Unfinished(Database):
+    """A new registry that has no name yet; no other process opens it."""
+
+    def __init__(self, creation: Creation) -> None:
+        super().__init__(creation.unfinished, named=creation.path)
+        self._creation = creation
+
+    def publish(self) -> None:
+        """Give it its name; no connection to it may be open.
+
+        Raises:
+            InputError: Another program has made a file of that name meanwhile.
+            StoreError: The folder cannot be written to any more.
+        """
+        try:
+            self._creation.publish()
+        except FileExistsError:
+            raise InputError("another program has made this file meanwhile; run the command again", path=self.named
+                             ) from None
+        except OSError as error:
+            raise StoreError(self.named, f"cannot create the database: {error.strerror}") from None
 
 
 def quoted(text: str | Path) -> str:
@@ -253,22 +348,3 @@ def _transaction(connection: Connection, *, dry_run: bool = False) -> Iterator[N
     except BaseException:
         connection.rollback()
         raise
-
-
-def explain(message: str, path: Path) -> RegistryError | None:
-    """Name what DuckDB's `message` says of the database file; None where it says nothing of the file."""
-    if "Could not set lock" in message:
-        holder = _HOLDER.search(message)
-        pid = int(holder.group(2)) if holder and holder.group(2) else None
-        return LockedError(path, pid, Path(holder.group(1)).name if holder else None)
-    if "not a valid DuckDB database file" in message:
-        return InputError("this file is no DuckDB database; name another with --db", path=path)
-    if "newer version" in message or "version number" in message:
-        return InputError(f"written by another version of DuckDB than {duckdb.__version__} can open", path=path)
-    full = ("No space left", "File too large", "Disk quota", "not enough disk space", "out of disk space")
-    if any(sign.lower() in message.lower() for sign in full):
-        return StoreError(path, "the disk is full or a size limit is reached; nothing of this step was written: "
-                                "free some space and run the command again")
-    if "IO Error" in message:
-        return StoreError(path, "cannot use the file: " + message.partition("IO Error: ")[2].splitlines()[0])
-    return None

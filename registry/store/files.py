@@ -40,10 +40,13 @@ def replace_file(path: Path, content: str) -> None:
     """Write a file whole, in place of the one that may be there; its folders are made if need be.
 
     Raises:
+        InputError: A DuckDB database is there.
         StoreError: It cannot be written; what was there stays.
     """
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.new")
     try:
+        if is_database(path):
+            raise InputError("this file is a database, which nothing replaces; name another", path=path)
         path.parent.mkdir(parents=True, exist_ok=True)
         unfinished.write_text(content, "utf-8", newline="\n")
         unfinished.replace(path)
@@ -68,6 +71,14 @@ def is_there(path: Path, content: bytes) -> bool:
     return True
 
 
+def is_database(path: Path) -> bool:
+    """Whether the file at `path`, if one is there, begins as DuckDB's do."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(12)[8:] == b"DUCK"
+
+
 def _is_there(path: Path) -> InputError:
     return InputError("this file is there already; remove it, or name another", path=path)
 
@@ -83,6 +94,5 @@ def publish(unfinished: Path, path: Path) -> None:
     except FileExistsError:
         raise
     except OSError:  # a file system without hard links
-        if path.exists():
-            raise FileExistsError(path) from None
-        unfinished.rename(path)
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY))  # the name is ours: what is replaced is empty
+        unfinished.replace(path)

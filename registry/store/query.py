@@ -19,7 +19,8 @@ import duckdb
 from sqlalchemy import Connection
 
 from registry.errors import LimitError, QueryError, RegistryError
-from registry.store.database import explain, quoted
+from registry.store.database import quoted
+from registry.store.failures import explain
 from registry.store.rows import driver_of
 
 TABLE_FUNCTIONS = frozenset({

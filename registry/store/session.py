@@ -7,46 +7,51 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from sqlalchemy import Connection
-
-from registry.errors import RegistryError
-from registry.store.database import Database
+from registry.store.database import Database, Unfinished
 from registry.store.journal import Journal
 
 
 class Session:
     """A connection in a transaction; `checkpoint` commits what is finished so far and goes on in a new one."""
 
-    def __init__(self, connection: Connection, *, dry_run: bool) -> None:
-        self.connection, self._dry_run, self.kept = connection, dry_run, False
+    def __init__(self, database: Database, unfinished: Unfinished | None, opened: ExitStack, *, dry_run: bool) -> None:
+        self._database, self._unfinished, self._opened, self._dry_run = database, unfinished, opened, dry_run
+        self.connection = opened.enter_context((unfinished or database).writing(dry_run=dry_run))
 
     def checkpoint(self) -> None:
-        """Make what is finished durable; on a dry run, nothing is."""
-        if not self._dry_run:
+        """Make what is finished durable, a new database under its name; on a dry run, nothing is."""
+        if self._dry_run:
+            return
+        if self._unfinished is None:
             self.connection.commit()
-            self.kept = True
+        else:
+            self.finish()
+            self.connection = self._opened.enter_context(self._database.writing())
+
+    def finish(self) -> None:
+        """End the transaction, and give a new database its name; without `checkpoint`, the connection is no more."""
+        self._opened.close()
+        if self._unfinished is not None:
+            self._unfinished.publish()
+            self._unfinished = None
 
 
 @contextmanager
 def writing(database: Database, journal: Journal, *, create: bool = False, dry_run: bool = False) -> Iterator[Session]:
     """Open the database for the writing of one command; `create` makes it if it is not there.
 
-    A dry run does everything and undoes it; it creates no file either.
+    A new database appears under its name at the first checkpoint, or at the end; a command that fails before leaves
+    none behind. A dry run does everything and undoes it; it creates no file either.
     """
     with ExitStack() as stack:
         if create and dry_run and not database.path.exists():
             folder = stack.enter_context(tempfile.TemporaryDirectory())
             database = Database(Path(folder) / database.path.name)
-        new = create and not database.path.exists()
-        if create and (new or not dry_run):
             database.create()
-        session = None
-        try:
-            with database.writing(dry_run=dry_run) as connection:
-                session = Session(connection, dry_run=dry_run)
-                yield session
-                journal.close(connection)
-        except RegistryError:
-            if new and session is not None and not session.kept:
-                database.path.unlink()  # nothing came of it: leave no empty registry behind
-            raise
+        unfinished = stack.enter_context(database.creating()) if create and not dry_run else None
+        if create and not dry_run and unfinished is None:
+            database.upgrade()
+        session = Session(database, unfinished, stack.enter_context(ExitStack()), dry_run=dry_run)
+        yield session
+        journal.close(session.connection)
+        session.finish()

@@ -8,7 +8,8 @@ import pytest
 
 from registry.errors import InputError, LockedError, StoreError
 from registry.store import database as module
-from registry.store.database import Database, explain
+from registry.store.database import Database
+from registry.store.failures import explain
 
 
 @pytest.fixture

@@ -1,0 +1,122 @@
+"""Who may create a database: one process at a time, in an unfinished file that nobody else opens.
+
+A process that creates `r.duckdb` holds the system's lock on `.r.duckdb.lock` beside it, does its work in
+`.r.duckdb.new`, and gives that file its name when there is something in it to keep. A name that is taken is never
+replaced, and nothing that has the name is ever removed, so no command can take away what another has written. The
+system frees the lock of a process that ends, however it ends: what is unfinished under a free lock has no owner.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import suppress
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from registry.errors import LockedError
+from registry.store.files import publish
+
+try:
+    import fcntl
+except ImportError:  # Windows: there the lock is held as long as its file is there
+    fcntl = None  # type: ignore[assignment]
+
+
+class Creation:
+    """The right to create the file at `path`, held from entering to `publish`, or to leaving.
+
+    What is made in `unfinished` gets its name by `publish`, else it is removed.
+
+    Args:
+        path: Of the file to be.
+        patience: How many seconds to wait where another process holds the right.
+
+    Raises:
+        LockedError: Another process holds it for longer.
+        OSError: The folder cannot be written to.
+    """
+
+    def __init__(self, path: Path, patience: float) -> None:
+        self.path, self._patience = path, patience
+        self.unfinished = path.with_name(f".{path.name}.new")
+        self._lock = _lock_of(path)
+        self._held: int | None = None  # the open lock
+
+    def __enter__(self) -> Self:
+        deadline = time.monotonic() + self._patience
+        while (held := _taken(self._lock)) is None:
+            if time.monotonic() > deadline:
+                raise LockedError(self.path, _holder(self._lock))
+            time.sleep(0.02)
+        self._held = held
+        os.write(held, str(os.getpid()).encode().ljust(20))
+        self._discard()  # what a process that was killed has left
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 traceback: TracebackType | None) -> None:
+        self._end()
+
+    def publish(self) -> None:
+        """Give the unfinished file, which nobody has open, its name.
+
+        Raises:
+            FileExistsError: Another program has made a file there meanwhile; it stays as it is.
+        """
+        publish(self.unfinished, self.path)
+        self._end()
+
+    def _end(self) -> None:
+        if self._held is not None:
+            self._discard()
+            _free(self._held, self._lock)
+            self._held = None
+
+    def _discard(self) -> None:
+        for path in (self.unfinished, self.unfinished.with_name(self.unfinished.name + ".wal")):
+            path.unlink(missing_ok=True)
+
+
+def sweep(path: Path) -> None:
+    """Remove what a killed process has left beside the file at `path`, unless somebody is creating it right now."""
+    if _lock_of(path).exists():
+        with suppress(LockedError, OSError), Creation(path, 0):
+            pass
+
+
+def _lock_of(path: Path) -> Path:
+    return path.with_name(f".{path.name}.lock")
+
+
+def _taken(lock: Path) -> int | None:
+    """The lock's open file, if it can be had now."""
+    if fcntl is None:
+        with suppress(FileExistsError):
+            return os.open(lock, os.O_RDWR | os.O_CREAT | os.O_EXCL)
+        return None
+    file = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
+    with suppress(BlockingIOError, FileNotFoundError):
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.path.samestat(os.fstat(file), lock.stat()):  # else its last holder has removed it meanwhile
+            return file
+    os.close(file)
+    return None
+
+
+def _free(file: int, lock: Path) -> None:
+    """Let the lock go; its file is removed under the lock, where the system lets open files be removed."""
+    if fcntl is None:
+        os.close(file)
+        lock.unlink(missing_ok=True)
+    else:
+        lock.unlink(missing_ok=True)
+        os.close(file)
+
+
+def _holder(lock: Path) -> int | None:
+    """The process that holds the lock, as it has written there."""
+    with suppress(OSError, ValueError):
+        return int(lock.read_text())
+    return None
