@@ -4,7 +4,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 BIN := .venv/bin
 DEMO_DB := .venv/demo.duckdb
 
-.PHONY: demo test conformance validity fuzz benchmark docs gallery studies clean
+.PHONY: demo test conformance validity fuzz durability benchmark docs gallery studies clean
 
 demo: .venv/.installed
 	@rm -f $(DEMO_DB)
@@ -43,6 +43,9 @@ validity: .venv/.installed
 
 fuzz: .venv/.installed
 	$(BIN)/python -m tests.fuzz --minutes 10
+
+durability: .venv/.installed
+	$(BIN)/python -m tests.durability
 
 benchmark: .venv/.installed
 	$(BIN)/python -m tests.benchmarks

@@ -166,6 +166,7 @@ class Database:
             StoreError: The file cannot be written to.
         """
         self._require()
+        self._settle()
         with self._connection(read_only=True) as connection:
             if not schema.needs_upgrade(connection, self.path):
                 return False

@@ -1,10 +1,15 @@
 """The file: what is none, what is locked and what is full is named, and nothing is half-written."""
 
+import shutil
 import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 
+import duckdb
 import pytest
+from sqlalchemy import text
 
 from registry.errors import InputError, LockedError, StoreError
 from registry.store import database as module
@@ -120,3 +125,119 @@ def test_a_full_disk_is_named_and_leaves_nothing_half_written(task, registry, tm
 ])
 def test_only_what_concerns_the_file_is_explained(message, kind, tmp_path):
     assert isinstance(explain(message, tmp_path / "r.duckdb"), kind)
+
+
+FILL = """
+import os, signal, sys
+from sqlalchemy import text
+from registry.store.database import Database
+with Database(sys.argv[1]).writing() as connection:
+    connection.execute(text("INSERT INTO run VALUES (7, 'x', '', '', now(), now(), '', '', false, '')"))
+    connection.commit()
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+@pytest.fixture
+def killed(database):
+    """A database beside which a killed process has left a log with a committed row."""
+    assert subprocess.run([sys.executable, "-c", FILL, str(database.path)], check=False).returncode == -9
+    assert log_of(database).exists()
+    return database
+
+
+def log_of(database):
+    return database.path.with_name(database.path.name + ".wal")
+
+
+def runs_in(path):
+    with Database(path).reading() as connection:
+        return connection.execute(text("SELECT count(*) FROM run")).scalar_one()
+
+
+def runs_in_a_copy(database, tmp_path):
+    return runs_in(shutil.copyfile(database.path, tmp_path / "copy.duckdb"))
+
+
+@pytest.mark.parametrize("use", ["reading", "querying", "writing"])
+def test_what_a_killed_process_committed_is_in_the_file_after_the_next_use(killed, tmp_path, use):
+    with getattr(killed, use)():
+        pass
+    assert not log_of(killed).exists()
+    assert runs_in_a_copy(killed, tmp_path) == 1
+
+
+def test_init_brings_the_log_into_the_file_too(killed, tmp_path):
+    assert killed.create() is False
+    assert runs_in_a_copy(killed, tmp_path) == 1
+
+
+def test_a_log_is_read_where_another_reader_keeps_it_from_the_file(killed):
+    code = "import duckdb, sys; c = duckdb.connect(sys.argv[1], read_only=True); print('held', flush=True); input()"
+    holder = subprocess.Popen([sys.executable, "-c", code, str(killed.path)], stdout=subprocess.PIPE,
+                              stdin=subprocess.PIPE)
+    assert holder.stdout.readline() == b"held\n"
+    assert runs_in(killed.path) == 1
+    assert log_of(killed).exists()
+    holder.communicate(b"\n")
+
+
+def test_a_log_that_cannot_be_brought_into_the_file_is_said_to_be_needed(database, monkeypatch):
+    """DuckDB itself brings it in on closing; a transaction in this process that is still open keeps it from that."""
+    class Refusing:
+        def execute(self, _):
+            raise duckdb.IOException("IO Error: no\nmore")
+
+    monkeypatch.setattr(module, "driver_of", lambda _: Refusing())
+    with (pytest.raises(StoreError, match=r"all is committed, but stands in r\.duckdb\.wal and not yet in the file; "
+                                          r"keep the two together, and run the command again \(IO Error: no\)"),
+          database.writing() as connection):
+        connection.execute(text("INSERT INTO run VALUES (7, 'x', '', '', now(), now(), '', '', false, '')"))
+    monkeypatch.undo()
+    assert runs_in(database.path) == 1
+
+
+def test_opening_it_twice_in_one_process_keeps_writers_out(database, monkeypatch):
+    """The system frees a process's lock on a file when the process closes that file, whoever in it opened it."""
+    monkeypatch.setattr(module, "RETRY_SECONDS", 0.1)
+    code = "import duckdb, sys; duckdb.connect(sys.argv[1])"
+    with database.reading():
+        with database.reading():
+            pass
+        other = subprocess.run([sys.executable, "-c", code, str(database.path)], capture_output=True, check=False)
+        assert b"Conflicting lock is held" in other.stderr
+
+
+READ_ONLY = """
+import os, sys
+from sqlalchemy import text
+from registry.errors import RegistryError
+from registry.store.database import Database
+def rows(database):
+    with database.reading() as connection:
+        return connection.execute(text("SELECT count(*) FROM run")).scalar_one()
+database = Database("r.duckdb")
+database.create()
+rows(database)  # all is imported
+os.chmod(sys.argv[1], 0o555 if sys.argv[1] == "." else 0o444)
+if os.geteuid() == 0:
+    os.setuid(65534)
+print(rows(database))
+for use in (database.writing().__enter__, Database("new.duckdb").create):
+    try:
+        use()
+    except RegistryError as error:
+        print(error)
+"""
+
+
+@pytest.mark.parametrize("what", ["r.duckdb", "."])
+def test_what_is_read_only_is_called_so_and_can_be_read(what):
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        told = subprocess.run([sys.executable, "-c", READ_ONLY, what], cwd=folder, capture_output=True, text=True,
+                              check=True).stdout.splitlines()
+    assert told[0] == "0"
+    assert told[1] == ("r.duckdb: the database is read-only, the file or its folder, so commands can only read it; "
+                       "copy the file to where you may write, and name the copy with --db")
+    assert told[2] == "new.duckdb: cannot create the database: Permission denied; --db names another place"
