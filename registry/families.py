@@ -1,8 +1,11 @@
 """The families of sufficient statistics: the few shapes that serve every metric.
 
 A metric is a function of statistics that add up over items; all metrics of one family share one wide table, so a new
-metric of a known family needs no migration. Integers are stored as they are; other numbers as multiples of 2^-30, which
-makes their sums exact in float64 (below 2^23) and independent of order, block size, threads and BLAS.
+metric of a known family needs no migration.
+
+Statistics are kept as they were given, and counted in steps: 1, or the decimal place of the finest of them, up to the
+ninth; what has more digits is rounded to the ninth place when it is counted. Sums of whole steps are exact in float64
+below 2^53, and independent of order, block size, threads and BLAS.
 """
 
 from __future__ import annotations
@@ -14,8 +17,11 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-RESOLUTION = 2.0**-30
+PLACES = 9  # decimal places that are counted
+FINEST = 10.0**-PLACES
 LARGEST_WHOLE, LARGEST_OTHER = 2.0**52, 2.0**22  # from here on statistics are refused: their sums would not be exact
+
+_ROUNDING = 2.0**-48  # of arithmetic, relative: a 0.30000000000000004 is meant to be 0.3
 
 
 @dataclass(frozen=True)
@@ -72,11 +78,11 @@ FAMILIES: dict[str, Family] = {
 }
 
 
-def to_lattice(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Round to multiples of 2^-30, half to even; whole numbers stay as they are.
+def check_exact(values: NDArray[np.float64]) -> None:
+    """Refuse statistics whose sums would not be exact.
 
     Raises:
-        ValueError: A value is not finite, or too large for its sums to be exact.
+        ValueError: A value is not finite, or too large.
     """
     import numpy as np
 
@@ -86,4 +92,34 @@ def to_lattice(values: NDArray[np.float64]) -> NDArray[np.float64]:
         raise ValueError("a statistic reaches 2^52: its sums would not be exact")
     if np.abs(values[values != np.rint(values)]).max(initial=0) >= LARGEST_OTHER:
         raise ValueError("a statistic that is no whole number reaches 2^22: its sums would not be exact")
-    return np.rint(values / RESOLUTION) * RESOLUTION
+
+
+def as_kept(statistics: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Statistics [items, columns] as they are kept: as given, but for the rounding of arithmetic that made decimals."""
+    import numpy as np
+
+    kept = statistics + 0.0  # no -0.0
+    for n, column in enumerate(statistics.T):
+        if (places := decimal_places(column)) is not None:
+            kept[:, n] = np.rint(column * 10.0**places) / 10.0**places + 0.0
+    return kept
+
+
+def decimal_places(values: NDArray[np.float64]) -> int | None:
+    """How many decimal places hold all values, up to the rounding of arithmetic; None where nine do not."""
+    import numpy as np
+
+    noise = _ROUNDING * min(1.0, float(np.abs(values).max(initial=0)))
+    rest = values
+    for places in range(PLACES + 1):
+        apart = np.abs(rest * 10.0**places - np.rint(rest * 10.0**places))
+        rest = rest[apart > np.maximum(_ROUNDING * np.abs(rest), noise) * 10.0**places]
+        if not rest.size:
+            return places
+    return None
+
+
+def step_of(values: NDArray[np.float64]) -> float:
+    """The step that statistics are counted in: the largest of 1, 0.1, ... that holds all, or else 10^-9."""
+    places = decimal_places(values)
+    return FINEST if places is None else 10.0**-places

@@ -8,8 +8,8 @@ from collections import defaultdict
 
 import numpy as np
 
-from registry.evaluation.matrices import matrix_of
-from registry.families import FAMILIES, to_lattice
+from registry.evaluation.matrices import Steps, matrix_of
+from registry.families import FAMILIES, as_kept, step_of
 from registry.items import Answer, AnswerSet, Item, Links, Response, Span, Tagged
 from registry.metrics import METEOR, METRICS, ConfusionMetric, Formula, P
 from registry.metrics.confusion import label_code
@@ -119,7 +119,9 @@ def typical(metric, items, answers):
         gold, predicted = (rows[..., [side]] == [label_code(name) for name in LABELS] for side in (0, 1))
         counts = np.stack([gold & predicted, predicted, gold], axis=-1).astype(float)
         return matrix_of(metric, counts.reshape(*rows.shape[:-1], -1))
-    return matrix_of(metric, to_lattice(rows))
+    rows = np.stack([as_kept(of_system) for of_system in rows.swapaxes(0, 1)], axis=1)
+    steps = Steps.of(metric, [rows], step_of(rows))
+    return matrix_of(metric, steps.counted(rows), steps=steps)
 
 
 def responses(metric, items, answers):

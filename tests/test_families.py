@@ -1,31 +1,58 @@
-"""The lattice of statistics: sums are exact and do not depend on order."""
+"""The steps that statistics are counted in, and how they are kept."""
+
+from decimal import Decimal
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.families import FAMILIES, RESOLUTION, to_lattice
+from registry.families import FAMILIES, FINEST, as_kept, check_exact, decimal_places, step_of
+
+decimals = st.integers(0, 9).flatmap(lambda places: st.lists(
+    st.integers(-10**9, 10**9).map(lambda n: Decimal(n).scaleb(-places)), min_size=1, max_size=30))
 
 
-@given(st.lists(st.floats(-1, 1), min_size=2, max_size=60), st.randoms(use_true_random=False))
-def test_sums_do_not_depend_on_order(values, rng):
-    rounded = to_lattice(np.array(values))
-    shuffled = rounded.tolist()
-    rng.shuffle(shuffled)
-    assert sum(shuffled) == rounded.sum() == rounded[::-1].cumsum()[-1]
-    assert np.abs(rounded - values).max() <= RESOLUTION / 2
+@given(decimals)
+def test_decimals_are_counted_in_their_last_place(written):
+    """By decimal arithmetic: the fewest places that write all of them."""
+    places = max(max(0, -number.normalize().as_tuple().exponent) for number in written)
+    assert decimal_places(np.array([float(number) for number in written])) == places
 
 
-def test_whole_numbers_stay_and_halves_round_to_even():
-    assert to_lattice(np.array([3.0, 2.0**40, 1.5 * RESOLUTION, 2.5 * RESOLUTION])).tolist() == [
-        3.0, 2.0**40, 2 * RESOLUTION, 2 * RESOLUTION]
+@given(decimals, st.integers(1, 40))
+def test_the_rounding_of_arithmetic_is_no_digit(written, times):
+    """A sum of equal numbers, one added after another, over their number."""
+    values = np.array([float(number) for number in written])
+    noisy = sum([values] * times) / times
+    np.testing.assert_array_equal(as_kept(noisy[:, None])[:, 0], values)
+
+
+@pytest.mark.parametrize("values", [[1 / 3, 0.5], [2.0**-10], [1e-10, 3e-10], [0.1234567891]])
+def test_what_has_more_than_nine_places_is_kept_as_given(values):
+    assert decimal_places(np.array(values)) is None
+    assert step_of(np.array(values)) == FINEST == 1e-9
+    assert as_kept(np.array([values])).tolist() == [values]
+
+
+@pytest.mark.parametrize(("values", "step"), [
+    ([], 1), ([3, -2.0**40], 1), ([0.5, 2], 0.1), ([0.25], 0.01), ([0.20705, 1], 1e-5), ([3e-9], 1e-9)])
+def test_steps(values, step):
+    assert step_of(np.array(values)) == step
+    assert Fraction(round(1 / step)) == 1 / Fraction(str(step))
+
+
+def test_zero_has_no_sign():
+    kept = as_kept(np.array([[-0.0, -0.0], [-1e-17, 1 / 3], [0.1, 1 / 3]]))
+    assert kept[:, 0].tolist() == [0, 0, 0.1]
+    assert not np.signbit(kept).any()
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, 2.0**22 + 0.5, 2.0**52, -1e308])
 def test_what_would_not_be_exact_is_refused(bad):
     with pytest.raises(ValueError, match="statistic"):
-        to_lattice(np.array([1.0, bad]))
+        check_exact(np.array([1.0, bad]))
 
 
 def test_families_have_the_columns_of_their_sources():

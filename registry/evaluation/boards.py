@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 from registry.errors import InputError, MismatchError, counted
 from registry.evaluation.gold import split_cluster
 from registry.evaluation.labels import Labels
-from registry.evaluation.matrices import matrix_of, scores_of
+from registry.evaluation.matrices import Steps, matrix_of, scores_of
 from registry.evaluation.requests import Request
 from registry.evaluation.runs import averaged, in_order_of_content
 from registry.identity import digest_array, digest_json
@@ -155,11 +155,13 @@ def load(connection: Connection, place: Place, asked: Significance) -> Board | N
         labels = Labels.of(connection, gold_revision_id)
         named = [in_order_of_content(labels.coded(of_system)) for of_system in runs]
         runs = tuple(labels.counted(metric, of_system) for of_system in runs)
-    averages = averaged(runs, scalable=metric.quotient is not None)
+    steps = Steps.of(metric, runs, min(place.scores[member.scoring_id].step for member in place.members))
+    averages = averaged(runs, steps)
+    ordered = [in_order_of_content(of_system) for of_system in runs]
     matrix = matrix_of(
         metric, averages.statistics, units, _strata(connection, place, asked.strata, first + order, units),
-        multiple=averages.multiple, runs=tuple(map(in_order_of_content, runs)) if asked.runs == "random" else None,
-        unequal=not present[order].all())
+        steps=steps, multiple=averages.multiple, unequal=not present[order].all(),
+        runs=tuple(steps.counted(of) * averages.multiple for of in ordered) if asked.runs == "random" else None)
     scores = matrix.scores()
     towards = scores if matrix.lower_is_better else -scores
     best_first = sorted(range(len(place.members)),
@@ -168,12 +170,12 @@ def load(connection: Connection, place: Place, asked: Significance) -> Board | N
     groups += [] if matrix.strata is None else [digest_array(matrix.strata)]
     contents = averages.digests
     if named is not None or matrix.runs is not None:
-        contents = [[digest_array(of_system)] for of_system in named or matrix.runs or ()]
+        contents = [[digest_array(of_system)] for of_system in named or ordered]
     return Board(
         place, metric, [place.members[n] for n in best_first],
         [digest_json([*contents[n], *groups]) for n in best_first], order,
         matrix.of_systems(best_first), scores[best_first],
-        [scores_of(metric, runs[n]) for n in best_first])
+        [scores_of(metric, steps.counted(runs[n]), steps) for n in best_first])
 
 
 def _numbered(connection: Connection, place: Place, attribute: str, item_ids: NDArray[np.int64]) -> NDArray[np.int64]:

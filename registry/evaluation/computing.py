@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 
 from registry.errors import InputError
 from registry.evaluation.readings import Readings, aligned_runs, stored_submission
-from registry.families import to_lattice
+from registry.families import as_kept, check_exact
 from registry.items import Answer, Item
 from registry.metrics import METRICS, Metric
 from registry.processes import processes
@@ -90,14 +90,15 @@ def _exact(metric: Metric, items: Sequence[Item], answers: Sequence[Answer | Non
     """The statistics of items, [items, columns], as they are kept; names the item whose cannot be."""
     computed = metric.corpus_statistics(items, answers)
     try:
-        return to_lattice(computed)
+        check_exact(computed)
     except ValueError:
         for item, row in zip(items, computed, strict=True):
             try:
-                to_lattice(row)
+                check_exact(row)
             except ValueError as error:
                 raise InputError(f"{metric!r}: {error}", item=item.key) from None
         raise
+    return as_kept(computed)
 
 
 def _in_processes(connection: Connection, items: list[Item], wanted: Sequence[Wanted],

@@ -1,10 +1,14 @@
-"""From a metric and its statistics to the matrix that scores and tests them."""
+"""From a metric and its statistics to the matrix that scores and tests them, which counts in whole steps."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
+from registry.families import FINEST
 from registry.metrics import CorrelationMetric, Metric
 from registry.significance import COEFFICIENTS, PairMatrix, StatisticMatrix
 
@@ -12,8 +16,38 @@ Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
 
 
+@dataclass(frozen=True)
+class Steps:
+    """What statistics are counted in: `per_one[n]` steps of column n are 1."""
+
+    per_one: tuple[int, ...]
+
+    @classmethod
+    def of(cls, metric: Metric, statistics: Sequence[Floats], step: float) -> Steps:
+        """The steps of a metric's statistics, each [..., columns], of which none has a finer step than `step`.
+
+        Columns of whole numbers are counted in ones, and so are those of correlations, which do not add up.
+        """
+        width = statistics[0].shape[-1]
+        if step == 1 or isinstance(metric, CorrelationMetric):
+            return cls((1,) * width)
+        per_one = round(1 / step)
+        return cls(tuple(1 if all(np.array_equal(of[..., n], np.rint(of[..., n])) for of in statistics) else per_one
+                         for n in range(width)))
+
+    @property
+    def are_one(self) -> bool:
+        """Whether all statistics are whole numbers."""
+        return set(self.per_one) <= {1}
+
+    def counted(self, statistics: Floats) -> Floats:
+        """Statistics [..., columns] in whole steps, what is finer rounded half to even."""
+        return statistics if self.are_one else np.rint(statistics * np.array(self.per_one, dtype=np.float64)) + 0.0
+
+
 def matrix_of(metric: Metric, statistics: Floats, units: Numbers | None = None, strata: Numbers | None = None, *,
-              multiple: int = 1, runs: tuple[Floats, ...] | None = None, unequal: bool = False) -> StatisticMatrix:
+              steps: Steps | None = None, multiple: int = 1, runs: tuple[Floats, ...] | None = None,
+              unequal: bool = False) -> StatisticMatrix:
     """Make the matrix of systems (or runs) scored by a metric; see `StatisticMatrix` for what else it holds.
 
     Args:
@@ -21,6 +55,7 @@ def matrix_of(metric: Metric, statistics: Floats, units: Numbers | None = None, 
         statistics: [items, systems, columns].
         units: [items].
         strata: [items].
+        steps: What the statistics are counted in; None: in ones.
         multiple: How many times larger than they are the statistics are given.
         runs: Of each system whose runs are random, [items, runs, columns].
         unequal: Whether some systems lack items that others have.
@@ -29,11 +64,40 @@ def matrix_of(metric: Metric, statistics: Floats, units: Numbers | None = None, 
     if isinstance(metric, CorrelationMetric):
         return PairMatrix(statistics, units=units, strata=strata, lower_is_better=lower, runs=runs,
                           coefficient=COEFFICIENTS[metric.coefficient])
+    per_one = (steps or Steps((1,) * statistics.shape[-1])).per_one
+    finest = max(per_one, default=1)
+    factors = tuple(finest // of_column for of_column in per_one)  # from a column's steps to the finest
+    quotient = None
+    if metric.quotient is not None:
+        over, under = (tuple(c * factor for c, factor in zip(side, factors, strict=True)) for side in metric.quotient)
+        quotient = over, under
+    scored = _InSteps(metric, factors, 1 if quotient else finest * multiple)
     return StatisticMatrix(
-        statistics, metric.score, units, strata, lower_is_better=lower, family=metric.family, multiple=multiple,
-        quotient=metric.quotient, runs=runs, unequal=unequal)
+        statistics, metric.score if scored.is_plain else scored, units, strata, lower_is_better=lower,
+        family=metric.family, multiple=multiple, quotient=quotient, runs=runs, unequal=unequal,
+        rounded=finest == round(1 / FINEST))
 
 
-def scores_of(metric: Metric, statistics: Floats) -> Floats:
+def scores_of(metric: Metric, statistics: Floats, steps: Steps | None = None, multiple: int = 1) -> Floats:
     """Score systems (or runs), [systems], by their statistics, [items, systems, columns]."""
-    return matrix_of(metric, statistics).scores()
+    return matrix_of(metric, statistics, steps=steps, multiple=multiple).scores()
+
+
+@dataclass(frozen=True)
+class _InSteps:
+    """Scores sums of statistics that are counted in steps.
+
+    A quotient is the same of any multiple of both its sides, so it stays one of whole numbers, rounded once.
+    """
+
+    metric: Metric
+    factors: tuple[int, ...]
+    divisor: int
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the sums are those of the statistics themselves."""
+        return self.divisor == 1 and set(self.factors) <= {1}
+
+    def __call__(self, sums: Floats) -> Floats:
+        return self.metric.score(sums * np.array(self.factors, dtype=np.float64) / self.divisor)

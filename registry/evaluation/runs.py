@@ -10,7 +10,8 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from registry.families import to_lattice
+from registry.evaluation.matrices import Steps
+from registry.families import PLACES
 from registry.identity import digest_array
 
 Floats = NDArray[np.float64]
@@ -21,44 +22,44 @@ class Averages:
     """The statistics of systems, each averaged over its runs.
 
     Attributes:
-        statistics: [items, systems, columns], `multiple` times the averages.
+        statistics: [items, systems, columns], `multiple` times the averages, in steps.
         multiple: What makes them whole numbers.
+        totals: Of each system, the sums over its runs in steps, [items, columns].
         n_runs: [systems].
+        steps: What they are counted in.
     """
 
     statistics: Floats
     multiple: int
+    totals: list[Floats]
     n_runs: tuple[int, ...]
+    steps: Steps
 
     @cached_property
     def digests(self) -> list[list[str | int]]:
-        """What each system's averages are, whatever `multiple` the other systems' runs made necessary."""
-        if self.multiple == 1:
-            return [[digest_array(self.statistics[:, n])] for n in range(len(self.n_runs))]
-        return [[digest_array(self.statistics[:, n] * runs / self.multiple), *([runs] if runs > 1 else [])]
-                for n, runs in enumerate(self.n_runs)]
+        """What each system's averages are, whatever steps and `multiple` the other systems made necessary."""
+        return [[digest_array(total / np.array(self.steps.per_one)), *([runs] if runs > 1 else [])]
+                for total, runs in zip(self.totals, self.n_runs, strict=True)]
 
 
-def averaged(runs: Sequence[Floats], *, scalable: bool) -> Averages:
+def averaged(runs: Sequence[Floats], steps: Steps) -> Averages:
     """Average the statistics of each system over its runs.
 
-    Exact tests count in whole numbers, and sums are the same in every order only of multiples of 2^-30. So averages of
-    whole numbers are given as multiples where no score changes by that, all systems' alike; others are rounded as
-    statistics are at ingest.
+    Exact tests count in whole numbers, and only their sums are the same in every order. So averages are given as whole
+    multiples, all systems' alike; where those would be too large, as decimals in as many places as there is room for.
 
     Args:
         runs: Of each system, [items, runs, columns].
-        scalable: Whether the metric is a quotient of sums, which stays what it is when both are multiplied.
+        steps: What they are counted in.
     """
     n_runs = tuple(of_system.shape[1] for of_system in runs)
-    totals = [of_system.sum(axis=1) for of_system in runs]
+    totals = [steps.counted(of_system).sum(axis=1) for of_system in runs]
     multiple = math.lcm(*n_runs)
-    if multiple > 1 and scalable and all(
-            np.array_equal(t, np.rint(t)) and np.abs(t).sum() * multiple < 2**53 for t in totals):
-        scaled = [t * (multiple // n) for t, n in zip(totals, n_runs, strict=True)]
-        return Averages(np.stack(scaled, axis=1), multiple, n_runs)
-    averages = [t if n == 1 else to_lattice(t / n) for t, n in zip(totals, n_runs, strict=True)]
-    return Averages(np.stack(averages, axis=1), 1, n_runs)
+    if multiple > 1 and (largest := max(float(np.abs(t).sum()) for t in totals)) * multiple >= 2**53:
+        multiple = next((10**places for places in range(PLACES, 0, -1) if largest * 10**places < 2**53), 1)
+    averages = [np.rint(t * multiple / n) if multiple % n else t * (multiple // n)
+                for t, n in zip(totals, n_runs, strict=True)]
+    return Averages(np.stack(averages, axis=1), multiple, totals, n_runs, steps)
 
 
 def in_order_of_content(runs: Floats) -> Floats:

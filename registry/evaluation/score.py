@@ -14,9 +14,10 @@ from sqlalchemy import Connection
 from registry.errors import InputError
 from registry.evaluation.computing import Wanted, compute
 from registry.evaluation.labels import with_new_labels
-from registry.evaluation.matrices import scores_of
+from registry.evaluation.matrices import Steps, scores_of
 from registry.evaluation.readings import Readings
 from registry.evaluation.runs import averaged
+from registry.families import FAMILIES, step_of
 from registry.identity import digest_array, digest_json, digest_lines
 from registry.items import Item
 from registry.metrics import METRICS, ConfusionMetric, CorrelationMetric, Metric
@@ -134,11 +135,15 @@ def _keep(connection: Connection, journal: Journal, scoring: AnyRow, row: AnyRow
         stored = [labels.numbered(codes) for codes in computed]
         counts = [labels.counted(metric, of_run) for of_run in stored]
     runs = np.stack(counts, axis=1)
-    averages = averaged([runs], scalable=metric.quotient is not None).statistics
+    step = 1.0 if FAMILIES[row.family].integer else step_of(runs)
+    steps = Steps.of(metric, [runs], step)
+    averages = averaged([runs], steps)
+    value = float(scores_of(metric, averages.statistics, steps, averages.multiple)[0])
     key = {"scoring_id": scoring.scoring_id, "metric_id": row.metric_id}
+    statistics.forget(connection, row.family, **key)  # what an older registry kept otherwise
     insert_many(connection, models.score, [key | {
-        "value": float(scores_of(metric, averages)[0]), "n_items": len(at), "digest": digest,
-        "run_id": journal.run_id(connection)}])
+        "value": value, "n_items": len(at), "digest": digest, "run_id": journal.run_id(connection), "step": step}])
     insert_many(connection, models.replicate_score, [
-        key | {"replicate": n, "value": float(value)} for n, value in enumerate(scores_of(metric, runs))])
+        key | {"replicate": n, "value": float(of_run)}
+        for n, of_run in enumerate(scores_of(metric, steps.counted(runs), steps))])
     return [Block(scoring.scoring_id, row.metric_id, first + at, of_run, n) for n, of_run in enumerate(stored)]

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from registry.errors import InputError
-from registry.families import RESOLUTION
 from registry.items import Answer, Item
 from registry.metrics.base import Metric
 
@@ -32,24 +29,6 @@ class CorrelationMetric(Metric):
         if answer is None:
             raise self.unanswered(item)
         return (answer.value, item.gold)
-
-    def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> NDArray[np.float64]:
-        """Give both numbers of many items; refuse those that only differ until they are kept.
-
-        A correlation does not depend on the scale of the numbers, so very small ones can be told to be multiplied.
-        """
-        found = super().corpus_statistics(items, answers)
-        for values, whose in zip(found.T, ("its score", "its right number"), strict=True):
-            order = np.argsort(values)
-            low, high = values[order[:-1]], values[order[1:]]
-            apart = ~np.isclose(low, high, 1e-6, 1e-12 * np.abs(values).max(initial=0))  # by more than rounding
-            with np.errstate(over="ignore"):  # what is so large is refused when it is to be kept
-                tied = apart & (np.rint(low / RESOLUTION) == np.rint(high / RESOLUTION))
-            if tied.any():
-                one, other = (items[order[np.argmax(tied) + n]].key for n in (1, 0))
-                raise InputError(f"{whose} and that of item {other!r} would be tied: numbers are kept as multiples of "
-                                 "2^-30, so multiply all by the same number", item=one)
-        return found
 
     def score(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:  # noqa: ARG002
         """A correlation is no function of sums."""

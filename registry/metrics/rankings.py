@@ -82,13 +82,21 @@ class _TrecEvalMetric(RankingMetric):
 
 @dataclass(frozen=True, repr=False)
 class P(_TrecEvalMetric):
-    """Precision at a cut-off: the share of relevant documents among the first ones; absent ones are not relevant."""
+    """Precision at a cut-off: the share of relevant documents among the first ones; absent ones are not relevant.
+
+    Of one query the relevant documents are kept and the cut-off, which is the same for all queries.
+    """
 
     name: ClassVar[str] = "P"
     citation: ClassVar[str] = "Manning, Raghavan and Schütze 2008, section 8.4"
 
     cutoff: int
     rel: int = 1
+
+    def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> NDArray[np.float64]:
+        """Give (relevant documents among the first ones, cut-off) of every query."""
+        shares = super().corpus_statistics(items, answers)
+        return np.rint(shares * self.cutoff)
 
     def measure(self, ir_measures: Any) -> Any:
         """P(rel) at the cut-off."""

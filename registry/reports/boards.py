@@ -100,7 +100,7 @@ def _share(value: float | None) -> str:
 
 
 def stale(connection: Connection, task: str | None = None) -> list[str]:
-    """Say which boards lack a submission that takes part by now, or show one that no longer does."""
+    """Say which boards are not of today: their submissions are others by now, or an older registry scored them."""
     found = connection.execute(text("""
         WITH shown AS (
             SELECT DISTINCT l.task, l.test_set, l.track, s.submission_id, l.gold_revision_id
@@ -112,6 +112,17 @@ def stale(connection: Connection, task: str | None = None) -> list[str]:
         SELECT DISTINCT task, test_set FROM (
             (FROM shown EXCEPT FROM taking_part) UNION ALL (FROM taking_part EXCEPT FROM shown)
         ) WHERE :task IS NULL OR task = :task
-        ORDER BY ALL"""), {"task": task})
-    return [f"{row.task}/{row.test_set}: submissions or gold have changed since the last comparison; `registry score` "
-            "and `registry compare` bring the board up to date" for row in found]
+        ORDER BY ALL"""), {"task": task}).all()
+    older = connection.execute(text("""
+        SELECT DISTINCT l.task, l.test_set
+        FROM latest_comparison AS l
+        JOIN standing USING (comparison_id)
+        JOIN ranked_submission AS s USING (submission_id)
+        JOIN score ON score.scoring_id = s.scoring_id AND score.metric_id = l.metric_id AND score.step IS NULL
+        WHERE :task IS NULL OR l.task = :task
+        ORDER BY ALL"""), {"task": task}).all()
+    remedy = "`registry score` and `registry compare` bring the board up to date"
+    return [*(f"{row.task}/{row.test_set}: submissions or gold have changed since the last comparison; {remedy}"
+              for row in found),
+            *(f"{row.task}/{row.test_set}: scores are of an older registry, which rounded decimals in another way; "
+              f"{remedy}" for row in older)]

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from registry.families import RESOLUTION
 from registry.significance.base import Pair
 from registry.significance.influence import influences
 from registry.significance.matrix import Floats, StatisticMatrix
@@ -83,6 +82,5 @@ def _influence(matrix: StatisticMatrix, pair: Pair) -> tuple[Floats, float]:
     things = under.sum(axis=0)
     if not things.all():
         return influence, 0.0
-    whole = np.array_equal(items.statistics, np.rint(items.statistics))
-    kept = 0 if whole else 4 * RESOLUTION / float(things.min())
+    kept = 4 / float(things.min()) if items.rounded else 0  # steps
     return influence, matrix.scale * (ROUNDING * float(np.abs(over / things).max(initial=0)) + kept)

@@ -8,9 +8,8 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from registry.families import RESOLUTION
 from registry.significance.base import Observed
-from registry.significance.matrix import Floats, as_whole
+from registry.significance.matrix import Floats
 
 Ints = NDArray[np.int64]
 
@@ -23,32 +22,25 @@ def too_fine(pairs: Sequence[Observed]) -> NDArray[np.bool_]:
     """Whether the lattice of pairs of one matrix is too fine for `ideal_tail`, told of all at little cost, [pairs].
 
     Scores with all their digits are such, as few units tell; what is not told here, `ideal_tail` finds. Other systems
-    have no say: two of decimals are counted in decimals, whatever others need.
+    have no say: two are counted in their own common steps, whatever others need.
     """
     chosen, places = np.unique([o.pair for o in pairs], return_inverse=True)
     over, (a, b) = pairs[0].matrix.parts[0][:, chosen], places.reshape(-1, 2).T
-    if (every := as_whole(over)) is None:
+    if np.abs(over).sum(axis=0).max(initial=0) >= 2**53 or (over != np.rint(over)).any():
         return np.zeros(len(pairs), dtype=bool)
-    written = np.array([_is_written(column) for column in over.T])
-    decimals = every.copy()
-    if written.any() and (whole := as_whole(over[:, written])) is not None:
-        decimals[:, written] = whole
-    return np.where(written[a] & written[b], _surely_wide(decimals, a, b), _surely_wide(every, a, b))
+    whole = over.astype(np.int64)
+    own = np.gcd.reduce(whole, axis=0)
+    return _surely_wide(whole, a, b, np.maximum(1, np.gcd(own[a], own[b])))
 
 
-def _is_written(column: Floats) -> bool:
-    """Whether the numbers of a system are decimals, or whole: no multiples of 2^-30 only."""
-    whole = as_whole(column[:, None])
-    return whole is not None and (not whole.any() or not np.array_equal(whole[:, 0] * RESOLUTION, column))
-
-
-def _surely_wide(whole: Ints, a: Ints, b: Ints) -> NDArray[np.bool_]:
-    """Whether the gains of pairs of systems, [units, systems] in steps, are wide beyond any rounding of products."""
+def _surely_wide(whole: Ints, a: Ints, b: Ints, steps: Ints) -> NDArray[np.bool_]:
+    """Whether the gains of pairs of systems, [units, systems], are wide in `steps` [pairs] beyond any rounding."""
     few = whole[:8, a] - whole[:8, b]
     deviations = whole - whole.mean(axis=0)
     products = deviations.T @ deviations
     variances = (products[a, a] + products[b, b] - 2 * products[a, b]) / len(whole)
-    return np.asarray((np.gcd.reduce(few - few[0]) == 1) & (_width(variances, len(whole)) > 1.001 * MAX_CELLS))
+    return np.asarray((np.gcd.reduce(few - few[0]) == steps)
+                      & (_width(variances, len(whole)) > 1.001 * MAX_CELLS * steps))
 
 
 def is_wide(gains: Ints) -> bool:

@@ -29,6 +29,8 @@ HALVES = 32  # weights up to which all sums of either half are listed
 MAX_WORK = 2**26  # cells of the transform times distinct vectors; beyond it Monte Carlo is the better answer
 HOPELESS = 64  # times too large without a tilt: no tilt makes the window that much smaller
 SMALL = 2**24  # cells times vectors up to which plain convolution is as fast
+SHORT = 2**29  # the same in one dimension, where a cell and vector take a hundredth of the time
+MOST_HALVED = 1000  # vectors up to which no probability underflows
 TOLERANCE = 1e-14
 
 
@@ -89,6 +91,8 @@ def log_sign_tail(weights: Ints, threshold: int) -> float:
         return 0.0
     if len(weights) <= HALVES and len(weights) * total > SMALL:
         return _by_halves(weights, start)
+    if len(weights) <= MOST_HALVED and len(weights) * total <= SHORT:
+        return _by_convolved_halves(weights, start)
     vectors = np.stack([weights, np.zeros_like(weights)], axis=1)
     if 2 * start > total:
         return log_probability(vectors, HalfLine(start))
@@ -117,6 +121,26 @@ def _by_halves(weights: Ints, start: int) -> float:
     return math.log(int((len(sums[0]) - below).sum())) - len(weights) * math.log(2)
 
 
+def _by_convolved_halves(weights: Ints, start: int) -> float:
+    """Convolve the weights of either half, and pair the sums that reach `start`.
+
+    Nothing is subtracted, so every digit of a tail is right. Small weights come first, to keep the sums few.
+    """
+    halves = []
+    for half in (weights[::2], weights[1::2]):
+        masses = np.zeros(int(half.sum()) + 1)
+        masses[0], last = 1.0, 0
+        for weight in np.sort(half).tolist():
+            masses[:last + 1] *= 0.5
+            masses[weight:weight + last + 1] += masses[:last + 1].copy()
+            last += weight
+        halves.append(masses)
+    tails = np.append(np.cumsum(halves[1][::-1])[::-1], 0.0)  # P(the second half's sum >= n)
+    needed = np.clip(start - np.arange(len(halves[0])), 0, len(halves[1]))
+    tail = float(halves[0] @ tails[needed])
+    return math.log(tail) if tail > 0 else -math.inf
+
+
 def log_probability(vectors: Ints, region: Region) -> float:
     """The natural logarithm of P(B in region), for B the sum of a random half of the `vectors`, [n, 2].
 
@@ -132,7 +156,7 @@ def log_probability(vectors: Ints, region: Region) -> float:
     runs = _runs(starts <= high[0], low[1])
     if not runs:
         return -math.inf
-    if len(vectors) <= 1000 and len(vectors) * np.prod(high - low + 1) <= SMALL:
+    if len(vectors) <= MOST_HALVED and len(vectors) * np.prod(high - low + 1) <= SMALL:
         return _by_convolution(vectors, starts, low, high)
     if np.prod(np.minimum(18 * sums.deviations(np.zeros(2)), high - low) + 1) * len(sums.counts) > HOPELESS * MAX_WORK:
         raise TooLargeError
@@ -157,7 +181,7 @@ def _runs(reachable: NDArray[np.bool_], first: int) -> list[tuple[int, int]]:
 def _by_convolution(vectors: Ints, starts: Ints, low: Ints, high: Ints) -> float:
     """Add one vector after the other on the whole lattice: nothing is subtracted, so every digit of a tail is right.
 
-    Up to 1000 vectors no probability underflows.
+    Up to `MOST_HALVED` vectors no probability underflows.
     """
     masses = np.zeros(tuple(high - low + 1))
     first = last = -low  # where the sums of the vectors so far begin and end

@@ -10,32 +10,9 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from registry.families import RESOLUTION
-
 Floats = NDArray[np.float64]
 Score = Callable[[Floats], Floats]
 Quotient = tuple[tuple[int, ...], tuple[int, ...]]
-
-
-_STEPS = np.array([1.0, *(10.0**-places for places in range(1, 7)), RESOLUTION])
-_SLACKS = np.array([0.0, *(RESOLUTION / 2 * 10.0**places * (1 + 1e-6) for places in range(1, 7)), 0.0])
-
-
-def as_whole(values: Floats) -> NDArray[np.int64] | None:
-    """The values as whole multiples of one step: 1, or the decimal one of at most six places that they were written in.
-
-    Statistics that are not whole are kept as multiples of 2^-30 (`registry.families`): a written 0.3125 is one, and a
-    0.1 nearly. In steps of 0.0001 both are whole, and sums that were equal on paper are equal again. Values with more
-    places are taken in steps of 2^-30, and others, or too large ones, not at all (None).
-    """
-    largest = float(np.abs(values).max(initial=0))
-    first = values[:4].reshape(-1, 1) / _STEPS  # at which most steps fail
-    may_be = (np.abs(first - np.rint(first)) <= _SLACKS).all(axis=0)
-    for step, slack in zip(_STEPS[may_be].tolist(), _SLACKS[may_be].tolist(), strict=True):
-        whole = np.rint(values / step)
-        if np.abs(values / step - whole).max(initial=0) <= slack and largest / step * values.size < 2**62:
-            return np.asarray(whole, dtype=np.int64)
-    return None
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +20,8 @@ class StatisticMatrix:
     """What a test knows of a comparison; it never knows which metric it tests.
 
     Attributes:
-        statistics: [items, systems, columns], in an order of items that does not depend on the order of files.
+        statistics: [items, systems, columns], in an order of items that does not depend on the order of files. They
+            are whole numbers, so that sums are exact: decimals are counted in steps, which `score` and `quotient` know.
         score: From sums [..., columns] to scores [...]; undefined is nan.
         units: [items], the number from 0 of the cluster that each item belongs to; None where items are the units.
         strata: [items], the number from 0 of the stratum within which each item is resampled; None: there is one.
@@ -51,7 +29,8 @@ class StatisticMatrix:
         quotient: Where the score is one linear function of the sums over another, the coefficients of both.
         family: The statistics family that the columns are of (`registry.families`), where a test needs their meaning.
         multiple: How many times larger than they are the statistics are given, so that averages over runs stay whole;
-            above 1 only where that changes no score.
+            `score` takes it back.
+        rounded: Whether statistics had more digits than are counted, so that what was equal may be some steps apart.
         runs: Where a system's runs are random, those of each system, [items, runs, columns]; `statistics` are then
             their averages. None: the runs at hand are all that is asked about.
         unequal: Whether some systems lack items that others have; their statistics are 0 there.
@@ -71,6 +50,7 @@ class StatisticMatrix:
     runs: tuple[Floats, ...] | None = None
     answers_to: NDArray[np.int64] | None = None
     unequal: bool = False
+    rounded: bool = False
     drawn: dict[tuple[int, int], Floats] = field(init=False, repr=False, default_factory=dict)
 
     @property
@@ -156,15 +136,19 @@ class StatisticMatrix:
         return self.quotient is not None and bool((self.parts[1] == self.parts[1].flat[0]).all())
 
     def whole_parts(self, pair: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
-        """Give the `parts` of a pair, [units, 2] each, in whole numbers (`as_whole`); None where they are none.
+        """Give the `parts` of a pair, [units, 2] each, as whole numbers without a common divisor.
 
-        `multiple` is taken back as far as they stay whole: what other systems' runs made necessary changes no result.
+        So other systems, whose runs or decimals made finer steps necessary, have no say. None where parts are not
+        whole, or too large.
         """
-        over, under = (as_whole(part[:, list(pair)]) for part in self.parts)
-        if over is None or under is None:
-            return None
-        spare = math.gcd(self.multiple, int(np.gcd.reduce(over, axis=None)), int(np.gcd.reduce(under, axis=None)))
-        return over // spare, under // spare
+        sides = []
+        for part in self.parts:
+            of_pair = part[:, list(pair)]
+            if np.abs(of_pair).sum() >= 2**53 or (of_pair != np.rint(of_pair)).any():
+                return None
+            whole = of_pair.astype(np.int64)
+            sides.append(whole // max(1, int(np.gcd.reduce(whole, axis=None))))
+        return sides[0], sides[1]
 
     def gain(self, scores_a: Floats, scores_b: Floats) -> Floats:
         """The difference that is positive where A is better."""

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from registry.significance.base import Observed, Settings, Tail
 from registry.significance.lattice import HALVES, TooLargeError, is_fine, log_probability, log_sign_tail
-from registry.significance.matrix import as_whole
 
 LARGEST = 2**30  # of the sums of numerators and denominators: products of two then fit into 64 bits
 _TELLING = 64  # units that tell a fine lattice
@@ -53,8 +52,9 @@ def on_fine_lattice(observed: Observed) -> bool:
     if observed.matrix.quotient is None or observed.n_discordant <= HALVES:
         return False
     (a, b), (over, under) = observed.pair, observed.matrix.parts
-    some = as_whole(over[:_TELLING, [a, b]])
-    return some is not None and is_fine(some[:, 0] - some[:, 1]) and np.array_equal(under[:, a], under[:, b])
+    some = over[:_TELLING, a] - over[:_TELLING, b]
+    return np.array_equal(some, np.rint(some)) and is_fine(some.astype(np.int64)) and np.array_equal(
+        under[:, a], under[:, b])
 
 
 class _Quotients:

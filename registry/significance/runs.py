@@ -103,7 +103,7 @@ def crossed_scores(matrix: StatisticMatrix, settings: Settings) -> Iterator[Floa
         Scores [draws, systems], a block at a time.
     """
     assert matrix.runs is not None
-    contents = [int(digest_array(of_system).partition(":")[2][:16], 16) for of_system in matrix.runs]
+    contents = [int(digest_array(_plain(of_system)).partition(":")[2][:16], 16) for of_system in matrix.runs]
     ends = np.cumsum([of_system.shape[1] for of_system in matrix.runs])[:-1]
     drawn = resampled_sums(np.concatenate(matrix.runs, axis=1), settings.resamples, settings.seed, _unchanged,
                            settings.execution, matrix.strata)
@@ -116,6 +116,14 @@ def crossed_scores(matrix: StatisticMatrix, settings: Settings) -> Iterator[Floa
             counts = (taken[:, :, None] == np.arange(m)).sum(axis=1)
             averages.append(_average(matrix, np.einsum("dr,drc->dc", counts, of_system), m - 1))
         yield matrix.score(np.stack(averages, axis=1))
+
+
+def _plain(runs: Floats) -> Floats:
+    """The runs of a system [units, runs, columns], each column without its divisor, which depends on other systems."""
+    if (runs != np.rint(runs)).any():
+        return runs
+    common = np.gcd.reduce(runs.astype(np.int64), axis=(0, 1))
+    return np.asarray(runs / np.maximum(1, common))
 
 
 def _unchanged(sums: Floats) -> Floats:

@@ -18,6 +18,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from registry.families import decimal_places
 from registry.significance.correlation import (
     ROWS,
     Groups,
@@ -30,7 +31,7 @@ from registry.significance.correlation import (
     sizes,
     untied,
 )
-from registry.significance.matrix import Floats, as_whole
+from registry.significance.matrix import Floats
 from registry.significance.units import midranks
 
 Bits = NDArray[np.uint8]
@@ -50,8 +51,8 @@ def z_scores(values: Floats) -> Floats:
 
     Decimals are taken as the whole numbers that they were written as, so that percentages become what shares become.
     """
-    whole = as_whole(values)
-    plain = values if whole is None else whole.astype(np.float64)
+    places = decimal_places(values)
+    plain = values if places is None else np.rint(values * 10.0**places)
     deviation = float(plain.std())
     return np.asarray((plain - plain.mean()) / (deviation or np.nan))
 

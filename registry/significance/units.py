@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from registry.families import RESOLUTION
+from registry.families import FINEST
 from registry.significance.base import Observed
 from registry.significance.matrix import Floats
 
@@ -20,15 +20,14 @@ def unit_scores(observed: Observed) -> tuple[Floats, Floats]:
 def unit_gains(observed: Observed) -> tuple[Floats, float]:
     """Give by how much A is better in every unit where both scores are defined, and the slack of these numbers.
 
-    Two gains that differ by no more than the slack are one and the same: statistics that are not whole are kept as
-    multiples of 2^-30, and 0.5 - 0.4 must tie with 0.3 - 0.2. Gains within the slack of 0 are 0.
+    Two gains that differ by no more than the slack are one and the same: 1/3 - 1/6 must tie with 1/6 - 0, although all
+    are rounded. Gains within the slack of 0 are 0.
     """
     a, b = unit_scores(observed)
     gains = observed.matrix.gain(a, b)
     gains = gains[~np.isnan(gains)]
     largest = float(np.nanmax(np.abs([a, b]), initial=0))
-    whole = all(np.array_equal(side, np.rint(side)) for side in (observed.a, observed.b))
-    slack = ROUNDING * largest + (0 if whole else 4 * RESOLUTION)
+    slack = ROUNDING * largest + (4 * FINEST if observed.matrix.rounded else 0)
     gains[np.abs(gains) <= slack] = 0
     return gains, slack
 

@@ -218,7 +218,8 @@ def declare_metrics(connection: Connection, task_id: int, declared: Sequence[tup
 
 
 def scores(connection: Connection, metric_id: int, scoring_ids: Sequence[int]) -> dict[int, AnyRow]:
-    """The scores of a metric that are there, by scoring."""
+    """The scores of a metric that are there, by scoring; none whose statistics an older registry kept otherwise."""
     table = models.score
-    query = select(table).where(table.c.metric_id == metric_id, table.c.scoring_id.in_(list(scoring_ids)))
+    query = select(table).where(table.c.metric_id == metric_id, table.c.scoring_id.in_(list(scoring_ids)),
+                                table.c.step.is_not(None))
     return {row.scoring_id: row for row in connection.execute(query)}

@@ -114,11 +114,11 @@ task_metric = Table(
     "task_metric", metadata, _int("task_id"), _text("alias"), _int("metric_id"), _int("position"), _flag("is_primary"),
     _flag("is_declared"), UniqueConstraint("task_id", "alias"),
 )
-# One metric computed for one scoring: the corpus score (of the average of its runs) and the digest of the statistics
-# behind it; and the score of each run.
+# One metric computed for one scoring: the corpus score (of the average of its runs), and the digest of the statistics
+# behind it and the step that they are counted in; and the score of each run.
 score = Table(
     "score", metadata, _int("scoring_id"), _int("metric_id"), _number("value", null=True), _int("n_items"),
-    _text("digest"), _int("run_id"), UniqueConstraint("scoring_id", "metric_id"),
+    _text("digest"), _int("run_id"), _number("step", null=True), UniqueConstraint("scoring_id", "metric_id"),
 )
 replicate_score = Table(
     "replicate_score", metadata, _int("scoring_id"), _int("metric_id"),

@@ -46,6 +46,12 @@ def insert_statistics(connection: Connection, family: str, blocks: Sequence[Bloc
     })
 
 
+def forget(connection: Connection, family: str, metric_id: int, scoring_id: int) -> None:
+    """Delete what a metric gave for a scoring: its statistics and scores."""
+    for table in (models.statistics[family], models.score, models.replicate_score):
+        connection.execute(table.delete().where(table.c.metric_id == metric_id, table.c.scoring_id == scoring_id))
+
+
 def load_statistics(connection: Connection, family: str, metric_id: int, scoring_ids: Sequence[int],
                     first_item: int, n_items: int) -> tuple[list[NDArray[np.float64]], NDArray[np.bool_]]:
     """Load the statistics of one metric.

@@ -4,7 +4,6 @@ import itertools
 
 import numpy as np
 
-from registry.families import to_lattice
 from registry.metrics import BLEU
 from registry.metrics.scores import Mean
 from registry.significance import Bootstrap, Execution, Settings, StatisticMatrix
@@ -43,6 +42,7 @@ def _bleu(rng, items, systems):
 
 def _mean(rng, items, systems):
     """Scores with all their digits, for which there is no ideal bootstrap."""
-    scores = to_lattice(rng.random((items, systems)))
+    scores = np.rint(1e9 * rng.random((items, systems)))
     metric = Mean()
-    return StatisticMatrix(np.stack([scores, np.ones_like(scores)], axis=2), metric.score, quotient=metric.quotient)
+    return StatisticMatrix(np.stack([scores, np.full_like(scores, 1e9)], axis=2), metric.score,
+                           quotient=metric.quotient)

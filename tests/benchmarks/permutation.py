@@ -35,8 +35,8 @@ def _bleu():
 def _mean():
     """Scores with all their digits, so that nothing is exact; the product is that of signs and 190 differences."""
     systems, units, flips = 20, 2000, 10_000
-    scores = np.rint(np.random.default_rng(2).normal(0, 1, (units, systems)) * 2**30) / 2**30
-    statistics = np.stack([scores, np.ones_like(scores)], axis=-1)
+    scores = np.rint(1e9 * np.random.default_rng(2).normal(0, 1, (units, systems)))
+    statistics = np.stack([scores, np.full_like(scores, 1e9)], axis=-1)
     matrix = StatisticMatrix(statistics, lambda sums: sums[..., 0] / sums[..., 1], quotient=((1, 0), (0, 1)))
     pairs = all_pairs(systems)
     differences = np.array([scores[:, a] - scores[:, b] for a, b in pairs]).T.astype(np.float32)

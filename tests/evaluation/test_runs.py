@@ -1,10 +1,14 @@
-"""Averages over runs: whole where no score changes by it, rounded as at ingest elsewhere, known by their content."""
+"""Averages over runs: whole multiples of them, which the score takes back, and known by their content."""
 
 import numpy as np
 import pytest
 
+from registry.evaluation.matrices import Steps, scores_of
 from registry.evaluation.runs import averaged, in_order_of_content
-from registry.families import RESOLUTION
+from registry.families import step_of
+from registry.metrics import RMSE, Mean
+
+ONES = Steps((1, 1))
 
 
 def counts(*n_runs, items=5, largest=9):
@@ -12,34 +16,49 @@ def counts(*n_runs, items=5, largest=9):
     return [rng.integers(0, largest, (items, n, 2)).astype(float) for n in n_runs]
 
 
-def test_quotients_are_given_as_multiples_that_are_whole():
+def test_averages_are_given_as_multiples_that_are_whole():
     runs = counts(1, 2, 3)
-    found = averaged(runs, scalable=True)
+    found = averaged(runs, ONES)
     assert found.multiple == 6
-    np.testing.assert_array_equal(found.statistics, np.rint(found.statistics))
     for n, of_system in enumerate(runs):
-        np.testing.assert_allclose(found.statistics[:, n] / 6, of_system.mean(axis=1), rtol=1e-15)
+        np.testing.assert_array_equal(found.statistics[:, n], 6 / of_system.shape[1] * of_system.sum(axis=1))
 
 
-@pytest.mark.parametrize("largest", [9, 2**52])
-def test_what_cannot_be_multiplied_is_rounded_as_statistics_are(largest):
-    """A score that is no quotient, or whole numbers that would grow beyond what floats hold."""
+def test_averages_too_large_for_it_are_rounded_to_the_decimals_that_there_is_room_for():
+    """Of 2^43 a thousand times as much is below 2^53, and six times as much as 2^51 is not."""
     runs = counts(1, 2, 3)
-    runs[0][0, 0, 0] = largest
-    found = averaged(runs, scalable=largest > 9)
-    assert found.multiple == 1
-    np.testing.assert_array_equal(found.statistics[:, 0], runs[0][:, 0])
-    np.testing.assert_array_equal(found.statistics / RESOLUTION, np.rint(found.statistics / RESOLUTION))
-    np.testing.assert_allclose(found.statistics[:, 2], runs[2].mean(axis=1), atol=RESOLUTION)
+    for largest, multiple in ((2**43, 6), (2**51, 1), (1e12, 6)):
+        runs[0][0, 0, 0] = largest
+        found = averaged(runs, ONES)
+        assert found.multiple == multiple
+        np.testing.assert_allclose(found.statistics[:, 2] / multiple, runs[2].mean(axis=1), atol=0.5)
+    many = counts(1, 997, 991, items=1, largest=2)  # whose least common multiple is 988,027
+    many[0][0, 0, 0] = 2.0**34
+    found = averaged(many, ONES)
+    assert found.multiple == 10**5
+    np.testing.assert_allclose(found.statistics[:, 1] / 10**5, many[1].mean(axis=1), atol=0.5e-5)
 
 
-def test_digests_do_not_depend_on_other_systems_runs():
+def test_digests_do_not_depend_on_other_systems():
     one, two, three = counts(1, 2, 3)
-    together = averaged([one, two, three], scalable=True).digests
-    assert averaged([one], scalable=True).digests == [together[0]]
-    assert averaged([two, one], scalable=True).digests == [together[1], together[0]]
-    twice = np.concatenate([one, one], axis=1)
-    assert averaged([twice], scalable=True).digests != [together[0]]
+    together = averaged([one, two, three], ONES).digests
+    assert averaged([one], ONES).digests == [together[0]]
+    assert averaged([two, one], ONES).digests == [together[1], together[0]]
+    assert averaged([np.concatenate([one, one], axis=1)], ONES).digests != [together[0]]
+    tenths = one * (0.1, 1)
+    assert averaged([tenths], Steps((10, 1))).digests == averaged([tenths], Steps((10**9, 1))).digests
+
+
+@pytest.mark.parametrize("metric", [Mean(), RMSE()])
+def test_scores_of_averages_are_those_of_the_numbers_as_written(metric):
+    """Of a quotient and of a root, in tenths and in thirds, two runs and three."""
+    rng = np.random.default_rng(2)
+    for values in (rng.integers(0, 40, (7, 2)) / 10, rng.integers(0, 40, (7, 3)) / 3):
+        runs = np.stack([values, np.ones_like(values)], axis=-1)
+        steps = Steps.of(metric, [runs], step_of(runs))
+        found = averaged([runs], steps)
+        expected = metric.score(runs.mean(axis=1).sum(axis=0))
+        assert scores_of(metric, found.statistics, steps, found.multiple)[0] == pytest.approx(expected, rel=1e-8)
 
 
 def test_runs_are_ordered_by_what_they_are():

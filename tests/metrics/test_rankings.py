@@ -29,8 +29,19 @@ def scores(metric, golds, runs):
     """One score per query, {query: score}."""
     items = [Item(query, gold) for query, gold in golds.items()]
     found = metric.corpus_statistics(items, [Answer(q, runs[q]) if q in runs else None for q in golds])
-    assert (found[:, 1] == 1).all()
-    return dict(zip(golds, found[:, 0], strict=True))
+    assert (found[:, 1] == (metric.cutoff if isinstance(metric, P) else 1)).all()
+    return dict(zip(golds, found[:, 0] / found[:, 1], strict=True))
+
+
+@given(st.dictionaries(st.sampled_from("xyz"), st.tuples(judged, st.none() | ranked), min_size=1), st.integers(1, 9))
+def test_precision_keeps_what_it_counts(queries, cutoff):
+    """The relevant ones of the first documents, which go by score and then by name, backwards."""
+    items = [Item(query, gold) for query, (gold, _) in queries.items()]
+    found = P(cutoff=cutoff).corpus_statistics(items, [Answer(q, run) if run else None
+                                                       for q, (_, run) in queries.items()])
+    for (hits, first), (gold, run) in zip(found, queries.values(), strict=True):
+        order = sorted(run or {}, key=lambda name, of=run: (of[name], name), reverse=True)
+        assert (hits, first) == (sum(gold.get(name, 0) > 0 for name in order[:cutoff]), cutoff)
 
 
 @given(st.dictionaries(st.sampled_from("xyz"), st.tuples(judged, st.none() | ranked), min_size=1))

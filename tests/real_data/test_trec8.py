@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from registry.families import to_lattice
 from registry.significance import MatchedT, Permutation, Settings, Sign, Wilcoxon
-from tests.significance.test_permutation import matrix
+from tests.significance.test_permutation import in_steps, matrix
 
 
 @pytest.fixture
@@ -17,9 +16,9 @@ def runs(real_data):
     """Run 126 against run 125 (columns counted from 1): average precision of 50 topics."""
     with (real_data("trec-adhoc8-ap") / "adhoc8_ap.csv").open() as file:
         rows = list(csv.reader(file))[1:]
-    values = to_lattice(np.array([[float(row[125]), float(row[124])] for row in rows]))
+    values = np.array([[float(row[125]), float(row[124])] for row in rows])
     assert len(values) == 50
-    return matrix(np.stack([values, np.ones_like(values)], axis=-1))
+    return matrix(in_steps(values, 4))
 
 
 def both(test, m):
@@ -44,11 +43,11 @@ def test_published_p_values(runs):
 def test_wilcoxon_respects_a_tie_that_floats_split(runs):
     """Two topics differ by 0.0312 each; taking them apart gives the published 0.001722594 and 0.003445188."""
     gains = runs.statistics[:, 0, 0] - runs.statistics[:, 1, 0]
-    tied = np.flatnonzero(np.abs(np.abs(gains) - 0.0312) < 1e-6)
+    tied = np.flatnonzero(np.abs(gains) == 312)
     assert len(tied) == 2
-    apart = runs.statistics.copy()
-    apart[tied[0], 0, 0] += math.copysign(1e-6, gains[tied[0]])
-    split = [both(Wilcoxon("normal"), matrix(s)) for s in (apart, 2 * runs.statistics - apart)]
+    apart = 100 * runs.statistics
+    apart[tied[0], 0, 0] += math.copysign(1, gains[tied[0]])
+    split = [both(Wilcoxon("normal"), matrix(s)) for s in (apart, 200 * runs.statistics - apart)]
     assert any(p == (pytest.approx(0.001722594, abs=5e-10), pytest.approx(0.003445188, abs=5e-10)) for p in split)
 
 
@@ -58,7 +57,7 @@ def test_exact_wilcoxon_counts_the_signs_of_the_tied_ranks(runs):
     Scipy gives it so. With the tie as it is, all signs of the ranks (two of them the same) give another number, here
     counted by whole numbers.
     """
-    gains = np.rint(1e4 * (runs.statistics[:, 0, 0] - runs.statistics[:, 1, 0]))
+    gains = runs.statistics[:, 0, 0] - runs.statistics[:, 1, 0]
     doubled = [int(r) for r in 2 * stats.rankdata(np.abs(gains))]
     ways = [1] + [0] * sum(doubled)
     for rank in doubled:

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from registry.families import to_lattice
 from registry.significance import Permutation, Settings
 from registry.significance.correlated import KENDALL, PEARSON, SPEARMAN, PairMatrix
 from registry.significance.williams import Steiger, Williams
@@ -26,12 +25,12 @@ def table(path):
 
 @pytest.fixture(params=PAIRS)
 def words(request, real_data):
-    """The measures' published correlations, and their scores with the gold values as ingest keeps them."""
+    """The measures' published correlations, and their scores with the gold values."""
     folder, name = real_data("wordsim-rg"), f"noun_{request.param}"
     official = {row["measure"]: row["official_spearman"] for row in table(folder / f"{name}-official.csv")}
     rows = table(folder / f"{name}.csv")
     assert len(rows) == PAIRS[request.param]
-    x, y = (to_lattice(np.array([[float(row[name]) for name in names] for row in rows]))
+    x, y = (np.array([[float(row[name]) for name in names] for row in rows])
             for names in (official, ["gold"] * len(official)))
     return official, np.stack([x, y], axis=-1)
 

@@ -8,10 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from registry.families import to_lattice
 from registry.significance import StatisticMatrix
 from registry.significance.clusters import design_effect
-from tests.significance.test_permutation import ACCURACY, quotient
+from tests.significance.test_permutation import ACCURACY, in_steps, quotient
 
 F1 = ((2, 0, 0), (0, 1, 1))
 
@@ -170,9 +169,8 @@ def test_items_of_their_own():
 def test_what_cannot_be_measured_is_said():
     clusters = np.array([0, 0, 1, 1])
     m = of_spans(np.random.default_rng(3), clusters)
-    constant = np.array([[0.3, 0.2], [0.2, 0.1], [0.9, 0.8], [0.6, 0.5]])  # in steps of 2^-30 not quite
-    constant = StatisticMatrix(to_lattice(np.stack([constant, np.ones_like(constant)], axis=-1)), quotient, clusters,
-                               quotient=ACCURACY)
+    constant = np.array([[0.3, 0.2], [0.2, 0.1], [0.9, 0.8], [0.6, 0.5]])  # in floats not quite
+    constant = StatisticMatrix(in_steps(constant, 1), quotient, clusters, quotient=ACCURACY)
     cases = {
         "same in every item": [(m, (0, 0)), (StatisticMatrix(m.statistics, f1, clusters), (1, 1)), (constant, (0, 1))],
         "two clusters": [(StatisticMatrix(m.statistics, f1, clusters * 0, quotient=F1), (0, 1)),

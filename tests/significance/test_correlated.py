@@ -12,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from registry.families import to_lattice
 from registry.significance import TESTS, Bootstrap, Execution, Permutation, Settings, correlated, draws, permutation
 from registry.significance.clusters import design_effect
 from registry.significance.correlated import COEFFICIENTS, PEARSON, SPEARMAN, PairMatrix, resampled_correlations
@@ -156,8 +155,8 @@ def test_swaps_that_leave_a_correlation_undefined_count_as_extreme():
 
 def test_systems_that_are_one_on_another_scale_have_p_1():
     x, y = noisy(8, n=50)
-    share = to_lattice(np.round(x[:, :1], 3))
-    per_cent = to_lattice(np.round(100 * x[:, :1].round(3), 1))
+    share = np.round(x[:, :1], 3)
+    per_cent = np.round(100 * share, 1)
     for alternative in ALTERNATIVES:
         found = run(matrix(np.concatenate([share, per_cent], axis=1), y), alternative=alternative)
         assert (found.p_value, found.method, found.n_discordant) == (1.0, "exact", 50)

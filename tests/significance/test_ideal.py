@@ -12,12 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from registry.families import to_lattice
 from registry.significance import Settings, StatisticMatrix, bootstrap, ideal
 from registry.significance.base import Observed
 from registry.significance.ideal import ideal_tail
 from registry.significance.ideal_windows import too_fine
-from tests.significance.test_permutation import matrix, of_labels
+from tests.significance.test_permutation import in_steps, matrix, of_labels
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 OPPOSITE = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
@@ -226,8 +225,8 @@ def test_nothing_depends_on_the_order_of_units_on_labels_or_on_the_scale(alterna
     lower = run(matrix(m.statistics, lower_is_better=True), (1, 0), alternative=alternative)
     assert lower == found
     percent = StatisticMatrix(m.statistics, lambda s: 100 * s[..., 0] / s[..., 1], quotient=((100, 0), (0, 1)))
-    decimals = matrix(to_lattice(m.statistics * (0.1, 1)))
-    for other, factor in ((percent, 100), (decimals, 0.1)):
+    tenths = matrix(m.statistics * (1, 10))
+    for other, factor in ((percent, 100), (tenths, 0.1)):
         scaled = run(other, alternative=alternative)
         assert scaled.log_p == found.log_p
         ends = factor * np.array([found.ci_low, found.ci_high])
@@ -239,7 +238,7 @@ def test_trec_runs_125_and_126(real_data):
     with (real_data("trec-adhoc8-ap") / "adhoc8_ap.csv").open() as file:
         rows = list(csv.reader(file))[1:]
     values = np.array([[float(row[125]), float(row[124])] for row in rows])
-    m = matrix(np.stack([to_lattice(values), np.ones_like(values)], axis=-1))
+    m = matrix(in_steps(values, 4))
     gains = np.rint(10_000 * (values[:, 0] - values[:, 1])).astype(int)
     n, low = len(gains), gains.min()
     one = np.bincount(gains - low, minlength=n * (gains.max() - low) + 1) / n
@@ -285,7 +284,7 @@ def test_undefined_resamples_are_extreme(empty, drawn):
     (StatisticMatrix(np.ones((9, 2, 2)), lambda s: s[..., 0]), {}),  # no quotient
     (matrix([[[1, 1], [0, 2]], [[0, 1], [1, 1]]]), {}),  # denominators differ
     (of_labels([[1, 0], [1, 1], [0, 1]]), {"interval": "bca"}),
-    (matrix(to_lattice(np.stack([np.random.default_rng(1).random((30, 2)), np.ones((30, 2))], axis=-1))), {}),  # wide
+    (matrix(in_steps(np.random.default_rng(1).random((30, 2)))), {}),  # wide
     (shared([(1e12, 0, 1e6), (0, 1e12, 1e6), (3, 1, 1)]), {}),  # products beyond 64 bits
 ])
 def test_what_it_leaves_to_draws(m, options):
@@ -305,10 +304,9 @@ def test_lattices_that_are_too_fine_are_told_without_any_transform(monkeypatch):
     scores = rng.random((400, 7))
     scores[:, 4:] = np.round(scores[:, 4:], 2)
     scores[:, 6] = 0
-    scores = to_lattice(scores)
-    scores[:, 1] = scores[:, 0] + rng.integers(-3, 4, 400) * 2.0**-30
-    m = StatisticMatrix(np.stack([scores, np.ones_like(scores)], axis=2), lambda s: s[..., 0] / s[..., 1],
-                        quotient=((1, 0), (0, 1)))
+    statistics = in_steps(scores)
+    statistics[:, 1, 0] = statistics[:, 0, 0] + rng.integers(-3, 4, 400)
+    m = matrix(statistics)
     pairs = Observed.of(m, list(itertools.permutations(range(7), 2)))
     fine = [set(o.pair) != {0, 1} and not set(o.pair) <= {4, 5, 6} for o in pairs]
     assert too_fine(pairs).tolist() == fine

@@ -101,12 +101,29 @@ def test_both_tails_of_a_concave_boundary_are_found(monkeypatch, at, bend):
     assert lattice.log_probability(vectors, region) == pytest.approx(convolved, abs=1e-12)
 
 
+@pytest.mark.parametrize("share", [0, 0.05, 0.3, 0.99])
+@pytest.mark.parametrize("n", [33, 60])
+def test_gains_in_five_decimals_are_counted_as_whole_numbers_count_them(n, share):
+    """All signs of n weights, counted in one whole number with 64 bits for each sum: a weight is a shift and a sum."""
+    weights = np.random.default_rng(n).integers(1, 10_000, n)
+    total = int(weights.sum())
+    ways = 1
+    for weight in weights.tolist():
+        ways += ways << 64 * weight
+    counts = np.frombuffer(ways.to_bytes(8 * (total + 1), "little"), dtype="<u8")
+    start = int((1 + share) * total / 2)
+    reached = sum(counts[start:].tolist())
+    found = log_sign_tail(weights, 2 * start - total)
+    assert found == pytest.approx(math.log(reached) - n * math.log(2), abs=1e-12)
+
+
 @given(st.lists(st.integers(-40, 40), min_size=30, max_size=60), st.floats(0, 0.9))
 def test_transform_and_convolution_agree_in_one_dimension(weights, share):
     threshold = int(share * sum(map(abs, weights)))
     convolved = log_sign_tail(np.array(weights, dtype=np.int64), threshold)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lattice, "SMALL", 0)
+        patch.setattr(lattice, "SHORT", 0)
         assert log_sign_tail(np.array(weights, dtype=np.int64), threshold) == pytest.approx(convolved, abs=1e-12)
 
 
@@ -122,8 +139,8 @@ def test_a_window_gives_what_the_whole_lattice_gives(monkeypatch):
 
 
 def test_a_lattice_too_large_is_refused(monkeypatch):
-    monkeypatch.setattr(lattice, "SMALL", 0)
-    monkeypatch.setattr(lattice, "MAX_WORK", 1000)
+    for limit, most in (("SMALL", 0), ("SHORT", 0), ("MAX_WORK", 1000)):
+        monkeypatch.setattr(lattice, limit, most)
     with pytest.raises(TooLargeError):
         log_sign_tail(np.arange(1, 200), 500)
 

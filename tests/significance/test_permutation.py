@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from registry.families import to_lattice
 from registry.significance import Permutation, Settings, StatisticMatrix, draws, permutation
 from registry.significance.execution import Execution
 
@@ -24,6 +23,12 @@ def quotient(sums):
 
 def matrix(statistics, quotient_=ACCURACY, **options):
     return StatisticMatrix(np.asarray(statistics, dtype=float), quotient, quotient=quotient_, **options)
+
+
+def in_steps(values, places=9):
+    """Statistics of item scores as they are counted: whole steps of so many decimal places, over the steps of a 1."""
+    values = np.asarray(values, dtype=float)
+    return np.stack([np.rint(values * 10**places), np.full_like(values, 10**places)], axis=-1)
 
 
 def of_labels(right):
@@ -111,9 +116,8 @@ def swapped_means(gains, alternative):
 @given(st.lists(st.tuples(st.integers(0, 400), st.integers(0, 400)), min_size=17, max_size=18), alternatives)
 @settings(max_examples=20, deadline=None)
 def test_scores_with_decimals_are_exact_and_their_ties_kept(scores, alternative):
-    """As ingest keeps them, 0.0001 is no whole multiple of anything; on paper the sums tie all the time."""
-    values = to_lattice(np.array(scores) / 10_000)
-    found = run(matrix(np.stack([values, np.ones_like(values)], axis=-1)), alternative=alternative)
+    """In floats 0.0001 is no whole multiple of anything; on paper the sums tie all the time."""
+    found = run(matrix(in_steps(np.array(scores) / 10_000, 4)), alternative=alternative)
     gains = np.array([a - b for a, b in scores])
     assert found.method == "exact"
     assert found.p_value == pytest.approx(swapped_means(gains, alternative) if gains.any() else 1, rel=1e-12)
@@ -122,9 +126,9 @@ def test_scores_with_decimals_are_exact_and_their_ties_kept(scores, alternative)
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 @pytest.mark.parametrize("units", [17, 18])
 def test_scores_with_all_their_digits_are_exact_up_to_32_units(units, alternative):
-    values = to_lattice(np.random.default_rng(units).normal(0.1, 1, (units, 2)))
-    found = run(matrix(np.stack([values, np.ones_like(values)], axis=-1)), alternative=alternative)
-    gains = np.rint((values[:, 0] - values[:, 1]) * 2**30).astype(np.int64)
+    statistics = in_steps(np.random.default_rng(units).normal(0.1, 1, (units, 2)))
+    found = run(matrix(statistics), alternative=alternative)
+    gains = (statistics[:, 0, 0] - statistics[:, 1, 0]).astype(np.int64)
     assert found.method == "exact"
     assert found.p_value == pytest.approx(swapped_means(gains, alternative), rel=1e-12)
 

@@ -10,10 +10,9 @@ from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar
 
 from registry.errors import InputError
-from registry.families import to_lattice
 from registry.significance import McNemar, Settings, Sign
 from registry.significance.sign import log_coins
-from tests.significance.test_permutation import matrix, of_labels
+from tests.significance.test_permutation import in_steps, matrix, of_labels
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=60),
@@ -132,8 +131,7 @@ def test_names_leave_out_what_is_as_usual():
 def test_a_declared_tie_width_leaves_small_differences_out():
     """In steps of 0.1 a difference of 0.3 - 0.2 ties at a width of 0.1, although floats make it larger."""
     units = [(3, 2), (2, 3), (5, 1), (4, 0), (9, 3), (0, 1)]
-    scores = to_lattice(np.array(units) / 10)
-    m = matrix(np.stack([scores, np.ones_like(scores)], axis=-1))
+    m = matrix(in_steps(np.array(units) / 10, 1))
     for tie, better, worse in ((0.1, 3, 0), (0.0, 4, 2), (0.0999, 4, 2), (0.4, 1, 0)):
         (found,) = Sign(tie).run(m, [(0, 1)], Settings())
         assert found.p_value == pytest.approx(stats.binomtest(better, better + worse).pvalue, rel=1e-12)

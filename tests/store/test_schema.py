@@ -7,6 +7,7 @@ from alembic.config import Config
 from sqlalchemy import create_engine, text
 
 from registry.errors import InputError, SchemaError
+from registry.families import FAMILIES
 from registry.store import models, schema, views
 from registry.store.database import CONFIG, Database
 
@@ -117,6 +118,26 @@ def test_runs_come_to_a_database_that_knew_none(tmp_path):
         assert connection.execute(text("SELECT * FROM replicate_score ORDER BY ALL")).all() == [
             (1, 2, 0, 0.5), (3, 2, 0, None)]
         assert connection.execute(text("SELECT runs, run_deviation FROM standing")).all() == [(1, None)]
+
+
+def test_scores_of_counts_stay_and_others_have_no_step(tmp_path):
+    """Before there were steps, families that hold other numbers than counts kept them rounded."""
+    config = Config(stdout=open("/dev/null", "w"))  # noqa: SIM115
+    config.set_main_option("script_location", str(schema.migrations()))
+    engine = create_engine(f"duckdb:///{tmp_path / 'r.duckdb'}")
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0006")
+        for n, family in enumerate(FAMILIES):
+            connection.execute(text(f"INSERT INTO metric VALUES ({n}, 'M{n}', '{family}', 'higher')"))
+            connection.execute(text(f"INSERT INTO score VALUES (1, {n}, 0.5, 6, 'sha256:0', 1)"))
+    engine.dispose()
+    config.stdout.close()
+    database = Database(tmp_path / "r.duckdb")
+    assert database.create()
+    with database.reading() as connection:
+        steps = connection.execute(text("SELECT family, step FROM score JOIN metric USING (metric_id)"))
+        assert dict(map(tuple, steps)) == {name: 1 if family.integer else None for name, family in FAMILIES.items()}
 
 
 @pytest.mark.parametrize("view", views.load(), ids=lambda view: view.name)

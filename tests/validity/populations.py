@@ -12,7 +12,6 @@ from functools import cache
 import numpy as np
 from scipy import special
 
-from registry.families import to_lattice
 from registry.metrics import BLEU
 from registry.significance import StatisticMatrix
 from registry.significance.correlated import PEARSON, Coefficient, PairMatrix
@@ -100,8 +99,9 @@ def _ratio(name, truth, draw, **options):
     return Population(name, tuple(truth), draw, quotient_of(ACCURACY), ACCURACY, **options)
 
 
-def _over_one(scores):
-    return np.stack([scores, np.ones_like(scores)], axis=-1)
+def _over_one(scores, places=0):
+    """Item scores as they are counted: whole steps of so many decimal places, over the steps of a 1."""
+    return np.stack([np.rint(scores * 10**places), np.full_like(scores, 10**places)], axis=-1)
 
 
 def _correlated(rng, shape, correlation):
@@ -148,7 +148,7 @@ def graded(units, gains=(0.0, 0.0), spreads=None, correlation=0.5, places=None):
     """Normal item scores; `gains` are the systems' means, `spreads` their deviations, rounded to decimal `places`."""
     def draw(rng, runs):
         values = _correlated(rng, (runs, units, len(gains)), correlation) * (spreads or 1.0) + np.array(gains)
-        return _over_one(to_lattice(values if places is None else np.round(values, places)))
+        return _over_one(values, 9 if places is None else places)
 
     return _ratio(f"normal scores{'' if places is None else f' in steps of {10.0**-places:g}'}, {units} items", gains,
                   draw)
@@ -157,7 +157,7 @@ def graded(units, gains=(0.0, 0.0), spreads=None, correlation=0.5, places=None):
 def skewed(units, gains=(0.0, 0.0), correlation=0.5):
     """Lognormal item scores, exchangeable where the gains are equal: their difference is symmetric with long tails."""
     def draw(rng, runs):
-        return _over_one(to_lattice(np.exp(_correlated(rng, (runs, units, len(gains)), correlation) + np.array(gains))))
+        return _over_one(np.exp(_correlated(rng, (runs, units, len(gains)), correlation) + np.array(gains)), 9)
 
     return _ratio(f"lognormal scores, {units} items", np.exp(np.array(gains) + 0.5), draw)
 
@@ -165,8 +165,8 @@ def skewed(units, gains=(0.0, 0.0), correlation=0.5):
 def lopsided(units):
     """Equal means, but not exchangeable: exponential scores against nearly constant ones."""
     def draw(rng, runs):
-        return _over_one(to_lattice(np.stack(
-            [rng.exponential(1, (runs, units)), rng.normal(1, 0.1, (runs, units))], axis=-1)))
+        return _over_one(np.stack(
+            [rng.exponential(1, (runs, units)), rng.normal(1, 0.1, (runs, units))], axis=-1), 9)
 
     return _ratio(f"equal means, skewed difference, {units} items", (1.0, 1.0), draw)
 
@@ -294,7 +294,7 @@ def predictions(units, correlations=(0.6, 0.6), scales=(1.0, 30.0), coefficient=
     def draw(rng, runs):
         gold = np.broadcast_to(rng.standard_normal((units, 1)), (runs, units, len(r)))
         x = r * gold + np.sqrt(1 - r**2) * rng.standard_normal(gold.shape)
-        return to_lattice(np.stack([x * scale, gold], axis=-1))
+        return np.stack([x * scale, gold], axis=-1)
 
     return Population(f"predictions on other scales, {units} items", correlations, draw, family="pair",
                       coefficient=coefficient)
