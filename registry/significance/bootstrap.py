@@ -48,8 +48,8 @@ class Bootstrap(PairTest):
     `berg-kirkpatrick-2012`, their Figure 1: p = s / b, s counting d* > 2 d, one-sided in the direction of the gain
     whatever the alternative is; where s is 0, (s + 1) / (b + 1), as draws never show that p is 0.
 
-    Where both systems share the denominators of a quotient and no resample at all reaches the observed difference, p is
-    nan: so few units, or units so much alike, cannot be resampled, and permutation has to test them.
+    Where no resample at all is as extreme as what was observed (`registry.significance.reach`), p is nan, and there is
+    no interval: permutation has to test such a difference.
     """
 
     name: ClassVar[str] = "bootstrap"
@@ -198,7 +198,7 @@ def _berg_kirkpatrick(pairs: Sequence[Observed], scores: Floats, settings: Setti
             return Tail(math.nan, "monte-carlo", resamples=settings.resamples,
                         note="the difference is the same in every resample")
         s = int(np.count_nonzero(~(gains <= 2 * abs(o.difference) + tolerance(o))))  # undefined ones are extreme
-        if not s and not is_reachable(o, "greater" if o.difference > 0 else "less"):
+        if not s and not is_reachable(o, "greater" if o.difference > 0 else "less", strictly=True):
             return Tail(math.nan, "monte-carlo", resamples=settings.resamples, note=UNREACHED)
         tail, direction = monte_carlo_tail(s, settings.resamples), "one-sided in the direction of the gain"
         if not s:
