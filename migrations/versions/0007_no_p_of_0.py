@@ -11,12 +11,11 @@ down_revision = "0006"
 branch_labels = None
 depends_on = None
 
-_LOST = "log10_p = '-infinity'::DOUBLE"
-
 
 def upgrade() -> None:
-    op.execute(f"""
+    op.execute("""
         UPDATE comparison SET digest = 'before 0007: ' || digest WHERE comparison_id IN (
-            SELECT comparison_id FROM comparison_pair JOIN pair_result USING (pair_result_id) WHERE {_LOST}
-            UNION ALL SELECT comparison_id FROM overall_result WHERE {_LOST})""")
-    op.execute(f"UPDATE pair_result SET digest = 'before 0007: ' || digest WHERE {_LOST}")
+            SELECT comparison_id FROM comparison_pair JOIN pair_result USING (pair_result_id)
+            WHERE log10_p = '-infinity'::DOUBLE
+            UNION ALL SELECT comparison_id FROM overall_result WHERE log10_p = '-infinity'::DOUBLE)""")
+    op.execute("UPDATE pair_result SET digest = 'before 0007: ' || digest WHERE log10_p = '-infinity'::DOUBLE")
