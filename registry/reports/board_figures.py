@@ -117,17 +117,14 @@ def _stretches(places: Sequence[int]) -> list[tuple[int, int]]:
 
 
 def _alike(figure: Figure, board: Leaderboard, ranked: Sequence[Standing], height: float) -> None:
-    from matplotlib.ticker import FuncFormatter, MaxNLocator
-
     axes = figure.subplots()
     room = len(ranked) / 40
     axes.set_xlim(1 - room, len(ranked) + room)
     axes.set_ylim(height - 0.35, 0)
     axes.xaxis.set_ticks_position("top")
     axes.xaxis.set_label_position("top")
-    axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
-    axes.xaxis.set_major_formatter(FuncFormatter(
-        lambda x, _: str(ranked[round(x) - 1].rank) if 1 <= x <= len(ranked) else ""))
+    places = range(1, len(ranked) + 1, -(-len(ranked) // 8))
+    axes.set_xticks(places, [str(ranked[place - 1].rank) for place in places])
     axes.set_xlabel(f"rank by {named(board.metric)}")
     axes.set_yticks([])
     axes.spines[["bottom", "left", "right"]].set_visible(False)
@@ -136,8 +133,8 @@ def _alike(figure: Figure, board: Leaderboard, ranked: Sequence[Standing], heigh
         y = 0.07 + 0.06 * k
         axes.plot((bar[0] + 1, bar[-1] + 1), (y, y), "-", color=COLOURS[1], linewidth=0.5, zorder=3)
         for first, last in _stretches(bar):
-            axes.plot((first + 1, last + 1), (y, y), "-", color=COLOURS[1], linewidth=2.2, solid_capstyle="round",
-                      zorder=3)
+            axes.plot((first + 1, last + 1), (y, y), "o-", color=COLOURS[1], linewidth=2.2, markersize=2.2,
+                      markeredgewidth=0, solid_capstyle="round", zorder=3)
     below, half = 0.1 + 0.06 * len(bars), (len(ranked) + 1) // 2
     for n, of in enumerate(ranked):
         left = n < half

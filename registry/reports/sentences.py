@@ -103,7 +103,7 @@ def _hopeless(row: AnyRow) -> Sequence[str]:
 
 def separable(names: Sequence[str], ranks: Sequence[int], differ: NDArray[np.bool_],
               groups: Sequence[Sequence[int]], settings: AnyRow) -> str:
-    """Say which systems are told apart and which are not, as completely as the letters do or by their number.
+    """Say which systems are told apart and which are not: all that the letters say, or how many pairs there are.
 
     Args:
         names: Of the ranked systems, best first; at least two.
@@ -127,8 +127,8 @@ def separable(names: Sequence[str], ranks: Sequence[int], differ: NDArray[np.boo
         return f"{best} {over}. Not separable from each other: {told}." if best else (
             f"Not separable from each other {over}: {told}.")
     best = best or f"{names[0]} is better than {differ[0].sum()} of {n - 1} other {ranked}systems"
-    where = "the letters and registry pairs show which" if groups else "registry pairs shows which"
-    return f"{best}, and {pairs - apart} of {pairs} pairs of {ranked}systems are not separable {over}: {where}."
+    return (f"{best}, and {pairs - apart} of {pairs} pairs of {ranked}systems are not separable {over}: "
+            "registry pairs shows which.")
 
 
 def _groups(names: Sequence[str], ranks: Sequence[int], groups: Sequence[Sequence[int]]) -> str:
