@@ -104,16 +104,18 @@ class PairResults:
         return adjusted, (high <= self.asked.alpha) | ~(low <= self.asked.alpha)
 
     def _step_down(self, pairs: Sequence[Pair], results: Sequence[AnyRow]) -> Decisions:
-        """Adjust the joint draws of all pairs; never below a p-value that is exact."""
+        """Adjust the joint draws of all pairs; never below a p-value that is exact, nor where it is undefined."""
         asked, matrix = self.asked, self.board.matrix.by_unit
+        p = np.array([row.p_value for row in results], dtype=np.float64)
         settings = self._settings(asked.alternative, asked.resamples)
         draws = draws_of(matrix, [(pair.a, pair.b) for pair in pairs], settings, self.test.name)
         if draws.n_bytes > self.request.execution.memory:
             raise InputError(f"correction {asked.correction!r} keeps the draws of all pairs, which take "
                              f"{draws.n_bytes / 2**30:.1f} GiB; allow more with --memory, draw fewer with "
                              "--resamples, or take holm")
+        draws = replace(draws, observed=np.where(np.isnan(p), np.nan, draws.observed))
         stepped = (min_p if asked.correction == "min-p" else max_t)(draws).adjusted
-        adjusted = np.fmax(stepped, np.array([row.p_value for row in results], dtype=np.float64))
+        adjusted = np.fmax(stepped, p)
         tails = [monte_carlo_tail(round(p * (asked.resamples + 1)) - 1, asked.resamples) if not math.isnan(p) else None
                  for p in stepped]
         return adjusted, np.array([tail is None or tail.p_high <= asked.alpha or tail.p_low > asked.alpha

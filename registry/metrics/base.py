@@ -32,6 +32,11 @@ class Metric(Value):
     scorer: ClassVar[str] = ""
     extra: ClassVar[str] = ""
 
+    @property
+    def title(self) -> str:
+        """What people call it; its canonical name, where that says it."""
+        return repr(self)
+
     @abstractmethod
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give the family's columns for one item; no answer (None) counts as the worst one."""

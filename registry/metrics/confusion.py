@@ -80,6 +80,17 @@ class _ByClass(ConfusionMetric):
             raise InputError(f"option 'labels' of {self.name} names a label twice: {', '.join(self.labels)}")
 
     @property
+    def title(self) -> str:
+        """`macro-F1`, `micro-F1 of A, B`, and `F1 of A` where there is nothing to average."""
+        of = f" of {', '.join(self.labels)}" if self.labels else ""
+        return (self.measure if len(self.labels) == 1 else f"{self.average}-{self.measure}") + of
+
+    @property
+    @abstractmethod
+    def measure(self) -> str:
+        """What it is called of one class."""
+
+    @property
     def classes(self) -> tuple[str, ...] | None:
         """The given labels."""
         return self.labels or None
@@ -103,6 +114,11 @@ class LabelP(_ByClass):
 
     name: ClassVar[str] = "LabelP"
 
+    @property
+    def measure(self) -> str:
+        """Precision."""
+        return "precision"
+
     def parts(self, right: Floats, predicted: Floats, gold: Floats) -> tuple[Floats, Floats]:  # noqa: ARG002
         """Right over predicted."""
         return right, predicted
@@ -113,6 +129,11 @@ class LabelR(_ByClass):
     """Recall of labels: of the items that the gold gives a label, the share to which a system does."""
 
     name: ClassVar[str] = "LabelR"
+
+    @property
+    def measure(self) -> str:
+        """Recall."""
+        return "recall"
 
     def parts(self, right: Floats, predicted: Floats, gold: Floats) -> tuple[Floats, Floats]:  # noqa: ARG002
         """Right over gold."""
@@ -131,6 +152,11 @@ class LabelF(_ByClass):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_beta(self.beta, self.name)
+
+    @property
+    def measure(self) -> str:
+        """F with its beta."""
+        return f"F{self.beta:g}"
 
     def parts(self, right: Floats, predicted: Floats, gold: Floats) -> tuple[Floats, Floats]:
         """(1 + beta^2) right over predicted + beta^2 gold."""

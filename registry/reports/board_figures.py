@@ -32,16 +32,19 @@ def draw_scores(board: Leaderboard, path: Path) -> None:
 
 
 def draw_alike(board: Leaderboard, path: Path) -> None:
-    """The critical-difference diagram: bars join systems that are not told apart.
+    """The critical-difference diagram: bars join systems of which no two are told apart, as one letter does.
 
-    As in Demsar (2006), but by the places on the board and its own tests, which are of one test set and not of many.
+    As in Demsar (2006), but by the ranks on the board and its own tests, which are of one test set and not of many. A
+    bar is thin where it passes systems that are not of its group, which with tests of pairs there can be.
 
     Raises:
-        MismatchError: Fewer than two ranked systems have a score.
+        MismatchError: Fewer than two ranked systems have a score, or there are more groups than letters.
     """
     ranked = [of for of in _scored(board) if of.rank is not None]
     if len(ranked) < 2:
         raise MismatchError(f"{board.title}: fewer than two ranked systems have a score")
+    if board.decisions and not board.alike:
+        raise MismatchError(f"{board.title}: too many groups of systems are not told apart; draw its pairs instead")
     levels = (len(ranked) + 1) // 2
     bars = len(_bars(board, len(ranked)))
     height = 0.5 + 0.06 * bars + 0.12 * levels
@@ -100,30 +103,38 @@ def _scores(figure: Figure, board: Leaderboard) -> None:
     axes.spines[["top", "right", "left"]].set_visible(False)
 
 
-def _bars(board: Leaderboard, n: int) -> list[tuple[int, int]]:
-    """Stretches of the ranked systems with a score that are not told apart, by first and last place among them."""
+def _bars(board: Leaderboard, n: int) -> list[tuple[int, ...]]:
+    """Groups of the n ranked systems with a score of which no two are told apart, by their places among them."""
     at = {place: k for k, place in enumerate(k for k, of in enumerate(board.standings) if of.rank is not None)}
-    found = {(at[first], min(at[last], n - 1)) for first, last in board.alike}
-    return sorted((first, last) for first, last in found if first < last)
+    found = {tuple(at[place] for place in group if at[place] < n) for group in board.alike}
+    return sorted(bar for bar in found if len(bar) > 1 and not any(set(bar) < set(other) for other in found))
+
+
+def _stretches(places: Sequence[int]) -> list[tuple[int, int]]:
+    """The stretches of consecutive places, by the first and the last of each."""
+    firsts = [n for n in places if n - 1 not in places]
+    return list(zip(firsts, (n for n in places if n + 1 not in places), strict=True))
 
 
 def _alike(figure: Figure, board: Leaderboard, ranked: Sequence[Standing], height: float) -> None:
-    from matplotlib.ticker import MaxNLocator
-
     axes = figure.subplots()
     room = len(ranked) / 40
     axes.set_xlim(1 - room, len(ranked) + room)
     axes.set_ylim(height - 0.35, 0)
     axes.xaxis.set_ticks_position("top")
     axes.xaxis.set_label_position("top")
-    axes.xaxis.set_major_locator(MaxNLocator(6, integer=True))
-    axes.set_xlabel(f"place by {named(board.metric)}")
+    places = range(1, len(ranked) + 1, -(-len(ranked) // 8))
+    axes.set_xticks(places, [str(ranked[place - 1].rank) for place in places])
+    axes.set_xlabel(f"rank by {named(board.metric)}")
     axes.set_yticks([])
     axes.spines[["bottom", "left", "right"]].set_visible(False)
     bars = _bars(board, len(ranked))
-    for k, (first, last) in enumerate(bars):
-        axes.plot((first + 1, last + 1), (0.07 + 0.06 * k,) * 2, "-", color=COLOURS[1], linewidth=2.2,
-                  solid_capstyle="round", zorder=3)
+    for k, bar in enumerate(bars):
+        y = 0.07 + 0.06 * k
+        axes.plot((bar[0] + 1, bar[-1] + 1), (y, y), "-", color=COLOURS[1], linewidth=0.5, zorder=3)
+        for first, last in _stretches(bar):
+            axes.plot((first + 1, last + 1), (y, y), "o-", color=COLOURS[1], linewidth=2.2, markersize=2.2,
+                      markeredgewidth=0, solid_capstyle="round", zorder=3)
     below, half = 0.1 + 0.06 * len(bars), (len(ranked) + 1) // 2
     for n, of in enumerate(ranked):
         left = n < half

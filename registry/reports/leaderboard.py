@@ -16,10 +16,12 @@ from registry.evaluation import declared_request
 from registry.evaluation.boards import board_name
 from registry.evaluation.effects import rank_distributions
 from registry.evaluation.resolve import resolve_stored
+from registry.metrics import METRICS
 from registry.reports.sentences import sentences, separable
-from registry.significance.letters import alike_groups, letters, runs_alike
+from registry.significance.letters import alike_groups, letters
 from registry.significance.ranking import frequent_ranks, neighbour_ranges
 from registry.store.catalog import AnyRow
+from registry.values import parse
 
 Ranks = Literal["range", "cluster", "neighbour", "bootstrap"]
 Frequencies = Mapping[str, NDArray[np.float64]]
@@ -96,7 +98,8 @@ class Leaderboard:
         comparison: The settings of its tests, a row of `latest_comparison`.
         standings: Best first, undefined scores last; baselines that are not ranked stand where their score is.
         decisions: Every pair that was tested.
-        alike: The longest runs of ranked systems that are not told apart, by first and last place in the standings.
+        alike: The largest groups of ranked systems of which no two are told apart, by places in the standings; none
+            where they are too many.
         sentences: What can and what cannot be said.
         signature: One line that identifies gold, test and family.
         ranks: The convention of the ranks that people see.
@@ -112,7 +115,7 @@ class Leaderboard:
     comparison: AnyRow
     standings: tuple[Standing, ...]
     decisions: tuple[Decision, ...]
-    alike: tuple[tuple[int, int], ...]
+    alike: tuple[tuple[int, ...], ...]
     sentences: tuple[str, ...]
     signature: str
     ranks: Ranks = "range"
@@ -190,9 +193,14 @@ def declared_leaderboards(connection: Connection, task_row: AnyRow, metric: str 
 def title(place: Mapping[str, Any]) -> str:
     """Which board is at a place, and by what it ranks."""
     track = f"track {place['track']}" if place["track"] else None
-    named = place["metric"].lower() == place["metric_name"].lower()
+    metric = parse("metric", METRICS, place["metric_name"]).title
+    named = _plain(place["metric"]) == _plain(metric)
     return ", ".join(filter(None, (f"{place['task']}/{place['test_set']}", track, place["facet"]))) + (
-        f": {place['metric']}" + ("" if named else f" = {place['metric_name']}"))
+        f": {place['metric']}" + ("" if named else f" = {metric}"))
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "").replace("-", "")
 
 
 def _grouped(connection: Connection, query: str, chosen: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
@@ -211,7 +219,8 @@ def _leaderboard(settings: AnyRow, rows: Sequence[dict[str, Any]], pairs: Sequen
     ranked = [n for n, row in enumerate(rows) if row["rank"] is not None]
     among = wins[np.ix_(ranked, ranked)]
     differ = among | among.T
-    marks = letters(alike_groups(differ), len(ranked)) if decisions else [""] * len(ranked)
+    groups = alike_groups(differ)
+    marks = letters(groups, len(ranked)) if decisions else [""] * len(ranked)
     low, high = neighbour_ranges(among)
     more: dict[int, dict[str, Any]] = {
         n: {"letters": mark, "neighbour_low": int(a), "neighbour_high": int(b)}
@@ -226,11 +235,10 @@ def _leaderboard(settings: AnyRow, rows: Sequence[dict[str, Any]], pairs: Sequen
     fields = [key for key in Standing.__dataclass_fields__ if key in rows[0]]
     standings = tuple(Standing(shown=shown, **{key: row[key] for key in fields}, **more.get(n, {}))
                       for n, (row, shown) in enumerate(zip(rows, shown_names(rows), strict=True)))
-    runs = runs_alike(differ)
     if len(ranked) > 1:
-        names = [standings[n].shown for n in ranked]
-        said = (said[0], separable(names, runs, int(among[0].sum()), settings), *said[1:])
-    alike = tuple((ranked[first], ranked[last]) for first, last in runs)
+        names, places = [standings[n].shown for n in ranked], [rows[n]["rank"] for n in ranked]
+        said = (said[0], separable(names, places, differ, groups, settings), *said[1:])
+    alike = tuple(tuple(ranked[n] for n in group) for group in groups)
     return Leaderboard(**{key: rows[0][key] for key in PLACE}, better=settings.better, comparison=settings,
                        standings=standings, decisions=decisions, alike=alike, sentences=said, ranks=ranks)
 
@@ -241,9 +249,13 @@ def _decision(a: int, b: int, rows: Sequence[dict[str, Any]], pair: dict[str, An
 
 
 def shown_names(rows: Sequence[Mapping[str, Any]], side: str = "") -> list[str]:
-    """The systems' names for people, with team or version where a name alone leaves them open."""
+    """The systems' names for people, with the team where several have one, and with every version but the first."""
     sides = (side,) if not side else ("_a", "_b")
-    named = {(row[f"system{s}"], row[f"submission{s}"]) for row in rows for s in sides}
-    names = [name for name, _ in named]
-    return [row[f"system{side}"] if names.count(row[f"system{side}"]) == 1 and row[f"submission{side}"].endswith("@1")
-            else row[f"submission{side}"] for row in rows]
+    names = [name for name, _ in {(row[f"system{s}"], row[f"submission{s}"].rpartition("@")[0])
+                                  for row in rows for s in sides}]
+
+    def shown(system: str, submission: str) -> str:
+        full, at, version = submission.rpartition("@")
+        return (system if names.count(system) == 1 else full) + ("" if version == "1" else at + version)
+
+    return [shown(row[f"system{side}"], row[f"submission{side}"]) for row in rows]

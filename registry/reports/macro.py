@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from registry.errors import counted
 from registry.evaluation.macro import MacroBoard, MacroPair
 from registry.reports.boards import pair_columns
+from registry.reports.sentences import are_significant
 from registry.reports.table import Table
 from registry.reports.wide import family
 
@@ -27,8 +27,7 @@ def macro_pair_table(board: MacroBoard) -> Table:
     asked = board.request.significance
     won = sum(pair.significant for pair in board.pairs)
     said = f"Pairs are not tested: {board.untested}." if board.untested else (
-        f"{won} of {counted(len(rows), 'difference')} {'is' if 1 in (won, len(rows)) else 'are'} significant at "
-        f"{asked.alpha:g}; "
+        f"{are_significant(won, len(rows))} at {asked.alpha:g}; "
         f"{family(asked.correction, len(rows), asked.test)} of units within each of the test sets "
         f"{', '.join(board.test_sets)}.")
     return Table(rows, pair_columns(rows), f"{board.task}{track}: macro {board.metric}", (said,), KEYS)

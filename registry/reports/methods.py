@@ -25,7 +25,8 @@ def methods(board: Leaderboard) -> str:
     metric = parse("metric", METRICS, board.metric_name)
     clusters = f" in {counted(by.n_units, 'cluster')}" if by.unit == "cluster" else ""
     facet = f" with {board.facet}" if board.facet else ""
-    said = [f"Systems are scored by {board.metric_name} ({metric.citation}) on the {counted(by.n_items, 'item')}{facet}"
+    name = board.metric_name if metric.title == board.metric_name else f"{metric.title}, {board.metric_name}"
+    said = [f"Systems are scored by {name} ({metric.citation}) on the {counted(by.n_items, 'item')}{facet}"
             f"{clusters} of test set {board.test_set}; {board.better} is better."]
     if not board.decisions:
         return said[0]

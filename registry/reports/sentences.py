@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import Connection, text
 
 from registry.errors import counted
@@ -13,18 +15,21 @@ from registry.significance import CORRECTIONS, TESTS
 from registry.store.catalog import AnyRow
 from registry.values import parse
 
-_STRETCHES = 4  # that one sentence names
+_GROUPS, _PLACES = 4, 12  # that one sentence names
 
 
 def sentences(connection: Connection, signature: str) -> tuple[str, ...]:
     """Say what the latest comparison with a signature supports."""
     row = connection.execute(text("""
         WITH decided AS (
-            SELECT comparison_id, count_if(is_significant) AS won, count_if(NOT is_resolved) AS open
-            FROM comparison_pair GROUP BY comparison_id
+            SELECT
+                comparison_id, count_if(is_significant) AS won, count_if(NOT is_resolved) AS open,
+                count_if(p_value IS NULL) AS undefined, list(DISTINCT note) FILTER (p_value IS NULL) AS reasons
+            FROM comparison_pair JOIN pair_result USING (pair_result_id) GROUP BY comparison_id
         ),
         stood AS (SELECT comparison_id, list(runs ORDER BY runs DESC) AS most_runs FROM standing GROUP BY comparison_id)
-        SELECT l.*, stood.most_runs, decided.won, decided.open, o.test AS overall, o.statistic, o.degrees, o.p_value
+        SELECT l.*, stood.most_runs, decided.* EXCLUDE (comparison_id), o.test AS overall, o.statistic, o.degrees,
+            o.p_value
         FROM latest_comparison AS l
         JOIN stood USING (comparison_id)
         LEFT JOIN decided USING (comparison_id)
@@ -39,6 +44,10 @@ def sentences(connection: Connection, signature: str) -> tuple[str, ...]:
     if row.open:
         said.append(f"{row.open} of these decisions {'hangs' if row.open == 1 else 'hang'} on Monte-Carlo error: draw "
                     "more with --resamples or --resolve.")
+    if row.undefined:
+        why = row.reasons[0] if len(row.reasons) == 1 else "registry pairs says why"
+        are = counted(row.undefined, "p-value is", "p-values are")
+        said.append(f"{are} undefined, which counts as not significant: {why}.")
     return (*said, *_hopeless(row))
 
 
@@ -52,9 +61,25 @@ def _counted(row: AnyRow) -> str:
     units = counted(row.n_units, row.unit)
     if row.runs == "random":
         units = "whole runs" if row.test == "permutation" else f"{units} and runs"
-    differences = f"{counted(row.family_size, 'difference')} {'is' if 1 in (row.won, row.family_size) else 'are'}"
-    return (f"{row.won} of {differences} significant at {level}{row.alpha:g} {corrected} ({row.test} "
+    return (f"{are_significant(row.won, row.family_size)} at {level}{row.alpha:g} {corrected} ({row.test} "
             f"over {units}{_sided(row)}){sure}.")
+
+
+def are_significant(won: int, differences: int) -> str:
+    """Say how many differences are significant.
+
+    >>> [are_significant(won, 1) for won in (0, 1)]
+    ['The one difference is not significant', 'The one difference is significant']
+    >>> [are_significant(won, 6) for won in (0, 1)]
+    ['None of 6 differences is significant', '1 of 6 differences is significant']
+    >>> [are_significant(won, 6) for won in (5, 6)]
+    ['5 of 6 differences are significant', 'All 6 differences are significant']
+    """
+    if differences == 1:
+        return f"The one difference is {'' if won else 'not '}significant"
+    if won == differences:
+        return f"All {won} differences are significant"
+    return f"{won or 'None'} of {differences} differences {'is' if won < 2 else 'are'} significant"
 
 
 def _sided(row: AnyRow) -> str:
@@ -76,29 +101,64 @@ def _hopeless(row: AnyRow) -> Sequence[str]:
     return ()
 
 
-def separable(names: Sequence[str], runs: Sequence[tuple[int, int]], won: int, settings: AnyRow) -> str:
-    """Say which systems are told apart, and which are not.
+def separable(names: Sequence[str], ranks: Sequence[int], differ: NDArray[np.bool_],
+              groups: Sequence[Sequence[int]], settings: AnyRow) -> str:
+    """Say which systems are told apart and which are not: all that the letters say, or how many pairs there are.
 
     Args:
         names: Of the ranked systems, best first; at least two.
-        runs: The longest stretches of systems of which no two are told apart, by their first and last place from 0.
-        won: How many systems the first one beats.
+        ranks: As the board shows them: 1, 2, 2, 4.
+        differ: Which of them are told apart, [systems, systems], symmetric.
+        groups: The largest groups of systems of which no two are told apart, by place from 0; none where they are too
+            many (`registry.significance.letters.alike_groups`).
         settings: Of the comparison, a row of `latest_comparison`.
     """
     corrected = "" if settings.correction == "none" else f" after {CORRECTIONS[settings.correction].title}"
     over = f"at {100 * settings.alpha:g} %{corrected} over {counted(settings.family_size, 'pair')}"
-    if (0, len(names) - 1) in runs:
-        return f"No two systems are separable {over}."
-    stretches = [f"{first + 1} to {last + 1}" for first, last in runs]
-    if len(stretches) > _STRETCHES:
-        stretches = [*stretches[:_STRETCHES], "others"]
-    apart = " and ".join(filter(None, (", ".join(stretches[:-1]), *stretches[-1:])))
-    if won == len(names) - 1:
-        said = [f"{names[0]} is better than every other system"]
-    elif runs and runs[0][0] == 0:
-        said = []
-    else:
-        said = [f"{names[0]} is better than {names[1]}, and than {won} of {len(names) - 1} systems in all"]
-    said += [f"ranks {apart} are not separable"] if apart else []
-    sentence = "; ".join(said)
-    return (sentence if said[0].startswith(names[0]) else sentence.capitalize()) + f" {over}."
+    n = len(names)
+    pairs, apart = math.comb(n, 2), int(differ.sum()) // 2
+    ranked = "" if pairs == settings.family_size else "ranked "  # others are in the family too
+    if n == 2:
+        return f"{names[0]} is {'better than' if apart else 'not separable from'} {names[1]} {over}."
+    if apart in (0, pairs):
+        return f"{'Every' if apart else 'No'} two of the {n} {ranked}systems are separable {over}."
+    best = f"{names[0]} is better than every other {ranked}system" if differ[0, 1:].all() else ""
+    if told := _groups(names, ranks, groups):
+        return f"{best} {over}. Not separable from each other: {told}." if best else (
+            f"Not separable from each other {over}: {told}.")
+    best = best or f"{names[0]} is better than {differ[0].sum()} of {n - 1} other {ranked}systems"
+    return (f"{best}, and {pairs - apart} of {pairs} pairs of {ranked}systems are not separable {over}: "
+            "registry pairs shows which.")
+
+
+def _groups(names: Sequence[str], ranks: Sequence[int], groups: Sequence[Sequence[int]]) -> str:
+    """The groups of several systems by their ranks; nothing where that is too much for a sentence."""
+    told = [_places(names, ranks, group) for group in groups if len(group) > 1]
+    if len(told) > _GROUPS or sum(map(len, told)) > _PLACES:
+        return ""
+    return "; ".join(f"rank{'' if len(of) == 1 and ' to ' not in of[0] else 's'} {_listed(of)}" for of in told)
+
+
+def _places(names: Sequence[str], ranks: Sequence[int], group: Sequence[int]) -> list[str]:
+    """The ranks of a group, stretches of them as one; systems of equal rank are named where that leaves them open."""
+    known = sorted(set(ranks))
+    members = [[n for n in group if ranks[n] == rank] for rank in known]
+    several = sum(map(bool, members)) > 1
+    found: list[str] = []
+    stretch: list[int] = []
+    for rank, of_rank in zip(known, members, strict=True):
+        if several and len(of_rank) == ranks.count(rank):
+            stretch.append(rank)
+            continue
+        found += _stretch(stretch)
+        found += [f"{rank} ({_listed([names[n] for n in of_rank])})"] if of_rank else []
+        stretch = []
+    return found + _stretch(stretch)
+
+
+def _stretch(ranks: Sequence[int]) -> list[str]:
+    return [f"{ranks[0]} to {ranks[-1]}"] if len(ranks) > 2 else list(map(str, ranks))
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))

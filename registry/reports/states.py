@@ -90,7 +90,7 @@ def named(connection: Connection, name: str) -> State:
         UnknownNameError: None is called so.
     """
     wanted = name.rpartition("id:")[2]
-    rows = connection.execute(text(_STATES)).all()
+    rows = connection.execute(text(f"{_STATES} ORDER BY comparison_id")).all()  # the last of one signature
     known = {_id(row.signature): row for row in rows}
     if wanted not in known:
         raise UnknownNameError("database file or state of a board", name, known)

@@ -27,6 +27,7 @@ from registry.significance.extremes import monte_carlo_tail, monte_carlo_tails
 from registry.significance.ideal import MOST_UNDEFINED, ideal_tail, may_be_ideal
 from registry.significance.ideal_windows import too_fine
 from registry.significance.matrix import Floats, StatisticMatrix
+from registry.significance.reach import UNREACHED, is_reachable
 from registry.significance.recentred import Recentred, recentred, tolerance
 from registry.significance.runs import crossed_scores, unfit_runs
 from registry.significance.studentized import bootstrap_t
@@ -45,7 +46,10 @@ class Bootstrap(PairTest):
     `variant` is `recentred`; or `studentized`, the bootstrap-t, for scores that are quotients: differences in units of
     their standard errors, and intervals made of them (`dual` symmetric, all others equal-tailed); or
     `berg-kirkpatrick-2012`, their Figure 1: p = s / b, s counting d* > 2 d, one-sided in the direction of the gain
-    whatever the alternative is.
+    whatever the alternative is; where s is 0, (s + 1) / (b + 1), as draws never show that p is 0.
+
+    Where no resample at all is as extreme as what was observed (`registry.significance.reach`), p is nan, and there is
+    no interval: permutation has to test such a difference.
     """
 
     name: ClassVar[str] = "bootstrap"
@@ -172,6 +176,8 @@ def _with_interval(tail: Tail, o: Observed, found: Recentred, scores: Floats, se
     if not found.moves and o.difference:
         return Tail(math.nan, "monte-carlo", resamples=settings.resamples,
                     note="the difference is the same in every resample")
+    if not found.extremes and not is_reachable(o, alternative):
+        return Tail(math.nan, "monte-carlo", resamples=settings.resamples, note=UNREACHED)
     if found.undefined > MOST_UNDEFINED * settings.resamples:
         return replace(tail, note="undefined in more than 0.1 % of the resamples: no interval")
     if settings.interval == "dual":
@@ -192,9 +198,13 @@ def _berg_kirkpatrick(pairs: Sequence[Observed], scores: Floats, settings: Setti
             return Tail(math.nan, "monte-carlo", resamples=settings.resamples,
                         note="the difference is the same in every resample")
         s = int(np.count_nonzero(~(gains <= 2 * abs(o.difference) + tolerance(o))))  # undefined ones are extreme
+        if not s and not is_reachable(o, "greater" if o.difference > 0 else "less", strictly=True):
+            return Tail(math.nan, "monte-carlo", resamples=settings.resamples, note=UNREACHED)
+        tail, direction = monte_carlo_tail(s, settings.resamples), "one-sided in the direction of the gain"
+        if not s:
+            return replace(tail, note=f"(s + 1) / (b + 1) because s is 0, {direction}")
         p = s / settings.resamples
-        return replace(monte_carlo_tail(s, settings.resamples), p=p, log_p=math.log(p) if s else -math.inf,
-                       note="s / b, one-sided in the direction of the gain")
+        return replace(tail, p=p, log_p=math.log(p), note=f"s / b, {direction}")
 
     return _each(count, pairs, settings)
 

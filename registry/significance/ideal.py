@@ -23,6 +23,7 @@ from registry.significance.base import Alternative, Observed, Settings, Tail
 from registry.significance.ideal_windows import LOG_OUTSIDE, MAX_CELLS, Ints, edge, is_wide
 from registry.significance.lattice import TooLargeError
 from registry.significance.matrix import Floats, StatisticMatrix
+from registry.significance.reach import UNREACHED
 
 MOST_UNDEFINED = 0.001  # the share of undefined resamples above which no interval is given
 LARGEST = 2**62  # that products of whole numbers may reach
@@ -41,8 +42,9 @@ def may_be_ideal(matrix: StatisticMatrix, settings: Settings) -> bool:
 def ideal_tail(observed: Observed, settings: Settings) -> Tail | None:
     """Give the p-value and the interval of the recentred paired bootstrap after infinitely many resamples.
 
-    A resample whose denominators are all 0 is undefined, and extreme. The dual interval leaves out 0 just when
-    p <= 1 - confidence; the percentile and the basic one are those of the defined resamples.
+    A resample whose denominators are all 0 is undefined, and extreme. Where no resample at all is as extreme as what
+    was observed (`registry.significance.reach`), p is nan rather than 0, and there is no interval. The dual interval
+    leaves out 0 just when p <= 1 - confidence; the percentile and the basic one are those of the defined resamples.
 
     Returns:
         The tail, p with a relative error of about 1e-11. None where there are strata, where runs are random, where the
@@ -89,6 +91,8 @@ def _tail(resamples: _Resamples, scale: float, settings: Settings) -> Tail:
         back = resamples.log_tail(-1, 0) if settings.alternative == "two-sided" else -math.inf
         log_p = float(np.logaddexp.reduce([resamples.log_undefined, resamples.log_tail(w, -2 * u), back]))
         p = math.exp(log_p)
+    if log_p == -math.inf:
+        return Tail(math.nan, "ideal", note=UNREACHED)
     tail = Tail(log_p, "ideal", p=p if counted else None)
     if differences.undefined > MOST_UNDEFINED:
         return replace(tail, note="undefined in more than 0.1 % of the resamples: no interval")

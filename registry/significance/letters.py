@@ -32,24 +32,6 @@ def alike_groups(differ: NDArray[np.bool_]) -> list[tuple[int, ...]]:
     return sorted(tuple(_members(group)) for group in found)
 
 
-def runs_alike(differ: NDArray[np.bool_]) -> list[tuple[int, int]]:
-    """The longest runs of consecutive systems of which no two differ: first and last, by place from 0.
-
-    They are the bars of a critical-difference diagram (Demšar 2006) of any test; a run of one is left out.
-
-    Args:
-        differ: [systems, systems], symmetric; the systems from best to worst.
-    """
-    runs: list[tuple[int, int]] = []
-    for first in range(len(differ)):
-        last = first
-        while last + 1 < len(differ) and not differ[first:last + 1, last + 1].any():
-            last += 1
-        if last > first and (not runs or last > runs[-1][1]):
-            runs.append((first, last))
-    return runs
-
-
 def letters(groups: Sequence[Sequence[int]], systems: int) -> list[str]:
     """The letters of every system: two that share one are not told apart.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from registry.significance.base import Alternative, extremity
 
@@ -20,13 +21,28 @@ def log_t_p(t: float, degrees: float, alternative: Alternative) -> float:
     """Log p of a statistic that is Student's t under the null; positive favours A."""
     from scipy.stats import t as student
 
-    if alternative == "two-sided":
-        return min(0.0, math.log(2) + float(student.logsf(abs(t), degrees)))
-    return float(student.logsf(extremity(t, alternative), degrees))
+    x = abs(t) if alternative == "two-sided" else extremity(t, alternative)
+    tail = _log_tail(student, degrees, x, (degrees + 1) * x / (degrees + x * x))
+    return min(0.0, math.log(2) + tail) if alternative == "two-sided" else tail
 
 
 def log_chi_squared_p(statistic: float, degrees: int) -> float:
     """Log p of a statistic that is chi-squared under the null."""
     from scipy.stats import chi2
 
-    return float(chi2.logsf(statistic, degrees))
+    return _log_tail(chi2, degrees, statistic, 0.5 - (degrees / 2 - 1) / statistic if statistic else 0.5)
+
+
+def _log_tail(law: Any, degrees: float, x: float, rate: float) -> float:
+    """The logarithm of P(X >= x), also where the probability itself underflows, and scipy's is -inf.
+
+    There the density is integrated relative to that at x, from which it falls at this `rate`.
+    """
+    from scipy.integrate import quad
+
+    found = float(law.logsf(x, degrees))
+    if found > -700:
+        return found
+    start = float(law.logpdf(x, degrees))
+    area, _ = quad(lambda y: math.exp(float(law.logpdf(x + y / rate, degrees)) - start), 0, math.inf)
+    return start + math.log(area / rate)

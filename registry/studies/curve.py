@@ -14,7 +14,7 @@ import numpy as np
 
 from registry.errors import counted
 from registry.significance.matrix import Floats
-from registry.studies.gains import all_gains, bootstrap_warnings, no_gains, pair_rows, values_of
+from registry.studies.gains import all_gains, bootstrap_warnings, left_out, no_gains, pair_rows, values_of
 from registry.studies.study import Case, Finding, Row, Study
 
 
@@ -44,8 +44,9 @@ class Curve(Study):
         warnings: list[str] = []
         for board in case.boards:
             values = values_of(case, [member.name for member in board.members], self.by)
-            pairs += pair_rows(board, all_gains(board.matrix, case.settings, alpha), self.by, values)
-            warnings += bootstrap_warnings(board.matrix)
+            gains = all_gains(board.matrix, case.settings, alpha)
+            pairs += pair_rows(board, gains, self.by, values)
+            warnings += [*bootstrap_warnings(board.matrix), *left_out(board.matrix, gains)]
         if not pairs:
             raise no_gains(case.boards)
         curves = [(key, list(rows)) for key, rows in groupby(sorted(pairs, key=_curve), key=_curve)]

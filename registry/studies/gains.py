@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from registry.errors import InputError, UnknownNameError
+from registry.errors import InputError, UnknownNameError, counted
 from registry.evaluation.boards import Board
 from registry.significance import Bootstrap, Settings, StatisticMatrix
 from registry.significance.assumptions import misuses
@@ -22,6 +22,8 @@ from registry.significance.matrix import Floats
 from registry.studies.study import Case, Row, called
 
 Places = NDArray[np.int64]
+
+_UNTESTABLE = "a gain that is the same in every unit, or that no resample doubles"
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +112,14 @@ def no_gains(boards: Iterable[Board]) -> InputError:
     if all(board.matrix.by_unit.n_units == 1 for board in boards):
         return InputError("one unit cannot be resampled, so no gain can be tested; take --unit item where clusters are "
                           "the units")
-    return InputError("no two systems differ, or only by as much in every unit, so there is no gain to look at")
+    return InputError(f"no two systems differ, or only by {_UNTESTABLE}, so there is no gain to look at")
+
+
+def left_out(matrix: StatisticMatrix, gains: Gains) -> list[str]:
+    """Say how many pairs of a board have a gain, but no p-value."""
+    scores = matrix.by_unit.observed
+    n = int((scores[:, None] > scores[None, :]).sum()) - len(gains.p)
+    return [f"{counted(n, 'pair is', 'pairs are')} left out: resampling cannot test {_UNTESTABLE}"] if n else []
 
 
 def bootstrap_warnings(matrix: StatisticMatrix) -> list[str]:

@@ -22,7 +22,16 @@ from numpy.typing import NDArray
 from registry.errors import InputError, counted
 from registry.significance.draws import SYSTEMS, stream
 from registry.significance.matrix import Floats
-from registry.studies.gains import Gains, alike, all_gains, bootstrap_warnings, no_gains, pair_rows, values_of
+from registry.studies.gains import (
+    Gains,
+    alike,
+    all_gains,
+    bootstrap_warnings,
+    left_out,
+    no_gains,
+    pair_rows,
+    values_of,
+)
 from registry.studies.study import Case, Finding, Row, Study
 
 Estimator = Callable[[Gains], float]
@@ -67,7 +76,8 @@ class Threshold(Study):
             raise no_gains(case.boards)
         rows = [self._row(of, some, case) for of, some in self._groups(gains, values)]
         return Finding({"thresholds": rows, "pairs": pair_rows(board, gains, self.by, values)},
-                       self._reading(rows, gains, asked.alpha), bootstrap_warnings(board.matrix))
+                       self._reading(rows, gains, asked.alpha),
+                       [*bootstrap_warnings(board.matrix), *left_out(board.matrix, gains)])
 
     def _groups(self, gains: Gains, values: NDArray[np.object_]) -> Iterator[tuple[str, Gains]]:
         yield "all", gains

@@ -46,6 +46,42 @@ def test_latex_and_markdown_print_the_same_figures_in_the_same_order(board):
     assert [cell.replace(r"\textbf{", "")[:6] for cell in latex[1:]] == scores
 
 
+@pytest.fixture
+def tied(task):
+    """Of 60 items best has 58 right, one and two 40 each, and worst 6; the baseline, which is not ranked, has 50."""
+    task.documents, task.gold = {}, {f"i{n:02}": "x" for n in range(60)}
+    right = {"best": range(58), "one": range(40), "two": range(20, 60), "worst": range(6), "base": range(50)}
+    task.systems = {name: {k: "x" if n in of else "y" for n, k in enumerate(task.gold)} for name, of in right.items()}
+    task.extra = ("[board]\nrank_baselines = false\n"
+                  "[[submit]]\nfile = 'systems/base.tsv'\nsystem = 'base'\nkind = 'baseline'\n")
+    return task.write()
+
+
+def test_ties_and_systems_without_a_rank_are_told_as_the_table_shows_them(tied, registry):
+    shown = registry("run", tied, "--format", "md").stdout
+    ranks = [line.split(" | ")[0].strip("| ") for line in shown.splitlines() if line.startswith("| ")]
+    assert ranks == ["rank", "---:", "1", "-", "2", "2", "4"]
+    assert "8 of 10 differences are significant" in shown
+    assert ("best is better than every other ranked system at 5 % after Holm's correction over 10 pairs. "
+            "Not separable from each other: rank 2 (one and two).") in shown
+
+
+def test_titles_say_what_is_averaged_and_names_leave_out_the_only_version(task, registry):
+    """Two teams have a system a; b comes in its second version."""
+    task.extra = ('[[metric]]\nid = "macro_f1"\nname = "LabelF"\n[[metric]]\nid = "mean"\nname = "LabelR"\n'
+                  "[[submit]]\nfile = 'systems/c.tsv'\nteam = 'other'\nsystem = 'a'\n")
+    registry("run", task.write())
+    again = task.folder / "systems" / "a.tsv"
+    registry("submit", "small", again, "--system", "b", "--team", "b", "--version", "2")
+    registry("score", "small")
+    registry("compare", "small")
+    shown = registry("board", "--format", "md").stdout
+    titles = [line.strip("*") for line in shown.splitlines() if line.startswith("**")]
+    assert titles == [r"small/test: acc = Accuracy", r"small/test: macro\_f1", "small/test: mean = macro-recall"]
+    named = {line.split(" | ")[3] for line in shown.splitlines() if line.startswith("| ")}
+    assert {"a/a", "other/a", "b@2"} <= named
+
+
 def test_late_submissions_are_marked(task, registry):
     task.extra = "[[submit]]\nfile = 'systems/a.tsv'\nsystem = 'again'\nlate = true"
     shown = registry("run", task.write(), "--format", "table").stdout

@@ -230,7 +230,7 @@ def test_one_of_a_thing_is_not_told_in_the_plural(task, registry):
     del task.systems["c"]
     registry("run", task.write())
     told = registry("compare", "--unit", "cluster", "--overall", "friedman", "--format", "table").stdout
-    assert "0 of 1 difference is significant at 0.05 after Holm's correction (permutation over 1 cluster)" in told
+    assert "The one difference is not significant at 0.05 after Holm's correction (permutation over 1 cluster)" in told
     assert "with 1 degree of freedom" in told
     assert "With 1 cluster no p-value can be below 1," in told
 
@@ -566,7 +566,7 @@ def test_a_test_that_favours_the_worse_system_gives_no_win(many, registry):
     assert (row["system_a"], row["significant"]) == ("b", False)
     assert row["p_value"] < 1e-6
     assert "worse score" in row["note"]
-    assert "0 of 1 difference is significant" in board
+    assert "The one difference is not significant" in board
 
 
 def test_what_few_clusters_can_show_depends_on_the_correction(many, registry):
@@ -577,7 +577,7 @@ def test_what_few_clusters_can_show_depends_on_the_correction(many, registry):
     registry("run", many.write())
     options = ("compare", "--unit", "cluster", "--format", "table")
     hochberg = registry(*options, "--correction", "hochberg").stdout
-    assert "3 of 3 differences" in hochberg
+    assert "All 3 differences are significant" in hochberg
     assert "can be significant" not in hochberg
     assert "no difference can be" in registry(*options, "--correction", "holm").stdout
 

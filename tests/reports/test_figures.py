@@ -123,6 +123,20 @@ def test_bars_join_those_that_are_not_told_apart(drawn):
     assert [list(bar.get_xdata()) for bar in bars] == [[1, 2], [2, 3], [3, 4]]
 
 
+def test_a_bar_is_thin_where_it_passes_others_and_the_axis_shows_ranks(drawn):
+    """The second has no rank, the last no score; the third and the fourth share rank 2."""
+    five = leaderboard(["A", "B", "C", "D", "E", "F"], [0.9, 0.85, 0.8, 0.8, 0.7, None])
+    board = replace(five, alike=((0, 3, 5), (2, 3), (3, 5), (4,)), standings=tuple(
+        replace(of, rank=rank) for of, rank in zip(five.standings, (1, None, 2, 2, 4, 5), strict=True)))
+    (axes,) = drawn("alike", board).axes
+    thick, thin = ([list(bar.get_xdata()) for bar in axes.lines if bar.get_linewidth() == width and
+                    bar.get_color() == figures.COLOURS[1]] for width in (2.2, 0.5))
+    assert thin == [[1, 3], [2, 3]]
+    assert thick == [[1, 1], [3, 3], [2, 3]]
+    assert [(place, label.get_text()) for place, label in zip(axes.get_xticks(), axes.get_xticklabels(), strict=True)
+            ] == [(1, "1"), (2, "2"), (3, "2"), (4, "4")]
+
+
 def test_ranks_are_shown_as_often_as_they_were_drawn(drawn):
     axes = drawn("ranks").axes[0]
     assert np.array_equal(axes.images[0].get_array(), np.full((4, 4), 0.25))
@@ -132,6 +146,7 @@ def test_ranks_are_shown_as_often_as_they_were_drawn(drawn):
 @pytest.mark.parametrize(("kind", "board", "said"), [
     ("scores", leaderboard(["A"], [None]), "no score is defined"),
     ("alike", leaderboard(["A"]), "fewer than two ranked systems"),
+    ("alike", BOARD, "too many groups"),
     ("ranks", BOARD, "cannot be resampled"),
     ("pairs", leaderboard(["A"]), "one system makes no pair"),
     ("gains", leaderboard(["A"]), "one system makes no pair"),

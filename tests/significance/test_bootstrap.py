@@ -6,12 +6,15 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from registry.significance import Bootstrap, Settings, StatisticMatrix, bootstrap, draws
+from registry.families import to_lattice
+from registry.significance import Bootstrap, Permutation, Settings, StatisticMatrix, bootstrap, draws
+from registry.significance.base import Observed, extremity
 from registry.significance.execution import Execution
+from registry.significance.reach import UNREACHED, is_reachable
 from tests.significance.test_permutation import matrix, of_labels, uneven
 
 ALTERNATIVES = ("two-sided", "greater", "less")
@@ -170,6 +173,55 @@ def test_strata_of_one_unit_each_cannot_be_resampled(variant, clusters):
     assert math.isnan(found.p_value)
     assert found.note == "strata of one unit each cannot be resampled"
     assert np.isnan(Bootstrap(variant).score_intervals(m, Settings(resamples=500))).all()
+
+
+few_rows = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 2), st.integers(1, 3)), min_size=2, max_size=5)
+
+
+@settings(max_examples=100)
+@given(few_rows, st.sampled_from(ALTERNATIVES), st.booleans(), st.sampled_from(["shared", "apart", "any"]))
+@example([(1, 0, 1), (2, 0, 1)], "two-sided", False, "shared")
+@example([(0, 0, 1), (2, 0, 1)], "greater", True, "shared")
+def test_what_no_resample_reaches_is_told(rows, alternative, strictly, kind):
+    """By all n^n resamples: of quotients with shared denominators and with others, and of any score."""
+    m = matrix([[[a, w], [b, w if kind == "shared" else 1]] for a, b, w in rows])
+    m = replace(m, quotient=None) if kind == "any" else m
+    (o,) = Observed.of(m, [(0, 1)])
+    assume(extremity(o.difference, alternative) > 0)
+    drawn = m.score(m.statistics[list(itertools.product(range(len(rows)), repeat=len(rows)))].sum(axis=1))
+    excess = extremity(drawn[:, 0] - drawn[:, 1] - o.difference, alternative) - extremity(o.difference, alternative)
+    assert is_reachable(o, alternative, strictly=strictly) == (excess > (1e-9 if strictly else -1e-9)).any()
+
+
+@pytest.mark.parametrize(("gains", "reached"), [
+    ((3, 5, 1, 4), False),  # at most 5 + 5 + 4 + 4, at least 3 + 3 + 1 + 1, where 26 or 0 is needed; without strata too
+    ((1, 1, 1, 7), False),  # at most 1 + 1 + 7 + 7 of 20; without strata 28
+    ((3, 5, -9, 4), True),  # 3 + 3 - 9 - 9
+])
+def test_what_no_resample_within_strata_reaches_is_told(gains, reached):
+    m = replace(matrix([[[10 + g, 1], [10, 1]] for g in gains]), strata=np.array([0, 0, 1, 1]))
+    (o,) = Observed.of(m, [(0, 1)])
+    assert is_reachable(o, "two-sided") == reached
+
+
+@pytest.mark.parametrize("variant", ["recentred", "berg-kirkpatrick-2012"])
+def test_where_no_resample_is_extreme_there_is_no_p_value_in_draws_either(variant):
+    """Scores with all their digits, which are drawn; permutation gives 2^-4."""
+    gains = 0.3 + 0.2 * np.random.default_rng(3).random(5)
+    m = matrix([[[g, 1], [0, 1]] for g in to_lattice(gains)])
+    found = Bootstrap(variant).run(m, [(0, 1)], Settings(resamples=2000))[0]
+    assert (found.method, found.note) == ("monte-carlo", UNREACHED)
+    assert all(map(math.isnan, (found.p_value, found.log10_p, found.p_low, found.ci_low)))
+    assert Permutation().run(m, [(0, 1)], Settings())[0].p_value == 2**-4
+
+
+def test_draws_do_not_show_that_p_is_0():
+    """The gain of 3 has to be drawn seven times of nine: 6 resamples in a million."""
+    m = matrix([[[g, 1], [0, 1]] for g in [1] * 8 + [3]])
+    (found,) = Bootstrap("berg-kirkpatrick-2012").run(m, [(0, 1)], Settings(resamples=500))
+    assert found.p_value == 1 / 501
+    assert found.log10_p == pytest.approx(-math.log10(501))
+    assert found.note.startswith("(s + 1) / (b + 1)")
 
 
 def test_a_unit_alone_in_its_stratum_adds_no_variance():

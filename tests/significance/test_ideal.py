@@ -16,16 +16,20 @@ from registry.significance import Settings, StatisticMatrix, bootstrap, ideal
 from registry.significance.base import Observed
 from registry.significance.ideal import ideal_tail
 from registry.significance.ideal_windows import too_fine
+from registry.significance.reach import UNREACHED, is_reachable
 from tests.significance.test_permutation import in_steps, matrix, of_labels
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 OPPOSITE = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
 
 
-def run(m, pair=(0, 1), **options):
+def observed(m, pair=(0, 1)):
     scores = m.scores()
-    observed = Observed(m, pair, float(m.gain(scores[pair[0]], scores[pair[1]])), 1)
-    return ideal_tail(observed, Settings(**options))
+    return Observed(m, pair, float(m.gain(scores[pair[0]], scores[pair[1]])), 1)
+
+
+def run(m, pair=(0, 1), **options):
+    return ideal_tail(observed(m, pair), Settings(**options))
 
 
 def p_value(tail):
@@ -85,6 +89,12 @@ def test_equals_all_resamples(rows, alternative, lower, alpha):
         assert found.note == "the difference is the same in every resample"
         return
     assert found.method == "ideal"
+    assert is_reachable(observed(shared(rows, lower_is_better=lower)), alternative) == any(x >= bar for x in counts)
+    if not any(x >= bar for x in counts):
+        assert math.isnan(found.log_p)
+        assert found.note == UNREACHED
+        assert math.isnan(found.ci_low)
+        return
     total = len(rows) ** len(rows)
     assert found.p == sum(ways for x, ways in counts.items() if x >= bar) / total
     if counts[math.inf] / total > 0.001:
@@ -104,7 +114,7 @@ def test_percentile_and_basic_intervals_are_quantiles_of_the_defined_resamples(r
     d = sum(a - b for a, b, _ in rows) / sum(w for _, _, w in rows)
     percentile, basic = (run(shared(rows), interval=kind, confidence=1 - alpha) for kind in ("percentile", "basic"))
     if percentile.note:
-        assert undefined or len(counts) == 1
+        assert undefined or len(counts) == 1 or not any(d * (x - 2 * d) >= -1e-9 or d * x <= 0 for x in counts)
         return
     low = -last(Counter({-x: ways for x, ways in counts.items()}), alpha / 2)
     high = last(counts, alpha / 2)
@@ -144,7 +154,8 @@ def test_equals_convolution_in_whole_numbers_down_to_the_smallest_tails(gains, m
     assert np.logaddexp(above, back) / math.log(10) == pytest.approx(magnitude, abs=2)
     m = shared([(max(v, 0), max(-v, 0), 1) for v in gains])
     assert run(m).log_p == pytest.approx(np.logaddexp(above, back), rel=0, abs=1e-11)
-    assert run(m, alternative="greater").log_p == pytest.approx(above, rel=0, abs=1e-11)
+    above = above if above > -math.inf else math.nan  # of which a resample can say nothing
+    assert run(m, alternative="greater").log_p == pytest.approx(above, rel=0, abs=1e-11, nan_ok=True)
     beyond = log_tail([n * v - 2 * total - 1 for v in gains])  # above 0: from n on, of which their sums are multiples
     assert run(m, alternative="less").log_p == pytest.approx(math.log1p(-math.exp(beyond)), rel=0, abs=1e-11)
 
@@ -262,10 +273,12 @@ def test_degenerate():
     assert silent.note == "the difference is the same in every resample"
 
 
-def test_a_difference_that_no_resample_doubles_or_reverses_has_probability_0():
-    """All gains are 2 or 3."""
-    assert run(shared([(2, 0, 1)] * 20 + [(3, 0, 1)] * 20)).log_p == -math.inf
-    assert run(shared([(2, 0, 1)] * 3 + [(3, 0, 1)] * 3)).p == 0
+@pytest.mark.parametrize("gains", [(1, 2), (2,) * 20 + (3,) * 20, (2,) * 3 + (3,) * 3])
+def test_a_difference_that_no_resample_doubles_or_reverses_has_no_p_value(gains):
+    """Twice the mean is 3, 5 and 5."""
+    found = run(shared([(gain, 0, 1) for gain in gains]))
+    assert (found.note, found.p) == (UNREACHED, None)
+    assert all(map(math.isnan, (found.log_p, found.ci_low, found.ci_high)))
 
 
 @pytest.mark.parametrize(("empty", "drawn"), [((3, 1), 21), ((0, 2), 7)])

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.significance.letters import alike_groups, letters, runs_alike
+from registry.significance.letters import alike_groups, letters
 
 
 @st.composite
@@ -36,14 +36,6 @@ def test_two_systems_share_a_letter_just_if_they_do_not_differ(differ):
     shown = letters(alike_groups(differ), len(differ))
     for a, b in combinations(range(len(differ)), 2):
         assert bool(set(shown[a]) & set(shown[b])) == (not differ[a, b])
-
-
-@given(relations())
-def test_runs_are_the_longest_stretches_of_which_no_two_differ(differ):
-    n = len(differ)
-    stretches = [(a, b) for a, b in combinations(range(n), 2) if alike(differ, range(a, b + 1))]
-    assert runs_alike(differ) == [(a, b) for a, b in stretches
-                                  if not any((c <= a and b <= d) and (a, b) != (c, d) for c, d in stretches)]
 
 
 def test_the_example_of_a_textbook():

@@ -1,5 +1,7 @@
 """Curves against scikit-learn's isotonic regression, and what they leave open by hand."""
 
+from dataclasses import replace
+
 import numpy as np
 from sklearn.isotonic import IsotonicRegression
 
@@ -37,3 +39,11 @@ def test_pairs_that_nothing_tells_apart():
     """Every system is a team of its own."""
     finding = Curve().run(case_of(means(np.random.default_rng(1).random((60, 4)))))
     assert "No two groups of pairs are told apart by team." in finding.reading
+
+
+def test_pairs_that_resampling_cannot_test_are_told():
+    """The best gains 9 or 11 on the second in every unit, and 11 on the last one; those differ by 2 or 0."""
+    scores = np.array([[20, 11, 9], [20, 9, 9]] * 30, dtype=float)
+    finding = Curve().run(case_of(replace(means(scores), quotient=((1, 0), (0, 1)))))
+    assert [(pair["system_a"], pair["system_b"]) for pair in finding.tables["pairs"]] == [("s1", "s2")]
+    assert any(warning.startswith("2 pairs are left out: resampling cannot test") for warning in finding.warnings)

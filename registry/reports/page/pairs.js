@@ -76,10 +76,11 @@ function drawMatrix(board, all) {
   corner = { rows: Math.min(corner.rows, last), columns: Math.min(corner.columns, last) };
   const stretch = from => range(Math.min(WINDOW, board.n - from)).map(n => from + n);
   const places = stretch(corner.columns);
-  const heads = places.map(n => el("th", { scope: "col" }, el("span", { "aria-hidden": "true" }, n + 1),
+  const rank = n => at(board.standings.rank, n) ?? "–";
+  const heads = places.map(n => el("th", { scope: "col" }, el("span", { "aria-hidden": "true" }, rank(n)),
     el("span", { class: "unseen" }, visible(at(board.standings.shown, n)))));
   const lines = stretch(corner.rows).map(i => el("tr", {},
-    el("th", { scope: "row" }, el("span", { class: "quiet" }, `${i + 1} `), named(at(board.standings.shown, i))),
+    el("th", { scope: "row" }, el("span", { class: "quiet" }, `${rank(i)} `), named(at(board.standings.shown, i))),
     places.map(j => cellOf(board, all, i, j))));
   byId("matrix").classList.toggle("printed", board.n <= PRINTED);
   byId("side-by-side").classList.toggle("two", board.n <= BESIDE);
