@@ -103,10 +103,23 @@ class Database:
             with _transaction(connection, dry_run=dry_run):
                 yield connection
 
-    def create(self) -> bool:
-        """Create the registry, or upgrade its schema; says whether anything was done.
+    @contextmanager
+    def holding(self) -> Iterator[Connection]:
+        """Open for this process alone, whatever the schema, also where there is no file yet; nothing is committed.
 
-        A new file appears under its name only when it is complete.
+        Raises:
+            InputError: It is no DuckDB database.
+            LockedError: Another process has it open.
+        """
+        if self._exists():
+            self._require()
+        with self._connection() as connection:
+            yield connection
+
+    def create(self) -> bool:
+        """Create the registry, unless it is there; says whether it was created.
+
+        A new file appears under its name only when it is complete. `rewrite.upgrade` brings an older one up to date.
 
         Raises:
             InputError: The path cannot hold a registry: no such folder, or another file is there.
@@ -115,11 +128,8 @@ class Database:
         if self._exists():
             self._require()
             with self._connection(read_only=True) as connection:
-                if not schema.needs_upgrade(connection, self.path):
-                    return False
-            with self._connection() as connection, _transaction(connection):
-                schema.upgrade(connection)
-            return True
+                schema.needs_upgrade(connection, self.path)
+            return False
         self._require_free()
         self._remove_unfinished()
         unfinished = Database(self.path.with_name(f".{self.path.name}.{os.getpid()}.new"), named=self.path)
