@@ -95,6 +95,16 @@ def test_what_is_made_names_neither_folder_nor_account_nor_machine(registry, mar
     assert MARK not in log
 
 
+def test_nor_do_errors_of_the_database_name_the_folder(registry, marked):
+    """DuckDB is given the absolute path, and says it."""
+    registry("init")
+    with open("registry.duckdb", "r+b") as file:
+        file.truncate(100_000)
+    told = registry("list", "tasks", exit_code=1).stderr
+    assert "registry.duckdb: cannot use the file: " in told
+    assert MARK not in told
+
+
 def test_the_actor_is_named_where_one_is_given(registry, marked, tmp_path):
     """Which also shows that a name that got in would be found."""
     everything(registry, marked, tmp_path / "named", "--actor", "zz-ann")

@@ -165,4 +165,6 @@ def _settings(tables: dict[str, Any], folder: Path, file: str) -> _Settings:
         raise InputError("database must be a path in quotes", path=file)
     if actor is not None and not isinstance(actor, str):
         raise InputError("registry.actor must be a name in quotes", path=file)
-    return _Settings(Path(os.path.relpath(folder / database)) if database else None, actor)
+    if database and not Path(database).is_absolute():
+        database = os.path.relpath(folder / database)
+    return _Settings(Path(database) if database else None, actor)

@@ -104,8 +104,10 @@ class Database:
                 yield connection
 
     @contextmanager
-    def holding(self) -> Iterator[Connection]:
-        """Open for this process alone, whatever the schema, also where there is no file yet; nothing is committed.
+    def holding(self, *, read_only: bool = False) -> Iterator[Connection]:
+        """Open whatever the schema, and for this process alone unless `read_only`; the block commits what it does.
+
+        A file that is not there is made.
 
         Raises:
             InputError: It is no DuckDB database.
@@ -113,7 +115,7 @@ class Database:
         """
         if self._exists():
             self._require()
-        with self._connection() as connection:
+        with self._connection(read_only=read_only) as connection:
             yield connection
 
     def create(self) -> bool:
@@ -280,5 +282,6 @@ def explain(message: str, path: Path) -> RegistryError | None:
         return StoreError(path, "the disk is full or a size limit is reached; nothing of this step was written: "
                                 "free some space and run the command again")
     if "IO Error" in message:
-        return StoreError(path, "cannot use the file: " + message.partition("IO Error: ")[2].splitlines()[0])
+        told = message.partition("IO Error: ")[2].splitlines()[0]  # with the path that DuckDB was given
+        return StoreError(path, "cannot use the file: " + told.replace(str(path.absolute().parent), str(path.parent)))
     return None

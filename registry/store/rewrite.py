@@ -30,12 +30,16 @@ def upgrade(database: Database) -> Path | None:
         InputError, SchemaError, LockedError: As `Database.reading`, but for an older schema.
         StoreError: The disk is full, or the folder cannot be written; the old file stays as it is.
     """
-    path = database.path.resolve() if database.path.is_symlink() else database.path  # a link stays one
+    link = database.path.is_symlink()  # which stays one
+    path = Path(os.path.relpath(database.path.resolve())) if link else database.path
     try:
         before = path.stat()
+        with database.holding(read_only=True) as connection:  # as others may at the same time
+            if not schema.needs_upgrade(connection, database.path):
+                return None
         with database.holding() as held:
-            if not schema.needs_upgrade(held, database.path) or not os.path.samestat(before, path.stat()):
-                return None  # or another process has put the new file here while this one waited
+            if not os.path.samestat(before, path.stat()):  # another process has been here while this one waited
+                return None
             held.exec_driver_sql("CHECKPOINT")  # the log goes into its file: it would be played into the new one
             with _workplace(path) as folder:
                 upgraded, fresh = (Database(folder / name, named=database.path) for name in ("upgraded", "fresh"))
