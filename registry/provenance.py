@@ -1,8 +1,13 @@
-"""Where a number comes from: versions, code revision, platform, and the signature that a paper prints."""
+"""Where a number comes from: versions, code revision, platform, and the signature that a paper prints.
+
+What is recorded is meant to be passed on, so it says nothing of the machine or of who sat there: files by their names
+within a task, the platform by its system and its processor.
+"""
 
 from __future__ import annotations
 
 import importlib.metadata
+import os
 import platform
 import subprocess
 from contextlib import suppress
@@ -15,6 +20,16 @@ from registry.identity import short
 
 _PACKAGES = ("duckdb", "duckdb-sqlalchemy", "numpy", "scipy", "sqlalchemy", "alembic", "sacrebleu")
 _EXTRAS = ("rouge-score", "nltk", "jiwer", "rapidfuzz", "pycocoevalcap")  # what scores, where it is installed
+
+
+def recorded_name(path: str | Path, within: str | Path | None = None) -> str:
+    """What a file is called in a record: its path relative to the folder `within`, or, outside of it, its name alone.
+
+    >>> recorded_name("/home/ann/task/gold/test.tsv", within="/home/ann/task"), recorded_name("/home/ann/out.tsv")
+    ('gold/test.tsv', 'out.tsv')
+    """
+    relative = "." if within is None else Path(os.path.relpath(path, within)).as_posix()
+    return Path(path).name if relative == "." or relative.startswith("../") else relative
 
 
 @dataclass(frozen=True)
@@ -45,12 +60,16 @@ def _git(root: Path, *arguments: str) -> str:
 
 
 def environment() -> dict[str, str]:
-    """List what a result may depend on beside the code: Python, the platform and the versions of the packages."""
+    """List what a result may depend on beside the code: Python, the platform and the versions of the packages.
+
+    The platform is the system and the processor's architecture; the kernel's release would tell machines apart.
+    """
     packages = {name: importlib.metadata.version(name) for name in _PACKAGES}
     for name in _EXTRAS:
         with suppress(importlib.metadata.PackageNotFoundError):
             packages[name] = importlib.metadata.version(name)
-    return {"python": platform.python_version(), "platform": platform.platform(), **packages}
+    return {"python": platform.python_version(), "platform": f"{platform.system()} {platform.machine()}",
+            **packages}
 
 
 @dataclass(frozen=True)

@@ -90,7 +90,7 @@ def draw_page(db, task, scratch, folder):
         print("chromium or playwright is not installed: no picture of the page", file=sys.stderr)
         return
     path = scratch / "page.html"
-    CliRunner().invoke(app, ["page", task, "--db", str(db), "-o", str(path)], catch_exceptions=False)
+    CliRunner().invoke(app, ["page", task, "--db", str(db), "-o", str(path), "--items", "200"], catch_exceptions=False)
     for way, picture in chromium.pictures(path):
         shrink(picture, folder / f"page{way}.png")
 

@@ -77,13 +77,16 @@ def task_pack(
 ) -> None:
     """Write what participants need to check their submissions.
 
-    It is a manifest with a list of the items to answer; nothing in it depends on the answers.
+    It is a manifest with a list of the items to answer. Nothing in it depends on the answers but labels and types that
+    the manifest itself names, of which it warns.
     """
+    from registry.evaluation.item_lists import revealed, write_pack
     from registry.evaluation.item_lists import task_pack as pack
-    from registry.evaluation.item_lists import write_pack
 
     task, _ = resolved(manifest, root)
     new = write_pack(pack(task), output)
+    for told in revealed(task):
+        say(f"warning: {told}")
     for path in new:
         say(f"{path}: written")
     say(f"next: `registry check FILE --task {output / 'task.toml'}`" if new else "nothing changed")

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from registry.cli.console import say
-from registry.cli.options import Db, DryRun, database, named_values
+from registry.cli.options import Actor, Db, DryRun, actor_name, database, named_values
 from registry.cli.task import say_applied, say_end, say_results
 
 
@@ -23,6 +23,7 @@ def import_(
     option: Annotated[list[str] | None, typer.Option("--option", metavar="KEY=VALUE", help=(
         "An option of the importer, as a manifest would write it; can be repeated."))] = None,
     db: Db = None,
+    actor: Actor = None,
     dry_run: DryRun = False,
 ) -> None:
     """Make a task of another program's results.
@@ -34,6 +35,7 @@ def import_(
     from registry.evaluation.resolve import resolve
     from registry.importers import IMPORTERS
     from registry.manifest import load_manifest
+    from registry.provenance import recorded_name
     from registry.store import catalog
     from registry.store.journal import Journal
     from registry.store.session import writing
@@ -43,8 +45,8 @@ def import_(
     imported = build("importer", IMPORTERS, kind, options).read(path)
     slug = task or path.name.partition(".")[0]
     folder = to or Path(slug)
-    journal = Journal("import", {"kind": kind, "path": str(path), "task": slug, **options},
-                      inputs=dict(imported.sources))
+    journal = Journal("import", {"kind": kind, "path": recorded_name(path), "task": slug, **options},
+                      inputs=dict(imported.sources), actor=actor_name(actor))
     readings = Readings()
     with ExitStack() as stack:
         target = Path(stack.enter_context(tempfile.TemporaryDirectory())) if dry_run else folder

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -37,6 +39,8 @@ Root = Annotated[Path | None, typer.Option("--root", envvar="REGISTRY_ROOT", met
     "The folder that the manifest's paths are relative to and stay in; else the manifest's own."))]
 OutputFormat = Annotated[Format | None, typer.Option("--format", envvar="REGISTRY_FORMAT", case_sensitive=False,
                                                      help="How to write results; a table on a terminal, else tsv.")]
+Actor = Annotated[str | None, typer.Option("--actor", envvar="REGISTRY_ACTOR", metavar="NAME", help=(
+    "Who does it, for the log of events; else `actor` under [registry] in registry.toml, else nobody is named."))]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Do everything but write: say what would change.")]
 ManifestPath = Annotated[Path, typer.Argument(metavar="MANIFEST", readable=False, help="The task's TOML file.")]
 TaskName = Annotated[str | None, typer.Argument(metavar="[TASK]", help="A task's id; all tasks if none is given.")]
@@ -59,7 +63,12 @@ def database(path: Path | None) -> Database:
 
 def database_path(path: Path | None) -> Path:
     """Where the database is that is meant."""
-    return path or _configured() or Path("registry.duckdb")
+    return path or _configured().database or Path("registry.duckdb")
+
+
+def actor_name(given: str | None) -> str | None:
+    """Who is to be named in the log of events: the given one, else that of the nearest `registry.toml`, else nobody."""
+    return (_configured().actor if given is None else given) or None
 
 
 def named_values(given: list[str], option: str) -> dict[str, Any]:
@@ -119,7 +128,16 @@ def rising_sizes(given: str, option: str) -> list[int]:
     return sizes
 
 
-def _configured() -> Path | None:
+@dataclass(frozen=True)
+class _Settings:
+    """What a `registry.toml` says."""
+
+    database: Path | None = None
+    actor: str | None = None
+
+
+def _configured() -> _Settings:
+    """The settings of the nearest `registry.toml`, in this folder or above it."""
     try:
         here = Path.cwd()
     except OSError as error:
@@ -127,13 +145,26 @@ def _configured() -> Path | None:
     for folder in (here, *here.parents):
         if (file := folder / "registry.toml").is_file():
             try:
-                settings = tomllib.loads(file.read_text("utf-8"))
+                tables = tomllib.loads(file.read_text("utf-8"))
             except (OSError, ValueError, RecursionError) as error:
-                raise InputError(f"cannot read: {error}", path=file) from None
-            if unknown := sorted(settings.keys() - {"database"}):
-                raise InputError(f"unknown key {unknown[0]!r}; {suggest(unknown[0], ['database'])}", path=file)
-            configured = settings.get("database")
-            if configured is not None and not isinstance(configured, str):
-                raise InputError("database must be a path in quotes", path=file)
-            return folder / configured if configured else None
-    return None
+                raise InputError(f"cannot read: {error}", path=os.path.relpath(file)) from None
+            return _settings(tables, folder, os.path.relpath(file))
+    return _Settings()
+
+
+def _settings(tables: dict[str, Any], folder: Path, file: str) -> _Settings:
+    """Check what a settings file says; paths in it are relative to its folder."""
+    table = tables.get("registry", {})
+    if not isinstance(table, dict):
+        raise InputError("registry must be a table: [registry]", path=file)
+    for keys, known in ((tables, ("database", "registry")), (table, ("actor",))):
+        if unknown := sorted(keys.keys() - set(known)):
+            raise InputError(f"unknown key {unknown[0]!r}; {suggest(unknown[0], known)}", path=file)
+    database, actor = tables.get("database"), table.get("actor")
+    if database is not None and not isinstance(database, str):
+        raise InputError("database must be a path in quotes", path=file)
+    if actor is not None and not isinstance(actor, str):
+        raise InputError("registry.actor must be a name in quotes", path=file)
+    if database and not Path(database).is_absolute():
+        database = os.path.relpath(folder / database)
+    return _Settings(Path(database) if database else None, actor)

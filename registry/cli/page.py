@@ -10,7 +10,7 @@ import typer
 from registry.cli.board import Ranks
 from registry.cli.console import say
 from registry.cli.drawing import Memory, Workers, execution
-from registry.cli.options import Db, Root, database
+from registry.cli.options import Actor, Db, Root, actor_name, database
 from registry.cli.task import bring_up, resolved, say_end, say_results
 from registry.errors import counted
 
@@ -22,21 +22,21 @@ if TYPE_CHECKING:
     from registry.store.catalog import AnyRow
 
 Items = Annotated[int, typer.Option("--items", min=0, max=1000, help=(
-    "How many of each test set's items with the largest disagreements to show, as far as there is room; 0 where the "
-    "gold is to stay secret."))]
+    "How many of each test set's items with the largest disagreements to show, as far as there is room, with their "
+    "texts, their gold and all responses; 0: neither, as the gold may be secret."))]
 
 
 def page(
     task: Annotated[str, typer.Argument(metavar="TASK", help="The task's id.")],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The HTML file; is replaced.")],
-    items: Items = 200,
+    items: Items = 0,
     ranks: Annotated[Ranks | None, typer.Option("--ranks", case_sensitive=False, help=(
         "Which ranks are left open, see `registry board`; else as the task declares."))] = None,
     db: Db = None,
 ) -> None:
     """Write a task's leaderboards as one HTML file.
 
-    It holds leaderboards, pairs, and items with their gold and all responses, and needs no network.
+    It holds leaderboards and pairs, and with --items also items, and needs no network.
     """
     from registry.reports.page import page as html
     from registry.store import catalog
@@ -54,11 +54,12 @@ def site(
     what: Annotated[list[str] | None, typer.Argument(metavar="[MANIFEST|TASK]...", help=(
         "Manifests (.toml), which are run first, and ids of tasks; all tasks of the database if none is given."
         ))] = None,
-    items: Items = 200,
+    items: Items = 0,
     root: Root = None,
     db: Db = None,
     workers: Workers = None,
     memory: Memory = None,
+    actor: Actor = None,
 ) -> None:
     """Write an index and a page for every task.
 
@@ -72,7 +73,7 @@ def site(
     found: dict[str, Contents] = {}
     for one in what or (None,):
         if one is not None and one.endswith(".toml"):
-            contents = [_run(Path(one), root, db, execution(workers, None, memory), items)]
+            contents = [_run(Path(one), root, db, actor_name(actor), execution(workers, None, memory), items)]
         else:
             with database(db).reading() as connection:
                 contents = [_contents(connection, row, items) for row in catalog.tasks(connection, one)]
@@ -83,13 +84,14 @@ def site(
     say(f"{output}: index and {counted(len(found), 'page')} written")
 
 
-def _run(manifest: Path, root: Path | None, db: Path | None, how: Execution, items: int) -> Contents:
+def _run(manifest: Path, root: Path | None, db: Path | None, actor: str | None, how: Execution,
+         items: int) -> Contents:
     """Bring up what a manifest declares, and give what its page holds."""
     from registry.store.journal import Journal
     from registry.store.session import writing
 
     task, content = resolved(manifest, root)
-    journal = Journal("run", {"manifest": str(manifest)})
+    journal = Journal("run", {"manifest": task.root.manifest_name}, actor=actor)
     with writing(database(db), journal, create=True) as session:
         row, scored, compared = bring_up(session, journal, task, content, how)
         contents = _contents(session.connection, row, items)
@@ -120,5 +122,5 @@ def _contents(connection: Connection, row: AnyRow, items: int, ranks: Ranks | No
     boards.sort(key=lambda board: board.metric != first)
     task = resolve_stored(row.manifest, row.slug).manifest.task
     averages = list(macro_boards(connection, row, declared_request(row)))
-    return Contents(task.id, task.title, task.version, boards, most_disagreed(connection, row, items),
-                    averages)
+    shown = most_disagreed(connection, row, items) if items else None
+    return Contents(task.id, task.title, task.version, boards, shown, averages)

@@ -8,12 +8,13 @@ import typer
 
 from registry.cli.console import say, show
 from registry.cli.drawing import Cluster, Memory, Workers, execution, say_unused, scoring_progress
-from registry.cli.options import Db, DryRun, MetricAlias, OutputFormat, TaskName, database
+from registry.cli.options import Actor, Db, DryRun, MetricAlias, OutputFormat, TaskName, actor_name, database
 from registry.cli.task import say_end, say_results
 from registry.errors import counted
 
 
-def score(task: TaskName = None, workers: Workers = None, db: Db = None, dry_run: DryRun = False) -> None:
+def score(task: TaskName = None, workers: Workers = None, db: Db = None, actor: Actor = None,
+          dry_run: DryRun = False) -> None:
     """Compute the per-item statistics that are missing."""
     from registry.evaluation import Readings
     from registry.evaluation import score as score_task
@@ -21,7 +22,7 @@ def score(task: TaskName = None, workers: Workers = None, db: Db = None, dry_run
     from registry.store.journal import Journal
     from registry.store.session import writing
 
-    journal = Journal("score", {"task": task})
+    journal = Journal("score", {"task": task}, actor=actor_name(actor))
     with writing(database(db), journal, dry_run=dry_run) as session:
         for row in catalog.tasks(session.connection, task):
             scored = score_task(session.connection, journal, Readings(), row, workers, scoring_progress)
@@ -55,6 +56,7 @@ def compare(
     memory: Memory = None,
     db: Db = None,
     format_: OutputFormat = None,
+    actor: Actor = None,
     dry_run: DryRun = False,
 ) -> None:
     """Test all pairs of every leaderboard, and rank.
@@ -73,7 +75,7 @@ def compare(
              "alpha": alpha, "correction": correction, "strata": strata, "runs": runs, "overall": overall,
              "resolve": resolve}
     given = {name: value for name, value in given.items() if value is not None}
-    journal = Journal("compare", {"task": task, "metric": metric, **given})
+    journal = Journal("compare", {"task": task, "metric": metric, **given}, actor=actor_name(actor))
     tables = []
     with writing(database(db), journal, dry_run=dry_run) as session:
         for row in catalog.tasks(session.connection, task):

@@ -11,7 +11,17 @@ import typer
 
 from registry.cli.console import say, show_boards
 from registry.cli.drawing import Cluster, Memory, Workers, execution, say_unused, scoring_progress
-from registry.cli.options import Db, DryRun, ManifestPath, OutputFormat, Root, database, named_values
+from registry.cli.options import (
+    Actor,
+    Db,
+    DryRun,
+    ManifestPath,
+    OutputFormat,
+    Root,
+    actor_name,
+    database,
+    named_values,
+)
 
 if TYPE_CHECKING:
     from registry.evaluation import Applied, Compared, Scored
@@ -40,22 +50,30 @@ class Kind(StrEnum):
 
 
 def init(db: Db = None) -> None:
-    """Create the registry, or upgrade it to this program's schema."""
+    """Create the registry, or upgrade it to this program's schema.
+
+    An upgrade writes a new file, which holds nothing of what is no more in the registry, and keeps the old one.
+    """
+    from registry.store.rewrite import upgrade
+
     target = database(db)
-    existed = target.path.exists()
-    changed = target.create()
-    say(f"{target.path}: " + ("created" if not existed else "upgraded" if changed else "nothing changed"))
+    created = target.create()
+    kept = None if created else upgrade(target)
+    say(f"{target.path}: " + ("created" if created else "nothing changed" if kept is None else "upgraded"))
+    if kept is not None:
+        say(f"{kept}: the file as it was, which may name paths and accounts; remove it when all is well")
 
 
 def run(context: typer.Context, manifest: ManifestPath, root: Root = None, db: Db = None, format_: OutputFormat = None,
-        workers: Workers = None, cluster: Cluster = None, memory: Memory = None, dry_run: DryRun = False) -> None:
+        workers: Workers = None, cluster: Cluster = None, memory: Memory = None, actor: Actor = None,
+        dry_run: DryRun = False) -> None:
     """Do the whole job: apply, score, compare, print boards."""
     from registry.reports.leaderboard import declared_leaderboards
     from registry.store.journal import Journal
     from registry.store.session import writing
 
     task, content = resolved(manifest, root)
-    journal = Journal("run", {"manifest": str(manifest)})
+    journal = Journal("run", {"manifest": task.root.manifest_name}, actor=actor_name(actor))
     with writing(database(db), journal, create=True, dry_run=dry_run) as session:
         row, scored, compared = bring_up(session, journal, task, content, execution(workers, cluster, memory))
         boards = declared_leaderboards(session.connection, row)
@@ -65,7 +83,8 @@ def run(context: typer.Context, manifest: ManifestPath, root: Root = None, db: D
     show_boards(boards, format_)
 
 
-def apply(manifest: ManifestPath, root: Root = None, db: Db = None, dry_run: DryRun = False) -> None:
+def apply(manifest: ManifestPath, root: Root = None, db: Db = None, actor: Actor = None,
+          dry_run: DryRun = False) -> None:
     """Bring what a manifest declares into the registry.
 
     Files that are there already are left alone.
@@ -76,7 +95,7 @@ def apply(manifest: ManifestPath, root: Root = None, db: Db = None, dry_run: Dry
     from registry.store.session import writing
 
     task, content = resolved(manifest, root)
-    journal = Journal("apply", {"manifest": str(manifest)})
+    journal = Journal("apply", {"manifest": task.root.manifest_name}, actor=actor_name(actor))
     with writing(database(db), journal, create=True, dry_run=dry_run) as session:
         applied = apply_task(session.connection, journal, Readings(), task, content)
     say_applied(applied)
@@ -96,6 +115,7 @@ def submit(
     option: Annotated[list[str] | None, typer.Option("--option", metavar="KEY=VALUE", help=(
         "An option of the reader, as the manifest would write it; can be repeated."))] = None,
     db: Db = None,
+    actor: Actor = None,
     dry_run: DryRun = False,
 ) -> None:
     """Bring one more submission to a task into the registry.
@@ -117,7 +137,8 @@ def submit(
     entry = submit_entry(file=", ".join(paths), system=system, team=team, test_set=test_set, kind=kind.value,
                          version=version, track=track, missing=missing and missing.value,
                          options=named_values(option or [], "--option"))
-    journal = Journal("submit", {"task": task, **entry.model_dump(mode="json", exclude_defaults=True)})
+    journal = Journal("submit", {"task": task, **entry.model_dump(mode="json", exclude_defaults=True),
+                                 "file": ", ".join(document.name for document in documents)}, actor=actor_name(actor))
     with writing(database(db), journal, dry_run=dry_run) as session:
         (row,) = catalog.tasks(session.connection, task)
         one = declare(resolve_stored(row.manifest, task), entry, documents, {}, "")

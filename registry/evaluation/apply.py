@@ -64,7 +64,7 @@ def apply(connection: Connection, journal: Journal, readings: Readings, task: Re
     """
     applied, submissions = Applied(task.manifest.task.id), list(declared(task))
     check_runs(task, submissions)
-    journal.inputs[str(task.root.manifest)] = digest(content)
+    journal.read(task.root.manifest_name, digest(content))
     task_row = _apply_task(connection, journal, task, content, applied)
     for test_set in task.manifest.test_set:
         if apply_gold(connection, journal, readings, task, task_row, test_set, applied.version_before,
@@ -147,7 +147,7 @@ def _apply_task(connection: Connection, journal: Journal, task: ResolvedTask, co
         metrics.append((alias, metric_id, alias == manifest.primary.id))
     applied.task_changed |= catalog.declare_metrics(connection, row.task_id, metrics)
     if applied.task_changed:
-        sources.keep(connection, digest(content), str(task.root.manifest), content)
+        sources.keep(connection, digest(content), task.root.manifest_name, content)
         journal.event(connection, "task", manifest.task.id, version=manifest.task.version, manifest=digest(content))
     return row
 

@@ -26,6 +26,7 @@ _NAME: TypeAdapter[str] = TypeAdapter(Name)
 class Declared:
     """One submission as the manifest (or the command line) declares it; `files` are its runs, mostly one.
 
+    Records name its files relative to the folder `within`.
     Files are read when they are needed, since all that a manifest declares may be too large to be held together.
     """
 
@@ -43,6 +44,7 @@ class Declared:
     late: bool = False
     attributes: dict[str, Any] = field(default_factory=dict)
     metrics: tuple[Metric, ...] = ()
+    within: Path | None = None
 
     @property
     def name(self) -> str:
@@ -64,7 +66,8 @@ class Declared:
         Raises:
             InputError: One cannot be read.
         """
-        return tuple(file if isinstance(file, Document) else Document.load(file) for file in self.files)
+        return tuple(file if isinstance(file, Document) else Document.load(file, self.within) for file in
+                     self.files)
 
     def loaded(self) -> Declared:
         """The same, holding its files as they are now."""
@@ -164,7 +167,7 @@ def declare(task: ResolvedTask, submit: Submit, files: Sequence[File], captured:
         test_set, names.get("team", names["system"]), names["system"], names.get("version", "1"),
         tuple(files), task.submission_reader(test_set, submit, key), reading.missing, reading.tokens,
         kind=submit.kind, track=names.get("track", reading.track), withdrawn=submit.withdrawn, late=submit.late,
-        attributes=submit.attributes, metrics=tuple(task.metrics.values()))
+        attributes=submit.attributes, metrics=tuple(task.metrics.values()), within=task.root.folder)
 
 
 def _path(file: File) -> str:

@@ -107,7 +107,8 @@ def apply_gold(connection: Connection, journal: Journal, readings: Readings, tas
     """
     reader = task.readers[test_set.name]
     documents = task.gold_documents(test_set)
-    journal.inputs |= {document.path: document.digest for document in documents.values()}
+    for document in documents.values():
+        journal.read(document.name, document.digest)
     stored = catalog.get(connection, models.test_set, task_id=task_row.task_id, name=test_set.name)
     files = {role: document.digest for role, document in documents.items()}
     revision = stored.gold_revision_id
@@ -128,7 +129,7 @@ def apply_gold(connection: Connection, journal: Journal, readings: Readings, tas
     else:
         gold_revision_id = known.gold_revision_id
     for role, document in documents.items():
-        sources.keep(connection, document.digest, document.path, document.content)
+        sources.keep(connection, document.digest, document.name, document.content)
         catalog.find_or_insert(connection, models.gold_source, {
             "gold_revision_id": gold_revision_id, "role": role, "source_digest": document.digest,
             "reader": repr(reader)})

@@ -18,6 +18,7 @@ from registry.evaluation.resolve import ResolvedTask
 from registry.identity import canonical_json
 from registry.items import Item, by_key
 from registry.manifest import TestSet, toml
+from registry.metrics import ConfusionMetric
 from registry.readers import Document, Reader
 from registry.readers.json_lines import json_object
 
@@ -33,7 +34,7 @@ def expected_items(task: ResolvedTask, test_set: TestSet) -> list[Item]:
     if test_set.items is None:
         return read_gold(task, test_set, task.gold_documents(test_set))
     key = f"test_set[{task.manifest.test_set.index(test_set)}].items"
-    document = Document.load(task.root.resolve(test_set.items, key))
+    document = Document.load(task.root.resolve(test_set.items, key), task.root.folder)
     items = list(by_key(_listed(document, task.readers[test_set.name]), document.path).values())
     if not items:
         raise InputError("no item in this file", path=document.path)
@@ -61,6 +62,19 @@ def task_pack(task: ResolvedTask) -> dict[str, str]:
     order = ("manifest", "task", "test_set", "submission", "metric")
     tables = kept | {"test_set": test_sets}
     return {"task.toml": toml({key: tables[key] for key in order if key in tables}), **files}
+
+
+def revealed(task: ResolvedTask) -> list[str]:
+    """What a task's pack tells of the gold, beside its items and their texts: labels and types that are declared."""
+    manifest = task.manifest
+    declared = [(f"test set {test_set.name!r}", test_set.options) for test_set in manifest.test_set]
+    found = [(where, "label", options["labels"]) for where, options in [
+        *declared, ("[submission]", manifest.submission.options or {})] if options.get("labels")]
+    for alias, metric in task.metrics.items():
+        found += [(f"metric {alias!r}", "type", metric.types())]
+        found += [(f"metric {alias!r}", "label", metric.classes)] if isinstance(metric, ConfusionMetric) else []
+    return [f"the pack tells the {what if len(names) == 1 else f'{what}s'} {', '.join(names)}, which {where} names"
+            for where, what, names in found if names]
 
 
 def write_pack(files: dict[str, str], folder: Path) -> list[Path]:

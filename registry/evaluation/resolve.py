@@ -66,7 +66,7 @@ class ResolvedTask:
         for role, path in (("attributes", test_set.attributes), ("source", test_set.source)):
             if path is not None:
                 paths[role] = self.root.resolve(path, f"test_set[{n}].{role}")
-        return {role: Document.load(path) for role, path in paths.items()}
+        return {role: Document.load(path, self.root.folder) for role, path in paths.items()}
 
     def submission_reader(self, test_set: TestSet, submit: Submit, key: str) -> Reader:
         """Build the reader of a submission."""

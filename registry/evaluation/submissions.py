@@ -47,7 +47,8 @@ def apply_submission(connection: Connection, journal: Journal, readings: Reading
     Raises:
         InputError: The file is wrong, or the same system and version is there with other content.
     """
-    journal.inputs |= {document.path: document.digest for document in one.documents}
+    for document in one.documents:
+        journal.read(document.name, document.digest)
     test_set = catalog.get(connection, models.test_set, task_id=task_row.task_id, name=one.test_set.name)
     track_id = None if one.track is None else catalog.find_or_insert(
         connection, models.track, {"task_id": task_row.task_id, "name": one.track})
@@ -126,9 +127,9 @@ def _insert_submission(connection: Connection, journal: Journal, task_row: AnyRo
         connection, models.submission, test_set_id=test_set.test_set_id, system_id=system_id, version=one.version,
         reader=repr(one.reader), digest=digest, run_id=journal.run_id(connection), created_at=now(), **properties)
     for replicate, document in enumerate(one.documents):
-        sources.keep(connection, document.digest, document.path, document.content)
+        sources.keep(connection, document.digest, document.name, document.content)
         connection.execute(models.submission_source.insert().values(
-            submission_id=submission_id, replicate=replicate, source_digest=document.digest, name=document.path))
+            submission_id=submission_id, replicate=replicate, source_digest=document.digest, name=document.name))
     journal.event(connection, "submission-added", f"{task_row.slug}/{one.test_set.name}/{one.name}",
                   source=", ".join(document.digest for document in one.documents))
     return catalog.get(connection, models.submission, submission_id=submission_id)

@@ -91,7 +91,7 @@ def _remove(paths: list[Path], folder: Path) -> None:
 
 def title(path: Path) -> str:
     """The title of a task that is made of what is at `path`."""
-    return f"Imported from {path.absolute().name}".encode(errors="replace").decode()
+    return f"Imported from {path.name or 'a folder'}".encode(errors="replace").decode()
 
 
 @dataclass(frozen=True, repr=False)

@@ -52,8 +52,8 @@ class Helm(ScoredImporter):
         digests: dict[str, str] = {}
         read: dict[tuple[str, str], Path] = {}
         for file in find_files(path, lambda name: name.removesuffix(".gz") == _STATS, _STATS):
-            document, spec = Document.load(file), Document.load(_spec(file))
-            digests |= {document.path: document.digest, spec.path: spec.digest}
+            document, spec = Document.load(file, path), Document.load(_spec(file), path)
+            digests |= {document.name: document.digest, spec.name: spec.digest}
             scenario, model = _scenario_and_model(whole_json(spec), Place(spec.path))
             if (first := read.setdefault((scenario, model), file)) is not file:
                 raise InputError(f"a run of {model!r} on {scenario!r}, as {first} is; keep one", path=file,

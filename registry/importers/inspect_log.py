@@ -67,8 +67,8 @@ class Inspect(ScoredImporter):
         seen: set[str] = set()
         for (task, model), logs in self._chosen(path).items():
             for n, (file, header) in enumerate(logs, 1):
-                document = Document.load(file)
-                digests[document.path] = document.digest
+                document = Document.load(file, path)
+                digests[document.name] = document.digest
                 runs: dict[tuple[str, int], Run] = defaultdict(dict)
                 samples = list(_samples(Archive(document), header.invalidated))
                 for sample, place in samples:

@@ -66,8 +66,8 @@ class LmEval(ScoredImporter):
         logs, results = find_logs(path)
         for (task, model), files in self._chosen(logs, path).items():
             for run, log in enumerate(files, 1):
-                document = Document.load(log.path)
-                digests[document.path] = document.digest
+                document = Document.load(log.path, path)
+                digests[document.name] = document.digest
                 for (filter_, metric), samples in self._samples(log, document, seen).items():
                     test_set = ".".join([task, *(filter_,) * (filter_ != "none"), metric])
                     measure = _OF_LIKELIHOODS.get(metric, MEAN)

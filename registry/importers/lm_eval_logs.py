@@ -62,7 +62,8 @@ def find_logs(path: Path) -> tuple[list[Log], dict[str, str]]:
     """The logs at a path with their results, and the digests of those."""
     logs: list[Log] = []
     beside: dict[Path, dict[str, Path]] = {}
-    read: dict[Path, tuple[Any, str]] = {}
+    read: dict[Path, Any] = {}
+    digests: dict[str, str] = {}
     for file in find_files(path, lambda name: _FILE.fullmatch(name) is not None,
                            "samples_TASK_DATE.jsonl, which lm_eval --log_samples writes,"):
         match = _FILE.fullmatch(file.name)
@@ -73,10 +74,10 @@ def find_logs(path: Path) -> tuple[list[Log], dict[str, str]]:
             beside[file.parent] = _results_in(file.parent)
         results = beside[file.parent].get(match["date"])
         if results is not None and results not in read:
-            document = Document.load(results)
-            read[results] = whole_json(document), document.digest
-        logs.append(Log(file, match["task"], match["date"], None if results is None else read[results][0]))
-    return logs, {str(path): digest for path, (_, digest) in read.items()}
+            document = Document.load(results, path)
+            read[results], digests[document.name] = whole_json(document), document.digest
+        logs.append(Log(file, match["task"], match["date"], None if results is None else read[results]))
+    return logs, digests
 
 
 def _results_in(folder: Path) -> dict[str, Path]:

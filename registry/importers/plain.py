@@ -83,8 +83,8 @@ class Plain(Importer):
         copies: dict[str, str] = {}
 
         def taken(file: Path, name: str) -> str:
-            document = Document.load(file)
-            contents[name], digests[document.path], copies[name] = document.content, document.digest, document.path
+            document = Document.load(file, path)
+            contents[name], digests[document.name], copies[name] = document.content, document.digest, document.path
             return name
 
         gold, *others = (taken(file, f"references/{n}.txt") for n, file in enumerate(roles["reference"], 1))

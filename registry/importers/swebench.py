@@ -58,8 +58,8 @@ class SweBench(Importer):
                            f"report called {'MODEL.RUN.json' if not self.run else f'MODEL{end}'}")
         published = [file for file in files if file.name in _PUBLISHED]  # among much else
         for file in published or files:
-            document = Document.load(file)
-            digests[document.path] = document.digest
+            document = Document.load(file, path)
+            digests[document.name] = document.digest
             system = _published_by(file) if published else file.name.removesuffix(end)
             if system in outcomes:
                 raise InputError(f"a second report of {system!r}; keep one", path=file, category="duplicate")
@@ -102,8 +102,8 @@ class SweBench(Importer):
         """All instances, where a file lists them."""
         if self.instances is None:
             return frozenset()
-        document = Document.load((path if path.is_dir() else path.parent) / self.instances)
-        digests[document.path] = document.digest
+        document = Document.load((path if path.is_dir() else path.parent) / self.instances, path)
+        digests[document.name] = document.digest
         return frozenset(line.strip() for _, line in document.lines() if line.strip())
 
 

@@ -70,7 +70,7 @@ class Wide(Importer):
             "submission": {"missing": self.missing},
             "metric": [{"id": self.metric, "name": "Mean", "options": {"better": self.better}}],
             "submit": [{"file": _FILE, **system_and_team(name), "options": {"score": name}} for name in systems],
-        }, {_FILE: document.content}, {document.path: document.digest}, copies={_FILE: document.path})
+        }, {_FILE: document.content}, {document.name: document.digest}, copies={_FILE: document.path})
 
     def _look_at(self, systems: tuple[str, ...], first: dict[str, str], place: Place) -> None:
         """See that the systems' columns are some, by the first row; all others are the reader's.

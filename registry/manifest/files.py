@@ -10,8 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from registry.errors import ManifestError, suggest
+from registry.provenance import recorded_name
 
 CAPTURES = ("team", "system", "version", "test_set", "track", "run")
+_RELATIVE = "paths are relative to the manifest, or to --root"
+_OUTSIDE = "leads out of the task's folder; keep the files beside the manifest, or name their folder with --root"
 
 
 @dataclass(frozen=True)
@@ -21,21 +24,27 @@ class Root:
     folder: Path
     manifest: Path
 
+    @property
+    def manifest_name(self) -> str:
+        """What records call the manifest."""
+        return recorded_name(self.manifest, self.folder)
+
     def resolve(self, path: str, key: str) -> Path:
         """Resolve `path`, given at `key`, inside the root.
 
         Raises:
-            ManifestError: The path leads out of the root (also by a symbolic link), or no file is there.
+            ManifestError: The path is absolute or leads out of the root (also by a symbolic link), or no file is there.
         """
         joined = self.folder / path
         with self._usable(path, key):
             if not joined.resolve().is_relative_to(self.folder.resolve()):
-                raise ManifestError(f"{path!r} leads out of {self.folder.resolve()}; keep the task's files inside it",
+                raise ManifestError(f"{path!r} {_OUTSIDE}", path=self.manifest, key=key)
+            if Path(path).is_absolute():
+                raise ManifestError(f"{path!r} is an absolute path, which would be recorded; {_RELATIVE}",
                                     path=self.manifest, key=key)
             if not joined.is_file():
                 what = "not a regular file" if joined.exists() else "no such file"
-                raise ManifestError(f"{what}: {joined}; paths are relative to the manifest, or to --root",
-                                    path=self.manifest, key=key)
+                raise ManifestError(f"{what}: {joined}; {_RELATIVE}", path=self.manifest, key=key)
         return joined
 
     @contextmanager
@@ -68,8 +77,7 @@ class Root:
             yield self.resolve(pattern, key), {}
             return
         if pattern.startswith("/") or ".." in pattern.split("/"):
-            raise ManifestError(f"{pattern!r} leads out of {self.folder.resolve()}; keep the task's files inside it",
-                                path=self.manifest, key=key)
+            raise ManifestError(f"{pattern!r} {_OUTSIDE}", path=self.manifest, key=key)
         found = False
         with self._usable(pattern, key):
             matches = sorted(self._walk(Path(), pattern.split("/"), {}, pattern, key, but))
@@ -77,7 +85,7 @@ class Root:
             found = True
             yield self.resolve(str(relative), key), captured
         if not found:
-            raise ManifestError(f"no file in {self.folder.resolve()} matches {pattern!r}", path=self.manifest, key=key)
+            raise ManifestError(f"no file matches {pattern!r}; {_RELATIVE}", path=self.manifest, key=key)
 
     def _walk(self, at: Path, parts: list[str], captured: dict[str, str], pattern: str, key: str,
               but: frozenset[Path]) -> Iterator[tuple[Path, dict[str, str]]]:

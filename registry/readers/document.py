@@ -24,6 +24,7 @@ from pathlib import Path
 
 from registry.errors import InputError, counted
 from registry.identity import digest
+from registry.provenance import recorded_name
 
 MAX_BYTES = 2**30
 MAX_RATIO = 100  # of a compressed file beyond `TRUSTED` bytes; text is folded to a tenth, bombs to a thousandth
@@ -77,7 +78,7 @@ class Problems:
 
 @dataclass(frozen=True)
 class Document:
-    """One file that was read: `path` names it in errors, `content` is its bytes as they stand on disk.
+    """One file that was read: `path` names it in errors, `name` in records, `content` is its bytes as they are on disk.
 
     `problems` collect what is wrong with it, if anybody wants to know more than the first; `repair` see `repaired`.
     """
@@ -86,10 +87,11 @@ class Document:
     content: bytes
     problems: Problems | None = field(default=None, compare=False)
     repair: tuple[str, ...] = ()
+    name: str = ""
 
     @classmethod
-    def load(cls, path: str | Path) -> Document:
-        """Read the file at `path`.
+    def load(cls, path: str | Path, within: Path | None = None) -> Document:
+        """Read the file at `path`; records name it relative to the folder `within`, see `recorded_name`.
 
         Raises:
             InputError: The file cannot be read.
@@ -103,7 +105,7 @@ class Document:
             raise InputError(f"cannot read the file: {error.strerror}", path=path) from None
         if len(content) > MAX_BYTES:
             raise InputError(f"larger than {MAX_BYTES >> 20} MiB", path=path)
-        return cls(str(path), content)
+        return cls(str(path), content, name=recorded_name(path, within))
 
     @cached_property
     def digest(self) -> str:

@@ -118,8 +118,28 @@ class Database:
                 yield connection
             self._complete(connection)
 
+    @contextmanager
+    def holding(self, *, read_only: bool = False) -> Iterator[Connection]:
+        """Open whatever the schema, and for this process alone unless `read_only`; the block commits what it does.
+
+        A file that is not there is made.
+
+        Raises:
+            InputError: It is no DuckDB database.
+            LockedError: Another process has it open.
+            StoreError: It is read-only, and more is wanted.
+        """
+        if self._exists():
+            self._require()
+            if not read_only:
+                self._require_writable()
+        with self._connection(read_only=read_only) as connection:
+            yield connection
+
     def create(self) -> bool:
-        """Create the registry, or upgrade its schema; says whether anything was done.
+        """Create the registry, unless it is there; says whether it was created.
+
+        `rewrite.upgrade` brings an older one up to date.
 
         Raises:
             InputError: The path cannot hold a registry: no such folder, or another file is there.
@@ -130,7 +150,9 @@ class Database:
             if unfinished is not None:
                 unfinished.publish()
                 return True
-        return self.upgrade()
+        with self.holding(read_only=True) as connection:
+            schema.needs_upgrade(connection, self.path)
+        return False
 
     @contextmanager
     def creating(self) -> Iterator[Unfinished | None]:
@@ -158,28 +180,11 @@ class Database:
                     unfinished._make()
             yield unfinished
 
-    def upgrade(self) -> bool:
-        """Bring the schema to the program's own; says whether anything was done.
-
-        Raises:
-            InputError, SchemaError, LockedError: As `create`.
-            StoreError: The file cannot be written to.
-        """
-        self._require()
-        self._settle()
-        with self._connection(read_only=True) as connection:
-            if not schema.needs_upgrade(connection, self.path):
-                return False
-        self._require_writable()
-        self._make()
-        return True
-
     def _make(self) -> None:
-        """Make or upgrade the schema."""
+        """Make the schema."""
         with self._connection() as connection:
             with _transaction(connection):
-                if schema.needs_upgrade(connection, self.path):  # still
-                    schema.upgrade(connection)
+                schema.upgrade(connection)
             self._complete(connection)
 
     def _complete(self, connection: Connection) -> None:

@@ -27,6 +27,7 @@ def explain(message: str, path: Path) -> RegistryError | None:
     if any(sign.lower() in message.lower() for sign in full):
         return StoreError(path, "the disk is full or a size limit is reached; nothing of this step was written: "
                                 "free some space and run the command again")
-    if failure := _FAILURE.search(message):
-        return StoreError(path, f"cannot use the file: {failure[1]}")
+    if failure := _FAILURE.search(message):  # which names the path that DuckDB was given
+        told = failure[1].replace(str(path.resolve().parent), str(path.parent))
+        return StoreError(path, f"cannot use the file: {told}")
     return None

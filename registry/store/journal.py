@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -26,17 +25,26 @@ class Journal:
         command: Its name.
         parameters: What it was asked for.
         inputs: Digests of everything it has read, by name.
+        actor: Who gave it, where that is to be recorded.
     """
 
     command: str
     parameters: Mapping[str, Any]
     inputs: dict[str, str] = field(default_factory=dict)
+    actor: str | None = None
     _run_id: int | None = None
 
     @property
     def changed(self) -> bool:
         """Whether anything was written."""
         return self._run_id is not None
+
+    def read(self, name: str, digest: str) -> None:
+        """Note that a file was read; other files of its name are told from it by a number."""
+        numbered, n = name, 1
+        while self.inputs.setdefault(numbered, digest) != digest:
+            n += 1
+            numbered = f"{name} ({n})"
 
     def run_id(self, connection: Connection) -> int:
         """The id of the run, for a row that it is about to write."""
@@ -51,7 +59,7 @@ class Journal:
 
     def event(self, connection: Connection, action: str, subject: str, **details: Any) -> None:
         """Log one change."""
-        insert(connection, models.event, run_id=self.run_id(connection), at=now(), actor=_actor(), action=action,
+        insert(connection, models.event, run_id=self.run_id(connection), at=now(), actor=self.actor, action=action,
                subject=subject, details=canonical_json(details))
 
     def close(self, connection: Connection) -> None:
@@ -64,10 +72,3 @@ class Journal:
 def now() -> datetime:
     """The time in UTC, as the database keeps it."""
     return datetime.now(UTC).replace(tzinfo=None)
-
-
-def _actor() -> str:
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):
-        return "unknown"

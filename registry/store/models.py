@@ -137,8 +137,8 @@ run = Table(
     Column("code_dirty", Boolean), _text("environment"),
 )
 event = Table(
-    "event", metadata, _id("event_id"), _int("run_id"), _time("at"), _text("actor"), _text("action"), _text("subject"),
-    _text("details"),
+    "event", metadata, _id("event_id"), _int("run_id"), _time("at"), _text("actor", null=True), _text("action"),
+    _text("subject"), _text("details"),
 )
 
 # Comparisons. A pair result is keyed by the content it rests on and never changes; a comparison is one snapshot of a

@@ -49,8 +49,6 @@ def writing(database: Database, journal: Journal, *, create: bool = False, dry_r
             database = Database(Path(folder) / database.path.name)
             database.create()
         unfinished = stack.enter_context(database.creating()) if create and not dry_run else None
-        if create and not dry_run and unfinished is None:
-            database.upgrade()
         session = Session(database, unfinished, stack.enter_context(ExitStack()), dry_run=dry_run)
         yield session
         journal.close(session.connection)

@@ -11,7 +11,7 @@ from registry.store.journal import now
 
 
 def keep(connection: Connection, digest: str, name: str, content: bytes) -> None:
-    """Keep a file's bytes under their digest; a file that is already kept is not kept twice."""
+    """Keep a file's bytes under their digest, called as it was first; one that is already kept is not kept twice."""
     known = select(models.source.c.digest).where(models.source.c.digest == digest)
     if connection.execute(known).first() is None:
         connection.execute(models.source.insert().values(

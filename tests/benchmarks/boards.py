@@ -85,7 +85,7 @@ def _commands():
     yield from ((f"plot {kind}", "plot", "many", kind, "-o", "figure.pdf")
                 for kind in ("scores", "pairs", "gains", "alike", "ranks"))
     yield "board with resampled ranks", "board", "many", "--ranks", "bootstrap", "--format", "json"
-    yield "page", "page", "many", "-o", "page.html"
+    yield "page", "page", "many", "-o", "page.html", "--items", "200"
     yield "for WMT", "export", "many", "wmt"
 
 

@@ -61,7 +61,7 @@ def test_a_bad_submission_is_refused_by_every_command(applied, content, says):
     ("seed = 1", 'test = "cochran"', ["significance: 'cochran' tests all systems at once: name it in overall"]),
     ("seed = 1", 'correction = "holms"', ["significance: unknown correction 'holms'; did you mean 'holm'"]),
     ('gold = "gold.tsv"', 'gold = "silver.tsv"', ["test_set[0].gold: no such file", "silver.tsv"]),
-    ('gold = "gold.tsv"', 'gold = "../x/gold.tsv"', ["test_set[0].gold: '../x/gold.tsv' leads out of"]),
+    ('gold = "gold.tsv"', 'gold = "../x/gold.tsv"', ["test_set[0].gold: '../x/gold.tsv' leads out of the task's"]),
     ('gold = "gold.tsv"', 'gold = "/etc/passwd"', ["leads out of"]),
     ('cluster = "document"', 'cluster = "docment"', ["gold.tsv:1: item 'i0': has no attribute 'docment'", "document"]),
     ('{system}', '{sistem}', ["submit[0].file: {sistem} captures nothing known; did you mean 'system'"]),

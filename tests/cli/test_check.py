@@ -68,6 +68,18 @@ def test_no_answer_has_an_influence_on_the_pack(name, gold, change, registry, tm
     assert before == after
 
 
+def test_a_pack_that_tells_labels_is_warned_of(registry, task):
+    assert "warning" not in registry("task-pack", task.write(), "-o", "pack").stderr
+    task.documents = {}
+    task.test_set = {"options": {"columns": ["item", "label"], "labels": ["yes", "no"]}}
+    task.extra = "[[metric]]\nid = 'f1'\nname = 'LabelF'\noptions = { labels = ['no'] }\n"
+    manifest = task.write()
+    manifest.write_text(manifest.read_text().replace('name = "Accuracy"', 'name = "Accuracy"\nprimary = true'))
+    told = registry("task-pack", manifest, "-o", "telling").stderr
+    assert "warning: the pack tells the labels yes, no, which test set 'test' names\n" in told
+    assert "warning: the pack tells the label no, which metric 'f1' names\n" in told
+
+
 def test_an_existing_file_is_not_overwritten(registry, tmp_path):
     pack = ("task-pack", SAMPLES / "stance" / "task.toml", "-o", "pack")
     assert "written" in registry(*pack).stderr

@@ -51,7 +51,7 @@ def test_it_is_done_once_and_its_source_is_on_record(registry, table):
     assert "nothing changed" in registry("import", "wide", table, *NAMED, "--task", "small", "--to", "here/it").stderr
     (run,) = registry("query", "SELECT command, parameters, inputs FROM run", "--format", "json").json
     assert run["command"] == "import"
-    assert str(table) in run["inputs"]
+    assert f'"{table.name}":"sha256:' in run["inputs"]
     table.write_text("doc,n,aspen\nd1,1,1\n")
     assert "here/it/scores.csv: is there already with other content; name another folder with --to" in registry(
         "import", "wide", table, *NAMED, "--task", "small", "--to", "here/it", exit_code=3).stderr

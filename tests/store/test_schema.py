@@ -10,6 +10,7 @@ from registry.errors import InputError, SchemaError
 from registry.families import FAMILIES
 from registry.store import models, schema, views
 from registry.store.database import CONFIG, Database
+from registry.store.rewrite import upgrade
 
 COLUMNS = """
     SELECT table_name, column_name, ordinal_position, data_type, is_nullable FROM information_schema.columns
@@ -113,7 +114,7 @@ def test_runs_come_to_a_database_that_knew_none(tmp_path):
     engine.dispose()
     config.stdout.close()
     database = Database(tmp_path / "r.duckdb")
-    assert database.create()
+    assert upgrade(database)
     with database.reading() as connection:
         assert connection.execute(text("SELECT * FROM replicate_score ORDER BY ALL")).all() == [
             (1, 2, 0, 0.5), (3, 2, 0, None)]

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from registry.cli.console import show
-from registry.cli.options import ChosenMetric, Db, DryRun, Facet, OutputFormat, TestSet, Track
+from registry.cli.options import Actor, ChosenMetric, Db, DryRun, Facet, OutputFormat, TestSet, Track
 from registry.cli.study.asked import Alpha, Asked, Shown, TestName, Unit
 
 OptionalTask = Annotated[str | None, typer.Argument(metavar="[TASK]", help=(
@@ -20,7 +20,7 @@ def advise(
         "Say what this test tests and assumes, and whether it may be used here."))] = None,
     metric: ChosenMetric = None, test_set: TestSet = None, track: Track = None, facet: Facet = None,
     test: TestName = None, unit: Unit = None, alpha: Alpha = None, shown: Shown = None,
-    db: Db = None, format_: OutputFormat = None, dry_run: DryRun = False,
+    db: Db = None, format_: OutputFormat = None, actor: Actor = None, dry_run: DryRun = False,
 ) -> None:
     """Say which tests may be used, and which to take.
 
@@ -39,7 +39,7 @@ def advise(
     if task is not None:
         settings = {"test": test, "unit": unit, "alpha": alpha}
         Asked(task, metric, test_set, track, facet, settings, db, format_, None, None, shown,
-              dry_run=dry_run).conduct(asked)
+              dry_run=dry_run, actor=actor).conduct(asked)
         return
     if explain is None:
         raise InputError("name a task to advise on, or a test to --explain: `registry list tests`")

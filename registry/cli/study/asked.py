@@ -11,7 +11,7 @@ import typer
 
 from registry.cli.console import say, show
 from registry.cli.drawing import execution, studying_progress
-from registry.cli.options import Format, database
+from registry.cli.options import Format, actor_name, database
 
 if TYPE_CHECKING:
     from registry.studies import Study
@@ -47,6 +47,7 @@ class Asked:
     shown: str | None = None
     plot: Path | None = None
     dry_run: bool = False
+    actor: str | None = None
 
     def conduct(self, study: Study, draw: Callable[[Conducted, Path], None] | None = None) -> None:
         """Make the study, or find it, and print it; draw it where a plot is asked for."""
@@ -62,9 +63,10 @@ class Asked:
         given = {name: value for name, value in self.settings.items() if value is not None}
         choice = Choice(self.metric, self.test_set, self.track, self.facet)
         how = execution(self.workers, None, self.memory)
+        journal = Journal("study", {"task": self.task, "study": repr(study), **given}, actor=actor_name(self.actor))
         found = conduct(
-            database(self.db), Journal("study", {"task": self.task, "study": repr(study), **given}), self.task, study,
-            choice, lambda row, alias: declared_request(row, given, (alias,), how), dry_run=self.dry_run,
+            database(self.db), journal, self.task, study, choice,
+            lambda row, alias: declared_request(row, given, (alias,), how), dry_run=self.dry_run,
             progress=studying_progress)
         if self.plot is not None and draw is not None:
             if len(found) > 1:

@@ -28,7 +28,7 @@ class Contents:
     Attributes:
         task, title, version: Of the task, by its id.
         boards: All leaderboards, those by the primary metric first.
-        items: The items to look at, the worst first.
+        items: The items to look at, the worst first; None where none are to be shown.
         averages: Of scores over test sets.
     """
 
@@ -36,7 +36,7 @@ class Contents:
     title: str
     version: str
     boards: Sequence[Leaderboard]
-    items: Sequence[Shown] = ()
+    items: Sequence[Shown] | None = None
     averages: Sequence[MacroBoard] = ()
 
     @property
@@ -48,7 +48,7 @@ class Contents:
 def page(contents: Contents, home: str = "") -> str:
     """A task's page, with a link to the site's index at `home`; the same contents give the same bytes."""
     task = {"id": contents.task, "title": contents.title, "version": contents.version}
-    data = embedded(page_data(task, contents.boards, contents.items, contents.averages))
+    data = embedded(page_data(task, contents.boards, contents.items or (), contents.averages))
     script = "\n".join(['"use strict";', "{", *map(_asset, SCRIPTS), "}"])
     return _rendered("page.html", contents=contents, home=home, script=Markup(script), data=Markup(data),  # noqa: S704
                      policy=_policy(script))

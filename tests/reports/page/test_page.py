@@ -138,25 +138,44 @@ def test_200_systems_take_less_than_5_seconds_and_further_pairs_are_left_out():
 
 def test_the_page_of_a_task_and_the_site(registry, tmp_path):
     manifest = ROOT / "sample_data" / "stance" / "task.toml"
-    registry("site", manifest, "-o", "public")
-    registry("page", "stance", "-o", "page.html")
+    registry("site", manifest, "-o", "public", "--items", "200")
+    registry("page", "stance", "-o", "page.html", "--items", "200")
     alone, part = (tmp_path / "page.html").read_text(), (tmp_path / "public" / "tasks" / "stance.html").read_text()
     assert data_of(alone) == data_of(part)
     index = Elements((tmp_path / "public" / "index.html").read_text())
     assert [a["href"] for a, _ in index.all("a")] == ["tasks/stance.html"]
     assert data_of(alone)["items"]
-    registry("page", "stance", "-o", "page.html", "--items", "0")
-    assert not data_of((tmp_path / "page.html").read_text())["items"]
-    again = registry("site", "-o", "public")
+    again = registry("site", "-o", "public", "--items", "200")
     assert "index and 1 page written" in again.stderr
     assert (tmp_path / "public" / "tasks" / "stance.html").read_text() == part
     assert not list((tmp_path / "public").rglob(".*"))
 
 
+def test_a_page_holds_no_item_that_nobody_asked_for(registry, task, tmp_path):
+    """Neither its name, nor its gold or a response; and the page says how to show them."""
+    task.gold = {f"secret-{item}": f"gold-{label}" for item, label in task.gold.items()}
+    task.systems = {name: {f"secret-{item}": f"gold-{label}" for item, label in answers.items()}
+                    for name, answers in task.systems.items()}
+    task.documents = {}
+    registry("site", task.write(), "-o", "public")
+    registry("page", "small", "-o", "page.html")
+    for path in (tmp_path / "public" / "tasks" / "small.html", tmp_path / "page.html"):
+        html = path.read_text()
+        assert not data_of(html)["items"]
+        assert "secret-" not in html
+        assert "gold-" not in html
+        assert "<code>registry page small --items 200</code>" in html
+    registry("page", "small", "-o", "page.html", "--items", "1")
+    html = (tmp_path / "page.html").read_text()
+    assert "secret-" in html
+    assert "gold-" in html
+    assert "registry page small --items" not in html
+
+
 def test_items_on_which_all_agree_are_left_out(registry, task, tmp_path):
     """On i0 and i1 all are right; on i5 system a alone is wrong, on the others it alone is right."""
     registry("run", task.write())
-    registry("page", "small", "-o", "page.html")
+    registry("page", "small", "-o", "page.html", "--items", "9")
     found = data_of((tmp_path / "page.html").read_text())["items"]["test"]
     assert found["names"] == ["a", "b", "c"]
     by = {item["item"]: [response["by"] for response in item["responses"]] for item in found["items"]}

@@ -1,0 +1,178 @@
+"""Upgrades: into a new file that holds nothing of what is no more, beside the old one, of which nothing is lost."""
+
+import json
+import os
+import subprocess
+import sys
+
+import duckdb
+import pytest
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import create_engine, text
+
+from registry.errors import StoreError
+from registry.store import schema
+from registry.store.database import CONFIG, Database
+from registry.store.rewrite import upgrade
+
+PLATFORMS = {  # of platform.platform(), by what is kept
+    "Linux-6.8.0-zz-kernel-x86_64-with-glibc2.36": "Linux x86_64",
+    "macOS-14.4.1-arm64-arm-64bit": "Darwin arm64",
+    "Windows-10-10.0.19041-SP0": "Windows",
+}
+
+
+def older(path, revision="0006"):
+    """A database as the program of that revision made it."""
+    config = Config(stdout=open(os.devnull, "w"))  # noqa: SIM115
+    config.set_main_option("script_location", str(schema.migrations()))
+    engine = create_engine(f"duckdb:///{path}", connect_args={"config": CONFIG})
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, revision)
+    engine.dispose()
+    config.stdout.close()
+    return Database(path)
+
+
+@pytest.fixture
+def named(tmp_path):
+    """An older database with paths and accounts: a run of a manifest, a submission by hand, and an import."""
+    database = older(tmp_path / "r.duckdb")
+    runs = [
+        ("run", {"manifest": "/zz/task/task.toml"}, {"/zz/task/task.toml": "1", "/zz/task/gold/a.tsv": "2"}),
+        ("submit", {"task": "t", "file": "/zz/one/out.tsv, ../zz-two/out.tsv"},
+         {"/zz/one/out.tsv": "3", "../zz-two/out.tsv": "4"}),
+        ("import", {"kind": "lm-eval", "path": "zz/logs"}, {"zz/logs/m/samples.jsonl": "5"}),
+    ]
+    with duckdb.connect(str(database.path), config=CONFIG) as connection:
+        for n, ((name, parameters, inputs), machine) in enumerate(zip(runs, PLATFORMS, strict=True)):
+            connection.execute(
+                "INSERT INTO run (run_id, command, parameters, inputs, started_at, code_version, environment) "
+                "VALUES (?, ?, ?, ?, now(), '0', ?)",
+                [n, name, *map(json.dumps, (parameters, inputs, {"python": "3", "platform": machine}))])
+            connection.execute("INSERT INTO event VALUES (?, ?, now(), 'zz-account', 'task', 't', '{}')", [n, n])
+            for path, digest in inputs.items():
+                connection.execute("INSERT INTO source VALUES (?, ?, 1, 'x', now())", [digest, path])
+                connection.execute("INSERT INTO submission_source VALUES (?, 0, ?, ?)", [int(digest), digest, path])
+    return database
+
+
+def column(database, sql):
+    with database.reading() as connection:
+        return list(connection.execute(text(sql)).scalars())
+
+
+def test_old_names_are_gone_from_the_new_file_to_the_last_byte(named):
+    before = named.path.read_bytes()
+    assert b"zz" in before
+    kept = upgrade(named)
+    assert kept == named.path.with_name("r.old.duckdb")
+    assert kept.read_bytes() == before
+    assert b"zz" not in named.path.read_bytes()
+    assert sorted(path.name for path in named.path.parent.iterdir()) == ["r.duckdb", "r.old.duckdb"]
+
+
+def test_files_are_then_named_within_their_task(named):
+    upgrade(named)
+    names = ["task.toml", "gold/a.tsv", "out.tsv", "out.tsv", "m/samples.jsonl"]
+    assert column(named, "SELECT name FROM source ORDER BY digest") == names
+    assert column(named, "SELECT name FROM submission_source ORDER BY submission_id") == names
+    assert list(map(json.loads, column(named, "SELECT parameters FROM run ORDER BY run_id"))) == [
+        {"manifest": "task.toml"}, {"task": "t", "file": "out.tsv, out.tsv"}, {"kind": "lm-eval", "path": "logs"}]
+    assert list(map(json.loads, column(named, "SELECT inputs FROM run ORDER BY run_id"))) == [
+        {"task.toml": "1", "gold/a.tsv": "2"}, {"out.tsv": "3", "out.tsv (2)": "4"}, {"m/samples.jsonl": "5"}]
+    assert [json.loads(one)["platform"] for one in column(named, "SELECT environment FROM run ORDER BY run_id")] == [
+        *PLATFORMS.values()]
+    assert column(named, "SELECT DISTINCT actor FROM event") == [None]
+
+
+def test_an_upgraded_database_is_as_a_new_one(named, tmp_path):
+    """Tables, keys, views and macros, with their comments."""
+    upgrade(named)
+    new = Database(tmp_path / "new.duckdb")
+    new.create()
+    for sql in ("SELECT sql || comment FROM duckdb_tables() WHERE NOT internal ORDER BY 1",
+                "SELECT table_name || column_name || comment FROM duckdb_columns() WHERE NOT internal ORDER BY 1",
+                "SELECT sql || comment FROM duckdb_views() WHERE NOT internal ORDER BY 1",
+                "SELECT function_name || macro_definition || comment FROM duckdb_functions() WHERE NOT internal "
+                "AND function_type LIKE '%macro' ORDER BY 1"):
+        assert column(named, sql) == column(new, sql)
+    assert not upgrade(new)
+
+
+def test_a_second_upgrade_does_nothing_and_a_second_old_file_gets_a_number(named):
+    old = named.path.read_bytes()
+    upgrade(named)
+    new = named.path.read_bytes()
+    assert upgrade(named) is None
+    assert named.path.read_bytes() == new
+    named.path.write_bytes(old)
+    assert upgrade(named).name == "r.old2.duckdb"
+
+
+@pytest.mark.parametrize("step", ["_copy", "_keep", "schema.upgrade"])
+def test_what_fails_leaves_the_old_file_and_nothing_else(named, monkeypatch, step):
+    before = named.path.read_bytes()
+
+    def fail(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(f"registry.store.rewrite.{step}", fail)
+    with pytest.raises(StoreError, match=r"r\.duckdb: cannot put a new file in its place: No space left"):
+        upgrade(named)
+    assert named.path.read_bytes() == before
+    assert [path.name for path in named.path.parent.iterdir()] == ["r.duckdb"]
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from registry.store import rewrite
+from registry.store.database import Database
+target, name = (Path, "replace") if sys.argv[2] == "replace" else (rewrite, sys.argv[2])
+done = getattr(target, name)
+def last(*given):
+    done(*given)
+    os._exit(9)
+setattr(target, name, last)
+rewrite.upgrade(Database(sys.argv[1]))
+"""
+
+
+@pytest.mark.parametrize("step", ["_copy", "_keep", "replace"])
+def test_whenever_it_is_killed_the_name_leads_to_all_rows(named, step):
+    """Right after the copy, after the old file has its second name, and after the new one has its first."""
+    done = subprocess.run([sys.executable, "-c", KILLED, str(named.path), step], check=False)
+    assert done.returncode == 9
+    assert (upgrade(named) is None) == (step == "replace")
+    assert column(named, "SELECT count(*) FROM source") == [5]
+    assert b"zz" not in named.path.read_bytes()
+    assert {path.name for path in named.path.parent.iterdir()} - {".r.duckdb.upgrade"} == {"r.duckdb", "r.old.duckdb"}
+
+
+def test_rows_that_stand_in_the_log_only_come_along(named):
+    code = ("import duckdb, os, sys; c = duckdb.connect(sys.argv[1]); "
+            "c.execute('INSERT INTO track VALUES (1, 1, \\'open\\')'); os._exit(0)")
+    subprocess.run([sys.executable, "-c", code, str(named.path)], check=True)
+    assert named.path.with_name("r.duckdb.wal").exists()
+    upgrade(named)
+    assert column(named, "SELECT name FROM track") == ["open"]
+    assert not named.path.with_name("r.duckdb.wal").exists()
+
+
+ROW = {"VARCHAR": "'{}'", "DOUBLE": "0.5", "BOOLEAN": "true", "TIMESTAMP": "now()", "BLOB": "'x'"}
+
+
+def test_all_rows_of_all_tables_are_kept(named):
+    with duckdb.connect(str(named.path), config=CONFIG) as connection:
+        types = connection.execute("SELECT table_name, list(data_type ORDER BY column_index) FROM duckdb_columns() "
+                                   "WHERE NOT internal AND table_name IN (SELECT table_name FROM duckdb_tables() "
+                                   "WHERE table_name <> 'alembic_version') GROUP BY ALL").fetchall()
+        for table, of_table in types:
+            connection.execute(f"INSERT INTO {table} VALUES ({', '.join(ROW.get(one, '99') for one in of_table)})")
+        counts = [connection.execute(f"SELECT count(*) FROM {table}").fetchone() for table, _ in types]
+    upgrade(named)
+    with duckdb.connect(str(named.path), config=CONFIG) as connection:
+        assert [connection.execute(f"SELECT count(*) FROM {table}").fetchone() for table, _ in types] == counts
