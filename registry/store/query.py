@@ -1,8 +1,8 @@
 """SQL that a user wrote: exactly one SELECT or EXPLAIN, on a connection that can change and reach nothing else.
 
-The connection (`Database.querying`) is read-only, without access to files, its settings locked. That leaves table
-functions that read memory by its address, write logs or run SQL from a text; so a query is parsed before it runs, and
-those that it calls must be macros of the registry or among `TABLE_FUNCTIONS`, which only compute and describe.
+The connection (`Database.querying`) is read-only, without access to files, its settings locked. That leaves functions
+that read memory by its address, tell settings and paths, wait, write logs or run SQL from a text; so a query is parsed
+before it runs, and what it names of DuckDB's own must be `permitted`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,22 +19,19 @@ import duckdb
 from sqlalchemy import Connection
 
 from registry.errors import LimitError, QueryError, RegistryError
+from registry.store import permitted
 from registry.store.database import quoted
 from registry.store.failures import explain
 from registry.store.rows import driver_of
 
-TABLE_FUNCTIONS = frozenset({
-    "generate_series", "histogram", "histogram_values", "json_each", "json_tree", "range", "repeat", "repeat_row",
-    "summary", "unnest",
-    "duckdb_columns", "duckdb_constraints", "duckdb_functions", "duckdb_keywords", "duckdb_schemas", "duckdb_settings",
-    "duckdb_tables", "duckdb_types", "duckdb_views", "pragma_storage_info", "pragma_table_info", "pragma_version",
-})
 _REFUSED = ("the query must be exactly one SELECT or EXPLAIN (also WITH, FROM, VALUES, DESCRIBE, SUMMARIZE); a "
             "registry is changed by its own commands only")
 _SPACE = r"(?:\s|--[^\n]*(?:\n|\Z)|/\*.*?\*/)*"
 _EXPLAIN = re.compile(rf"{_SPACE}EXPLAIN\b{_SPACE}(?:ANALYZE\b{_SPACE})?(?:\([^()]*\))?", re.IGNORECASE | re.DOTALL)
 _PLACE = re.compile(r"\n\nLINE (\d+): ")
 _MACROS = "SELECT function_name FROM duckdb_functions() WHERE function_type = 'table_macro' AND NOT internal"
+_OWN_FUNCTIONS = "SELECT DISTINCT lower(function_name) FROM duckdb_functions() WHERE internal"
+_OWN_VIEWS = "SELECT view_name FROM duckdb_views() WHERE internal"
 _BATCH = 2048  # rows; DuckDB's own vectors hold so many
 
 
@@ -136,26 +133,57 @@ def check(driver: Any, query: Query) -> bool:
         raise QueryError("the query is nested too deeply", path=query.source) from None
     if parsed["error"]:  # a SELECT only after DuckDB has rewritten it, as PRAGMA is
         raise QueryError(_REFUSED, path=query.source)
-    if unknown := _table_functions(parsed) - TABLE_FUNCTIONS:
-        macros = driver.execute(_MACROS).fetchall()
-        if refused := sorted(unknown.difference(*macros)):
-            raise QueryError(f"the table function {refused[0]!r} is not for queries, which compute over the registry's "
-                             "tables and reach nothing else", path=query.source)
+    _require_permitted(driver, _named(parsed), query)
     return explains
 
 
-def _table_functions(tree: Any) -> set[str]:
-    """The names of all table functions in a syntax tree."""
-    named, nodes = set(), [tree]
+@dataclass
+class _Named:
+    """The names of all functions and tables in a syntax tree."""
+
+    table_functions: set[str] = field(default_factory=set)
+    functions: set[str] = field(default_factory=set)
+    tables: set[str] = field(default_factory=set)
+
+
+def _named(tree: Any) -> _Named:
+    named, nodes = _Named(), [tree]
     while nodes:
         node = nodes.pop()
-        if isinstance(node, dict):
-            if node.get("type") == "TABLE_FUNCTION":
-                named.add(node["function"]["function_name"].lower())
-            nodes += node.values()
-        elif isinstance(node, list):
+        if isinstance(node, list):
             nodes += node
+        elif isinstance(node, dict):
+            children = dict(node)
+            if node.get("type") == "TABLE_FUNCTION":
+                call = children.pop("function")
+                named.table_functions.add(call["function_name"].lower())
+                nodes += call["children"]
+            if "function_name" in node:  # a scalar function, an aggregate, or one over a window
+                named.functions.add(node["function_name"].lower())
+            if table := node.get("table_name"):  # in quotation marks after SHOW
+                named.tables.add(table.strip('"').lower())
+            nodes += children.values()
     return named
+
+
+def _require_permitted(driver: Any, named: _Named, query: Query) -> None:
+    """Refuse what is DuckDB's own and not permitted; what does not exist DuckDB refuses, and shows where."""
+    if others := named.table_functions - permitted.TABLE_FUNCTIONS:
+        _refuse("table function", others - _all(driver, _MACROS), query)
+    if others := named.functions - permitted.FUNCTIONS:
+        _refuse("function", others & _all(driver, _OWN_FUNCTIONS), query)
+    if others := named.tables - permitted.VIEWS:
+        _refuse("view", others & _all(driver, _OWN_VIEWS), query)
+
+
+def _refuse(kind: str, names: set[str], query: Query) -> None:
+    if names:
+        raise QueryError(f"the {kind} {min(names)!r} is not for queries, which compute over the registry's tables and "
+                         "reach nothing else", path=query.source)
+
+
+def _all(driver: Any, sql: str) -> set[str]:
+    return {name for (name,) in driver.execute(sql).fetchall()}
 
 
 def batches(cursor: Any, query: Query) -> Iterator[list[Row]]:

@@ -3,15 +3,15 @@
 import pytest
 
 from registry.errors import LimitError, QueryError
+from registry.store import permitted
 from registry.store.database import Database
 from registry.store.query import Query, answer, write_parquet
 
 
 @pytest.fixture
-def database(tmp_path):
-    database = Database(tmp_path / "r.duckdb")
-    database.create()
-    return database
+def database(tmp_path, empty_registry):
+    (tmp_path / "r.duckdb").write_bytes(empty_registry)
+    return Database(tmp_path / "r.duckdb")
 
 
 def ask(database, sql, **parameters):
@@ -80,7 +80,17 @@ def test_errors_show_the_line(database, sql, place, excerpt):
     "FROM query('SELECT 1')", "FROM query_table('task')", "FROM arrow_scan(1, 2, 3)", "FROM pandas_scan(1)",
     "SELECT list_transform([1], lambda x: (FROM glob('*')))", "WITH t AS (FROM glob('*')) SELECT 1",
     "SELECT 1 ORDER BY (SELECT count(*) FROM glob('*'))", "DESCRIBE FROM read_csv('secret.csv')",
-    "EXPLAIN FROM read_csv('secret.csv')", "SELECT " + "+".join(["1"] * 5000),
+    "EXPLAIN FROM read_csv('secret.csv')", "SELECT current_setting('temp_directory')", "FROM duckdb_settings()",
+    "SELECT system.main.current_setting('threads')", "SELECT 'threads'.current_setting()", "FROM duckdb_databases()",
+    "FROM duckdb_databases", "FROM pragma_database_list", "FROM pg_settings", "SUMMARIZE pg_catalog.pg_settings",
+    "SELECT (SELECT max(setting) FROM pg_settings)", "WITH t AS (FROM pg_settings) FROM t", 'FROM "PG_SETTINGS"',
+    "SELECT pg_sleep(1)", "SELECT sleep_ms(1)", "SELECT write_log('x')", "SELECT getvariable('x')",
+    "SELECT count(*) FROM task WHERE slug = current_setting('threads')", "FROM range(current_setting('threads')::INT)",
+    "FROM task ORDER BY current_setting('threads')", "FROM task LIMIT current_setting('threads')::INT",
+    "VALUES (current_setting('threads'))", "SELECT max(current_setting('threads')) OVER ()",
+    "SELECT list_transform([1], lambda x: current_setting('threads'))", "FROM duckdb_logs",
+    "EXPLAIN SELECT current_setting('threads')", "SELECT json_execute_serialized_sql('')",
+    "SELECT " + "+".join(["1"] * 5000),
 ])
 def test_everything_else_is_refused_in_one_line(database, tmp_path, sql):
     for name in ("secret.txt", "secret.csv"):
@@ -92,6 +102,33 @@ def test_everything_else_is_refused_in_one_line(database, tmp_path, sql):
     assert "\n" not in str(caught.value)
     assert "hidden" not in str(caught.value) + caught.value.excerpt
     assert (database.path.read_bytes(), sorted(p.name for p in tmp_path.iterdir())) == before
+
+
+@pytest.mark.parametrize(("sql", "value"), [
+    ("SELECT count(*) FILTER (WHERE n > 1) FROM range(4) t(n)", 2),
+    ("SELECT sum(n) OVER (ORDER BY n) FROM range(3) t(n) ORDER BY n DESC", 3),
+    ("SELECT row_number() OVER (), rank() OVER (ORDER BY n) FROM range(1) t(n)", 1),
+    ("SELECT coalesce(NULL, if(true, 'a' || 'b', 'c'))", "ab"),
+    ("SELECT list_sum([x * 2 for x in [1, 2] if x > 1])", 4), ("SELECT [1, 2, 3][2]", 2),
+    ("SELECT ({'a': 1}).a + map {'k': 2}['k']", 3), ("SELECT '{\"a\": \"x\"}' ->> '$.a'", "x"),
+    ("SELECT regexp_replace('abc', 'b.', 'x')", "ax"), ("SELECT 'abc' LIKE 'a%' AND 'abc' SIMILAR TO 'a.c'", True),
+    ("SELECT extract(year FROM DATE '2020-02-01' + INTERVAL 1 YEAR)", 2021),
+    ("SELECT typeof(current_date) || typeof(now())", "DATETIMESTAMP WITH TIME ZONE"),
+    ("SELECT string_agg(s, ',' ORDER BY s) FROM (VALUES ('b'), ('a')) t(s)", "a,b"),
+    ("SELECT n FROM (SELECT unnest([3]) AS n) GROUP BY CUBE (n) HAVING grouping(n) = 0", 3),
+    ("SELECT quantile_cont(n, 0.5)::INT FROM range(3) t(n)", 1), ("SELECT format('{:.2f}', 1.5)", "1.50"),
+    ("SELECT count(*) > 5 FROM information_schema.tables", True), ("SELECT a FROM (VALUES (1)) AS pg(a)", 1),
+    ("SELECT count(*) FROM duckdb_views WHERE view_name = 'leaderboard'", 1),
+])
+def test_everyday_sql_is_answered(database, sql, value):
+    assert ask(database, sql)[1][0][0] == value
+
+
+def test_all_that_is_permitted_is_there(database):
+    """A name that DuckDB does not have would be a slip of the pen."""
+    functions = {name for (name,) in ask(database, "SELECT lower(function_name) FROM duckdb_functions()")[1]}
+    assert functions >= permitted.FUNCTIONS | permitted.TABLE_FUNCTIONS
+    assert {name for (name,) in ask(database, "SELECT view_name FROM duckdb_views()")[1]} >= permitted.VIEWS
 
 
 def test_what_does_not_fit_into_memory_goes_to_no_disk(database, tmp_path):
