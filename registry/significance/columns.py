@@ -2,7 +2,7 @@
 
 Systems share columns (the lengths of references), and some are others but for a constant: the bigrams of a text are its
 words less one, short texts apart. A column of the second kind needs the product for the few units that are apart only.
-Sums are exact where those of the statistics are (whole numbers, or multiples of 2^-30), hence the same for any order
+Sums are exact where those of the statistics are (whole numbers), hence the same for any order
 of summation.
 """
 

@@ -11,7 +11,8 @@ import pytest
 from registry.store.database import CONFIG
 from tests.evaluation.test_scores import manifest
 
-TABLES = {"metric": ['name = "Mean"'], "test_set": 'gold = "gold"\nformat = "scores"\noptions = { separator = "comma" }'}
+TABLES = {"metric": ['name = "Mean"'],
+          "test_set": 'gold = "gold"\nformat = "scores"\noptions = { separator = "comma" }'}
 
 
 def write(folder, **systems):
@@ -42,13 +43,16 @@ def test_scores_are_those_of_the_numbers_as_written(registry, tmp_path, decimals
         name: float(sum(map(Fraction, scores)) / 12) for name, scores in decimals.items()}
     found = columns(registry, "SELECT system, score FROM item_score ORDER BY system, item")
     assert found == [(name, float(score)) for name in sorted(decimals) for score in decimals[name]]
-    assert columns(registry, "SELECT system, step FROM score JOIN submission_score USING (scoring_id) ORDER BY step") == [
-        ("five", 1e-5), ("four", 1e-4), ("two", 0.01)]
+    steps = columns(registry, "SELECT system, step FROM score JOIN submission_score USING (scoring_id) ORDER BY step")
+    assert steps == [("five", 1e-5), ("four", 1e-4), ("two", 0.01)]
 
 
 def test_a_mean_between_two_printed_digits_is_printed_as_trec_eval_prints_it(registry, tmp_path):
-    """Twenty topics: 0.20705 is printed as 0.2071, as the nearest float lies above it."""
-    scores = ["0.2"] * 10 + ["0.2141"] * 10
+    """Twenty topics: 0.20705 is printed as 0.2071, as the nearest float lies above it.
+
+    The mean of the nearest multiples of 2^-30, as which scores were once kept, lies below it.
+    """
+    scores = ["0.01"] * 10 + ["0.4041"] * 10
     (row,) = registry("run", write(tmp_path / "t", one=scores), "--format", "json").json
     assert (row["score"], f"{row['score']:.4f}") == (0.20705, "0.2071")
 
