@@ -1,7 +1,7 @@
 """No table changes: what rests on bootstraps that no resample may have reached is not found again.
 
-These are p-values of 0 without a logarithm (some t and chi-squared tests had them, too), and those of draws of which none
-was as extreme as what was observed. They stay as they were stored; the next `compare` computes them anew.
+These are p-values of 0 without a logarithm (some t and chi-squared tests had them, too), and those of draws of which
+none was as extreme as what was observed. They stay as they were stored; the next `compare` computes them anew.
 """
 
 from alembic import op
