@@ -1,7 +1,7 @@
-"""No table changes: p-values of 0 without a logarithm, and comparisons that rest on them, are not found again.
+"""No table changes: what rests on bootstraps that no resample may have reached is not found again.
 
-They came of bootstraps that no resample reaches, and of t and chi-squared tests beyond the range of a number. They stay
-as they were stored; the next `compare` computes them anew.
+These are p-values of 0 without a logarithm (some t and chi-squared tests had them, too), and those of draws of which
+none was as extreme as what was observed. They stay as they were stored; the next `compare` computes them anew.
 """
 
 from alembic import op
@@ -14,8 +14,13 @@ depends_on = None
 
 def upgrade() -> None:
     op.execute("""
+        CREATE TEMPORARY TABLE doubtful AS SELECT pair_result_id FROM pair_result WHERE log10_p = '-infinity'::DOUBLE
+        OR (starts_with(test, 'bootstrap') AND method = 'monte-carlo' AND p_value * (resamples + 1) < 1.5)""")
+    op.execute("""
         UPDATE comparison SET digest = 'before 0007: ' || digest WHERE comparison_id IN (
-            SELECT comparison_id FROM comparison_pair JOIN pair_result USING (pair_result_id)
-            WHERE log10_p = '-infinity'::DOUBLE
+            SELECT comparison_id FROM comparison_pair JOIN doubtful USING (pair_result_id)
             UNION ALL SELECT comparison_id FROM overall_result WHERE log10_p = '-infinity'::DOUBLE)""")
-    op.execute("UPDATE pair_result SET digest = 'before 0007: ' || digest WHERE log10_p = '-infinity'::DOUBLE")
+    op.execute("""
+        UPDATE pair_result SET digest = 'before 0007: ' || digest
+        WHERE pair_result_id IN (SELECT pair_result_id FROM doubtful)""")
+    op.execute("DROP TABLE doubtful")

@@ -45,7 +45,7 @@ def sentences(connection: Connection, signature: str) -> tuple[str, ...]:
         said.append(f"{row.open} of these decisions {'hangs' if row.open == 1 else 'hang'} on Monte-Carlo error: draw "
                     "more with --resamples or --resolve.")
     if row.undefined:
-        why = row.reasons[0] if len(row.reasons) == 1 else "registry pairs says why"
+        why = row.reasons[0] if len(row.reasons) == 1 else "registry pairs --format json says why"
         are = counted(row.undefined, "p-value is", "p-values are")
         said.append(f"{are} undefined, which counts as not significant: {why}.")
     return (*said, *_hopeless(row))

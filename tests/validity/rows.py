@@ -276,6 +276,9 @@ def _bootstraps():
     for units, slack in ((20, 0.012), (50, 0.01), (200, 0.006)):
         yield Row(f"bootstrap-ideal-counts-{units}", counts(units), PValues(Bootstrap()),
                   near(theory.recentred_bootstrap(units), slack), 5000, 50)
+    # One resample of five units is one of 5^5: no p-value is smaller, least of all 0.
+    yield Row("bootstrap-ideal-five", graded(5, places=1), PValues(Bootstrap()), (Size(5.0**-5 / 2, high=0.0),),
+              20_000, 500)
 
 
 def _powers():
