@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from registry.store.catalog import AnyRow
 
 Items = Annotated[int, typer.Option("--items", min=0, max=1000, help=(
-    "How many of each test set's items with the largest disagreements to show, as far as there is room, with their "
-    "texts, their gold and all responses; 0: neither, as the gold may be secret."))]
+    "Show this many of each test set's items with the largest disagreements, as far as there is room: their texts, "
+    "their gold and all responses, which may be secret."))]
 
 
 def page(

@@ -66,8 +66,8 @@ class Declared:
         Raises:
             InputError: One cannot be read.
         """
-        return tuple(file if isinstance(file, Document) else Document.load(file, self.within) for file in
-                     self.files)
+        return tuple(file if isinstance(file, Document) else Document.load(file, self.within)
+                     for file in self.files)
 
     def loaded(self) -> Declared:
         """The same, holding its files as they are now."""
