@@ -114,6 +114,10 @@ class Reader(Value):
         """List the distinct answers that a gold or answer value stands for; free text has none."""
         return ()
 
+    def copied(self, gold: Any, answer: Any) -> Iterable[str]:
+        """Say what of an item's gold an answer is equal to: `gold`, or the names of the references it has."""
+        return ("gold",) if gold == answer else ()
+
 
 @dataclass(frozen=True, repr=False)
 class AnswerSetReader(Reader):
@@ -130,6 +134,11 @@ class AnswerSetReader(Reader):
         responses: tuple[Response, ...] = value.responses
         return responses
 
+    def copied(self, gold: Any, answer: Any) -> Iterable[str]:
+        """Scores make no difference."""
+        same = {response[:2] for response in gold.responses} == {response[:2] for response in answer.responses}
+        return ("gold",) if same else ()
+
 
 @dataclass(frozen=True, repr=False)
 class SegmentReader(Reader):
@@ -143,6 +152,10 @@ class SegmentReader(Reader):
     def content(self, value: Any) -> Any:
         """A segment is its text, a gold its references by name."""
         return dict(value) if isinstance(value, Mapping) else value
+
+    def copied(self, gold: Any, answer: Any) -> Iterable[str]:
+        """The references that are this text, and the source."""
+        return [name for name, text in gold.items() if text == answer]
 
     def task_text(self, value: Any) -> Any:
         """Systems were given the source."""

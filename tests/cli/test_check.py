@@ -230,7 +230,7 @@ def test_what_is_let_pass_is_a_warning(registry, task):
     found = registry("check", path, "--task", task.manifest, "--format", "json").json
     assert [(p["severity"], p["category"], p["message"]) for p in found] == [
         ("warning", "encoding", "all of 2 lines end with CR LF, which is read as LF"),
-        ("warning", "missing", "4 of 6 items have no answer")]
+        ("warning", "missing", "4 of 6 items have no answer and count as wrong")]
     assert "warning: " in registry("check", path, "--task", task.manifest).stderr
 
 
