@@ -72,8 +72,8 @@ def apply(connection: Connection, journal: Journal, readings: Readings, task: Re
                       redeclared=applied.task_changed):
             applied.gold.append(test_set.name)
             row = catalog.get(connection, models.test_set, task_id=task_row.task_id, name=test_set.name)
-            applied.warnings += map(str, of_gold(readings.items(connection, row.gold_revision_id),
-                                                 task.readers[test_set.name], test_set.gold or ""))
+            remarks = of_gold(readings.items(connection, row.gold_revision_id), task.readers[test_set.name])
+            applied.warnings += [str(remark.error(test_set.gold or "")) for remark in remarks]
     if applied.task_changed or applied.gold:
         applied.warnings += check_names(task, {
             row.name: partial(catalog.gold_names, connection, row.gold_revision_id)

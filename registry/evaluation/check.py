@@ -66,7 +66,8 @@ def check(task: ResolvedTask, submissions: Sequence[Declared] | None = None, *, 
         items[test_set.name] = expected_items(task, test_set)
         checked.items[test_set.name] = len(items[test_set.name])
         if test_set.gold is not None:
-            checked.warnings += map(str, of_gold(items[test_set.name], task.readers[test_set.name], test_set.gold))
+            checked.warnings += [str(remark.error(test_set.gold)) for remark in of_gold(
+                items[test_set.name], task.readers[test_set.name])]
     if submissions is None:
         submissions = list(declared(task))
         check_runs(task, submissions)
@@ -82,7 +83,7 @@ def check(task: ResolvedTask, submissions: Sequence[Declared] | None = None, *, 
         if all(digests):
             same = first.setdefault((submission.test_set.name, digest_of_runs(digests)), submission)
             if (same.team, same.system) != (submission.team, submission.system):
-                remarks.append(of_copy(same.name, documents[0].path))
+                remarks.append(of_copy(same.name).error(documents[0].path))
         checked.problems += [Problem(submission.test_set.name, remark, fatal=False) for remark in remarks]
     return checked
 
@@ -103,7 +104,7 @@ def _check(document: Document, submission: Declared, items: dict[str, list[Item]
         answers = submission.read(document.collecting(problems))
         assigned = reader.assign(items[name], answers, document.path)
         for error in disagreements(items[name], assigned, reader, missing=submission.missing, tokens=submission.tokens,
-                                   path=document.path):
+                                   path=document.path, metrics=submission.metrics):
             problems.add(error)
         if not problems.counts:
             remarks = _remarks(document, answers, submission, items[name])
@@ -123,5 +124,6 @@ def _remarks(document: Document, answers: list[Answer], submission: Declared, it
     """What is remarkable about a file that is not refused."""
     aligned = align(items, answers, submission.reader, missing=submission.missing, tokens=submission.tokens,
                     path=document.path)
-    return list(of_submission(items, aligned, submission.reader, document, missing=submission.missing,
-                              with_gold=submission.test_set.gold is not None))
+    found = of_submission(items, aligned, submission.reader, document, missing=submission.missing,
+                          with_gold=submission.test_set.gold is not None)
+    return [remark.error(document.path) for remark in found]

@@ -7,8 +7,9 @@ no file: a database may be published.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
-from registry.errors import InputError, counted
+from registry.errors import Category, InputError, counted
 from registry.evaluation.alignment import Aligned
 from registry.evaluation.headers import header
 from registry.evaluation.normal_form import another_normal_form
@@ -21,16 +22,30 @@ _MISSING = {"worst": ("counts as wrong", "count as wrong"), "own": ("is left out
             "drop": ("is left out for all systems", "are left out for all systems")}
 
 
-def of_gold(items: Sequence[Item], reader: Reader, path: str) -> list[InputError]:
+@dataclass(frozen=True)
+class Remark:
+    """What is remarkable: `told` in a sentence without its subject, and what to do about it."""
+
+    category: Category
+    told: str
+    advice: str = ""
+    line: int | None = None
+
+    def error(self, path: str) -> InputError:
+        """The remark on the file at `path`."""
+        return InputError("; ".join(filter(None, (self.told, self.advice))), path=path, line=self.line,
+                          category=self.category)
+
+
+def of_gold(items: Sequence[Item], reader: Reader) -> list[Remark]:
     """Say what is remarkable about a test set's gold."""
     if (found := header(items, reader)) is None:
         return []
-    return [InputError(f"looks like a header, with {found.gold!r} for its label, but counts as an item; set header = "
-                       "true, or take the line out", path=path, line=found.line, item=found.key, category="header")]
+    return [_header(found.key, found.gold, found.line)]
 
 
 def of_submission(items: Sequence[Item], aligned: Aligned, reader: Reader, document: Document, *, missing: str,
-                  with_gold: bool = True) -> Iterator[InputError]:
+                  with_gold: bool = True) -> Iterator[Remark]:
     """Say what is remarkable about one file of a submission that fits the gold.
 
     Args:
@@ -44,29 +59,28 @@ def of_submission(items: Sequence[Item], aligned: Aligned, reader: Reader, docum
     Raises:
         InputError: It has no label or type in common with the gold, and its reader does not accept that.
     """
-    path, answers = document.path, [answer for answer in aligned.answers if answer is not None]
-    if (remark := another_normal_form(document, items, reader)) is not None:
-        yield remark
+    answers = [answer for answer in aligned.answers if answer is not None]
+    if (form := another_normal_form(document, items, reader)) is not None:
+        yield Remark("encoding", form.message, line=form.line)
     if aligned.n_missing:
         one, several = _MISSING[missing]
         of = f"of {counted(len(items), 'item')}"
         lacking = counted(aligned.n_missing, f"{of} has no answer and {one}", f"{of} have no answer and {several}")
-        yield InputError(lacking, path=path, category="missing")
+        yield Remark("missing", lacking)
     if aligned.differing:
-        yield InputError(f"{counted(aligned.differing, 'item has', 'items have')} tokens that differ from the gold's",
-                         path=path, category="text")
+        yield Remark("text", f"{counted(aligned.differing, 'item has', 'items have')} tokens that differ from the "
+                             "gold's")
     if (found := header(answers, reader)) is not None:
-        yield InputError(f"its first line ({found.key!r}, {found.value!r}) looks like a header, but counts as an item; "
-                         "set header = true, or take the line out", path=path, line=found.line, category="header")
+        yield _header(found.key, found.value, found.line)
     if not with_gold:
         return
     if isinstance(reader, NamedReader) and (strange := strangers(items, answers, reader)) is not None:
-        if strange.all and strange.reader.unknown == "reject":
-            raise strange.error(path)
-        yield strange.error(path)
+        remark = Remark("label", strange.told, strange.advice)
+        if strange.all and reader.unknown == "reject":
+            raise remark.error(document.path)
+        yield remark
     if (copied := _copied(items, aligned, reader)) is not None:
-        yield InputError(f"has {copied} for each of {counted(len(items), 'item')}; is it a system's output?",
-                         path=path, category="gold")
+        yield Remark("gold", f"has {copied} for each of {counted(len(items), 'item')}", "is it a system's output?")
 
 
 def of_runs(documents: Sequence[Document]) -> Iterator[InputError]:
@@ -74,13 +88,17 @@ def of_runs(documents: Sequence[Document]) -> Iterator[InputError]:
     first: dict[str, str] = {}
     for document in documents:
         if (same := first.setdefault(document.digest, document.path)) is not document.path:
-            yield InputError(f"has the same bytes as {same}; is it a run of its own?", path=document.path,
-                             category="copy")
+            yield Remark("copy", f"has the same bytes as {same}", "is it a run of its own?").error(document.path)
 
 
-def of_copy(other: str, path: str) -> InputError:
+def of_copy(other: str) -> Remark:
     """Say that a submission has the same answers as another system's, which is called `other`."""
-    return InputError(f"has the same answers as {other}, another system", path=path, category="copy")
+    return Remark("copy", f"has the same answers as {other}, another system")
+
+
+def _header(key: str, label: str, line: int) -> Remark:
+    return Remark("header", f"its first line ({key!r}, {label!r}) looks like a header, but counts as an item",
+                  "set header = true, or take the line out", line)
 
 
 def _copied(items: Sequence[Item], aligned: Aligned, reader: Reader) -> str | None:

@@ -76,7 +76,7 @@ def apply_submission(connection: Connection, journal: Journal, readings: Reading
     if remarks is None:
         return Outcome(change)
     if (other := catalog.same_answers(connection, there)) is not None:
-        remarks.append(of_copy(other, one.documents[0].path))
+        remarks.append(of_copy(other).error(one.documents[0].path))
     return Outcome(Change.changed if change is Change.unchanged else change, tuple(remarks))
 
 
@@ -120,7 +120,8 @@ def apply_scoring(connection: Connection, journal: Journal, readings: Readings, 
         return None
     answers = [one.read(document) for document in one.documents] if answers is None else answers
     items = readings.items(connection, test_set.gold_revision_id)
-    aligned = [align(items, of_run, one.reader, missing=one.missing, tokens=one.tokens, path=document.path)
+    aligned = [align(items, of_run, one.reader, missing=one.missing, tokens=one.tokens, path=document.path,
+                     metrics=one.metrics)
                for of_run, document in zip(answers, one.documents, strict=True)]
     found = [list(of_submission(items, run, one.reader, document, missing=one.missing))
                for run, document in zip(aligned, one.documents, strict=True)]
@@ -130,9 +131,10 @@ def apply_scoring(connection: Connection, journal: Journal, readings: Readings, 
     readings.keep_answers(scoring_id, runs)
     _insert_responses(connection, readings, scoring_id, test_set.gold_revision_id, one.reader, runs)
     insert_many(connection, models.remark, [
-        {"scoring_id": scoring_id, "replicate": replicate, "category": remark.category, "message": remark.message}
+        {"scoring_id": scoring_id, "replicate": replicate, "category": remark.category, "message": remark.told}
         for replicate, of_run in enumerate(found) for remark in of_run])
-    return [*(remark for of_run in found for remark in of_run), *of_runs(one.documents)]
+    return [*(remark.error(document.path) for of_run, document in zip(found, one.documents, strict=True)
+              for remark in of_run), *of_runs(one.documents)]
 
 
 def realign(connection: Connection, journal: Journal, readings: Readings, task: ResolvedTask, test_set: AnyRow,

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from registry.errors import InputError, counted, nearest
+from registry.errors import counted, nearest
 from registry.identity import canonical_json
 from registry.items import Answer, Item
 from registry.readers.names import NamedReader, by_case
@@ -41,14 +41,26 @@ class Strangers:
         """Whether the submission has no name in common with the gold."""
         return not self.given.keys() & self.gold.keys()
 
-    def error(self, path: str) -> InputError:
-        """Say which they are, what they may stand for, and what to do."""
+    @property
+    def told(self) -> str:
+        """Which they are, and what they may stand for."""
         name, n, of = self.reader.named, sum(self.strange.values()), sum(self.given.values())
+        shown = _listed([f"{name!r} ({counted(n, 'time')}{self._guess(name)})" for name, n in self.strange.items()])
         if self.all:
-            told = f"no {name} in common with the gold, which has {_few(self.gold)}: {self._told}"
+            return f"no {name} is one of the gold's, which are {_listed(list(map(repr, self.gold)))}: {shown}"
+        return f"{n} of {of} {name}s {'is' if n == 1 else 'are'} unknown to the gold: {shown}"
+
+    @property
+    def advice(self) -> str:
+        """What to do about them."""
+        likely = self.likely
+        if likely and all(old.casefold() == new.casefold() for old, new in likely.items()):
+            advice = "if they are the same, set the submission's option fold_case = true"
         else:
-            told = f"{n} of {of} {name}s {'is' if n == 1 else 'are'} none that the gold has: {self._told}"
-        return InputError(f"{told}; {self._remedy}", path=path, category="label")
+            pairs = list(likely.items())[:_SHOWN] or [(next(iter(self.strange)), "...")]
+            table = ", ".join(f"{_key(old)} = {canonical_json(new)}" for old, new in pairs)
+            advice = f"if they are the gold's, called otherwise, set the submission's option rename = {{ {table} }}"
+        return advice + (', else unknown = "accept"' if self.all else "")
 
     @property
     def likely(self) -> dict[str, str]:
@@ -62,26 +74,11 @@ class Strangers:
             found[next(iter(self.strange))] = absent[0]  # one name too many here, and one too few
         return found
 
-    @property
-    def _told(self) -> str:
-        return _few({f"{name!r}{self._guess(name)}": n for name, n in self.strange.items()}, quoted=True)
-
     def _guess(self, name: str) -> str:
         if name not in self.likely:
             return ""
         same = self.likely[name].casefold() == name.casefold()
-        return f" (the gold's {self.likely[name]!r} in other letter case)" if same else f" ({self.likely[name]!r}?)"
-
-    @property
-    def _remedy(self) -> str:
-        likely = self.likely
-        if likely and all(old.casefold() == new.casefold() for old, new in likely.items()):
-            remedy = "if they are the same, set the submission's option fold_case = true"
-        else:
-            pairs = list(likely.items())[:_SHOWN] or [(next(iter(self.strange)), "...")]
-            table = ", ".join(f"{_key(old)} = {canonical_json(new)}" for old, new in pairs)
-            remedy = f"if they are the gold's, called otherwise, set the submission's option rename = {{ {table} }}"
-        return remedy + (', else unknown = "accept"' if self.all else "")
+        return f"; the gold has {self.likely[name]!r}" if same else f"; the gold's {self.likely[name]!r}?"
 
 
 def strangers(items: Sequence[Item], answers: Sequence[Answer], reader: NamedReader) -> Strangers | None:
@@ -101,11 +98,8 @@ def _remarkable(gold: Mapping[str, int], given: Mapping[str, int]) -> Iterator[t
             yield name, given[name]
 
 
-def _few(names: Mapping[str, int], *, quoted: bool = False) -> str:
-    """The most frequent names, with how often they stand where that is told of."""
-    shown = [f"{name} {counted(n, 'time')}" if quoted else repr(name)
-             for name, n in sorted(names.items(), key=lambda entry: -entry[1])[:_SHOWN]]
-    return ", ".join(shown) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(names[:_SHOWN]) + (f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else "")
 
 
 def _key(name: str) -> str:

@@ -19,14 +19,15 @@ class Reader(Value):
     """A format with its options.
 
     `gives` names the kind of gold and answer values (`label`, ...); a metric takes one kind. `absent` is what an item
-    without an answer lacks; `takes_more_files` tells whether `source`, `references` and `attributes` mean anything to
-    the format. `forms` are the options that say how files are written, in a few ways each: where a file is full of
-    problems, they are what a participant may have taken for another. `repair` is what the task allows to be mended in
-    text files of any format; see `Document.repaired`.
+    without an answer lacks, `repeated` what to do about one that stands twice; `takes_more_files` tells whether
+    `source`, `references` and `attributes` mean anything to the format. `forms` are the options that say how files are
+    written, in a few ways each: where a file is full of problems, they are what a participant may have taken for
+    another. `repair` is what the task allows to be mended in text files of any format; see `Document.repaired`.
     """
 
     gives: ClassVar[str]
     absent: ClassVar[str] = "there is no answer to it"
+    repeated: ClassVar[str] = "keep one"
     takes_more_files: ClassVar[bool] = False
     forms: ClassVar[tuple[str, ...]] = ()
 

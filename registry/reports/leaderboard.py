@@ -16,6 +16,7 @@ from registry.evaluation import declared_request
 from registry.evaluation.boards import board_name
 from registry.evaluation.effects import rank_distributions
 from registry.evaluation.resolve import resolve_stored
+from registry.reports.remarks import footnotes, remarks_of
 from registry.reports.sentences import sentences, separable
 from registry.significance.letters import alike_groups, letters, runs_alike
 from registry.significance.ranking import frequent_ranks, neighbour_ranges
@@ -43,6 +44,7 @@ class Standing:
         neighbour_low, neighbour_high: The places up to the nearest system that differs.
         frequent_low, frequent_high: The places that most resamples give it, where they were drawn, and
         first: In what share of them it is the best; `frequencies`: in what share it has each place.
+        remarks: What is remarkable about the submission, in sentences without their subject.
     """
 
     rank: int | None
@@ -69,6 +71,7 @@ class Standing:
     frequent_high: int | None = None
     first: float | None = None
     frequencies: tuple[float, ...] = ()
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -97,7 +100,7 @@ class Leaderboard:
         standings: Best first, undefined scores last; baselines that are not ranked stand where their score is.
         decisions: Every pair that was tested.
         alike: The longest runs of ranked systems that are not told apart, by first and last place in the standings.
-        sentences: What can and what cannot be said.
+        sentences: What can and what cannot be said, and footnotes on submissions.
         signature: One line that identifies gold, test and family.
         ranks: The convention of the ranks that people see.
     """
@@ -167,8 +170,10 @@ def leaderboards(connection: Connection, task: str, metric: str | None = None, r
     where = "WHERE task = :task AND (:metric IS NULL OR metric = :metric)"
     rows = _grouped(connection, f"SELECT * FROM leaderboard {where}", chosen)  # noqa: S608 - a join loses its order
     late = set(connection.execute(text("SELECT submission_id FROM submission WHERE late")).scalars())
+    remarks = remarks_of(connection, task)
     for row in chain.from_iterable(rows.values()):
         row["late"] = row["submission_id"] in late
+        row["remarks"] = remarks.get(row["submission_id"], ())
     pairs = _grouped(connection, f"SELECT {', '.join(_STORED_OF_PAIRS)} FROM pairwise {where}", chosen)  # noqa: S608
     found = connection.execute(text(f"SELECT * FROM latest_comparison {where}"), chosen)  # noqa: S608
     settings = {row.signature: row for row in found}
@@ -232,7 +237,8 @@ def _leaderboard(settings: AnyRow, rows: Sequence[dict[str, Any]], pairs: Sequen
         said = (said[0], separable(names, runs, int(among[0].sum()), settings), *said[1:])
     alike = tuple((ranked[first], ranked[last]) for first, last in runs)
     return Leaderboard(**{key: rows[0][key] for key in PLACE}, better=settings.better, comparison=settings,
-                       standings=standings, decisions=decisions, alike=alike, sentences=said, ranks=ranks)
+                       standings=standings, decisions=decisions, alike=alike, ranks=ranks,
+                       sentences=(*said, *footnotes([(of.shown, of.remarks) for of in standings])))
 
 
 def _decision(a: int, b: int, rows: Sequence[dict[str, Any]], pair: dict[str, Any]) -> Decision:
