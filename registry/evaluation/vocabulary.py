@@ -18,6 +18,7 @@ from registry.items import Answer, Item
 from registry.readers.names import NamedReader, by_case
 
 _SHOWN = 5  # names in a message
+_FEW = 10  # answers with a name; of more, about as many with another one tell that it is the same
 
 
 @dataclass(frozen=True)
@@ -70,8 +71,10 @@ class Strangers:
         for name in self.strange:
             if near := [folded[name.casefold()]] if name.casefold() in folded else nearest(name, absent):
                 found[name] = near[0]
-        if not found and len(self.strange) == len(absent) == 1:
-            found[next(iter(self.strange))] = absent[0]  # one name too many here, and one too few
+        if not found and len(self.strange) == len(absent) == 1:  # one name too many here, and one too few
+            (name,), (gold,) = self.strange, absent
+            if 0.5 < self.strange[name] / max(self.gold[gold], 1) < 2 and self.gold[gold] > _FEW:
+                found[name] = gold
         return found
 
     def _guess(self, name: str) -> str:

@@ -40,6 +40,7 @@ def board_table(board: Leaderboard) -> Table:
                     Column("run_deviation", "deviation", lambda v: "-" if v is None else f"{v:.4f}", right=True)]
     captions = board.sentences
     captions += ("* came late.",) if any(of.late for of in board.standings) else ()
+    captions += board.footnotes
     return Table(rows, columns, board.title, captions, BOARD_KEYS, board.signature)
 
 

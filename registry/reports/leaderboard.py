@@ -100,7 +100,7 @@ class Leaderboard:
         standings: Best first, undefined scores last; baselines that are not ranked stand where their score is.
         decisions: Every pair that was tested.
         alike: The longest runs of ranked systems that are not told apart, by first and last place in the standings.
-        sentences: What can and what cannot be said, and footnotes on submissions.
+        sentences: What can and what cannot be said.
         signature: One line that identifies gold, test and family.
         ranks: The convention of the ranks that people see.
     """
@@ -129,6 +129,11 @@ class Leaderboard:
     def title(self) -> str:
         """Which one it is, and by what it ranks."""
         return title(self.place)
+
+    @property
+    def footnotes(self) -> tuple[str, ...]:
+        """What is remarkable about its submissions."""
+        return footnotes([(of.shown, of.remarks) for of in self.standings])
 
     @property
     def teams(self) -> bool:
@@ -237,8 +242,7 @@ def _leaderboard(settings: AnyRow, rows: Sequence[dict[str, Any]], pairs: Sequen
         said = (said[0], separable(names, runs, int(among[0].sum()), settings), *said[1:])
     alike = tuple((ranked[first], ranked[last]) for first, last in runs)
     return Leaderboard(**{key: rows[0][key] for key in PLACE}, better=settings.better, comparison=settings,
-                       standings=standings, decisions=decisions, alike=alike, ranks=ranks,
-                       sentences=(*said, *footnotes([(of.shown, of.remarks) for of in standings])))
+                       standings=standings, decisions=decisions, alike=alike, sentences=said, ranks=ranks)
 
 
 def _decision(a: int, b: int, rows: Sequence[dict[str, Any]], pair: dict[str, Any]) -> Decision:

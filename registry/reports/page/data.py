@@ -67,7 +67,7 @@ def _board(board: Leaderboard, *, pairs: bool) -> Json:
                                   for key, written in _printed(board).items()},
         "open": _column(_open(board)), "n_pairs": len(board.decisions),
         "pairs": _pairs(board) if pairs and board.decisions else None,
-        "sentences": board.sentences, "methods": methods(board), "latex": latex_board(board),
+        "sentences": (*board.sentences, *board.footnotes), "methods": methods(board), "latex": latex_board(board),
     }
 
 
