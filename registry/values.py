@@ -179,9 +179,10 @@ def _convert(value: Any, hint: Any, what: str) -> Any:
             raise InputError(f"{what} is {shown}; expected one of {', '.join(map(str, arguments))}")
         return value
     if origin is tuple and typing.get_origin(arguments[0]) is tuple:
-        if not isinstance(value, Mapping):
+        if not isinstance(value, Mapping) and value != ():
             raise InputError(f"{what} is {shown}; expected a table such as {{ PERSON = \"PER\" }}")
-        return tuple(sorted((_convert(one, str, what), _convert(other, str, what)) for one, other in value.items()))
+        pairs = dict(value).items()
+        return tuple(sorted((_convert(one, str, what), _convert(other, str, what)) for one, other in pairs))
     if origin is tuple:
         many = value if isinstance(value, list | tuple) else (value,)
         return tuple(_convert(one, arguments[0], what) for one in many)

@@ -16,8 +16,8 @@ def for_missing(n_missing: int, n_items: int, metrics: Sequence[Metric]) -> str:
     policies = []
     if all(hasattr(metric, "worst") for metric in without):
         told = " and ".join(f"the option worst of {metric.name}" for metric in without)
-        policies.append('missing = "worst"' + (f" and {told}" if told else ""))
+        policies.append('missing = "worst"' + (f" (with {told})" if told else ""))
     if not many:
         policies.append('"drop"' if policies else 'missing = "drop"')
-    cost = f' ("drop" would leave out {n_missing} of {n_items} items for all systems)' if many else ""
+    cost = f'; "drop" would leave out {n_missing} of {n_items} items for all systems' if many else ""
     return add + (f", or let the manifest say {' or '.join(policies)}" if policies else "") + cost

@@ -27,8 +27,8 @@ def stance(tmp_path):
 
 
 @pytest.mark.parametrize(("odd", "category", "remark", "advice"), [
-    (named(SOUND, against="con"), "label", f"{AGAINST} of 60 labels are unknown to the gold: 'con' ({AGAINST} times; the "
-     "gold's 'against'?)", 'set the submission\'s option rename = { con = "against" }'),
+    (named(SOUND, against="con"), "label", f"{AGAINST} of 60 labels are unknown to the gold: 'con' ({AGAINST} times; "
+     "the gold's 'against'?)", 'set the submission\'s option rename = { con = "against" }'),
     (named(SOUND, against="Against"), "label", f"{AGAINST} of 60 labels are unknown to the gold: 'Against' ({AGAINST} "
      "times; the gold has 'against')", "set the submission's option fold_case = true"),
     (GOLD, "gold", "has the gold's own answer for each of 60 items", "is it a system's output?"),
