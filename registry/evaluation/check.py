@@ -14,7 +14,7 @@ from registry.evaluation.declared import Declared, check_runs, declared
 from registry.evaluation.diagnosis import Diagnosis
 from registry.evaluation.gold import Name, check_names
 from registry.evaluation.item_lists import expected_items
-from registry.evaluation.remarks import of_copy, of_gold, of_runs, of_submission
+from registry.evaluation.remarks import FEW, of_copy, of_gold, of_runs, of_submission
 from registry.evaluation.resolve import ResolvedTask
 from registry.evaluation.submissions import digest_of_runs, run_digest
 from registry.items import Answer, Item
@@ -80,7 +80,7 @@ def check(task: ResolvedTask, submissions: Sequence[Declared] | None = None, *, 
         documents = submission.documents
         digests = [_check(document, submission, items, checked, limit) for document in documents]
         remarks = list(of_runs(documents))
-        if all(digests):
+        if all(digests) and len(items[submission.test_set.name]) >= FEW:
             same = first.setdefault((submission.test_set.name, digest_of_runs(digests)), submission)
             if (same.team, same.system) != (submission.team, submission.system):
                 remarks.append(of_copy(same.name).error(documents[0].path))

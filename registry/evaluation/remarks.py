@@ -18,6 +18,7 @@ from registry.items import Item
 from registry.readers import Document, Reader
 from registry.readers.names import NamedReader
 
+FEW = 10  # items; answers to fewer may be the same without being copied
 _MISSING = {"worst": ("counts as wrong", "count as wrong"), "own": ("is left out for it", "are left out for it"),
             "drop": ("is left out for all systems", "are left out for all systems")}
 
@@ -79,7 +80,7 @@ def of_submission(items: Sequence[Item], aligned: Aligned, reader: Reader, docum
         if strange.all and reader.unknown == "reject":
             raise remark.error(document.path)
         yield remark
-    if (copied := _copied(items, aligned, reader)) is not None:
+    if len(items) >= FEW and (copied := _copied(items, aligned, reader)) is not None:
         yield Remark("gold", f"has {copied} for each of {counted(len(items), 'item')}", "is it a system's output?")
 
 

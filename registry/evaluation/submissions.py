@@ -13,7 +13,7 @@ from registry.errors import InputError, counted
 from registry.evaluation.alignment import align
 from registry.evaluation.declared import Declared
 from registry.evaluation.readings import Readings, stored_submission
-from registry.evaluation.remarks import of_copy, of_runs, of_submission
+from registry.evaluation.remarks import FEW, of_copy, of_runs, of_submission
 from registry.evaluation.resolve import ResolvedTask
 from registry.identity import canonical_json, digest_lines
 from registry.items import Answer, Item
@@ -75,7 +75,8 @@ def apply_submission(connection: Connection, journal: Journal, readings: Reading
     remarks = apply_scoring(connection, journal, readings, there.submission_id, test_set, one, answers)
     if remarks is None:
         return Outcome(change)
-    if (other := catalog.same_answers(connection, there)) is not None:
+    n_items = len(readings.items(connection, test_set.gold_revision_id))
+    if n_items >= FEW and (other := catalog.same_answers(connection, there)) is not None:
         remarks.append(of_copy(other).error(one.documents[0].path))
     return Outcome(Change.changed if change is Change.unchanged else change, tuple(remarks))
 

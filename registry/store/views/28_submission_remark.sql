@@ -1,5 +1,5 @@
 -- What is remarkable about the submissions that take part: what makes their scores meaningless or surprising. Of systems
--- that have the same answers every later one is told of, with the name of the first.
+-- that have the same answers to ten items or more every later one is told of, with the name of the first.
 -- One row per submission, run and remark.
 --
 -- name: the submission's full name, task/test_set/team/system@version
@@ -29,6 +29,8 @@ copies AS (
                 OVER same AS first_name
         FROM ranked_submission
         JOIN submission USING (submission_id)
+        JOIN gold_revision USING (gold_revision_id)
+        WHERE gold_revision.n_items >= 10
         WINDOW same AS (
             PARTITION BY submission.test_set_id, submission.digest
             ORDER BY submission.submission_id
