@@ -23,7 +23,8 @@ from typing import Literal
 
 _LONGEST, _MOST = 100, 1000  # how long a name may be, and how many the known ones, to be compared
 
-Category = Literal["encoding", "format", "tag", "duplicate", "order", "unknown", "missing", "text"]
+Category = Literal["encoding", "format", "tag", "duplicate", "order", "unknown", "missing", "text", "label", "header",
+                   "gold", "copy"]
 
 
 class RegistryError(Exception):
@@ -49,7 +50,8 @@ class InputError(RegistryError):
 
     `message` is what is wrong, without the place. `category` is a word for it that programs can rely on: `encoding`
     (what is no text), `format` (what the format does not allow, the default), `tag`, and of a submission that does not
-    go with the gold `order`, `duplicate`, `unknown`, `missing` and `text`.
+    go with the gold `order`, `duplicate`, `unknown`, `missing`, `text` and `label`; of what makes its score surprising
+    also `header`, `gold` and `copy`.
     """
 
     exit_code = 3
@@ -136,13 +138,22 @@ def suggest(name: str, known: Iterable[str]) -> str:
     known = sorted(known)
     if not known:
         return "none is known"
-    folded = {k.casefold(): k for k in known[:_MOST]}
-    asked = name[:_LONGEST].casefold()
-    near = [k for k in folded if min(len(k), len(asked)) > 2 and (k.startswith(asked) or asked.startswith(k))]
-    near = near or difflib.get_close_matches(asked, folded, n=3, cutoff=0.6)
-    guess = " or ".join(repr(folded[n]) for n in near[:3])
+    near = nearest(name, known)
+    guess = " or ".join(map(repr, near[:3]))
     shown = ", ".join(k or "''" for k in known[:20]) + (f", and {len(known) - 20} more" if len(known) > 20 else "")
     return (f"did you mean {guess}? Known: " if near else "known: ") + shown
+
+
+def nearest(name: str, known: Iterable[str]) -> list[str]:
+    """The `known` names that `name` may stand for, the likeliest first.
+
+    >>> nearest("PERSON", ["LOC", "PER"])
+    ['PER']
+    """
+    folded = {k.casefold(): k for k in sorted(known)[:_MOST]}
+    asked = name[:_LONGEST].casefold()
+    near = [k for k in folded if min(len(k), len(asked)) > 2 and (k.startswith(asked) or asked.startswith(k))]
+    return [folded[k] for k in near or difflib.get_close_matches(asked, folded, n=3, cutoff=0.6)]
 
 
 def counted(n: int, thing: str, plural: str | None = None) -> str:

@@ -100,7 +100,7 @@ class Links:
 Keyed = TypeVar("Keyed", Item, Answer)
 
 
-def by_key(entries: Iterable[Keyed], path: str | Path) -> dict[str, Keyed]:
+def by_key(entries: Iterable[Keyed], path: str | Path, remedy: str = "keep one") -> dict[str, Keyed]:
     """Index items or answers by their key.
 
     Raises:
@@ -109,11 +109,12 @@ def by_key(entries: Iterable[Keyed], path: str | Path) -> dict[str, Keyed]:
     found: dict[str, Keyed] = {}
     for entry in entries:
         if (first := found.setdefault(entry.key, entry)) is not entry:
-            raise standing_twice(entry, first, path)
+            raise standing_twice(entry, first, path, remedy)
     return found
 
 
-def standing_twice(entry: Item | Answer, first: Item | Answer, path: str | Path) -> InputError:
-    """Say that `entry` has the key of the `first` one."""
-    return InputError(f"stands twice, first in line {first.line}; keep one", path=path, line=entry.line, item=entry.key,
+def standing_twice(entry: Item | Answer, first: Item | Answer, path: str | Path,
+                   remedy: str = "keep one") -> InputError:
+    """Say that `entry` has the key of the `first` one, and what to do about it."""
+    return InputError(f"stands twice, first in line {first.line}; {remedy}", path=path, line=entry.line, item=entry.key,
                       category="duplicate")

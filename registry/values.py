@@ -2,7 +2,7 @@
 
 `repr(value)` is the value's canonical name, `Name` or `Name(option=value, ...)` with the options in the order of their
 definition, and its identity in the database. Text that is not a plain word is written in double quotes, several values
-in square brackets; a tuple of one is written as that one.
+in square brackets; a tuple of one is written as that one, pairs of texts as `{one=other, ...}`.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from registry.errors import InputError, UnknownNameError, suggest
 
 TERSE = {"terse": True}  # metadata of an option that a name leaves out where it has its default value
 
-_TOKEN = re.compile(r'\s*(?:("(?:[^"\\]|\\.)*")|([\w.+-]+)|([()\[\]=,]))')
+_TOKEN = re.compile(r'\s*(?:("(?:[^"\\]|\\.)*")|([\w.+-]+)|([()\[\]{}=,]))')
 _WORD = re.compile(r"[\w.+-]+")
 
 
@@ -113,6 +113,8 @@ def parse(kind: str, known: Mapping[str, type[V]], text: str) -> V:
 def _write(value: Any) -> str:
     if isinstance(value, bool) or value is None:
         return {True: "true", False: "false", None: "none"}[value]
+    if isinstance(value, tuple) and value and isinstance(value[0], tuple):
+        return "{" + ", ".join(f"{_write(one)}={_write(other)}" for one, other in value) + "}"
     if isinstance(value, tuple):
         return _write(value[0]) if len(value) == 1 else "[" + ", ".join(map(_write, value)) + "]"
     if isinstance(value, str):
@@ -133,6 +135,8 @@ def _read(token: str, stream: Iterator[str]) -> Any:
         if token != "]":
             raise ValueError(token)
         return tuple(found)
+    if token == "{":
+        return _read_pairs(stream)
     if token.startswith('"'):
         return json.loads(token)
     if not _WORD.fullmatch(token):
@@ -145,6 +149,20 @@ def _read(token: str, stream: Iterator[str]) -> Any:
         except ValueError:
             continue
     return token
+
+
+def _read_pairs(stream: Iterator[str]) -> dict[Any, Any]:
+    found: dict[Any, Any] = {}
+    mark = ","
+    while mark == ",":
+        one, equals = _read(next(stream), stream), next(stream)
+        if equals != "=" or not isinstance(one, str) or one in found:
+            raise ValueError(equals)
+        found[one] = _read(next(stream), stream)
+        mark = next(stream)
+    if mark != "}":
+        raise ValueError(mark)
+    return found
 
 
 def _convert(value: Any, hint: Any, what: str) -> Any:
@@ -160,6 +178,11 @@ def _convert(value: Any, hint: Any, what: str) -> Any:
         if (type(value), value) not in [(type(argument), argument) for argument in arguments]:  # true is not 1
             raise InputError(f"{what} is {shown}; expected one of {', '.join(map(str, arguments))}")
         return value
+    if origin is tuple and typing.get_origin(arguments[0]) is tuple:
+        if not isinstance(value, Mapping) and value != ():
+            raise InputError(f"{what} is {shown}; expected a table such as {{ PERSON = \"PER\" }}")
+        pairs = dict(value).items()
+        return tuple(sorted((_convert(one, str, what), _convert(other, str, what)) for one, other in pairs))
     if origin is tuple:
         many = value if isinstance(value, list | tuple) else (value,)
         return tuple(_convert(one, arguments[0], what) for one in many)

@@ -23,6 +23,7 @@ class Spice(Value):
     kind: Literal["pod", "seed"] = "pod"
     origins: tuple[str, ...] = ()
     note: str | None = None
+    swaps: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, repr=False)
@@ -40,15 +41,17 @@ texts = st.text(st.characters(exclude_categories=("Cs",)))
 
 
 @given(st.builds(Spice, st.floats(allow_nan=False, allow_infinity=False), st.integers(), st.booleans(),
-                 st.sampled_from(["pod", "seed"]), st.lists(texts).map(tuple), st.none() | texts))
+                 st.sampled_from(["pod", "seed"]), st.lists(texts).map(tuple), st.none() | texts,
+                 st.dictionaries(texts, texts).map(lambda swaps: tuple(sorted(swaps.items())))))
 def test_repr_parses_back(value):
     assert parse("spice", KNOWN, repr(value)) == value
 
 
 def test_repr_is_legible():
-    assert repr(Spice(0.5, 3, True, "seed", ("Goa", "New York"), "hot")) == (
-        'Spice(heat=0.5, count=3, whole=true, kind=seed, origins=[Goa, "New York"], note=hot)')
-    assert repr(Spice(2.0, origins=("Goa",))) == "Spice(heat=2, count=0, whole=false, kind=pod, origins=Goa, note=none)"
+    assert repr(Spice(0.5, 3, True, "seed", ("Goa", "New York"), "hot", (("1", "a b"), ("x", "y")))) == (
+        'Spice(heat=0.5, count=3, whole=true, kind=seed, origins=[Goa, "New York"], note=hot, swaps={"1"="a b", x=y})')
+    assert repr(Spice(2.0, origins=("Goa",))) == (
+        "Spice(heat=2, count=0, whole=false, kind=pod, origins=Goa, note=none, swaps=[])")
 
 
 @pytest.mark.parametrize("known", [METRICS, READERS, TESTS])

@@ -6,7 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from registry.errors import InputError
+from registry.evaluation.headers import header
+from registry.evaluation.remedies import for_missing
 from registry.items import Answer, Item, standing_twice
+from registry.metrics import Metric
 from registry.readers import Reader
 
 
@@ -26,8 +29,8 @@ class Aligned:
         return self.answers.count(None)
 
 
-def align(items: Sequence[Item], answers: Sequence[Answer], reader: Reader, *, missing: str, tokens: str,
-          path: str) -> Aligned:
+def align(items: Sequence[Item], answers: Sequence[Answer], reader: Reader, *, missing: str, tokens: str, path: str,
+          metrics: Sequence[Metric] = ()) -> Aligned:
     """Give the answer to each item.
 
     Args:
@@ -37,13 +40,14 @@ def align(items: Sequence[Item], answers: Sequence[Answer], reader: Reader, *, m
         missing: The policy for items without an answer: `reject`, `worst`, `drop` or `own`.
         tokens: The policy for text that differs from the gold's: `reject` or `warn`.
         path: The submission's file, for errors.
+        metrics: By which it will be scored; remedies depend on them.
 
     Raises:
         InputError: An answer is to no item of the gold, two are to the same, items are missing under `reject`, or an
             answer is about another text than the gold.
     """
     answers = reader.assign(items, answers, path)
-    for problem in disagreements(items, answers, reader, missing=missing, tokens=tokens, path=path):
+    for problem in disagreements(items, answers, reader, missing=missing, tokens=tokens, path=path, metrics=metrics):
         raise problem
     answered = {answer.key: answer for answer in answers}
     aligned = [answered.get(item.key) for item in items]
@@ -54,7 +58,7 @@ def align(items: Sequence[Item], answers: Sequence[Answer], reader: Reader, *, m
 
 
 def disagreements(items: Sequence[Item], answers: Sequence[Answer], reader: Reader, *, missing: str, tokens: str,
-                  path: str) -> Iterator[InputError]:
+                  path: str, metrics: Sequence[Metric] = ()) -> Iterator[InputError]:
     """Give every reason why a submission does not go with the items; the arguments are those of `align`.
 
     The answers are those that `Reader.assign` has brought to the items.
@@ -65,11 +69,15 @@ def disagreements(items: Sequence[Item], answers: Sequence[Answer], reader: Read
     answered: dict[str, Answer] = {}
     for answer in answers:
         if (first := answered.setdefault(answer.key, answer)) is not answer:
-            yield standing_twice(answer, first, path)
+            yield standing_twice(answer, first, path, reader.repeated)
     if found := reader.implausible(items, answers):
         yield InputError(found[1], path=path, line=found[0], category="order")
     known = {item.key for item in items}
     unknown = [] if reader.ignores_others else [answer for answer in answers if answer.key not in known]
+    if unknown[:1] == answers[:1] and unknown and header(answers, reader) is not None:
+        yield InputError("not in the gold, but like a header; set header = true, or take the line out", path=path,
+                         line=unknown[0].line, item=unknown[0].key, category="header")
+        del unknown[0]
     for n, answer in enumerate(unknown):
         nor = "is" if len(unknown) == 2 else "are"
         more = "" if n or len(unknown) == 1 else f" (nor {nor} {len(unknown) - 1} more of the file's {len(answers)})"
@@ -86,5 +94,7 @@ def disagreements(items: Sequence[Item], answers: Sequence[Answer], reader: Read
     absent = [item for item in items if item.key not in answered] if missing == "reject" else []
     for n, item in enumerate(absent):
         more = "" if n or len(absent) == 1 else f" (one of {len(absent)} such among {len(items)} items)"
-        yield InputError(f"{reader.absent}{more}; add it, or let the manifest say missing = \"worst\" or \"drop\"",
-                         path=path, item=item.key, category="missing")
+        remedy = for_missing(len(absent), len(items), metrics)
+        if item is items[0] and header(items, reader) is not None:
+            remedy = "the gold's first line looks like a header: set header = true in the options of the test set"
+        yield InputError(f"{reader.absent}{more}; {remedy}", path=path, item=item.key, category="missing")

@@ -9,10 +9,11 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from registry.errors import InputError, counted, suggest
+from registry.errors import InputError, suggest
 from registry.evaluation.declared import Declared, check_runs, declared, natural
 from registry.evaluation.gold import apply_gold, check_names
 from registry.evaluation.readings import Readings
+from registry.evaluation.remarks import of_gold
 from registry.evaluation.resolve import ResolvedTask, resolve_stored
 from registry.evaluation.submissions import Change, apply_submission, realign
 from registry.identity import digest
@@ -70,6 +71,9 @@ def apply(connection: Connection, journal: Journal, readings: Readings, task: Re
         if apply_gold(connection, journal, readings, task, task_row, test_set, applied.version_before,
                       redeclared=applied.task_changed):
             applied.gold.append(test_set.name)
+            row = catalog.get(connection, models.test_set, task_id=task_row.task_id, name=test_set.name)
+            remarks = of_gold(readings.items(connection, row.gold_revision_id), task.readers[test_set.name])
+            applied.warnings += [str(remark.error(test_set.gold or "")) for remark in remarks]
     if applied.task_changed or applied.gold:
         applied.warnings += check_names(task, {
             row.name: partial(catalog.gold_names, connection, row.gold_revision_id)
@@ -100,22 +104,7 @@ def _apply_one(connection: Connection, journal: Journal, readings: Readings, tas
     one = one.loaded()  # all that follows is about the same bytes
     outcome = apply_submission(connection, journal, readings, task_row, one)
     applied.changes[f"{one.test_set.name}/{one.name}"] = outcome.change
-    if outcome.aligned is None:
-        return
     applied.warnings += map(str, outcome.remarks)
-    read: dict[str, str] = {}
-    for document, aligned in zip(one.documents, outcome.aligned, strict=True):
-        if aligned.n_missing:
-            what = ("counts as wrong", "count as wrong") if one.missing == "worst" else (
-                "is left out for all systems", "are left out for all systems")
-            lacking = counted(aligned.n_missing, f"item has no answer and {what[0]}",
-                              f"items have no answer and {what[1]}")
-            applied.warnings.append(f"{document.path}: {lacking}")
-        if aligned.differing:
-            applied.warnings.append(f"{document.path}: {counted(aligned.differing, 'item has', 'items have')} tokens "
-                                    "that differ from the gold's")
-        if (same := read.setdefault(document.digest, document.path)) is not document.path:
-            applied.warnings.append(f"{document.path}: has the same bytes as {same}; is it a run of its own?")
 
 
 def _apply_task(connection: Connection, journal: Journal, task: ResolvedTask, content: bytes,

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from registry.errors import InputError, counted
+from registry.errors import InputError
 from registry.evaluation.alignment import align, disagreements
 from registry.evaluation.declared import Declared, check_runs, declared
 from registry.evaluation.diagnosis import Diagnosis
 from registry.evaluation.gold import Name, check_names
 from registry.evaluation.item_lists import expected_items
-from registry.evaluation.normal_form import another_normal_form
+from registry.evaluation.remarks import FEW, of_copy, of_gold, of_runs, of_submission
 from registry.evaluation.resolve import ResolvedTask
+from registry.evaluation.submissions import digest_of_runs, run_digest
 from registry.items import Answer, Item
 from registry.readers import Document, Problems, Reader
 
@@ -64,6 +65,9 @@ def check(task: ResolvedTask, submissions: Sequence[Declared] | None = None, *, 
     for test_set in task.manifest.test_set:
         items[test_set.name] = expected_items(task, test_set)
         checked.items[test_set.name] = len(items[test_set.name])
+        if test_set.gold is not None:
+            checked.warnings += [str(remark.error(test_set.gold)) for remark in of_gold(
+                items[test_set.name], task.readers[test_set.name])]
     if submissions is None:
         submissions = list(declared(task))
         check_runs(task, submissions)
@@ -71,9 +75,16 @@ def check(task: ResolvedTask, submissions: Sequence[Declared] | None = None, *, 
         if with_gold:
             checked.warnings += check_names(task, {
                 name: partial(_names, task.readers[name], items[name]) for name in with_gold})
+    first: dict[tuple[str, str], Declared] = {}
     for submission in submissions:
-        for document in submission.documents:
-            _check(document, submission, items, checked, limit)
+        documents = submission.documents
+        digests = [_check(document, submission, items, checked, limit) for document in documents]
+        remarks = list(of_runs(documents))
+        if all(digests) and len(items[submission.test_set.name]) >= FEW:
+            same = first.setdefault((submission.test_set.name, digest_of_runs(digests)), submission)
+            if (same.team, same.system) != (submission.team, submission.system):
+                remarks.append(of_copy(same.name).error(documents[0].path))
+        checked.problems += [Problem(submission.test_set.name, remark, fatal=False) for remark in remarks]
     return checked
 
 
@@ -83,17 +94,20 @@ def _names(reader: Reader, items: Sequence[Item], name: Name) -> set[str]:
 
 
 def _check(document: Document, submission: Declared, items: dict[str, list[Item]], checked: Checked,
-           limit: int | None) -> None:
-    """Check one file, a run of the submission."""
+           limit: int | None) -> str:
+    """Check one file, a run of the submission; gives the digest of what it says, or nothing if it is refused."""
     name, reader = submission.test_set.name, submission.reader
     problems = Problems(limit)
     answers: list[Answer] = []
+    remarks: list[InputError] = []
     try:
         answers = submission.read(document.collecting(problems))
         assigned = reader.assign(items[name], answers, document.path)
         for error in disagreements(items[name], assigned, reader, missing=submission.missing, tokens=submission.tokens,
-                                   path=document.path):
+                                   path=document.path, metrics=submission.metrics):
             problems.add(error)
+        if not problems.counts:
+            remarks = _remarks(document, answers, submission, items[name])
     except InputError as error:
         problems.add(error)
     checked.files.append(document.path)
@@ -102,21 +116,14 @@ def _check(document: Document, submission: Declared, items: dict[str, list[Item]
         checked.problems += [Problem(name, error, diagnosis.cause(error)) for error in sorted(
             problems.found, key=lambda error: math.inf if error.line is None else error.line)]
         checked.unlisted += problems.counts - Counter(error.category for error in problems.found)
-    checked.problems += [Problem(name, error, fatal=False) for error in problems.notes]
-    if not problems.counts:
-        if (remark := another_normal_form(document, items[name], reader)) is not None:
-            checked.problems.append(Problem(name, remark, fatal=False))
-        checked.problems += [Problem(name, error, fatal=False) for error in _let_pass(
-            document.path, answers, submission, items[name])]
+    checked.problems += [Problem(name, error, fatal=False) for error in (*problems.notes, *remarks)]
+    return "" if problems.counts else run_digest(reader, items[name], answers)
 
 
-def _let_pass(path: str, answers: list[Answer], submission: Declared, items: list[Item]) -> Iterator[InputError]:
-    """What the task's policies let pass."""
-    aligned = align(items, answers, submission.reader, missing=submission.missing, tokens=submission.tokens, path=path)
-    if aligned.n_missing:
-        of = f"of {len(items)} items"
-        yield InputError(f"{counted(aligned.n_missing, f'{of} has', f'{of} have')} no answer", path=path,
-                         category="missing")
-    if aligned.differing:
-        yield InputError(f"{counted(aligned.differing, 'item has', 'items have')} tokens that differ from the gold's",
-                         path=path, category="text")
+def _remarks(document: Document, answers: list[Answer], submission: Declared, items: list[Item]) -> list[InputError]:
+    """What is remarkable about a file that is not refused."""
+    aligned = align(items, answers, submission.reader, missing=submission.missing, tokens=submission.tokens,
+                    path=document.path)
+    found = of_submission(items, aligned, submission.reader, document, missing=submission.missing,
+                          with_gold=submission.test_set.gold is not None)
+    return [remark.error(document.path) for remark in found]

@@ -185,8 +185,12 @@ class Diagnosis:
         if absent and len(absent) <= refused:
             return "its line may be one of those that could not be read"
         if absent and 0 < absent[0] == len(self._expected) - len(absent):
+            if self._shifted or self.counts.get("order"):
+                return self._shifted  # else the reader has said what has happened
             last = "item is" if len(absent) == 1 else f"{len(absent)} items are"
-            return f"the last {last} missing of {len(self._expected)}: the file seems to have been cut off"
+            numbered = getattr(self.reader, "item", None) == ()
+            return (f"the last {last} missing of {len(self._expected)}: the file seems to have been cut off"
+                    + (", or to lack rows above, since rows are numbered" if numbered else ""))
         return ""
 
     @cached_property
@@ -206,18 +210,26 @@ class Diagnosis:
                 found[answer.key] = there - own
         return found
 
-    def _moved(self, key: str) -> str:
-        if not self._shifts:
+    @cached_property
+    def _shifted(self) -> str:
+        """Whether most texts stand equally far from where they should: one line too few or too many moves them all."""
+        if len(self._shifts) < 2:
             return ""
-        (distance, n), total = Counter(self._shifts.values()).most_common(1)[0], len(self._shifts)
-        if total > 1 and 2 * n > total:
-            first = next(key for key, shift in self._shifts.items() if shift == distance)
-            how = "left out above" if distance > 0 else "added above, or one was split in two"
-            return (f"shifted: from item {first!r} on, {counted(n, 'text stands', 'texts stand')} {abs(distance)} "
-                    f"{'further on' if distance > 0 else 'before'} in the task, as if "
-                    f"{'something were' if abs(distance) == 1 else f'{abs(distance)} were'} {how}")
-        if total > 1:
-            return f"shuffled: {total} texts are those of other items"
+        ((distance, n),) = Counter(self._shifts.values()).most_common(1)
+        if 2 * n <= len(self._shifts):
+            return ""
+        first = next(key for key, shift in self._shifts.items() if shift == distance)
+        where = "above" if self._expected[first] else "at the start"
+        how = f"left out {where}" if distance > 0 else f"added {where}, or one was split in two"
+        return (f"shifted: from item {first!r} on, {counted(n, 'text stands', 'texts stand')} {abs(distance)} "
+                f"{'further on' if distance > 0 else 'before'} in the task, as if "
+                f"{'something were' if abs(distance) == 1 else f'{abs(distance)} were'} {how}")
+
+    def _moved(self, key: str) -> str:
+        if self._shifted or not self._shifts:
+            return self._shifted
+        if len(self._shifts) > 1:
+            return f"shuffled: {len(self._shifts)} texts are those of other items"
         if key in self._shifts:
             at = self._expected[key] + self._shifts[key]
             return f"its text is that of item {self.items[self.test_set][at].key!r}"

@@ -31,7 +31,8 @@ def read_gold(task: ResolvedTask, test_set: TestSet, documents: Mapping[str, Doc
             the clusters that are tested.
     """
     path, significance = documents["gold"].path, task.manifest.significance
-    items = list(by_key(task.readers[test_set.name].read_gold(documents), path).values())
+    reader = task.readers[test_set.name]
+    items = list(by_key(reader.read_gold(documents), path, reader.repeated).values())
 
     def wrong(item: Item, message: str) -> InputError:
         return InputError(message, path=path, line=item.line, item=item.key)

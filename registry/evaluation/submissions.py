@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -9,18 +10,19 @@ from typing import Any
 from sqlalchemy import Connection
 
 from registry.errors import InputError, counted
-from registry.evaluation.alignment import Aligned, align
+from registry.evaluation.alignment import align
 from registry.evaluation.declared import Declared
-from registry.evaluation.normal_form import another_normal_form
 from registry.evaluation.readings import Readings, stored_submission
+from registry.evaluation.remarks import FEW, of_copy, of_runs, of_submission
 from registry.evaluation.resolve import ResolvedTask
 from registry.identity import canonical_json, digest_lines
-from registry.items import Answer
-from registry.readers import Reader
+from registry.items import Answer, Item
+from registry.readers import Document, Reader
+from registry.readers.names import NamedReader
 from registry.store import catalog, models, sources, statistics
 from registry.store.catalog import AnyRow
 from registry.store.journal import Journal, now
-from registry.store.rows import insert, next_id
+from registry.store.rows import insert, insert_many, next_id
 
 
 class Change(StrEnum):
@@ -33,10 +35,9 @@ class Change(StrEnum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What happened to one submission; if its runs were aligned anew, how, and remarks on them."""
+    """What happened to one submission, and if its runs were aligned anew, what is remarkable about them."""
 
     change: Change
-    aligned: list[Aligned] | None
     remarks: tuple[InputError, ...] = ()
 
 
@@ -60,13 +61,9 @@ def apply_submission(connection: Connection, journal: Journal, readings: Reading
     answers: list[list[Answer]] | None = None
     if there is None or (kept, there.reader) != ([document.digest for document in one.documents], repr(one.reader)):
         answers = [one.read(document) for document in one.documents]
-        digest = content_digest(one.reader, answers)
+        digest = content_digest(one.reader, readings.items(connection, test_set.gold_revision_id), answers)
         if there is not None and there.digest != digest:
-            other = next((document for document in one.documents if document.digest not in kept), one.documents[0])
-            what = "; give this file another version" if len(kept) == len(one.documents) == 1 else (
-                f" ({counted(len(kept), 'run')} there, {len(one.documents)} here); give these runs another version")
-            raise InputError(f"{task_row.slug}/{one.test_set.name}/{one.name} is in the registry with other content"
-                             + what, path=other.path)
+            raise _other_content(f"{task_row.slug}/{one.test_set.name}/{one.name}", kept, one.documents)
     if there is None:
         there = _insert_submission(connection, journal, task_row, test_set, one, digest, properties)
         change = Change.added
@@ -76,38 +73,70 @@ def apply_submission(connection: Connection, journal: Journal, readings: Reading
         change = Change.changed
     else:
         change = Change.unchanged
-    aligned = apply_scoring(connection, journal, readings, there.submission_id, test_set, one, answers)
-    if aligned is None:
-        return Outcome(change, None)
-    items = readings.items(connection, test_set.gold_revision_id)
-    remarks = (another_normal_form(document, items, one.reader) for document in one.documents)
-    return Outcome(Change.changed if change is Change.unchanged else change, aligned,
-                   tuple(remark for remark in remarks if remark is not None))
+    remarks = apply_scoring(connection, journal, readings, there.submission_id, test_set, one, answers)
+    if remarks is None:
+        return Outcome(change)
+    n_items = len(readings.items(connection, test_set.gold_revision_id))
+    if n_items >= FEW and (other := catalog.same_answers(connection, there)) is not None:
+        remarks.append(of_copy(other).error(one.documents[0].path))
+    return Outcome(Change.changed if change is Change.unchanged else change, tuple(remarks))
 
 
-def content_digest(reader: Reader, runs: list[list[Answer]]) -> str:
+def _other_content(name: str, kept: list[str], documents: tuple[Document, ...]) -> InputError:
+    """Say that the submission called `name` is there with other content, read from files that had these digests."""
+    other = next((document for document in documents if document.digest not in kept), documents[0])
+    if other.digest in kept and len(kept) == len(documents):
+        what = ", since it was read with other options; give it another version"
+    elif len(kept) == len(documents) == 1:
+        what = "; give this file another version"
+    else:
+        what = f" ({counted(len(kept), 'run')} there, {len(documents)} here); give these runs another version"
+    return InputError(f"{name} is in the registry with other content{what}", path=other.path)
+
+
+def content_digest(reader: Reader, items: Sequence[Item], runs: Sequence[Sequence[Answer]]) -> str:
     """The digest of what a submission says, whatever the order of its lines; of several runs that of their digests."""
-    digests = [digest_lines(sorted(canonical_json([answer.key, reader.content(answer.value)]) for answer in answers))
-               for answers in runs]
+    return digest_of_runs([run_digest(reader, items, answers) for answers in runs])
+
+
+def run_digest(reader: Reader, items: Sequence[Item], answers: Sequence[Answer]) -> str:
+    """The digest of what one file says of the gold's items; see `content_digest`."""
+    if isinstance(reader, NamedReader):
+        answers = reader.folded(items, answers)
+    return digest_lines(sorted(canonical_json([answer.key, reader.content(answer.value)]) for answer in answers))
+
+
+def digest_of_runs(digests: list[str]) -> str:
+    """The digest of a submission, of whose runs these are the digests."""
     return digests[0] if len(digests) == 1 else digest_lines(digests)
 
 
 def apply_scoring(connection: Connection, journal: Journal, readings: Readings, submission_id: int, test_set: AnyRow,
-                  one: Declared, answers: list[list[Answer]] | None) -> list[Aligned] | None:
-    """Align a submission's runs with the current gold and keep their responses; None where that was done before."""
+                  one: Declared, answers: list[list[Answer]] | None) -> list[InputError] | None:
+    """Align a submission's runs with the current gold; keep their responses, and what is remarkable about them.
+
+    Gives the remarks; None where all that was done before.
+    """
     key = {"submission_id": submission_id, "gold_revision_id": test_set.gold_revision_id, "missing": one.missing}
     if catalog.find(connection, models.scoring, **key) is not None:
         return None
     answers = [one.read(document) for document in one.documents] if answers is None else answers
     items = readings.items(connection, test_set.gold_revision_id)
-    aligned = [align(items, of_run, one.reader, missing=one.missing, tokens=one.tokens, path=document.path)
+    aligned = [align(items, of_run, one.reader, missing=one.missing, tokens=one.tokens, path=document.path,
+                     metrics=one.metrics)
                for of_run, document in zip(answers, one.documents, strict=True)]
+    found = [list(of_submission(items, run, one.reader, document, missing=one.missing))
+               for run, document in zip(aligned, one.documents, strict=True)]
     scoring_id = insert(connection, models.scoring, **key, n_missing=sum(run.n_missing for run in aligned),
                         run_id=journal.run_id(connection))
     runs = [run.answers for run in aligned]
     readings.keep_answers(scoring_id, runs)
     _insert_responses(connection, readings, scoring_id, test_set.gold_revision_id, one.reader, runs)
-    return aligned
+    insert_many(connection, models.remark, [
+        {"scoring_id": scoring_id, "replicate": replicate, "category": remark.category, "message": remark.told}
+        for replicate, of_run in enumerate(found) for remark in of_run])
+    return [*(remark.error(document.path) for of_run, document in zip(found, one.documents, strict=True)
+              for remark in of_run), *of_runs(one.documents)]
 
 
 def realign(connection: Connection, journal: Journal, readings: Readings, task: ResolvedTask, test_set: AnyRow,

@@ -203,8 +203,9 @@ def _check_complete(scores: Run, items: list[str], test_set: str, who: str, path
     lacking = [item for item in items if item not in scores or scores[item][0] is None]
     if not lacking or (missing == "drop" and len(lacking) < len(items)):
         return
-    remedy = "leave it out" if len(lacking) == len(items) else (
-        "--option missing=drop leaves such items out for all systems")
+    remedy = "--option missing=drop leaves such items out for all systems"
+    if 2 * len(lacking) > len(items):
+        remedy = "leave it out, rather than so many items for all systems"
     first = scores.get(lacking[0])
     raise InputError(f"{who} has no score of {counted(len(lacking), 'item')} of {len(items)} in {test_set!r}, such as "
                      f"{lacking[0]!r}; {remedy}", path=first[1].path if first else path,

@@ -63,10 +63,16 @@ class Metric(Value):
         """Where the score is one linear function of the sums over another: the whole-number coefficients of both."""
         return None
 
+    @property
+    def has_worst(self) -> bool:
+        """Whether an item without an answer can count as one with the worst."""
+        return True
+
     def unanswered(self, item: Item) -> InputError:
         """Say that the metric has no worst value, where an item without an answer has to count as one."""
-        return InputError(f"has no answer, and {self.name} no worst value to count instead; set missing = \"drop\", or "
-                          "complete the file", item=item.key)
+        set_ = "its option worst" if hasattr(self, "worst") else 'missing = "drop"'
+        return InputError(f"has no answer, and {self.name} no worst value to count instead; set {set_}, or complete "
+                          "the file", item=item.key)
 
     @abstractmethod
     def score(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:

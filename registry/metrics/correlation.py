@@ -24,6 +24,11 @@ class CorrelationMetric(Metric):
         """The right numbers."""
         return ("gold",)
 
+    @property
+    def has_worst(self) -> bool:
+        """There is no worst value."""
+        return False
+
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give (the system's number, the gold's); an item without one has no worst one."""
         if answer is None:

@@ -19,14 +19,15 @@ class Reader(Value):
     """A format with its options.
 
     `gives` names the kind of gold and answer values (`label`, ...); a metric takes one kind. `absent` is what an item
-    without an answer lacks; `takes_more_files` tells whether `source`, `references` and `attributes` mean anything to
-    the format. `forms` are the options that say how files are written, in a few ways each: where a file is full of
-    problems, they are what a participant may have taken for another. `repair` is what the task allows to be mended in
-    text files of any format; see `Document.repaired`.
+    without an answer lacks, `repeated` what to do about one that stands twice; `takes_more_files` tells whether
+    `source`, `references` and `attributes` mean anything to the format. `forms` are the options that say how files are
+    written, in a few ways each: where a file is full of problems, they are what a participant may have taken for
+    another. `repair` is what the task allows to be mended in text files of any format; see `Document.repaired`.
     """
 
     gives: ClassVar[str]
     absent: ClassVar[str] = "there is no answer to it"
+    repeated: ClassVar[str] = "keep one"
     takes_more_files: ClassVar[bool] = False
     forms: ClassVar[tuple[str, ...]] = ()
 
@@ -114,6 +115,10 @@ class Reader(Value):
         """List the distinct answers that a gold or answer value stands for; free text has none."""
         return ()
 
+    def copied(self, gold: Any, answer: Any) -> Iterable[str]:
+        """Say what of an item's gold an answer is equal to: `gold`, or the names of the references it has."""
+        return ("gold",) if gold == answer else ()
+
 
 @dataclass(frozen=True, repr=False)
 class AnswerSetReader(Reader):
@@ -130,6 +135,11 @@ class AnswerSetReader(Reader):
         responses: tuple[Response, ...] = value.responses
         return responses
 
+    def copied(self, gold: Any, answer: Any) -> Iterable[str]:
+        """Scores make no difference."""
+        same = {response[:2] for response in gold.responses} == {response[:2] for response in answer.responses}
+        return ("gold",) if same else ()
+
 
 @dataclass(frozen=True, repr=False)
 class SegmentReader(Reader):
@@ -143,6 +153,10 @@ class SegmentReader(Reader):
     def content(self, value: Any) -> Any:
         """A segment is its text, a gold its references by name."""
         return dict(value) if isinstance(value, Mapping) else value
+
+    def copied(self, gold: Any, answer: Any) -> Iterable[str]:
+        """The references that are this text, and the source."""
+        return [name for name, text in gold.items() if text == answer]
 
     def task_text(self, value: Any) -> Any:
         """Systems were given the source."""

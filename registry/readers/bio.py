@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 from unicodedata import normalize
 
 from registry.errors import InputError, counted, suggest
 from registry.items import Answer, Item, Response, Span, Tagged
-from registry.readers.base import Reader
 from registry.readers.document import Document, split
+from registry.readers.names import NamedReader
+from registry.readers.spans import count_types, with_types
 
 _NAME = re.compile(r"[\w.-]+")
 
@@ -22,7 +24,7 @@ _PREFIXES: dict[Scheme, str] = {"iob1": "BI", "iob2": "BI", "bioes": "BIES", "bi
 
 
 @dataclass(frozen=True, repr=False)
-class Bio(Reader):
+class Bio(NamedReader):
     """One token per line, its tag in a column; blank lines end sentences.
 
     Attributes:
@@ -89,6 +91,18 @@ class Bio(Reader):
     def answer_set(self, value: Any) -> Iterable[Response]:
         """Every span is an answer; its key is `first-last`, tokens counted from 1."""
         return [Response(span.key, span.type) for span in sorted(value.spans)]
+
+    def names(self, values: Iterable[Any]) -> Counter[str]:
+        """Count the types of spans."""
+        return count_types(values)
+
+    def with_names(self, value: Any, name: Callable[[str], str]) -> Any:
+        """Give the spans other types."""
+        return with_types(value, name)
+
+    def copied(self, gold: Any, answer: Any) -> Iterable[str]:
+        """The spans alone count."""
+        return ("gold",) if gold.spans == answer.spans else ()
 
     def incomparable(self, gold: Any, answer: Any) -> str | None:
         """Sentences of different length have no spans in common terms."""

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from sys import intern
 from typing import Any, ClassVar, Literal
 
 from registry.errors import InputError, counted
 from registry.items import Answer, Item, Response
-from registry.readers.base import Reader
 from registry.readers.document import Document
+from registry.readers.names import NamedReader
 from registry.readers.projection import project
-from registry.treebank import NO_WORD, Sentence, Token, Word, relation
+from registry.treebank import NO_WORD, Projection, Sentence, Token, Word, relation
 
 COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")
 
@@ -30,7 +31,7 @@ Row = tuple[int, list[str]]
 
 
 @dataclass(frozen=True, repr=False)
-class Conllu(Reader):
+class Conllu(NamedReader):
     """Universal Dependencies' CoNLL-U: ten columns separated by tabs, a blank line after every sentence.
 
     A submission may cut the gold's text into other words and sentences: it is aligned by characters, and its own
@@ -50,6 +51,7 @@ class Conllu(Reader):
 
     name: ClassVar[str] = "conllu"
     gives: ClassVar[str] = "tree"
+    named: ClassVar[str] = "relation"
 
     id: str = "sent_id"
     roots: Literal["one", "any"] = "one"
@@ -72,8 +74,22 @@ class Conllu(Reader):
 
     def assign(self, items: Sequence[Item], answers: Sequence[Answer], path: str) -> list[Answer]:
         """Bring what a system has to the sentences of the gold."""
-        found = project([item.gold for item in items], answers, path)
+        found = project([item.gold for item in items], self.folded(items, answers), path)
         return [Answer(item.key, projection, item.line) for item, projection in zip(items, found, strict=True)]
+
+    def names(self, values: Iterable[Any]) -> Counter[str]:
+        """Count relations without their subtypes."""
+        return Counter(relation(word.deprel) for value in values for word in _words(value))
+
+    def with_names(self, value: Any, name: Callable[[str], str]) -> Any:
+        """Give the words other relations; subtypes stay."""
+        return replace(value, words=tuple(
+            word._replace(deprel=name(relation(word.deprel)) + word.deprel[len(relation(word.deprel)):])
+            for word in value.words))
+
+    def copied(self, gold: Any, answer: Any) -> Iterable[str]:
+        """Every word is that of the gold, with all of its annotation."""
+        return ("gold",) if _words(gold) == _words(answer) else ()
 
     def content(self, value: Any) -> Any:
         """Tokens and words."""
@@ -204,6 +220,11 @@ class Conllu(Reader):
             return second, (f"words {first + 1} and {second + 1} both have no head; a sentence has one root, unless "
                             'roots = "any"')
         return None
+
+
+def _words(value: Sentence | Projection) -> Sequence[Word]:
+    """The words of a sentence of the gold, or of a system's in its terms."""
+    return value.words if isinstance(value, Sentence) else tuple(projected.word for projected in value.words)
 
 
 def _end_of_range(id_: str, expected: int, within: int, path: str, line: int) -> int:

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import count, repeat
 from typing import Any, ClassVar, Literal
 
 from registry.errors import InputError, counted, suggest
 from registry.items import Answer, Item, Response
-from registry.readers.base import Reader
 from registry.readers.delimited import Separator, content_lines, even_columns, read_cells, read_header
 from registry.readers.document import Document, split
 from registry.readers.json_lines import json_object
+from registry.readers.names import NamedReader, by_case
 from registry.readers.parquet import parquet_rows
 from registry.readers.tables import as_text, shown
+from registry.values import TERSE
 
 Row = tuple[int, dict[str, str]]
 
@@ -23,7 +26,7 @@ _JSON_LINES = 'this looks like JSON Lines; set syntax = "jsonl"'
 
 
 @dataclass(frozen=True, repr=False)
-class Labels(Reader):
+class Labels(NamedReader):
     """Item and label on every line; further columns of the gold are attributes of the item.
 
     Attributes:
@@ -36,12 +39,15 @@ class Labels(Reader):
         comment: Lines that begin with this text are passed over.
         syntax: `delimited`, `jsonl` (one JSON object per line, whose keys are the columns) or `parquet`.
         labels: If given, the only labels that may occur.
+        blank: What to do about a submission's labels that are blank: `reject` the file, or take them for `missing`
+            answers.
 
     Blank lines are passed over.
     """
 
     name: ClassVar[str] = "labels"
     gives: ClassVar[str] = "label"
+    named: ClassVar[str] = "label"
     forms: ClassVar[tuple[str, ...]] = ("separator", "header", "syntax")
 
     separator: Separator = "tab"
@@ -52,6 +58,7 @@ class Labels(Reader):
     comment: str | None = None
     syntax: Literal["delimited", "jsonl", "parquet"] = "delimited"
     labels: tuple[str, ...] | None = None
+    blank: Literal["reject", "missing"] = field(default="reject", kw_only=True, metadata=TERSE)
 
     def __post_init__(self) -> None:
         if len(set(self.columns)) < len(self.columns):
@@ -71,13 +78,13 @@ class Labels(Reader):
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """Read the gold labels; all columns but item and label become attributes."""
-        document = documents["gold"]
-        if (columns := self._at_once(document)) is not None:
+        document, reader = documents["gold"], replace(self, rename=(), fold_case=False, blank="reject")
+        if (columns := reader._at_once(document)) is not None:
             keys, labels = columns.pop(self.item), columns.pop(self.label)
             return list(map(Item, keys, labels, _rows_of(columns), count(1 + self.header)))
         return [
             Item(key, label, {k: v for k, v in row.items() if k not in (self.item, self.label)}, line)
-            for line, key, label, row in self._entries(document)
+            for line, key, label, row in reader._entries(document)
         ]
 
     def parse_answers(self, document: Document) -> list[Answer]:
@@ -85,7 +92,20 @@ class Labels(Reader):
         if (columns := self._at_once(document)) is not None:
             return list(map(Answer, columns[self.item], columns[self.label], count(1 + self.header)))
         known: dict[str, str] = {}
-        return [Answer(key, known.setdefault(label, label), line) for line, key, label, _ in self._entries(document)]
+        return [Answer(key, known.setdefault(label, label), line) for line, key, label, _ in self._entries(document)
+                if label.strip() or self.blank == "reject"]
+
+    def names(self, values: Iterable[Any]) -> Counter[str]:
+        """Count the labels."""
+        return Counter(values)
+
+    def with_names(self, value: Any, name: Callable[[str], str]) -> Any:
+        """Another label."""
+        return name(value)
+
+    def declared_names(self) -> tuple[str, ...]:
+        """The only ones that may occur."""
+        return self.labels or ()
 
     def answer_set(self, value: Any) -> Iterable[Response]:
         """The label is the one answer."""
@@ -120,32 +140,47 @@ class Labels(Reader):
         """Whether nothing is wrong with a block of rows, nor any a comment: what `_wrong` says of each of them."""
         keys, labels = columns[self.item], columns[self.label]
         return (not (self.comment and f"\n{self.comment}" in block)
-                and all(keys) and all(labels) and block.replace("\n", "").replace("\t", "").isprintable()
+                and all(map(str.strip, keys)) and all(map(str.strip, labels))
+                and block.replace("\n", "").replace("\t", "").isprintable()
                 and (self.header or self.item not in keys)
-                and (self.labels is None or set(labels) <= set(self.labels)))
+                and all(map(self._may_occur, set(labels))))
+
+    def _may_occur(self, label: str) -> bool:
+        """Whether a label, renamed as the options say, is among the declared ones."""
+        if self.labels is None:
+            return True
+        label = dict(self.rename).get(label, label)
+        return label in self.labels or (self.fold_case and label.casefold() in self._by_case)
+
+    @cached_property
+    def _by_case(self) -> dict[str, str]:
+        return by_case(self.labels or ())
 
     def _entries(self, document: Document) -> Iterator[tuple[int, str, str, dict[str, str]]]:
         rows = self._delimited(document) if self.syntax == "delimited" else self._objects(document)
         found = False
         for line, row in rows:
-            found = True
+            found, key = True, row[self.item]
             if wrong := self._wrong(row):
-                document.report(InputError(wrong, path=document.path, line=line, item=row[self.item] or None))
-            else:
-                yield line, row[self.item], row[self.label], row
+                document.report(InputError(wrong, path=document.path, line=line, item=key or None))
+            if key.strip():  # whose label is wrong is no item without an answer as well
+                yield line, key, row[self.label], row
         if not found:
             document.report_empty("item")
 
     def _wrong(self, row: dict[str, str]) -> str | None:
         """Say what is wrong with a row; None if nothing is."""
         key, label = row[self.item], row[self.label]
-        if not key or not label:
-            return f"the {'label' if key else 'item'} is empty"
+        if not key.strip():
+            return "the item is empty"
+        if not label.strip():
+            return None if self.blank == "missing" else (
+                'the label is empty; of submissions, blank = "missing" takes such items for ones without an answer')
         if not "".join((*row, *row.values())).isprintable():
             return "a control or invisible character"
         if not self.header and (key, label) == (self.item, self.label):
             return "this looks like a header; set header = true"
-        if self.labels is not None and label not in self.labels:
+        if self.labels is not None and not self._may_occur(label):
             return f"label {label!r} is not among the declared ones; {suggest(label, self.labels)}"
         return None
 
@@ -188,6 +223,8 @@ class Labels(Reader):
             if role not in value:
                 what = "column" if self.syntax == "parquet" else "key"
                 raise ValueError(f"no {what} {role!r}; {suggest(role, value)}")
+        if self.blank == "missing" and value[self.label] is None:
+            value = {**value, self.label: ""}
         return {k: _text(v, k) for k, v in value.items()
                 if k in (self.item, self.label) or isinstance(v, str | int)}
 

@@ -88,11 +88,12 @@ class Lines(SegmentReader):
         if not weak:
             return None
         line, likeliest = weak[0][0][0], Counter(distance for block in weak for _, distance in block).most_common(1)[0]
-        what = "shuffled" if len(weak) == len(blocks) else f"shifted or shuffled from about line {line} on"
         why = _SHIFTS.get(likeliest[0], "") if likeliest[1] > size * len(weak) / 2 else ""
-        return line, (f"the lines seem to be {what}: fewer than {'a third' if by_source else 'half'} of the segments "
-                      f"there resemble their own {'source' if by_source else 'reference'} more than those of others"
-                      f"{why}; mend the file, or set check_order = false")
+        from_there = "" if len(weak) == len(blocks) else f" from about line {line} on"
+        what = "shifted" if why else "shifted or shuffled" if from_there else "shuffled"
+        share, own = ("a third", "source") if by_source else ("half", "reference")
+        return line, (f"the lines seem to be {what}{from_there}: fewer than {share} of the segments there resemble "
+                      f"their own {own} more than those of others{why}; mend the file, or set check_order = false")
 
 
 def read_attributes(document: Document, names: Sequence[str], n: int) -> list[dict[str, str]]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, ClassVar
@@ -14,18 +15,21 @@ from registry.items import Answer, AnswerSet, Item, Response
 from registry.readers.base import AnswerSetReader
 from registry.readers.document import Document
 from registry.readers.json_lines import json_object
+from registry.readers.names import NamedReader
 
 _KEYS = ("item", "answers", "attributes")
 _ANSWER_KEYS = ("key", "type", "score")
 
 
 @dataclass(frozen=True, repr=False)
-class Responses(AnswerSetReader):
+class Responses(AnswerSetReader, NamedReader):
     """One JSON object per item: `{"item": "s1", "answers": [...], "attributes": {"document": "d1"}}`.
 
     An answer is its key, as text, or `{"key": "3-7", "type": "causes", "score": 0.9}` with an optional type and, in
     submissions, an optional score, higher being better. No two answers to an item have the same key and type; the empty
     list is an answer too. Attributes of the gold's items are text. Blank lines are passed over.
+
+    An answer's name is its type, or its key where it has none.
     """
 
     name: ClassVar[str] = "responses"
@@ -43,6 +47,18 @@ class Responses(AnswerSetReader):
     def parse_answers(self, document: Document) -> list[Answer]:
         """Read a system's answers; attributes are passed over."""
         return [Answer(key, answers, line) for line, key, answers, _ in _objects(document)]
+
+    def names(self, values: Iterable[Any]) -> Counter[str]:
+        """Count types, and the keys of answers without one."""
+        return Counter(response.type or response.key for value in values for response in value.responses)
+
+    def with_names(self, value: Any, name: Callable[[str], str]) -> Any:
+        """Give answers other types, or other keys where they have no type; the first of equal ones is kept."""
+        found: dict[tuple[str, str], Response] = {}
+        for key, type_, score in value.responses:
+            response = Response(key, name(type_), score) if type_ else Response(name(key), "", score)
+            found.setdefault(response[:2], response)
+        return AnswerSet(tuple(found[named] for named in sorted(found)))
 
 
 def _objects(document: Document) -> Iterator[tuple[int, str, AnswerSet, dict[str, str]]]:

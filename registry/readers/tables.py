@@ -53,6 +53,7 @@ class TableReader(Reader):
     """
 
     forms: ClassVar[tuple[str, ...]] = ("separator", "syntax")
+    repeated: ClassVar[str] = "keep one, or where these are texts rather than names, number the rows with item = []"
 
     item: tuple[str, ...] = ("item",)
     attributes: tuple[str, ...] = ()

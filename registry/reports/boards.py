@@ -15,7 +15,7 @@ from registry.reports.table import text as plain
 BOARD_KEYS = (
     *PLACE, "rank", "rank_low", "rank_high", "cluster", "system", "team", "kind", "submission", "score", "ci_low",
     "ci_high", "runs", "run_deviation", "wins", "losses", "late", "letters", "neighbour_low", "neighbour_high",
-    "frequent_low", "frequent_high", "first",
+    "frequent_low", "frequent_high", "first", "remarks",
 )
 HEADINGS: dict[Ranks, str] = {"range": "range", "cluster": "cluster", "neighbour": "neighbours",
                               "bootstrap": "resampled"}
@@ -40,6 +40,7 @@ def board_table(board: Leaderboard) -> Table:
                     Column("run_deviation", "deviation", lambda v: "-" if v is None else f"{v:.4f}", right=True)]
     captions = board.sentences
     captions += ("* came late.",) if any(of.late for of in board.standings) else ()
+    captions += board.footnotes
     return Table(rows, columns, board.title, captions, BOARD_KEYS, board.signature)
 
 

@@ -34,6 +34,8 @@ def _inert(written: str) -> str:
 
 
 def _machine(value: Any) -> str:
+    if isinstance(value, tuple):
+        return "; ".join(map(_machine, value))
     value = plain_value(value)
     if isinstance(value, bool):
         return "true" if value else "false"
@@ -52,7 +54,8 @@ def _csv(keys: Sequence[str], rows: Iterable[Sequence[Any]]) -> Iterator[str]:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     for row in chain([keys], rows):
-        writer.writerow([_no_formula(value) if isinstance(value, str) else _machine(value) for value in row])
+        writer.writerow([_no_formula(_machine(value)) if isinstance(value, str | tuple) else _machine(value)
+                         for value in row])
         yield out.getvalue()
         out.seek(0)
         out.truncate()

@@ -29,6 +29,8 @@ _OF_REPORTS = {
                                 "unless ranks were resampled"),
     "frequent_high": ("integer", "the worst such place"),
     "first": ("number", "the share of resamples in which it is the best"),
+    "remarks": ("array", "what is remarkable about the submission, a sentence each: labels unknown to the gold, items "
+                         "without an answer, the same answers as another system, ..."),
 }
 _MAY_BE_NULL = {
     "track", "facet", "rank", "rank_low", "rank_high", "cluster", "score", "score_a", "score_b", "ci_low", "ci_high",
@@ -42,6 +44,7 @@ _FROM_0 = ("wins", "losses", "n_discordant", "run_deviation")
 _LIMITS: dict[str, dict[str, Any]] = {
     **{key: {"minimum": 0, "maximum": 1} for key in _SHARES}, **{key: {"minimum": 1} for key in _FROM_1},
     **{key: {"minimum": 0} for key in _FROM_0},
+    "remarks": {"items": {"type": "string"}},
     "kind": {"enum": list(get_args(Kind))}, "alternative": {"enum": list(get_args(Alternative))},
 }
 

@@ -17,7 +17,7 @@ def latex_board(board: Leaderboard) -> str:
     """A leaderboard in LaTeX.
 
     A rule parts the clusters, the best score (or scores) is bold, and the superscripts of a score name the systems
-    that it beats significantly, as long as a letter names each.
+    that it beats significantly, as long as a letter names each. Footnotes stand below the table.
     """
     named = len(board.standings) <= _NAMED and bool(board.decisions)
     intervals = [interval(of.ci_low, of.ci_high) for of in board.standings]
@@ -28,7 +28,7 @@ def latex_board(board: Leaderboard) -> str:
     caption = [escape(f"{board.title}."), *map(escape, board.sentences)]
     caption += ["Superscripts name the systems that a score is significantly better than."] if named else []
     return environment(spec, headings, list(_rows(board, intervals, named=named)), " ".join(caption),
-                        board.signature)
+                        board.signature, list(map(escape, board.footnotes)))
 
 
 def _rows(board: Leaderboard, intervals: Sequence[str], *, named: bool) -> Iterator[str]:

@@ -17,6 +17,7 @@ from registry.evaluation.boards import board_name
 from registry.evaluation.effects import rank_distributions
 from registry.evaluation.resolve import resolve_stored
 from registry.metrics import METRICS
+from registry.reports.remarks import footnotes, remarks_of
 from registry.reports.sentences import sentences, separable
 from registry.significance.letters import alike_groups, letters
 from registry.significance.ranking import frequent_ranks, neighbour_ranges
@@ -45,6 +46,7 @@ class Standing:
         neighbour_low, neighbour_high: The places up to the nearest system that differs.
         frequent_low, frequent_high: The places that most resamples give it, where they were drawn, and
         first: In what share of them it is the best; `frequencies`: in what share it has each place.
+        remarks: What is remarkable about the submission, in sentences without their subject.
     """
 
     rank: int | None
@@ -71,6 +73,7 @@ class Standing:
     frequent_high: int | None = None
     first: float | None = None
     frequencies: tuple[float, ...] = ()
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -131,6 +134,11 @@ class Leaderboard:
         return title(self.place)
 
     @property
+    def footnotes(self) -> tuple[str, ...]:
+        """What is remarkable about its submissions."""
+        return footnotes([(of.shown, of.remarks) for of in self.standings])
+
+    @property
     def teams(self) -> bool:
         """Whether some system's team is not called as the system is, so that teams are worth a column."""
         return any(of.team != of.system for of in self.standings)
@@ -170,8 +178,10 @@ def leaderboards(connection: Connection, task: str, metric: str | None = None, r
     where = "WHERE task = :task AND (:metric IS NULL OR metric = :metric)"
     rows = _grouped(connection, f"SELECT * FROM leaderboard {where}", chosen)  # noqa: S608 - a join loses its order
     late = set(connection.execute(text("SELECT submission_id FROM submission WHERE late")).scalars())
+    remarks = remarks_of(connection, task)
     for row in chain.from_iterable(rows.values()):
         row["late"] = row["submission_id"] in late
+        row["remarks"] = remarks.get(row["submission_id"], ())
     pairs = _grouped(connection, f"SELECT {', '.join(_STORED_OF_PAIRS)} FROM pairwise {where}", chosen)  # noqa: S608
     found = connection.execute(text(f"SELECT * FROM latest_comparison {where}"), chosen)  # noqa: S608
     settings = {row.signature: row for row in found}

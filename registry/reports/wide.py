@@ -70,7 +70,15 @@ class WideBoard:
         notes = [f"Rows are in the order of {self.columns[0].name}. In parentheses the ranks that significant "
                  "differences leave open. Every column is a family of its own, and nothing is corrected for their "
                  "number:"]
-        return [*notes, *(["* came late."] if any(of.late for _, of in self.rows) else [])]
+        return [*notes, *(["* came late."] if any(of.late for _, of in self.rows) else []), *self.footnotes]
+
+    @property
+    def footnotes(self) -> list[str]:
+        """What is remarkable about submissions, each told once, with the test set where there are several."""
+        boards = [column.board for column in self.columns if column.board is not None]
+        several = len({board.test_set for board in boards}) > 1
+        return list(dict.fromkeys(f"{board.test_set}: {footnote}" if several else footnote
+                                  for board in boards for footnote in board.footnotes))
 
 
 def wide_boards(boards: Sequence[Leaderboard], averages: Sequence[MacroBoard], primary: str) -> list[WideBoard]:

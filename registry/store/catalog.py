@@ -141,6 +141,19 @@ def find_submission(connection: Connection, test_set_id: int, team: str, system:
     return connection.execute(query).one_or_none()
 
 
+def same_answers(connection: Connection, submission: AnyRow) -> str | None:
+    """The name (`team/system@version`) of the first submission of another system that has the same answers, or None."""
+    s, sy, t = models.submission, models.system, models.team
+    query = (
+        select(t.c.name + "/" + sy.c.name + "@" + s.c.version)
+        .join_from(s, sy, sy.c.system_id == s.c.system_id).join(t, t.c.team_id == sy.c.team_id)
+        .where(s.c.test_set_id == submission.test_set_id, s.c.digest == submission.digest,
+               s.c.system_id != submission.system_id)
+        .order_by(s.c.submission_id).limit(1)
+    )
+    return connection.execute(query).scalar_one_or_none()
+
+
 def submission_sources(connection: Connection, submission_id: int) -> Sequence[AnyRow]:
     """The files that a submission's runs were read from: their digests and names."""
     table = models.submission_source

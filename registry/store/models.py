@@ -107,6 +107,12 @@ scoring = Table(
     _int("n_missing"), _int("run_id"), UniqueConstraint("submission_id", "gold_revision_id", "missing"),
 )
 
+# What is remarkable about a scoring: what makes scores meaningless or surprising.
+remark = Table(
+    "remark", metadata, _int("scoring_id"), Column("replicate", SmallInteger, nullable=False), _text("category"),
+    _text("message"),
+)
+
 # How answers are measured: `metric.name` is the canonical name, `task_metric.alias` the manifest's id.
 metric = Table("metric", metadata, _id("metric_id"), _text("name"), _text("family"), _text("better"),
                UniqueConstraint("name"))

@@ -183,7 +183,8 @@ def numbered(registry, tmp_path):
 
     def checked(change):
         (tmp_path / "new.conll").write_text("\n\n".join(change(NUMBERED.rstrip("\n").split("\n\n"))) + "\n")
-        problems = registry("check", "new.conll", "--task", "pack/task.toml", "--format", "json", exit_code=3).json
+        problems = registry("check", "new.conll", "--task", "pack/task.toml", "--max-errors", 0, "--format", "json",
+                            exit_code=3).json
         return {(p["category"], p["cause"]) for p in problems}
 
     return checked
@@ -194,9 +195,12 @@ def test_sentences_that_are_shifted_or_shuffled(numbered):
         random.Random(1).shuffle(blocks)
         return blocks
 
-    assert numbered(lambda blocks: blocks[:20] + blocks[21:]) == {
-        ("text", "shifted: from item '21' on, 39 texts stand 1 further on in the task, as if something were left out "
-                 "above"), ("missing", "the last item is missing of 60: the file seems to have been cut off")}
+    for left_out, shifted in ((20, "from item '21' on, 39 texts stand 1 further on in the task, as if something were "
+                                   "left out above"),
+                              (0, "from item '1' on, 59 texts stand 1 further on in the task, as if something were "
+                                  "left out at the start")):
+        assert numbered(lambda blocks, n=left_out: blocks[:n] + blocks[n + 1:]) == {
+            (category, f"shifted: {shifted}") for category in ("text", "missing")}
     ((category, cause),) = numbered(shuffled)
     assert (category, cause.startswith("shuffled: "), cause.endswith(" texts are those of other items")) == (
         "text", True, True)
@@ -242,7 +246,7 @@ def test_what_is_let_pass_is_a_warning(registry, task):
     found = registry("check", path, "--task", task.manifest, "--format", "json").json
     assert [(p["severity"], p["category"], p["message"]) for p in found] == [
         ("warning", "encoding", "all of 2 lines end with CR LF, which is read as LF"),
-        ("warning", "missing", "4 of 6 items have no answer")]
+        ("warning", "missing", "4 of 6 items have no answer and count as wrong")]
     assert "warning: " in registry("check", path, "--task", task.manifest).stderr
 
 

@@ -227,7 +227,7 @@ def test_missing_items_are_counted_and_handled_as_declared(task, registry, polic
     assert "item 'i0': there is no answer to it" in registry("run", task.write(), exit_code=3).stderr
     task.submission = {"missing": policy}
     told = registry("run", task.write()).stderr
-    assert f"1 item has no answer and {'counts as wrong' if policy == 'worst' else 'is left out'}" in told
+    assert f"1 of 6 items has no answer and {'counts as wrong' if policy == 'worst' else 'is left out'}" in told
     assert {r["system"]: r["score"] for r in registry("board", "--format", "json").json} == expected
     assert {r["n_units"] for r in registry("pairs", "--format", "json").json} == {5 if policy == "drop" else 6}
 
@@ -369,7 +369,7 @@ def test_an_item_that_one_run_lacks(seeded, registry, policy, score):
     """It is i0, which all runs that answer it get right: wrong in that run, or left out for all runs and systems."""
     seeded.runs["r"]["seed2"] = {k: v for k, v in seeded.gold.items() if k != "i0"}
     seeded.submission = {"missing": policy}
-    assert "r.seed2.tsv: 1 item has no answer" in registry("run", seeded.write()).stderr
+    assert "r.seed2.tsv: 1 of 6 items has no answer" in registry("run", seeded.write()).stderr
     found = {row["system"]: row["score"] for row in registry("board", "--format", "json").json}
     assert found == {"r": pytest.approx(score), "a": 5 / 6 if policy == "worst" else 4 / 5}
 

@@ -67,7 +67,7 @@ def _board(board: Leaderboard, *, pairs: bool) -> Json:
                                   for key, written in _printed(board).items()},
         "open": _column(_open(board)), "n_pairs": len(board.decisions),
         "pairs": _pairs(board) if pairs and board.decisions else None,
-        "sentences": board.sentences, "methods": methods(board), "latex": latex_board(board),
+        "sentences": (*board.sentences, *board.footnotes), "methods": methods(board), "latex": latex_board(board),
     }
 
 
@@ -128,9 +128,9 @@ def _rounded(value: float | None, digits: int) -> float | None:
 
 
 def _column(values: Iterable[Any]) -> Any:
-    """The values of a column, or the one value that all of them are."""
+    """The values of a column, or the one value that all of them are, unless it is a list as columns are."""
     column = [plain_value(value) for value in values]
-    same = len({json.dumps(value) for value in column}) == 1
+    same = len({json.dumps(value) for value in column}) == 1 and not isinstance(column[0], list)
     return column[0] if same else column
 
 

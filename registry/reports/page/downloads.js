@@ -25,6 +25,7 @@ function wideSheet(wide) {
 
 // A text that looks like a formula is none to a spreadsheet once a quote stands before it.
 function csvCell(value) {
+  if (Array.isArray(value)) return csvCell(value.join("; "));
   const text = value == null ? "" : typeof value === "string" && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value);
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

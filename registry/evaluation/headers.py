@@ -1,0 +1,43 @@
+"""A header that is read as an item: the first line of a file of labels whose reader expects none.
+
+Gold and submissions that all have it agree on it, so nothing is refused: it becomes an item and a class of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from registry.items import Answer, Item, Keyed
+from registry.readers import Labels, Reader
+
+_FEW = 3  # lines; of fewer nothing can be told
+_COLUMNS = frozenset((  # what people call columns
+    "answer", "category", "class", "doc", "docid", "doc_id", "document", "gold", "id", "ids", "item", "items", "key",
+    "label", "labels", "name", "no", "nr", "number", "pred", "prediction", "predictions", "predicted", "qid",
+    "question", "response", "sent_id", "sentence", "stance", "tag", "target", "text", "truth", "tweet", "type", "uid",
+    "value", "y", "y_pred", "y_true",
+))
+
+
+def header(entries: Sequence[Keyed], reader: Reader) -> Keyed | None:
+    """The item of the gold, or the answer of a submission, that looks as if it were a file's header.
+
+    Its label stands nowhere else, and it is called as columns are, or has no digit where all other items have one.
+    """
+    if not isinstance(reader, Labels) or reader.syntax != "delimited" or reader.header or len(entries) < _FEW:
+        return None
+    first, *others = entries
+    if any(_label(other) == _label(first) for other in others):
+        return None
+    called = {first.key.casefold().strip("# "), _label(first).casefold()} & _COLUMNS
+    unlike = not _has_digit(first.key) and all(_has_digit(other.key) for other in others)
+    return first if called or unlike else None
+
+
+def _label(entry: Item | Answer) -> str:
+    label: str = entry.gold if isinstance(entry, Item) else entry.value
+    return label
+
+
+def _has_digit(key: str) -> bool:
+    return any(map(str.isdecimal, key))

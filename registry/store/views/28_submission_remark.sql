@@ -1,0 +1,56 @@
+-- What is remarkable about the submissions that take part: what makes their scores meaningless or surprising. Of systems
+-- that have the same answers to ten items or more every later one is told of, with the name of the first.
+-- One row per submission, run and remark.
+--
+-- name: the submission's full name, task/test_set/team/system@version
+-- task: the task's id
+-- test_set: the test set's name
+-- team: the team's name
+-- system: the system's name
+-- replicate: the run, from 0; NULL where the remark is about the submission
+-- category: a word for it: missing, text, encoding, label, header, gold or copy
+-- message: for people
+-- submission_id: the submission
+WITH kept AS (
+    SELECT scoring_id, replicate, category, message FROM remark
+),
+copies AS (
+    SELECT
+        scoring_id,
+        NULL AS replicate,
+        'copy' AS category,
+        'has the same answers as ' || first_name || ', another system' AS message
+    FROM (
+        SELECT
+            ranked_submission.scoring_id,
+            submission.system_id,
+            first_value(submission.system_id) OVER same AS first_system,
+            first_value(ranked_submission.team || '/' || ranked_submission.system || '@' || ranked_submission.version)
+                OVER same AS first_name
+        FROM ranked_submission
+        JOIN submission USING (submission_id)
+        JOIN gold_revision USING (gold_revision_id)
+        WHERE gold_revision.n_items >= 10
+        WINDOW same AS (
+            PARTITION BY submission.test_set_id, submission.digest
+            ORDER BY submission.submission_id
+        )
+    )
+    WHERE system_id <> first_system
+),
+final AS (
+    SELECT
+        ranked_submission.name,
+        ranked_submission.task,
+        ranked_submission.test_set,
+        ranked_submission.team,
+        ranked_submission.system,
+        remarks.replicate,
+        remarks.category,
+        remarks.message,
+        ranked_submission.submission_id
+    FROM ranked_submission
+    JOIN (SELECT * FROM kept UNION ALL SELECT * FROM copies) AS remarks USING (scoring_id)
+    ORDER BY ranked_submission.submission_id, remarks.replicate NULLS LAST, remarks.category, remarks.message
+)
+SELECT * FROM final
