@@ -17,23 +17,26 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 _LONGEST, _MOST = 100, 1000  # how long a name may be, and how many the known ones, to be compared
 
-Category = Literal["encoding", "format", "tag", "duplicate", "order", "unknown", "missing", "text"]
+Category = Literal["encoding", "format", "tag", "duplicate", "order", "unknown", "missing", "text", "manifest", "score",
+                   "board", "database"]
 
 
 class RegistryError(Exception):
     """The root: anything that ends a command with one line instead of a traceback.
 
-    `excerpt` is what to show below that line, where the place is easier seen than told.
+    `excerpt` is what to show below that line, where the place is easier seen than told; `others` are further errors
+    that were found together with this one, each told in a line of its own.
     """
 
     exit_code = 1
     excerpt = ""
+    others: tuple[RegistryError, ...] = ()
 
 
 class StoreError(RegistryError):
@@ -48,8 +51,9 @@ class InputError(RegistryError):
     """A file that was given is wrong, at `line` (counted from 1) and `item` where they are known.
 
     `message` is what is wrong, without the place. `category` is a word for it that programs can rely on: `encoding`
-    (what is no text), `format` (what the format does not allow, the default), `tag`, and of a submission that does not
-    go with the gold `order`, `duplicate`, `unknown`, `missing` and `text`.
+    (what is no text), `format` (what the format does not allow, the default), `tag`, of a submission that does not go
+    with the gold `order`, `duplicate`, `unknown`, `missing` and `text`, and of a whole task `manifest`, `score` (what a
+    metric cannot count), `board` (what cannot be tested) and `database` (what does not go with what is stored).
     """
 
     exit_code = 3
@@ -71,7 +75,7 @@ class ManifestError(InputError):
     """The manifest `path` is wrong at `key`, a path such as `submit[2].kind`."""
 
     def __init__(self, message: str, *, path: str | Path, key: str = "") -> None:
-        super().__init__(f"{key}: {message}" if key else message, path=path)
+        super().__init__(f"{key}: {message}" if key else message, path=path, category="manifest")
         self.key = key
 
 
@@ -120,6 +124,16 @@ class LockedError(RegistryError):
         self.path, self.pid = str(path), pid
 
 
+E = TypeVar("E", bound=RegistryError)
+
+
+def together(errors: Sequence[E]) -> E:
+    """One error to raise for one or more that were found together: the first, which carries the others."""
+    found = [one for error in errors for one in (error, *error.others)]
+    errors[0].others = tuple(found[1:])
+    return errors[0]
+
+
 def clipped(text: str) -> str:
     """Leave out the middle of what is too long to read; files are untrusted, and so is what messages quote of them."""
     return text if len(text) <= 1000 else f"{text[:600]} ... {text[-300:]}"
@@ -136,13 +150,23 @@ def suggest(name: str, known: Iterable[str]) -> str:
     known = sorted(known)
     if not known:
         return "none is known"
-    folded = {k.casefold(): k for k in known[:_MOST]}
+    near = nearest(name, known)
+    guess = " or ".join(map(repr, near))
+    shown = ", ".join(k or "''" for k in known[:20]) + (f", and {len(known) - 20} more" if len(known) > 20 else "")
+    return (f"did you mean {guess}? Known: " if near else "known: ") + shown
+
+
+def nearest(name: str, known: Iterable[str]) -> list[str]:
+    """Give the up to three `known` names that `name` may have meant, likeliest first.
+
+    >>> nearest("metrics", ["manifest", "metric"]), nearest("x", ["metric"])
+    (['metric'], [])
+    """
+    folded = {k.casefold(): k for k in sorted(known)[:_MOST]}
     asked = name[:_LONGEST].casefold()
     near = [k for k in folded if min(len(k), len(asked)) > 2 and (k.startswith(asked) or asked.startswith(k))]
     near = near or difflib.get_close_matches(asked, folded, n=3, cutoff=0.6)
-    guess = " or ".join(repr(folded[n]) for n in near[:3])
-    shown = ", ".join(k or "''" for k in known[:20]) + (f", and {len(known) - 20} more" if len(known) > 20 else "")
-    return (f"did you mean {guess}? Known: " if near else "known: ") + shown
+    return [folded[n] for n in near[:3]]
 
 
 def counted(n: int, thing: str, plural: str | None = None) -> str:
