@@ -129,9 +129,10 @@ E = TypeVar("E", bound=RegistryError)
 
 def together(errors: Sequence[E]) -> E:
     """One error to raise for one or more that were found together: the first, which carries the others."""
-    found = [one for error in errors for one in (error, *error.others)]
-    errors[0].others = tuple(found[1:])
-    return errors[0]
+    first, *others = errors
+    for error in others:
+        first.others += (error, *error.others)
+    return first
 
 
 def clipped(text: str) -> str:

@@ -1,80 +1,167 @@
-"""A manifest, or submissions, checked as `apply` would, without a database: all that is wrong with them at once."""
+"""A manifest, or submissions, checked as `run` would refuse them: all that is wrong with them at once."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from registry.errors import InputError, counted
+from registry.errors import InputError, RegistryError, counted
 from registry.evaluation.alignment import align, disagreements
+from registry.evaluation.computing import computed
 from registry.evaluation.declared import Declared, check_runs, declared
 from registry.evaluation.diagnosis import Diagnosis
 from registry.evaluation.gold import Name, check_names
-from registry.evaluation.item_lists import expected_items
+from registry.evaluation.item_lists import expected_documents, expected_items
 from registry.evaluation.normal_form import another_normal_form
+from registry.evaluation.rehearsal import rehearse
 from registry.evaluation.resolve import ResolvedTask
 from registry.items import Answer, Item
 from registry.readers import Document, Problems, Reader
+from registry.store.database import Database
 
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that is wrong with a submission, or (not `fatal`) that is let pass but worth knowing.
+    """One thing that is wrong with a task or a submission, or (not `fatal`) that is let pass but worth knowing.
 
     Attributes:
-        test_set: The test set that the file is for.
+        test_set: The test set that the file is for; empty where it is none.
         error: What is wrong and where; its `category` is a word for it that programs can rely on.
         cause: What has likely brought it about, where that can be told.
         fatal: Whether the file is refused for it.
+        exit_code: The exit status of a command that refuses it.
     """
 
     test_set: str
     error: InputError
     cause: str = ""
     fatal: bool = True
+    exit_code: int = InputError.exit_code
 
 
 @dataclass
 class Checked:
-    """What a check read and found; `unlisted` counts, by category, the problems beyond those that are listed."""
+    """What a check read and found; `unlisted` counts the problems that are not listed, by file and category."""
 
     items: dict[str, int] = field(default_factory=dict)
     files: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
-    unlisted: Counter[str] = field(default_factory=Counter)
+    unlisted: Counter[tuple[str, str]] = field(default_factory=Counter)
+
+    @property
+    def exit_code(self) -> int:
+        """The exit status of a command that refuses what is wrong here; 0 where nothing is."""
+        return next((problem.exit_code for problem in self.problems if problem.fatal), 0)
 
     @property
     def refused(self) -> bool:
         """Whether any file is refused."""
-        return any(problem.fatal for problem in self.problems)
+        return self.exit_code != 0
+
+    def refuse(self, error: RegistryError) -> None:
+        """Note what is wrong with a task, which may be several things at once."""
+        for one in (error, *error.others):
+            given = one if isinstance(one, InputError) else InputError(str(one), category="database")
+            self.problems.append(Problem("", given, exit_code=one.exit_code))
+
+    def note(self, test_set: str, path: str, problems: Problems, diagnosis: Diagnosis | None = None) -> None:
+        """Note what is wrong with a file."""
+        of_lines = sorted(problems.found, key=lambda error: math.inf if error.line is None else error.line)
+        self.problems += [Problem(test_set, error, diagnosis.cause(error) if diagnosis else "") for error in of_lines]
+        listed = Counter[str](error.category for error in problems.found)
+        self.unlisted += Counter({(path, category): n for category, n in (problems.counts - listed).items()})
+        self.problems += [Problem(test_set, error, fatal=False) for error in problems.notes]
 
 
-def check(task: ResolvedTask, submissions: Sequence[Declared] | None = None, *, limit: int | None = None) -> Checked:
-    """Check the whole manifest, or only the `submissions` against it; list at most `limit` problems of each file.
+def check(task: ResolvedTask, submissions: Sequence[Declared], *, limit: int | None = None) -> Checked:
+    """Check submissions against a task; list at most `limit` problems of each file.
 
-    Raises:
-        InputError: The gold, or what the manifest declares, is wrong; problems of submissions are collected instead.
+    What is wrong is collected, nothing is raised for it.
     """
     checked = Checked()
-    items: dict[str, list[Item]] = {}
-    for test_set in task.manifest.test_set:
-        items[test_set.name] = expected_items(task, test_set)
-        checked.items[test_set.name] = len(items[test_set.name])
-    if submissions is None:
-        submissions = list(declared(task))
-        check_runs(task, submissions)
-        with_gold = [test_set.name for test_set in task.manifest.test_set if test_set.gold is not None]
-        if with_gold:
-            checked.warnings += check_names(task, {
-                name: partial(_names, task.readers[name], items[name]) for name in with_gold})
+    items = _expected(task, checked, limit)
     for submission in submissions:
         for document in submission.documents:
             _check(document, submission, items, checked, limit)
+        if not checked.refused and submission.test_set.gold is not None:
+            _check_scores(submission, items[submission.test_set.name], checked)
     return checked
+
+
+def check_task(task: ResolvedTask, content: bytes, database: Database | None = None, *, limit: int | None = None,
+               progress: Callable[[int, int], None] | None = None) -> Checked:
+    """Check a manifest with its gold and all its submissions, as `apply`, `score` and `compare` would refuse them.
+
+    After the files, those without a problem are brought in and scored in a registry that is gone afterwards, and every
+    board is looked at; nothing is tested.
+
+    Args:
+        task: The resolved manifest.
+        content: The manifest's bytes.
+        database: The registry that they are held against, which stays as it is; None: a new one.
+        limit: The most problems of each file that are listed.
+        progress: Called with the submissions that are scored and all of them.
+    """
+    checked = Checked()
+    items = _expected(task, checked, limit)
+    submissions = list(declared(task, checked.refuse))
+    try:
+        check_runs(task, submissions, checked.refuse)
+        if all_gold := all(test_set.gold is not None for test_set in task.manifest.test_set) and not checked.refused:
+            checked.warnings += check_names(task, {
+                name: partial(_names, task.readers[name], of_set) for name, of_set in items.items()})
+    except InputError as error:
+        checked.refuse(error)
+    sound = []
+    for submission in submissions:
+        before = len(checked.problems)
+        for document in _documents(submission, checked):
+            _check(document, submission, items, checked, limit)
+        if not any(problem.fatal for problem in checked.problems[before:]):
+            sound.append(submission)
+    if len(items) == len(task.manifest.test_set) and all_gold:
+        rehearsed = rehearse(task, content, sound, database, checked.refuse, progress)
+        checked.warnings += rehearsed
+    return checked
+
+
+def _documents(submission: Declared, checked: Checked) -> Sequence[Document]:
+    try:
+        return submission.documents
+    except InputError as error:
+        checked.refuse(error)
+        return ()
+
+
+def _expected(task: ResolvedTask, checked: Checked, limit: int | None) -> dict[str, list[Item]]:
+    """The items of every test set whose files are all right."""
+    expected: dict[str, list[Item]] = {}
+    for test_set in task.manifest.test_set:
+        try:
+            documents = {role: document.collecting(Problems(limit))
+                         for role, document in expected_documents(task, test_set).items()}
+        except InputError as error:
+            checked.refuse(error)
+            continue
+        found: list[Item] = []
+        try:
+            found = expected_items(task, test_set, documents)
+        except InputError as error:
+            of = next((one for one in documents.values() if one.path == error.path), next(iter(documents.values())))
+            of.report(error)
+        wrong = False
+        for document in documents.values():
+            if document.problems is not None:
+                checked.note(test_set.name, document.path, document.problems)
+                wrong |= bool(document.problems.counts)
+        if not wrong:
+            expected[test_set.name] = found
+            checked.items[test_set.name] = len(found)
+    return expected
 
 
 def _names(reader: Reader, items: Sequence[Item], name: Name) -> set[str]:
@@ -84,30 +171,44 @@ def _names(reader: Reader, items: Sequence[Item], name: Name) -> set[str]:
 
 def _check(document: Document, submission: Declared, items: dict[str, list[Item]], checked: Checked,
            limit: int | None) -> None:
-    """Check one file, a run of the submission."""
+    """Check one file, a run of the submission; against no items where those of its test set are wrong."""
     name, reader = submission.test_set.name, submission.reader
     problems = Problems(limit)
     answers: list[Answer] = []
     try:
         answers = submission.read(document.collecting(problems))
-        assigned = reader.assign(items[name], answers, document.path)
-        for error in disagreements(items[name], assigned, reader, missing=submission.missing, tokens=submission.tokens,
-                                   path=document.path):
+        for error in _misaligned(document.path, answers, submission, items[name]) if name in items else ():
             problems.add(error)
     except InputError as error:
         problems.add(error)
     checked.files.append(document.path)
-    if problems.counts:
-        diagnosis = Diagnosis(document, reader, answers, items, name, problems.counts)
-        checked.problems += [Problem(name, error, diagnosis.cause(error)) for error in sorted(
-            problems.found, key=lambda error: math.inf if error.line is None else error.line)]
-        checked.unlisted += problems.counts - Counter(error.category for error in problems.found)
-    checked.problems += [Problem(name, error, fatal=False) for error in problems.notes]
-    if not problems.counts:
+    diagnosis = Diagnosis(document, reader, answers, {**items, name: items.get(name, [])}, name, problems.counts)
+    checked.note(name, document.path, problems, diagnosis)
+    if not problems.counts and name in items:
         if (remark := another_normal_form(document, items[name], reader)) is not None:
             checked.problems.append(Problem(name, remark, fatal=False))
         checked.problems += [Problem(name, error, fatal=False) for error in _let_pass(
             document.path, answers, submission, items[name])]
+
+
+def _misaligned(path: str, answers: list[Answer], submission: Declared, items: list[Item]) -> Iterator[InputError]:
+    """Why answers that could be read do not go with the items."""
+    reader = submission.reader
+    assigned = reader.assign(items, answers, path)
+    yield from disagreements(items, assigned, reader, missing=submission.missing, tokens=submission.tokens, path=path)
+    answered = {answer.key for answer in assigned}
+    yield from submission.uncounted((item for item in items if item.key not in answered), path)
+
+
+def _check_scores(submission: Declared, items: list[Item], checked: Checked) -> None:
+    """Refuse what a metric of the task cannot count."""
+    runs = [align(items, submission.read(document), submission.reader, missing=submission.missing,
+                  tokens=submission.tokens, path=document.path) for document in submission.documents]
+    scored = computed(items, [run.answers for run in runs], submission.missing, submission.metrics)
+    path = submission.documents[0].path
+    for error in scored if isinstance(scored, list) else ():
+        checked.problems.append(Problem(submission.test_set.name, InputError(
+            error.message, path=path, item=error.item, category=error.category)))
 
 
 def _let_pass(path: str, answers: list[Answer], submission: Declared, items: list[Item]) -> Iterator[InputError]:

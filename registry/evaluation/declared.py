@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from registry.errors import InputError, ManifestError, RegistryError, suggest
 from registry.evaluation.resolve import ResolvedTask
-from registry.items import Answer
+from registry.items import Answer, Item
 from registry.manifest import TestSet
 from registry.manifest.files import identity
 from registry.manifest.spec import COMPOSED, Name, Submit
@@ -59,6 +59,13 @@ class Declared:
             if why := next(filter(None, (metric.uncountable(answer.value) for metric in self.metrics)), None):
                 document.report(InputError(why, path=document.path, line=answer.line, item=answer.key))
         return answers
+
+    def uncounted(self, lacking: Iterable[Item], path: str) -> Iterator[InputError]:
+        """Refuse items without an answer that are to count as wrong, where a metric of the task has no worst value."""
+        metric = next((metric for metric in self.metrics if not metric.has_worst), None)
+        if metric is not None and self.missing == "worst":
+            yield from (InputError(metric.unanswered(item).message, path=path, item=item.key, category="missing")
+                        for item in lacking)
 
     @property
     def documents(self) -> tuple[Document, ...]:

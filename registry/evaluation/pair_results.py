@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection
 
-from registry.errors import InputError
 from registry.evaluation.boards import Board
 from registry.evaluation.requests import Request
 from registry.identity import digest_json
@@ -108,10 +107,6 @@ class PairResults:
         asked, matrix = self.asked, self.board.matrix.by_unit
         settings = self._settings(asked.alternative, asked.resamples)
         draws = draws_of(matrix, [(pair.a, pair.b) for pair in pairs], settings, self.test.name)
-        if draws.n_bytes > self.request.execution.memory:
-            raise InputError(f"correction {asked.correction!r} keeps the draws of all pairs, which take "
-                             f"{draws.n_bytes / 2**30:.1f} GiB; allow more with --memory, draw fewer with "
-                             "--resamples, or take holm")
         stepped = (min_p if asked.correction == "min-p" else max_t)(draws).adjusted
         adjusted = np.fmax(stepped, np.array([row.p_value for row in results], dtype=np.float64))
         tails = [monte_carlo_tail(round(p * (asked.resamples + 1)) - 1, asked.resamples) if not math.isnan(p) else None

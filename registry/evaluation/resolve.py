@@ -53,20 +53,26 @@ class ResolvedTask:
         """Load the gold files of a test set, by role.
 
         Raises:
-            ManifestError: The manifest has a list of its items only.
+            ManifestError: The manifest has a list of its items only, or names a file that is not there.
+            InputError: A file cannot be read.
         """
         n = self.manifest.test_set.index(test_set)
         if test_set.gold is None:
             raise ManifestError("there is no gold, only a list of items to check submissions against (`registry check "
                                 "FILE --task MANIFEST`)", path=self.root.manifest, key=f"test_set[{n}]")
-        paths = {"gold": self.root.resolve(test_set.gold, f"test_set[{n}].gold")}
-        for m, reference in enumerate(test_set.references):
-            key = f"test_set[{n}].references[{m}].path"
-            paths[f"reference:{reference.name}"] = self.root.resolve(reference.path, key)
-        for role, path in (("attributes", test_set.attributes), ("source", test_set.source)):
+        given = [("gold", "gold", test_set.gold), ("attributes", "attributes", test_set.attributes),
+                 ("source", "source", test_set.source)]
+        given += [(f"reference:{reference.name}", f"references[{m}].path", reference.path)
+                  for m, reference in enumerate(test_set.references)]
+        documents: dict[str, Document] = {}
+        errors: list[RegistryError] = []
+        for role, key, path in given:
             if path is not None:
-                paths[role] = self.root.resolve(path, f"test_set[{n}].{role}")
-        return {role: Document.load(path) for role, path in paths.items()}
+                with _collected(errors):
+                    documents[role] = Document.load(self.root.resolve(path, f"test_set[{n}].{key}"))
+        if errors:
+            raise together(errors)
+        return documents
 
     def submission_reader(self, test_set: TestSet, submit: Submit, key: str) -> Reader:
         """Build the reader of a submission."""

@@ -101,6 +101,10 @@ def apply_scoring(connection: Connection, journal: Journal, readings: Readings, 
     items = readings.items(connection, test_set.gold_revision_id)
     aligned = [align(items, of_run, one.reader, missing=one.missing, tokens=one.tokens, path=document.path)
                for of_run, document in zip(answers, one.documents, strict=True)]
+    for run, document in zip(aligned, one.documents, strict=True):
+        for error in one.uncounted((item for item, a in zip(items, run.answers, strict=True) if a is None),
+                                   document.path):
+            raise error
     scoring_id = insert(connection, models.scoring, **key, n_missing=sum(run.n_missing for run in aligned),
                         run_id=journal.run_id(connection))
     runs = [run.answers for run in aligned]

@@ -65,8 +65,9 @@ class Root:
         known = {*CAPTURES, *(name for composed in COMPOSED for name in submit.composed(composed))}
         for name in braces(pattern):
             if name not in known or not name.isidentifier():
-                raise ManifestError(f"{{{name}}} captures nothing known; {suggest(name, CAPTURES)}; or use it in a key, "
-                                    f"such as system = \"{{team}}-{{{name}}}\"", path=self.manifest, key=f"{key}.file")
+                raise ManifestError(f"{{{name}}} captures nothing known; {suggest(name, CAPTURES)}; or use it in a "
+                                    f'key, such as system = "{{team}}-{{{name}}}"', path=self.manifest,
+                                    key=f"{key}.file")
         if not braces(pattern):
             yield self.resolve(pattern, f"{key}.file"), {}
             return

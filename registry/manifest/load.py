@@ -13,7 +13,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from registry.errors import InputError, ManifestError, nearest, suggest, together
-from registry.manifest.spec import Contradictions, Manifest, Significance, Submit
+from registry.manifest.spec import ContradictionsError, Manifest, Significance, Submit
 
 _MAX_DOTS = 1000  # of a line: tomllib takes the square of the dots of a key in time and memory
 _KINDS = {dict: "a table", list: "a list"}
@@ -94,7 +94,7 @@ def _explain(detail: ErrorDetails) -> Iterator[tuple[str, str]]:
     """Say where one of pydantic's errors is and what is wrong there; what contradicts itself may do so in many ways."""
     location, kind, given = detail["loc"], detail["type"], detail["input"]
     key = _key_path(location)
-    if kind == "value_error" and isinstance(error := detail["ctx"]["error"], Contradictions):
+    if kind == "value_error" and isinstance(error := detail["ctx"]["error"], ContradictionsError):
         yield from ((".".join(filter(None, (key, at))), message) for at, message in error.found)
     else:
         yield key, _message(location, kind, given, detail)

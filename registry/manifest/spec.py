@@ -64,7 +64,7 @@ Resamples = Annotated[int, _number("a whole number from 100 to 2^30", lambda n: 
 Options = dict[str, Any]
 
 
-class Contradictions(ValueError):
+class ContradictionsError(ValueError):
     """Keys that do not go together: `found` are the key and what is wrong there, for each."""
 
     def __init__(self, found: Iterable[tuple[str, str]]) -> None:
@@ -110,7 +110,7 @@ class TestSet(_Table):
     @model_validator(mode="after")
     def _files_go_together(self) -> TestSet:
         if found := list(self._contradictions()):
-            raise Contradictions(found)
+            raise ContradictionsError(found)
         return self
 
     def _contradictions(self) -> Iterator[tuple[str, str]]:
@@ -218,8 +218,8 @@ class Submit(_Table):
     @model_validator(mode="after")
     def _only_patterns_leave_files_out(self) -> Submit:
         if self.exclude and not self.is_pattern:
-            raise Contradictions([("exclude", f"leaves files out of a pattern, and {self.file!r} is none; add braces, "
-                                              "or leave exclude out")])
+            raise ContradictionsError([("exclude", f"leaves files out of a pattern, and {self.file!r} is none; add "
+                                                   "braces, or leave exclude out")])
         return self
 
 
@@ -255,7 +255,7 @@ class Manifest(_Table):
     @model_validator(mode="after")
     def _tables_go_together(self) -> Manifest:
         if found := list(self._contradictions()):
-            raise Contradictions(found)
+            raise ContradictionsError(found)
         return self
 
     def _contradictions(self) -> Iterator[tuple[str, str]]:

@@ -63,6 +63,11 @@ class Formula(Metric):
         over, under = ((*side, *(0,) * (MOST - len(side))) for side in found)
         return over, under
 
+    @property
+    def has_worst(self) -> bool:
+        """Where it is declared."""
+        return self.worst is not None
+
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give the statistics that the formula names, then zeros."""
         names = self.needs()

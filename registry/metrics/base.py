@@ -44,6 +44,11 @@ class Metric(Value):
         """The types of answers that alone count, where it does not take all."""
         return ()
 
+    @property
+    def has_worst(self) -> bool:
+        """Whether an item without an answer can count as the worst one."""
+        return True
+
     def uncountable(self, value: Any) -> str | None:  # noqa: ARG002
         """Say why the metric cannot count an answer's value, and what to do; None where it can."""
         return None

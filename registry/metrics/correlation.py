@@ -27,6 +27,11 @@ class CorrelationMetric(Metric):
         """The right numbers."""
         return ("gold",)
 
+    @property
+    def has_worst(self) -> bool:
+        """No pair of numbers is the worst one."""
+        return False
+
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give (the system's number, the gold's); an item without one has no worst one."""
         if answer is None:

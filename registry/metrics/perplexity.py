@@ -27,6 +27,11 @@ class Perplexity(Metric):
     better: ClassVar[Literal["higher", "lower"]] = "lower"
     citation: ClassVar[str] = "Jelinek et al. 1977"
 
+    @property
+    def has_worst(self) -> bool:
+        """Probabilities can be as small as one likes."""
+        return False
+
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give (nats, tokens)."""
         if answer is None:
@@ -60,6 +65,11 @@ class BitsPerCharacter(QuotientMetric):
     def needs(self) -> tuple[str, ...]:
         """The texts, whose characters are counted."""
         return ("text",)
+
+    @property
+    def has_worst(self) -> bool:
+        """Probabilities can be as small as one likes."""
+        return False
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give (bits, characters)."""

@@ -36,6 +36,11 @@ class Mean(QuotientMetric):
         """Scores over items."""
         return _MEAN
 
+    @property
+    def has_worst(self) -> bool:
+        """Where it is declared."""
+        return self.worst is not None
+
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give (score, 1)."""
         value = self.worst if answer is None else answer.value
@@ -55,6 +60,11 @@ class _ErrorMetric(Metric):
     def needs(self) -> tuple[str, ...]:
         """The right numbers."""
         return ("gold",)
+
+    @property
+    def has_worst(self) -> bool:
+        """Errors have no bound."""
+        return False
 
     @abstractmethod
     def loss(self, error: float) -> float:

@@ -217,8 +217,9 @@ def test_items_of_another_test_set(registry, task, tmp_path):
 def test_a_list_ends_at_max_errors_and_says_what_is_left_out(registry, task):
     task.systems = {"a": {"x": "no"}}
     told = registry("check", task.write(), "--max-errors", "2", exit_code=3).stderr.splitlines()
-    assert [line.split(":")[0] for line in told] == ["error", "error", "not listed"]
-    assert told[-1] == "not listed: 5 more problems (5 missing); --max-errors 0 lists all"
+    assert told[0].endswith("a.tsv: 7 errors: 6 missing, 1 unknown")
+    assert [line.split(":")[0] for line in told[1:]] == ["error", "error", "not listed"]
+    assert told[-1] == "not listed: 5 more problems; --max-errors 0 lists all"
     assert len(registry("check", task.manifest, "--max-errors", "0", "--format", "json", exit_code=3).json) == 7
 
 

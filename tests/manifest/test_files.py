@@ -56,7 +56,8 @@ def test_a_name_that_splits_in_two_ways_is_refused(root):
         match(root, "subs/{team}.{system}.txt")
 
 
-@pytest.mark.parametrize("written", ["subs/a.b.c.txt", "./subs/a.b.c.txt", "subs/../subs/a.b.c.txt", "linked/a.b.c.txt"])
+@pytest.mark.parametrize("written", ["subs/a.b.c.txt", "./subs/a.b.c.txt", "subs/../subs/a.b.c.txt",
+                                     "linked/a.b.c.txt"])
 def test_a_file_named_by_itself_is_left_out_of_patterns(root, written):
     (root.folder / "subs" / "a.b.c.txt").write_text("x")
     (root.folder / "linked").symlink_to("subs")

@@ -104,8 +104,9 @@ def test_not_utf8_names_the_line():
 
 
 def test_all_that_is_wrong_is_told_at_once():
-    wrong = (GOOD.replace("[task]", "[tasks]").replace("[[metric]]", "[[metrics]]").replace("[submission]", "[submision]")
-             .replace('id = "acc"', "id = 3").replace('gold = "gold.tsv"', 'gld = "gold.tsv"\nfacets = "x"'))
+    wrong = (GOOD.replace("[task]", "[tasks]").replace("[[metric]]", "[[metrics]]")
+             .replace("[submission]", "[submision]").replace('id = "acc"', "id = 3")
+             .replace('gold = "gold.tsv"', 'gld = "gold.tsv"\nfacets = "x"'))
     with pytest.raises(ManifestError) as caught:
         read(wrong)
     told = {error.key: str(error) for error in (caught.value, *caught.value.others)}

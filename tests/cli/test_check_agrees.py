@@ -1,0 +1,166 @@
+"""What `run` refuses, `check` refuses first: on every task of the suite, and on mutated ones.
+
+`pytest tests/cli/test_check_agrees.py --hypothesis-profile thorough` tries 200 mutated tasks.
+"""
+
+import re
+import shutil
+import tempfile
+import tomllib
+from functools import cache
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from registry.cli import app
+from registry.manifest import toml
+from tests.conftest import REAL_DATA, ROOT
+
+FOLDERS = [ROOT / "sample_data" / name for name in ("stance", "relations")] + sorted(
+    folder for folder in (ROOT / "tests" / "fuzz" / "seeds").iterdir() if (folder / "task.toml").exists())
+EXAMPLES = settings.default.max_examples if settings.default.max_examples > 100 else 10
+VALUES = ["", "x", "worst", "drop", "own", "warn", "item", "cluster", "response", "random", "fixed", "min-p", "max-t",
+          "shaffer", "holm", "mcnemar", "fisher", "bootstrap", "wilcoxon", "williams", "rank-sum", "response-permutation",
+          "cochran", "friedman", "Pearson", "Kendall", "MAE", "LabelF", "MCC", "Formula", "SetP", "P", "document", "test",
+          "{system}", "{team}", "{run}", "{system}.{run}", "submissions/*", "labels", "scores", "item", "../x", "absent",
+          0, -1, 1, 3, 1e9, 0.5, True, [], {}, ["x"], {"x": 1}]
+KEYS = {
+    "significance": ("test", "unit", "correction", "strata", "runs", "overall", "alternative", "interval", "resolve"),
+    "submission": ("missing", "tokens", "format", "options", "track"), "metric": ("id", "name", "options", "primary"),
+    "test_set": ("cluster", "facets", "references", "attributes", "source", "options", "format"), "task": ("version",),
+    "submit": ("system", "team", "version", "test_set", "kind", "withdrawn", "missing", "exclude", "options", "track"),
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _one_draw_is_enough():
+    """A hundred resamples: what is refused does not depend on them."""
+
+
+def command(*arguments):
+    return CliRunner().invoke(app, [str(a) for a in arguments], catch_exceptions=False)
+
+
+def told(result, severity):
+    return [line.removeprefix(f"{severity}: ") for line in result.stderr.splitlines()
+            if line.startswith(f"{severity}: ")]
+
+
+def agree(manifest, root, db):
+    """Hold what `check` says of a task against what `run` then says of it; gives the exit status of both.
+
+    A registry that is there stays as it is in a check, and as a refused run has found it.
+    """
+    before = db.read_bytes() if db.exists() else None
+    options = ("--root", root, *(("--db", db) if before else ()))
+    checked = command("check", manifest, *options, "--max-errors", "0")
+    assert (db.read_bytes() if db.exists() else None) == before
+    ran = command("run", manifest, "--root", root, "--db", db)
+    assert (checked.exit_code == 0) == (ran.exit_code == 0), f"check: {checked.stderr}\nrun: {ran.stderr}"
+    if ran.exit_code:
+        assert set(told(ran, "error")) <= set(told(checked, "error")), f"check: {checked.stderr}\nrun: {ran.stderr}"
+        assert (db.read_bytes() if db.exists() else None) == before
+    boards = [line for line in told(ran, "warning") if re.match(r"[\w.-]+/\w+, ", line)]
+    assert set(boards) <= set(told(checked, "warning")), f"check: {checked.stderr}\nrun: {ran.stderr}"
+    return ran.exit_code
+
+
+@pytest.mark.parametrize("manifest", sorted((ROOT / "sample_data").glob("*/task.toml")) + sorted(
+    (ROOT / "tests" / "fuzz" / "seeds").glob("*/task.toml")), ids=lambda path: path.parent.name)
+def test_tasks_of_the_suite(manifest, tmp_path):
+    assert agree(manifest, manifest.parent, tmp_path / "registry.duckdb") == 0
+
+
+@pytest.mark.parametrize("manifest", sorted((ROOT / "tests" / "real_data").glob("*.toml")), ids=lambda path: path.stem)
+def test_real_tasks(manifest, tmp_path):
+    if not (root := REAL_DATA / manifest.stem).is_dir():
+        pytest.skip(f"no real data at {root}")
+    assert command("check", manifest, "--root", root).exit_code == 0
+
+
+@cache
+def small(folder):
+    """A task with few draws, as tables; and its registry, as bytes, where it takes part in one."""
+    tables = tomllib.loads((folder / "task.toml").read_text())
+    tables.setdefault("significance", {})["resamples"] = 100
+    with tempfile.TemporaryDirectory() as where:
+        task = Path(where) / "task"
+        shutil.copytree(folder, task)
+        (task / "task.toml").write_text(toml(tables))
+        assert command("run", task / "task.toml", "--db", Path(where) / "r.duckdb").exit_code == 0
+        return (task / "task.toml").read_text(), (Path(where) / "r.duckdb").read_bytes()
+
+
+@st.composite
+def changed_tables(draw, tables):
+    """Change a key of a manifest: add, drop, misspell or repeat it, or give it another value."""
+    name = draw(st.sampled_from(sorted(KEYS)))
+    if draw(st.integers(0, 9)) == 0 and name in tables:
+        tables[draw(st.sampled_from([name[1:], f"{name}s"]))] = tables.pop(name)
+        return
+    found = tables.setdefault(name, {} if name in ("significance", "submission", "task") else [])
+    if isinstance(found, list) and (not found or draw(st.integers(0, 4)) == 0):
+        found.append(dict(found[0]) if found else {"file": "{system}.tsv"})
+    table = draw(st.sampled_from(found)) if isinstance(found, list) else found
+    key = draw(st.sampled_from(sorted({*KEYS[name], *table})))
+    match draw(st.sampled_from(["drop", "misspell", "give", "give", "give", "option"])):
+        case "drop":
+            table.pop(key, None)
+        case "misspell" if key in table:
+            table[key[:-1]] = table.pop(key)
+        case "option":
+            options = table.setdefault("options", {})
+            if isinstance(options, dict):
+                known = draw(st.sampled_from(sorted({*options, "header", "columns", "worst", "best", "labels", "type"})))
+                options[known] = draw(st.sampled_from(VALUES))
+        case _:
+            table[key] = draw(st.sampled_from(VALUES))
+
+
+@st.composite
+def changed_lines(draw, path):
+    """Change a line of a file: drop it, repeat it, or change one of its cells."""
+    lines = path.read_bytes().split(b"\n")
+    at = draw(st.integers(0, len(lines) - 1))
+    match draw(st.sampled_from(["drop", "repeat", "cell", "cell", "cut", "number"])):
+        case "drop":
+            del lines[at]
+        case "repeat":
+            lines.insert(at, lines[at])
+        case "cut":
+            del lines[at:]
+        case "number":
+            lines[at] = re.sub(rb"\d+", draw(st.sampled_from([b"99999999999999999999", b"0.3", b"nan", b""])), lines[at],
+                               count=1)
+        case _:
+            cells = re.split(rb"([\t, ])", lines[at])
+            cells[draw(st.integers(0, len(cells) - 1))] = draw(st.sampled_from([b"", b"x", b"yes", b"1", b"O"]))
+            lines[at] = b"".join(cells)
+    path.write_bytes(b"\n".join(lines))
+
+
+@settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@given(data=st.data())
+def test_what_run_refuses_of_a_mutated_task_check_refuses_first(data):
+    text, registry = small(data.draw(st.sampled_from(FOLDERS)))
+    folder = next(folder for folder in FOLDERS if small(folder)[0] == text)
+    with tempfile.TemporaryDirectory() as where:
+        task, db = Path(where) / "task", Path(where) / "registry.duckdb"
+        shutil.copytree(folder, task)
+        tables = tomllib.loads(text)
+        for _ in range(data.draw(st.integers(1, 3))):
+            if data.draw(st.booleans()):
+                data.draw(changed_tables(tables))
+            else:
+                files = sorted(path for path in task.rglob("*") if path.is_file() and path.suffix != ".toml")
+                data.draw(changed_lines(data.draw(st.sampled_from(files))))
+        if data.draw(st.booleans()):
+            db.write_bytes(registry)
+        try:
+            (task / "task.toml").write_text(toml(tables))
+        except TypeError:
+            return
+        agree(task / "task.toml", task, db)
