@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from registry.errors import InputError, RegistryError, counted
+from registry.errors import InputError, ManifestError, RegistryError, counted
 from registry.evaluation.alignment import align, disagreements
 from registry.evaluation.computing import computed
 from registry.evaluation.declared import Declared, check_runs, declared
@@ -96,8 +96,8 @@ def check_task(task: ResolvedTask, content: bytes, database: Database | None = N
                progress: Callable[[int, int], None] | None = None) -> Checked:
     """Check a manifest with its gold and all its submissions, as `apply`, `score` and `compare` would refuse them.
 
-    After the files, those without a problem are brought in and scored in a registry that is gone afterwards, and every
-    board is looked at; nothing is tested.
+    After the files, all is brought in and scored in a transaction that is undone, and every board is looked at; nothing
+    is tested.
 
     Args:
         task: The resolved manifest.
@@ -109,23 +109,21 @@ def check_task(task: ResolvedTask, content: bytes, database: Database | None = N
     checked = Checked()
     items = _expected(task, checked, limit)
     submissions = list(declared(task, checked.refuse))
-    try:
-        check_runs(task, submissions, checked.refuse)
-        if all_gold := all(test_set.gold is not None for test_set in task.manifest.test_set) and not checked.refused:
+    check_runs(task, submissions, checked.refuse)
+    has_gold = all(test_set.gold is not None and test_set.name in items for test_set in task.manifest.test_set)
+    if has_gold:
+        try:
             checked.warnings += check_names(task, {
                 name: partial(_names, task.readers[name], of_set) for name, of_set in items.items()})
-    except InputError as error:
-        checked.refuse(error)
-    sound = []
+        except ManifestError as error:
+            checked.refuse(error)
     for submission in submissions:
-        before = len(checked.problems)
         for document in _documents(submission, checked):
             _check(document, submission, items, checked, limit)
-        if not any(problem.fatal for problem in checked.problems[before:]):
-            sound.append(submission)
-    if len(items) == len(task.manifest.test_set) and all_gold:
-        rehearsed = rehearse(task, content, sound, database, checked.refuse, progress)
-        checked.warnings += rehearsed
+    if has_gold and not any(isinstance(problem.error, ManifestError) for problem in checked.problems):
+        told = {str(problem.error) for problem in checked.problems}
+        checked.warnings += rehearse(task, content, submissions, database, lambda error: (
+            None if str(error) in told else checked.refuse(error)), progress)
     return checked
 
 

@@ -27,7 +27,7 @@ def rehearse(task: ResolvedTask, content: bytes, submissions: Sequence[Declared]
     Args:
         task: The resolved manifest.
         content: The manifest's bytes.
-        submissions: Those that take part, whose files have no problem.
+        submissions: All that the manifest declares; those that are refused take no part.
         database: Where to; it stays as it is. None: a new one.
         refuse: Called with each error, also of the database itself.
         progress: Called with the submissions that are scored and all of them.

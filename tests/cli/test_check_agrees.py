@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 from typer.testing import CliRunner
 
@@ -33,11 +33,6 @@ KEYS = {
     "test_set": ("cluster", "facets", "references", "attributes", "source", "options", "format"), "task": ("version",),
     "submit": ("system", "team", "version", "test_set", "kind", "withdrawn", "missing", "exclude", "options", "track"),
 }
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _one_draw_is_enough():
-    """A hundred resamples: what is refused does not depend on them."""
 
 
 def command(*arguments):
@@ -71,7 +66,7 @@ def agree(manifest, root, db):
 @pytest.mark.parametrize("manifest", sorted((ROOT / "sample_data").glob("*/task.toml")) + sorted(
     (ROOT / "tests" / "fuzz" / "seeds").glob("*/task.toml")), ids=lambda path: path.parent.name)
 def test_tasks_of_the_suite(manifest, tmp_path):
-    assert agree(manifest, manifest.parent, tmp_path / "registry.duckdb") == 0
+    agree(manifest, manifest.parent, tmp_path / "registry.duckdb")
 
 
 @pytest.mark.parametrize("manifest", sorted((ROOT / "tests" / "real_data").glob("*.toml")), ids=lambda path: path.stem)
@@ -83,20 +78,19 @@ def test_real_tasks(manifest, tmp_path):
 
 @cache
 def small(folder):
-    """A task with few draws, as tables; and its registry, as bytes, where it takes part in one."""
+    """A task's manifest with few draws, and the registry that it makes, as bytes; None where it is refused."""
     tables = tomllib.loads((folder / "task.toml").read_text())
     tables.setdefault("significance", {})["resamples"] = 100
     with tempfile.TemporaryDirectory() as where:
-        task = Path(where) / "task"
+        task, db = Path(where) / "task", Path(where) / "registry.duckdb"
         shutil.copytree(folder, task)
         (task / "task.toml").write_text(toml(tables))
-        assert command("run", task / "task.toml", "--db", Path(where) / "r.duckdb").exit_code == 0
-        return (task / "task.toml").read_text(), (Path(where) / "r.duckdb").read_bytes()
+        command("run", task / "task.toml", "--db", db)
+        return toml(tables), db.read_bytes() if db.exists() else None
 
 
-@st.composite
-def changed_tables(draw, tables):
-    """Change a key of a manifest: add, drop, misspell or repeat it, or give it another value."""
+def change_tables(draw, tables):
+    """Change a key of a manifest: add, drop or misspell it, or give it another value."""
     name = draw(st.sampled_from(sorted(KEYS)))
     if draw(st.integers(0, 9)) == 0 and name in tables:
         tables[draw(st.sampled_from([name[1:], f"{name}s"]))] = tables.pop(name)
@@ -111,18 +105,15 @@ def changed_tables(draw, tables):
             table.pop(key, None)
         case "misspell" if key in table:
             table[key[:-1]] = table.pop(key)
-        case "option":
-            options = table.setdefault("options", {})
-            if isinstance(options, dict):
-                known = draw(st.sampled_from(sorted({*options, "header", "columns", "worst", "best", "labels", "type"})))
-                options[known] = draw(st.sampled_from(VALUES))
+        case "option" if isinstance(options := table.setdefault("options", {}), dict):
+            known = sorted({*options, "header", "columns", "worst", "best", "labels", "type"})
+            options[draw(st.sampled_from(known))] = draw(st.sampled_from(VALUES))
         case _:
             table[key] = draw(st.sampled_from(VALUES))
 
 
-@st.composite
-def changed_lines(draw, path):
-    """Change a line of a file: drop it, repeat it, or change one of its cells."""
+def change_lines(draw, path):
+    """Change a line of a file: drop it or what follows, repeat it, or change one of its cells or its first number."""
     lines = path.read_bytes().split(b"\n")
     at = draw(st.integers(0, len(lines) - 1))
     match draw(st.sampled_from(["drop", "repeat", "cell", "cell", "cut", "number"])):
@@ -133,8 +124,8 @@ def changed_lines(draw, path):
         case "cut":
             del lines[at:]
         case "number":
-            lines[at] = re.sub(rb"\d+", draw(st.sampled_from([b"99999999999999999999", b"0.3", b"nan", b""])), lines[at],
-                               count=1)
+            other = draw(st.sampled_from([b"99999999999999999999", b"0.3", b"nan", b""]))
+            lines[at] = re.sub(rb"\d+", other, lines[at], count=1)
         case _:
             cells = re.split(rb"([\t, ])", lines[at])
             cells[draw(st.integers(0, len(cells) - 1))] = draw(st.sampled_from([b"", b"x", b"yes", b"1", b"O"]))
@@ -142,25 +133,22 @@ def changed_lines(draw, path):
     path.write_bytes(b"\n".join(lines))
 
 
-@settings(max_examples=EXAMPLES, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
+@settings(max_examples=EXAMPLES, phases=[Phase.generate], report_multiple_bugs=False)  # the first is told as it is
 @given(data=st.data())
 def test_what_run_refuses_of_a_mutated_task_check_refuses_first(data):
-    text, registry = small(data.draw(st.sampled_from(FOLDERS)))
-    folder = next(folder for folder in FOLDERS if small(folder)[0] == text)
+    folder = data.draw(st.sampled_from(FOLDERS))
+    text, registry = small(folder)
     with tempfile.TemporaryDirectory() as where:
         task, db = Path(where) / "task", Path(where) / "registry.duckdb"
         shutil.copytree(folder, task)
         tables = tomllib.loads(text)
         for _ in range(data.draw(st.integers(1, 3))):
             if data.draw(st.booleans()):
-                data.draw(changed_tables(tables))
+                change_tables(data.draw, tables)
             else:
                 files = sorted(path for path in task.rglob("*") if path.is_file() and path.suffix != ".toml")
-                data.draw(changed_lines(data.draw(st.sampled_from(files))))
-        if data.draw(st.booleans()):
+                change_lines(data.draw, data.draw(st.sampled_from(files)))
+        if registry and data.draw(st.booleans()):
             db.write_bytes(registry)
-        try:
-            (task / "task.toml").write_text(toml(tables))
-        except TypeError:
-            return
+        (task / "task.toml").write_text(toml(tables))
         agree(task / "task.toml", task, db)
