@@ -69,6 +69,7 @@ def apply(connection: Connection, journal: Journal, readings: Readings, task: Re
         check_runs(task, submissions)
     journal.inputs[str(task.root.manifest)] = digest(content)
     task_row = _apply_task(connection, journal, task, content, applied)
+    stale = set[str]()
     for test_set in task.manifest.test_set:
         try:
             if apply_gold(connection, journal, readings, task, task_row, test_set, applied.version_before,
@@ -76,17 +77,17 @@ def apply(connection: Connection, journal: Journal, readings: Readings, task: Re
                 applied.gold.append(test_set.name)
         except RegistryError as error:
             refuse(error)
-            submissions = [one for one in submissions if one.test_set != test_set]
+            stale.add(test_set.name)
     if applied.task_changed or applied.gold:
         applied.warnings += check_names(task, {
             row.name: partial(catalog.gold_names, connection, row.gold_revision_id)
             for row in catalog.test_sets(connection, task_row.task_id)})
-    for one in submissions:
+    for one in (one for one in submissions if one.test_set.name not in stale):
         try:
             _apply_one(connection, journal, readings, task_row, one, applied)
         except InputError as error:
             refuse(error)
-    _follow_others(connection, journal, readings, task, task_row, applied)
+    _follow_others(connection, journal, readings, task, task_row, submissions, applied)
     return applied
 
 
@@ -163,13 +164,14 @@ def _apply_task(connection: Connection, journal: Journal, task: ResolvedTask, co
 
 
 def _follow_others(connection: Connection, journal: Journal, readings: Readings, task: ResolvedTask,
-                   task_row: AnyRow, applied: Applied) -> None:
-    """Align with new gold what is in the registry but not in the manifest, and tell of it."""
+                   task_row: AnyRow, submissions: Sequence[Declared], applied: Applied) -> None:
+    """Align with new gold what is in the registry but not among the submissions of the manifest, and tell of it."""
+    declared_names = {f"{one.test_set.name}/{one.name}" for one in submissions}
     test_sets = {row.name: row for row in catalog.test_sets(connection, task_row.task_id)}
     others = [(f"{row.test_set}/{row.team}/{row.system}@{row.version}", row)
               for row in catalog.submissions(connection, task_row.task_id)]
     part = catalog.taking_part(connection, task_row.slug)
-    others = [(name, row) for name, row in others if name not in applied.changes and row.submission_id in part]
+    others = [(name, row) for name, row in others if name not in declared_names and row.submission_id in part]
     for name, row in others:
         if row.test_set not in applied.gold:
             continue

@@ -38,11 +38,11 @@ def read_gold(task: ResolvedTask, test_set: TestSet, documents: Mapping[str, Doc
 
     is_grouped = True
     for key, wanted in _groups(task.manifest, test_set):
-        for item in items:
-            if not item.attributes.get(wanted):
-                known = ", ".join(sorted(name for name, value in item.attributes.items() if value)) or "none"
-                report(item, f"has no attribute {wanted!r}, which the manifest's {key} names; its attributes: {known}")
-                is_grouped = False
+        lacking = [item for item in items if not item.attributes.get(wanted)]
+        for item in lacking[:1] if len(lacking) == len(items) else lacking:
+            known = ", ".join(sorted(name for name, value in item.attributes.items() if value)) or "none"
+            report(item, f"has no attribute {wanted!r}, which the manifest's {key} names; its attributes: {known}")
+            is_grouped = False
     cluster, strata = test_set.cluster, significance.strata
     if is_grouped and significance.unit == "cluster" and cluster is not None and strata is not None:
         at = split_cluster([item.attributes[cluster] for item in items], [item.attributes[strata] for item in items])

@@ -120,7 +120,7 @@ class Database:
             with self._connection() as connection, _transaction(connection):
                 schema.upgrade(connection)
             return True
-        self._require_free()
+        self.require_free()
         self._remove_unfinished()
         unfinished = Database(self.path.with_name(f".{self.path.name}.{os.getpid()}.new"), named=self.path)
         try:
@@ -141,7 +141,7 @@ class Database:
         with self._connection() as connection:
             connection.exec_driver_sql("CHECKPOINT")  # into the file itself: it is published without its log
 
-    def _require_free(self) -> None:
+    def require_free(self) -> None:
         """Refuse a path where no new registry can or should be made."""
         if self.path.suffix.lower() in _TABLES:
             raise InputError(f"DuckDB would take a file called *{self.path.suffix} for a table; name it *.duckdb",
