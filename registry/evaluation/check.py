@@ -74,7 +74,6 @@ class Checked:
         self.problems += [Problem(test_set, error, diagnosis.cause(error) if diagnosis else "") for error in of_lines]
         listed = Counter[str](error.category for error in problems.found)
         self.unlisted += Counter({(path, category): n for category, n in (problems.counts - listed).items()})
-        self.problems += [Problem(test_set, error, fatal=False) for error in problems.notes]
 
 
 def check(task: ResolvedTask, submissions: Sequence[Declared], *, limit: int | None = None) -> Checked:
@@ -85,10 +84,12 @@ def check(task: ResolvedTask, submissions: Sequence[Declared], *, limit: int | N
     checked = Checked()
     items = _expected(task, checked, limit)
     for submission in submissions:
+        before = len(checked.problems)
         for document in submission.documents:
             _check(document, submission, items, checked, limit)
-        if not checked.refused and submission.test_set.gold is not None:
-            _check_scores(submission, items[submission.test_set.name], checked)
+        name, is_sound = submission.test_set.name, not any(problem.fatal for problem in checked.problems[before:])
+        if is_sound and name in items and submission.test_set.gold is not None:
+            _check_scores(submission, items[name], checked)
     return checked
 
 
@@ -122,8 +123,12 @@ def check_task(task: ResolvedTask, content: bytes, database: Database | None = N
             _check(document, submission, items, checked, limit)
     if has_gold and not any(isinstance(problem.error, ManifestError) for problem in checked.problems):
         told = {str(problem.error) for problem in checked.problems}
-        checked.warnings += rehearse(task, content, submissions, database, lambda error: (
-            None if str(error) in told else checked.refuse(error)), progress)
+
+        def refuse(error: RegistryError) -> None:
+            if str(error) not in told:  # by the check of the file
+                checked.refuse(error)
+
+        checked.warnings += rehearse(task, content, submissions, database, refuse, progress)
     return checked
 
 
@@ -140,23 +145,20 @@ def _expected(task: ResolvedTask, checked: Checked, limit: int | None) -> dict[s
     expected: dict[str, list[Item]] = {}
     for test_set in task.manifest.test_set:
         try:
-            documents = {role: document.collecting(Problems(limit))
-                         for role, document in expected_documents(task, test_set).items()}
+            documents = expected_documents(task, test_set)
         except InputError as error:
             checked.refuse(error)
             continue
-        found: list[Item] = []
+        problems = {role: Problems(limit) for role in documents}
         try:
-            found = expected_items(task, test_set, documents)
+            found = expected_items(task, test_set, {
+                role: document.collecting(problems[role]) for role, document in documents.items()})
         except InputError as error:
-            of = next((one for one in documents.values() if one.path == error.path), next(iter(documents.values())))
-            of.report(error)
-        wrong = False
-        for document in documents.values():
-            if document.problems is not None:
-                checked.note(test_set.name, document.path, document.problems)
-                wrong |= bool(document.problems.counts)
-        if not wrong:
+            of = next((role for role, document in documents.items() if document.path == error.path), "gold")
+            problems[of].add(error)
+        for role, document in documents.items():
+            checked.note(test_set.name, document.path, problems[role])
+        if not any(of_file.counts for of_file in problems.values()):
             expected[test_set.name] = found
             checked.items[test_set.name] = len(found)
     return expected
@@ -182,6 +184,7 @@ def _check(document: Document, submission: Declared, items: dict[str, list[Item]
     checked.files.append(document.path)
     diagnosis = Diagnosis(document, reader, answers, {**items, name: items.get(name, [])}, name, problems.counts)
     checked.note(name, document.path, problems, diagnosis)
+    checked.problems += [Problem(name, error, fatal=False) for error in problems.notes]
     if not problems.counts and name in items:
         if (remark := another_normal_form(document, items[name], reader)) is not None:
             checked.problems.append(Problem(name, remark, fatal=False))

@@ -36,10 +36,11 @@ LIKELY = {  # what may well stand at a key
     "test_set": {"cluster": ["document", "domain"], "facets": [["document"], ["domain"]], "references": [[]],
                  "attributes": ["absent"], "options": [{}], "format": list(READERS), "gold": ["../x", "absent"]},
     "task": {"version": ["0", "2"], "id": ["other"]},
-    "submit": {"file": ["{system}.{run}", "{team}.{system}", "{system}", "*"],
-               "system": ["x", "{system}-{team}", "a/b"], "team": ["x", "{system}"], "version": ["2", "{run}"],
-               "test_set": ["test", "dev", "{team}"], "kind": ["baseline"], "withdrawn": [True], "missing": MISSING, "exclude": [["*"], ["x*"], ["absent"]],
-               "track": ["open", "{team}"], "options": [{}]},
+    "submit": {
+        "file": ["{system}.{run}", "{team}.{system}", "{system}", "*"], "system": ["x", "{system}-{team}", "a/b"],
+        "team": ["x", "{system}"], "version": ["2", "{run}"], "test_set": ["test", "dev", "{team}"],
+        "kind": ["baseline"], "withdrawn": [True], "missing": MISSING, "exclude": [["*"], ["x*"], ["absent"]],
+        "track": ["open", "{team}"], "options": [{}]},
 }
 UNLIKELY = ["", "x", 0, -1, 0.5, True, [], {}, ["x"], {"x": 1}]
 
