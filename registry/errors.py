@@ -17,24 +17,26 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 _LONGEST, _MOST = 100, 1000  # how long a name may be, and how many the known ones, to be compared
 
 Category = Literal["encoding", "format", "tag", "duplicate", "order", "unknown", "missing", "text", "label", "header",
-                   "gold", "copy"]
+                   "gold", "copy", "manifest", "score", "board", "database"]
 
 
 class RegistryError(Exception):
     """The root: anything that ends a command with one line instead of a traceback.
 
-    `excerpt` is what to show below that line, where the place is easier seen than told.
+    `excerpt` is what to show below that line, where the place is easier seen than told; `others` are further errors
+    that were found together with this one, each told in a line of its own.
     """
 
     exit_code = 1
     excerpt = ""
+    others: tuple[RegistryError, ...] = ()
 
 
 class StoreError(RegistryError):
@@ -49,9 +51,10 @@ class InputError(RegistryError):
     """A file that was given is wrong, at `line` (counted from 1) and `item` where they are known.
 
     `message` is what is wrong, without the place. `category` is a word for it that programs can rely on: `encoding`
-    (what is no text), `format` (what the format does not allow, the default), `tag`, and of a submission that does not
-    go with the gold `order`, `duplicate`, `unknown`, `missing`, `text` and `label`; of what makes its score surprising
-    also `header`, `gold` and `copy`.
+    (what is no text), `format` (what the format does not allow, the default), `tag`; of a submission that does not go
+    with the gold `order`, `duplicate`, `unknown`, `missing`, `text` and `label`, and of what makes its score surprising
+    also `header`, `gold` and `copy`; of a whole task `manifest`, `score` (what a metric cannot count), `board` (what
+    cannot be tested) and `database` (what does not go with what is stored).
     """
 
     exit_code = 3
@@ -73,7 +76,7 @@ class ManifestError(InputError):
     """The manifest `path` is wrong at `key`, a path such as `submit[2].kind`."""
 
     def __init__(self, message: str, *, path: str | Path, key: str = "") -> None:
-        super().__init__(f"{key}: {message}" if key else message, path=path)
+        super().__init__(f"{key}: {message}" if key else message, path=path, category="manifest")
         self.key = key
 
 
@@ -120,6 +123,17 @@ class LockedError(RegistryError):
         who = "another process" if pid is None else f"process {pid}" + (f" ({holder})" if holder else "")
         super().__init__(f"{path}: the database is in use by {who}; wait for it to end, or stop it, and try again")
         self.path, self.pid = str(path), pid
+
+
+E = TypeVar("E", bound=RegistryError)
+
+
+def together(errors: Sequence[E]) -> E:
+    """One error to raise for one or more that were found together: the first, which carries the others."""
+    first, *others = errors
+    for error in others:
+        first.others += (error, *error.others)
+    return first
 
 
 def clipped(text: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -100,16 +100,20 @@ class Links:
 Keyed = TypeVar("Keyed", Item, Answer)
 
 
-def by_key(entries: Iterable[Keyed], path: str | Path, remedy: str = "keep one") -> dict[str, Keyed]:
-    """Index items or answers by their key.
+def by_key(entries: Iterable[Keyed], path: str | Path, remedy: str = "keep one",
+           report: Callable[[InputError], None] | None = None) -> dict[str, Keyed]:
+    """Index items or answers by their key, the first of several with the same one.
 
     Raises:
-        InputError: Two entries have the same key; names both lines.
+        InputError: Two entries have the same key, and nobody wants it reported; names both lines.
     """
     found: dict[str, Keyed] = {}
     for entry in entries:
-        if (first := found.setdefault(entry.key, entry)) is not entry:
+        if (first := found.setdefault(entry.key, entry)) is entry:
+            continue
+        if report is None:
             raise standing_twice(entry, first, path, remedy)
+        report(standing_twice(entry, first, path, remedy))
     return found
 
 

@@ -16,7 +16,7 @@ from dataclasses import MISSING, dataclass, fields
 from itertools import chain, repeat
 from typing import Any, ClassVar, Self, TypeVar
 
-from registry.errors import InputError, UnknownNameError, suggest
+from registry.errors import InputError, UnknownNameError, nearest, suggest, together
 
 TERSE = {"terse": True}  # metadata of an option that a name leaves out where it has its default value
 
@@ -45,18 +45,25 @@ class Value:
         """Make the value that `options` describe.
 
         Raises:
-            InputError: An option is unknown or has the wrong type; the message names it.
+            InputError: Options are unknown, absent or of the wrong type; each has an error that names it.
         """
         hints = typing.get_type_hints(cls)
         known = [f.name for f in fields(cls)]
-        for option in options:
-            if option not in known:
-                hint = suggest(option, known) if known else f"{cls.name} takes none"
-                raise InputError(f"unknown option {option!r} of {cls.name}; {hint}")
-        for f in fields(cls):
-            if f.default is MISSING and f.name not in options:
-                raise InputError(f"{cls.name} needs the option {f.name!r}")
-        return cls(**{k: _convert(v, hints[k], f"option {k!r} of {cls.name}") for k, v in options.items()})
+        unknown = [option for option in options if option not in known]
+        absent = [f.name for f in fields(cls) if f.default is MISSING and f.name not in options]
+        errors = [InputError(f"unknown option {option!r} of {cls.name}; "
+                             + (suggest(option, known) if known else f"{cls.name} takes none")) for option in unknown]
+        meant = {name for option in unknown for name in nearest(option, known)}
+        errors += [InputError(f"{cls.name} needs the option {name!r}") for name in absent if name not in meant]
+        values = {}
+        for option in (option for option in options if option in known):
+            try:
+                values[option] = _convert(options[option], hints[option], f"option {option!r} of {cls.name}")
+            except InputError as error:
+                errors.append(error)
+        if errors:
+            raise together(errors)
+        return cls(**values)
 
 
 V = TypeVar("V", bound=Value)

@@ -16,6 +16,7 @@ from registry.store.database import Database
 ROOT = Path(__file__).resolve().parent.parent
 # how long an example takes says how busy the machine is, not whether the program is right
 settings.register_profile("suite", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("thorough", settings.get_profile("suite"), max_examples=200)
 settings.load_profile("suite")
 
 # typer builds all commands anew whenever one is invoked, which takes longer than most of them do

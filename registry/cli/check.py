@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from registry.cli.console import say, show
+from registry.cli.drawing import scoring_progress
 from registry.cli.options import ManifestPath, OutputFormat, Root, named_values
 from registry.cli.task import resolved
 from registry.errors import InputError, ManifestError, counted
@@ -32,27 +34,29 @@ def check(
         "An option of the reader, as the manifest would write it; can be repeated."))] = None,
     max_errors: Annotated[int, typer.Option("--max-errors", min=0, help=(
         "List this many problems of every file; 0: all."))] = 50,
+    db: Annotated[Path | None, typer.Option("--db", metavar="PATH", readable=False, help=(
+        "Also say what would not go with what this registry holds, which stays as it is."))] = None,
     root: Root = None,
     format_: OutputFormat = None,
 ) -> None:
     """Check submissions, or a manifest with all its files.
 
     Everything that is wrong is listed with file, line, item and likely cause, on stderr, or with --format on stdout.
-    Ends with 3 if a file would be refused. It touches no database.
+    Of a manifest it is all that `registry run` would refuse; the tests alone are left out. Ends with 3 if anything
+    would be refused (4 if it is for what the registry of --db holds). It changes no database.
     """
-    from registry.evaluation import check as check_task
-
     if task is None and (len(file) > 1 or test_set is not None or option):
         raise InputError("to check submissions, name the task's manifest: --task MANIFEST")
-    try:
-        against, _ = resolved(file[0] if task is None else task, root)
-    except ManifestError:
-        if task is None and file[0].suffix != ".toml":
-            raise InputError("is no manifest; to check a submission, name that of its task: --task MANIFEST",
-                             path=file[0]) from None
-        raise
-    submissions = None if task is None else list(_submissions(against, file, test_set, option or []))
-    checked = check_task(against, submissions, limit=max_errors or None)
+    if task is not None and db is not None:
+        raise InputError("--db goes with a manifest and all its submissions, not with --task")
+    limit = max_errors or None
+    if task is None:
+        checked = _checked_task(file[0], root, db, limit)
+    else:
+        from registry.evaluation import check as check_submissions
+
+        against, _ = resolved(task, root)
+        checked = check_submissions(against, list(_submissions(against, file, test_set, option or [])), limit=limit)
     for warning in checked.warnings:
         say(f"warning: {warning}")
     if format_ is None:
@@ -62,10 +66,10 @@ def check(
 
         show([Table([_row(problem) for problem in checked.problems], keys=KEYS)], format_)
     if checked.unlisted:
-        of_each = ", ".join(f"{n} {category}" for category, n in sorted(checked.unlisted.items()))
-        say(f"not listed: {counted(checked.unlisted.total(), 'more problem')} ({of_each}); --max-errors 0 lists all")
+        unlisted = checked.unlisted.total()
+        say(f"not listed: {counted(unlisted, 'more problem')}; --max-errors 0 lists all")
     if checked.refused:
-        raise typer.Exit(InputError.exit_code)
+        raise typer.Exit(checked.exit_code)
     items = ", ".join(f"{name}: {counted(n, 'item')}" for name, n in checked.items.items())
     say(f"ok: {items}; {counted(len(checked.files), 'submission')} checked")
 
@@ -108,21 +112,42 @@ def _submissions(task: ResolvedTask, files: list[Path], test_set: str | None, op
         yield declare(task, entry, [document], captured, key)
 
 
+def _checked_task(manifest: Path, root: Path | None, db: Path | None, limit: int | None) -> Checked:
+    """Check a manifest with all its files; what is wrong with its tables and names is a problem like others."""
+    from registry.evaluation import Checked, check_task
+    from registry.store.database import Database
+
+    try:
+        task, content = resolved(manifest, root)
+    except ManifestError as error:
+        if manifest.suffix != ".toml":
+            raise InputError("is no manifest; to check a submission, name that of its task: --task MANIFEST",
+                             path=manifest) from None
+        checked = Checked()
+        checked.refuse(error)
+        return checked
+    return check_task(task, content, None if db is None else Database(db), limit=limit, progress=scoring_progress)
+
+
 def _say_problems(checked: Checked) -> None:
-    """Tell each problem in a line, and after those of a file each likely cause once."""
-    for problem in checked.problems:
-        say(f"{'error' if problem.fatal else 'warning'}: {problem.error}")
-    causes: dict[tuple[str | None, str], int] = {}
-    for problem in checked.problems:
-        if problem.cause:
-            key = (problem.error.path, problem.cause)
-            causes[key] = causes.get(key, 0) + 1
+    """Tell likely causes first, each once, then how many problems a file has of each category, then examples."""
+    causes = Counter((problem.error.path, problem.cause) for problem in checked.problems if problem.cause)
     for (path, cause), n in causes.items():
         say(f"likely cause of {counted(n, 'problem')}: {path}: {cause}")
+    counts = dict.fromkeys(problem.error.path for problem in checked.problems if problem.fatal)
+    for path in filter(None, counts):
+        of_each = Counter[str](problem.error.category for problem in checked.problems
+                          if problem.fatal and problem.error.path == path)
+        of_each.update({category: n for (of, category), n in checked.unlisted.items() if of == path})
+        if of_each.total() > 1:
+            parts = ", ".join(f"{n} {category}" for category, n in of_each.most_common())
+            say(f"{path}: {counted(of_each.total(), 'error')}: {parts}")
+    for problem in checked.problems:
+        say(f"{'error' if problem.fatal else 'warning'}: {problem.error}")
 
 
 def _row(problem: Any) -> dict[str, Any]:
     error = problem.error
-    return {"test_set": problem.test_set, "file": error.path, "line": error.line, "item": error.item,
+    return {"test_set": problem.test_set or None, "file": error.path, "line": error.line, "item": error.item,
             "severity": "error" if problem.fatal else "warning", "category": error.category, "message": error.message,
             "cause": problem.cause or None}

@@ -31,9 +31,10 @@ class RegistryGroup(TyperGroup):
         try:
             return super().invoke(ctx)
         except RegistryError as error:
-            say(f"error: {error}")
-            for line in error.excerpt.splitlines():
-                say(line)
+            for one in (error, *error.others):
+                say(f"error: {one}")
+                for line in one.excerpt.splitlines():
+                    say(line)
             raise typer.Exit(error.exit_code) from None
         except KeyboardInterrupt:
             typer.echo("interrupted: what was finished is kept; run the command again to go on", err=True)

@@ -167,17 +167,17 @@ def bring_up(session: Session, journal: Journal, task: ResolvedTask, content: by
 
     readings = Readings()
     applied = apply(session.connection, journal, readings, task, content)
-    session.checkpoint()
     say_applied(applied)
     (row,) = catalog.tasks(session.connection, task.manifest.task.id)
     scored = score(session.connection, journal, readings, row, how.workers, scoring_progress)
-    session.checkpoint()
-    return row, scored, compare(session.connection, journal, row, declared_request(row, execution=how))
+    # nothing is kept before it is known that nothing is refused
+    return row, scored, compare(session.connection, journal, row, declared_request(row, execution=how),
+                                session.checkpoint)
 
 
 def say_applied(applied: Applied) -> None:
     """Tell what was brought in."""
-    for warning in applied.warnings:
+    for warning in applied.of_registry + applied.warnings:
         say(f"warning: {warning}")
     for note in applied.notes:
         say(f"note: {note}")

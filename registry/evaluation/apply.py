@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
 from sqlalchemy import Connection
 
-from registry.errors import InputError, suggest
-from registry.evaluation.declared import Declared, check_runs, declared, natural
+from registry.errors import InputError, RegistryError, suggest
+from registry.evaluation.declared import Declared, Refuse, check_runs, declared, natural, raising
 from registry.evaluation.gold import apply_gold, check_names
 from registry.evaluation.readings import Readings
 from registry.evaluation.remarks import of_gold
@@ -35,6 +36,7 @@ class Applied:
         drawn_seed: The seed that was drawn because nobody gave one.
         version_before: The version that the task had, if it was there.
         warnings: What may be wrong.
+        of_registry: What may be wrong with what was in the registry before.
         notes: What is worth knowing.
     """
 
@@ -45,11 +47,12 @@ class Applied:
     drawn_seed: int | None = None
     version_before: str | None = None
     warnings: list[str] = field(default_factory=list)
+    of_registry: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
 
-def apply(connection: Connection, journal: Journal, readings: Readings, task: ResolvedTask,
-          content: bytes) -> Applied:
+def apply(connection: Connection, journal: Journal, readings: Readings, task: ResolvedTask, content: bytes,
+          chosen: Sequence[Declared] | None = None, refuse: Refuse = raising) -> Applied:
     """Bring everything that a manifest declares into the registry; the same manifest twice changes nothing.
 
     Args:
@@ -58,29 +61,37 @@ def apply(connection: Connection, journal: Journal, readings: Readings, task: Re
         readings: Takes what is parsed.
         task: The resolved manifest.
         content: The manifest's bytes.
-
-    Raises:
-        InputError: A file is wrong; names file, line and item.
-        MismatchError: The gold has changed under the same version of the task.
+        chosen: Only these of the submissions that the manifest declares, which need no check of their own; None: all.
+        refuse: Called with each error: an `InputError` where a file is wrong, with file, line and item, or a
+            `MismatchError` where the gold has changed under the same version of the task.
     """
-    applied, submissions = Applied(task.manifest.task.id), list(declared(task))
-    check_runs(task, submissions)
+    applied, submissions = Applied(task.manifest.task.id), list(declared(task)) if chosen is None else chosen
+    if chosen is None:
+        check_runs(task, submissions)
     journal.read(task.root.manifest_name, digest(content))
     task_row = _apply_task(connection, journal, task, content, applied)
+    stale = set[str]()
     for test_set in task.manifest.test_set:
-        if apply_gold(connection, journal, readings, task, task_row, test_set, applied.version_before,
-                      redeclared=applied.task_changed):
-            applied.gold.append(test_set.name)
-            row = catalog.get(connection, models.test_set, task_id=task_row.task_id, name=test_set.name)
-            remarks = of_gold(readings.items(connection, row.gold_revision_id), task.readers[test_set.name])
-            applied.warnings += [str(remark.error(test_set.gold or "")) for remark in remarks]
+        try:
+            if apply_gold(connection, journal, readings, task, task_row, test_set, applied.version_before,
+                          redeclared=applied.task_changed):
+                applied.gold.append(test_set.name)
+                row = catalog.get(connection, models.test_set, task_id=task_row.task_id, name=test_set.name)
+                remarks = of_gold(readings.items(connection, row.gold_revision_id), task.readers[test_set.name])
+                applied.warnings += [str(remark.error(test_set.gold or "")) for remark in remarks]
+        except RegistryError as error:
+            refuse(error)
+            stale.add(test_set.name)
     if applied.task_changed or applied.gold:
         applied.warnings += check_names(task, {
             row.name: partial(catalog.gold_names, connection, row.gold_revision_id)
             for row in catalog.test_sets(connection, task_row.task_id)})
-    for one in submissions:
-        _apply_one(connection, journal, readings, task_row, one, applied)
-    _follow_others(connection, journal, readings, task, task_row, applied)
+    for one in (one for one in submissions if one.test_set.name not in stale):
+        try:
+            _apply_one(connection, journal, readings, task_row, one, applied)
+        except InputError as error:
+            refuse(error)
+    _follow_others(connection, journal, readings, task, task_row, submissions, applied)
     return applied
 
 
@@ -123,8 +134,8 @@ def _apply_task(connection: Connection, journal: Journal, task: ResolvedTask, co
         applied.task_changed = True
     elif any(row._mapping[k] != v for k, v in values.items()):
         if natural(manifest.task.version) < natural(row.version):
-            applied.warnings.append(f"task.version goes down, from {row.version!r} to {manifest.task.version!r}; is "
-                                    "this an older manifest?")
+            applied.of_registry.append(f"task.version goes down, from {row.version!r} to {manifest.task.version!r}; is "
+                                       "this an older manifest?")
         catalog.set_values(connection, models.task, row.task_id, **values)
         applied.task_changed = True
     row = catalog.get(connection, models.task, slug=manifest.task.id)
@@ -142,13 +153,14 @@ def _apply_task(connection: Connection, journal: Journal, task: ResolvedTask, co
 
 
 def _follow_others(connection: Connection, journal: Journal, readings: Readings, task: ResolvedTask,
-                   task_row: AnyRow, applied: Applied) -> None:
-    """Align with new gold what is in the registry but not in the manifest, and tell of it."""
+                   task_row: AnyRow, submissions: Sequence[Declared], applied: Applied) -> None:
+    """Align with new gold what is in the registry but not among the submissions of the manifest, and tell of it."""
+    declared_names = {f"{one.test_set.name}/{one.name}" for one in submissions}
     test_sets = {row.name: row for row in catalog.test_sets(connection, task_row.task_id)}
     others = [(f"{row.test_set}/{row.team}/{row.system}@{row.version}", row)
               for row in catalog.submissions(connection, task_row.task_id)]
     part = catalog.taking_part(connection, task_row.slug)
-    others = [(name, row) for name, row in others if name not in applied.changes and row.submission_id in part]
+    others = [(name, row) for name, row in others if name not in declared_names and row.submission_id in part]
     for name, row in others:
         if row.test_set not in applied.gold:
             continue
@@ -156,7 +168,7 @@ def _follow_others(connection: Connection, journal: Journal, readings: Readings,
             realign(connection, journal, readings, task, test_sets[row.test_set], row)
             applied.changes[name] = Change.changed
         except InputError as error:
-            applied.warnings.append(f"{name} does not fit the new gold and takes no part: {error}")
+            applied.of_registry.append(f"{name} does not fit the new gold and takes no part: {error}")
     if standing := [name for name, _ in others]:
         more, take = (f" and {len(standing) - 1} more", "take") if len(standing) > 1 else ("", "takes")
         applied.notes.append(f"{standing[0]}{more} came by `registry submit` or an earlier manifest and {take} part; "

@@ -5,7 +5,7 @@ A comparison is one snapshot of a family: whenever the family changes there is a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -13,16 +13,15 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection
 
-from registry.errors import InputError
-from registry.evaluation.boards import Board, load, places
+from registry.errors import together
+from registry.evaluation.boards import Board, places
 from registry.evaluation.pair_results import PairResults
 from registry.evaluation.requests import Request
-from registry.evaluation.resolve import resolve_significance, unfit
-from registry.evaluation.responses import by_response
+from registry.evaluation.resolve import resolve_significance
+from registry.evaluation.vetting import tested_board, vet
 from registry.manifest import Significance
 from registry.provenance import Signature
 from registry.significance import CORRECTIONS, OverallTest, PairTest, rank
-from registry.significance.assumptions import misuses
 from registry.significance.stepdown import STEP_DOWN
 from registry.store import catalog, comparisons, models
 from registry.store.catalog import AnyRow
@@ -53,18 +52,32 @@ class Compared:
     notes: list[str] = field(default_factory=list)
 
 
-def compare(connection: Connection, journal: Journal, task_row: AnyRow, request: Request) -> Compared:
+def compare(connection: Connection, journal: Journal, task_row: AnyRow, request: Request,
+            begin: Callable[[], None] | None = None) -> Compared:
     """Compare all systems on every board of a task; what is there already is only marked as asked for last.
+
+    Args:
+        connection: In a transaction.
+        journal: Of the command.
+        task_row: The task.
+        request: What is asked for.
+        begin: Called once it is known that no board is refused, before the first is tested.
 
     Raises:
         UnknownNameError: A metric, test or correction is not known.
         MismatchError: A submission is not scored yet.
-        InputError: The test does not apply to a metric, or clusters are not declared.
+        InputError: The test does not apply to a metric, or clusters are not declared; of all boards at once.
     """
     compared = Compared()
     test, overall = resolve_significance(request.significance)
     for alias in request.metrics or ():
         catalog.check_metric(connection, [task_row], alias)
+    vetted = vet(connection, task_row, request)
+    if vetted.refusals:
+        raise together(vetted.refusals)
+    compared.warnings += vetted.warnings
+    if begin is not None:
+        begin()
     shown = []
     for place in list(places(connection, task_row, request)):
         digest = place.digest(request)
@@ -73,11 +86,8 @@ def compare(connection: Connection, journal: Journal, task_row: AnyRow, request:
             connection, test_set_id=place.test_set.test_set_id, track_id=place.members[0].track_id,
             facet=place.facet_name, alias=place.metric.alias)
         if there is None:
-            if (board := load(connection, place, request.significance)) is None:
-                compared.warnings.append(f"{place.name}: there is no item that all systems have answered, so no board")
+            if (board := tested_board(connection, place, request)) is None:
                 continue
-            if request.significance.unit == "response":
-                board = by_response(connection, board)
             _Comparing(connection, journal, board, request, test, overall, compared).run(digest, latest + 1)
         elif there.sequence == 0 or there.sequence < latest:
             catalog.set_values(connection, models.comparison, there.comparison_id, sequence=latest + 1)
@@ -120,7 +130,6 @@ class _Comparing:
 
     def run(self, digest: str, sequence: int) -> None:
         """Find or compute the raw results, adjust them, rank, and keep it all as a snapshot."""
-        self._warn()
         tested = PairResults(self.connection, self.journal, self.board, self.request, self.test)
         pairs, results = tested.of_all_pairs()
         adjusted, resolved = tested.decide(pairs, results)
@@ -152,13 +161,6 @@ class _Comparing:
             {"comparison_id": comparison_id, **row}
             for row in _standings(self.board, wins, intervals, self.request)])
         self.compared.made += 1
-
-    def _warn(self) -> None:
-        """Refuse tests that do not apply here, and warn of uses that their assumptions do not cover."""
-        matrix = self.board.matrix.by_unit
-        if reason := unfit(self.test, self.overall, matrix):
-            raise InputError(f"{self.board.place.name}: {reason}")
-        self.compared.warnings += [f"{self.board.place.name}: {warning}" for warning in misuses(self.test, matrix)]
 
     def _score_intervals(self) -> NDArray[np.float64]:
         return self.test.score_intervals(self.board.matrix, self.request.settings)

@@ -51,8 +51,9 @@ class Wanted:
     metrics: tuple[Metric, ...]
 
 
-def compute(connection: Connection, readings: Readings, wanted: Sequence[Wanted], workers: int) -> Iterator[Computed]:
-    """Give the statistics of every wanted submission, all of one gold revision.
+def compute(connection: Connection, readings: Readings, wanted: Sequence[Wanted],
+            workers: int) -> Iterator[Computed | list[InputError]]:
+    """Give the statistics of every wanted submission, all of one gold revision, or why a metric does not take it.
 
     Args:
         connection: To read from.
@@ -61,7 +62,6 @@ def compute(connection: Connection, readings: Readings, wanted: Sequence[Wanted]
         workers: The most processes that compute; few and small submissions are computed here.
 
     Raises:
-        InputError: A metric does not take what a submission holds.
         RegistryError: A process was ended by the system.
     """
     items = readings.items(connection, wanted[0].scoring.gold_revision_id)
@@ -70,20 +70,35 @@ def compute(connection: Connection, readings: Readings, wanted: Sequence[Wanted]
         yield from _in_processes(connection, items, wanted, workers)
         return
     for one in wanted:
-        yield _computed(items, readings.answers(connection, one.scoring), one.scoring.missing, one.metrics)
+        yield computed(items, readings.answers(connection, one.scoring), one.scoring.missing, one.metrics)
 
 
 def _size(connection: Connection, one: Wanted) -> int:
     return sources.size_of_submission(connection, one.scoring.submission_id) * len(one.metrics)
 
 
-def _computed(items: Sequence[Item], runs: Sequence[Sequence[Answer | None]], missing: str,
-              metrics: Sequence[Metric]) -> Computed:
+def computed(items: Sequence[Item], runs: Sequence[Sequence[Answer | None]], missing: str,
+             metrics: Sequence[Metric]) -> Computed | list[InputError]:
+    """Compute the statistics of one submission by every metric, or say of all metrics why they do not take it.
+
+    Args:
+        items: The gold's.
+        runs: The submission's, the answers of each aligned with the items.
+        missing: Its policy for items without an answer.
+        metrics: One or more.
+    """
     counted = missing not in ("drop", "own")  # items without an answer, too
     kept = np.array([counted or None not in of_item for of_item in zip(*runs, strict=True)], dtype=bool)
     scored = [item for item, is_kept in zip(items, kept, strict=True) if is_kept]
     answers = [[answer for answer, is_kept in zip(run, kept, strict=True) if is_kept] for run in runs]
-    return Computed(kept, [[_exact(metric, scored, run) for run in answers] for metric in metrics])
+    statistics: list[list[NDArray[np.float64]]] = []
+    errors: list[InputError] = []
+    for metric in metrics:
+        try:
+            statistics.append([_exact(metric, scored, run) for run in answers])
+        except InputError as error:  # those that carry more do not travel between processes
+            errors.append(InputError(error.message, item=error.item, category="score"))
+    return errors or Computed(kept, statistics)
 
 
 def _exact(metric: Metric, items: Sequence[Item], answers: Sequence[Answer | None]) -> NDArray[np.float64]:
@@ -102,8 +117,8 @@ def _exact(metric: Metric, items: Sequence[Item], answers: Sequence[Answer | Non
 
 
 def _in_processes(connection: Connection, items: list[Item], wanted: Sequence[Wanted],
-                  workers: int) -> Iterator[Computed]:
-    def submit(one: Wanted) -> Future[Computed]:
+                  workers: int) -> Iterator[Computed | list[InputError]]:
+    def submit(one: Wanted) -> Future[Computed | list[InputError]]:
         submission = catalog.get(connection, models.submission, submission_id=one.scoring.submission_id)
         reader, documents = stored_submission(connection, submission)
         return pool.submit(_work, repr(reader), documents, one.scoring.missing, tuple(map(repr, one.metrics)))
@@ -119,10 +134,8 @@ def _begin(items: list[Item]) -> None:
     _gold[:] = items
 
 
-def _work(reader_name: str, documents: tuple[Document, ...], missing: str, metrics: tuple[str, ...]) -> Computed:
-    try:
-        reader: Reader = parse("reader", READERS, reader_name)
-        runs = aligned_runs(_gold, reader, documents, missing)
-        return _computed(_gold, runs, missing, [parse("metric", METRICS, name) for name in metrics])
-    except InputError as error:
-        raise InputError(str(error)) from None  # errors that carry more do not travel between processes
+def _work(reader_name: str, documents: tuple[Document, ...], missing: str,
+          metrics: tuple[str, ...]) -> Computed | list[InputError]:
+    reader: Reader = parse("reader", READERS, reader_name)
+    runs = aligned_runs(_gold, reader, documents, missing)
+    return computed(_gold, runs, missing, [parse("metric", METRICS, name) for name in metrics])

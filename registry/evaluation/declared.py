@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from registry.errors import InputError, ManifestError, suggest
+from registry.errors import InputError, ManifestError, RegistryError, suggest
 from registry.evaluation.resolve import ResolvedTask
-from registry.items import Answer
+from registry.items import Answer, Item
 from registry.manifest import TestSet
-from registry.manifest.spec import Name, Submit
-from registry.metrics import Metric
+from registry.manifest.files import identity
+from registry.manifest.spec import COMPOSED, Name, Submit
+from registry.metrics import CorrelationMetric, Metric
 from registry.readers import Document, Reader
 
 File = Path | Document
+Refuse = Callable[[RegistryError], None]  # what is done about an error: raise it, or collect it and go on
+_BRACES = re.compile(r"\{([^{}]*)\}")
 _NAME: TypeAdapter[str] = TypeAdapter(Name)
 
 
@@ -59,6 +62,13 @@ class Declared:
                 document.report(InputError(why, path=document.path, line=answer.line, item=answer.key))
         return answers
 
+    def uncounted(self, lacking: Iterable[Item], path: str) -> Iterator[InputError]:
+        """Refuse items without an answer that are to count as wrong, where a metric of the task has no worst value."""
+        metric = next((metric for metric in self.metrics if not metric.has_worst), None)
+        if metric is not None and self.missing == "worst":
+            yield from (InputError(metric.unanswered(item).message, path=path, item=item.key, category="missing")
+                        for item in lacking)
+
     @property
     def documents(self) -> tuple[Document, ...]:
         """The files, read.
@@ -79,61 +89,87 @@ def natural(text: str) -> list[tuple[int, int, str]]:
     return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", text)]
 
 
-def declared(task: ResolvedTask) -> Iterator[Declared]:
+def raising(error: RegistryError) -> None:
+    """Refuse at the first thing that is wrong, where nobody collects them."""
+    raise error
+
+
+def declared(task: ResolvedTask, refuse: Refuse = raising) -> Iterator[Declared]:
     """Expand every `[[submit]]` of the manifest into submissions.
 
     A file that one names by itself is left out of the patterns of others. Files of one pattern that differ only in
     `{run}` are the runs of one submission. Versions and runs come in their natural order, so that the latest version
     comes last, whatever the order of the tables.
 
-    Raises:
-        ManifestError: A pattern or a name does not work out, two files claim to be the same submission, or two patterns
-            take one file for two.
+    Args:
+        task: The task.
+        refuse: Called with each `ManifestError`: a pattern or a name does not work out, two files claim to be the same
+            submission, or two patterns take one file for two.
     """
     taken: dict[tuple[str, Path, str], str] = {}
     found: dict[tuple[str, str], tuple[Declared, tuple[str, str | None] | None]] = {}
-    for key, submit, path, captured in sorted(expanded(task), key=lambda entry: natural(entry[3].get("run", ""))):
-        one = declare(task, submit, [path], captured, key)
+    for key, submit, path, captured in sorted(expanded(task, refuse), key=lambda entry: natural(
+            entry[3].get("run", ""))):
+        try:
+            one = declare(task, submit, [path], captured, key)
+        except InputError as error:
+            refuse(error)
+            continue
         if captured and (also := taken.setdefault((one.test_set.name, path, repr(one.reader)), one.name)) != one.name:
-            raise ManifestError(f"{path} is taken by two patterns, for {also} and for {one.name}; make one of them "
-                                "narrower, or name the file by itself", path=task.root.manifest, key=key)
-        name, runs_of = (one.test_set.name, one.name), (key, one.track) if "run" in captured else None
+            refuse(ManifestError(f"{path} is taken by two patterns, for {also} and for {one.name}; make one of them "
+                                 "narrower, or name the file by itself", path=task.root.manifest, key=key))
+            continue
+        name, runs_of = (one.test_set.name, one.name), (key, one.track) if _is_run(submit, captured) else None
         other, also_runs_of = found.setdefault(name, (one, runs_of))
         if other is one:
             continue
         if runs_of is None or runs_of != also_runs_of:
-            raise ManifestError(f"{one.name} is declared twice, by {_path(other.files[0])} and by {path}; give one "
-                                "another system or version", path=task.root.manifest, key=key)
+            refuse(ManifestError(f"{one.name} is declared twice, by {_path(other.files[0])} and by {path}; give one "
+                                 "another system or version", path=task.root.manifest, key=key))
+            continue
         found[name] = replace(other, files=other.files + one.files), runs_of
     yield from sorted((one for one, _ in found.values()), key=lambda one: natural(one.version))
 
 
-def check_runs(task: ResolvedTask, submissions: Sequence[Declared]) -> None:
-    """Refuse systems of one run where the task declares runs to be random.
+def _is_run(submit: Submit, captured: Mapping[str, str]) -> bool:
+    """Whether what `{run}` captures tells runs of one submission apart, and is no part of a name."""
+    return "run" in captured and not any("run" in submit.composed(key) for key in COMPOSED)
+
+
+def check_runs(task: ResolvedTask, submissions: Sequence[Declared], refuse: Refuse = raising) -> None:
+    """Refuse numbers of runs that cannot be tested or scored.
 
     Args:
         task: The task.
         submissions: In the order of their versions; of each system the last one takes part.
-
-    Raises:
-        ManifestError: One that takes part has a single run.
+        refuse: Called with each `ManifestError`: runs are random, and one that takes part has a single run; or a metric
+            is no average over runs, and one has several.
     """
-    if task.manifest.significance.runs != "random":
-        return
     latest = {(one.test_set.name, one.team, one.system): one for one in submissions if not one.withdrawn}
-    if alone := [one.name for one in latest.values() if len(one.files) < 2]:
+    alone = [one.name for one in latest.values() if len(one.files) < 2]
+    if alone and task.manifest.significance.runs == "random":
         names = f"{alone[0]} has" if len(alone) == 1 else f"{alone[0]} and {len(alone) - 1} more have"
-        raise ManifestError(f"'random' needs two runs or more of every system, and {names} one only; add runs, or set "
-                            'runs = "fixed"', path=task.root.manifest, key="significance.runs")
+        refuse(ManifestError(f"'random' needs two runs or more of every system, and {names} one only; add runs, or set "
+                             'runs = "fixed"', path=task.root.manifest, key="significance.runs"))
+    for n, metric in enumerate(task.metrics.values()):
+        several = [one for one in latest.values() if len(one.files) > 1 and isinstance(metric, CorrelationMetric)]
+        if several:
+            refuse(ManifestError(f"{metric!r} is no average over runs, and {several[0].name} has "
+                                 f"{len(several[0].files)}; name them as systems of their own",
+                                 path=task.root.manifest, key=f"metric[{n}]"))
 
 
-def expanded(task: ResolvedTask) -> Iterator[tuple[str, Submit, Path, dict[str, str]]]:
+def expanded(task: ResolvedTask,
+             refuse: Refuse = raising) -> Iterator[tuple[str, Submit, Path, dict[str, str]]]:
     """Give every file that a `[[submit]]` names: its key in the manifest, the table, the path and what is captured."""
     tables = [(f"submit[{n}]", submit) for n, submit in enumerate(task.manifest.submit)]
-    single = frozenset(task.root.folder / submit.file for _, submit in tables if "{" not in submit.file)
+    single = frozenset(identity(task.root.folder / submit.file) for _, submit in tables if not submit.is_pattern)
     for key, submit in tables:
-        for path, captured in task.root.match(submit.file, f"{key}.file", single):
-            yield key, submit, path, captured
+        try:
+            for path, captured in task.root.match(submit, key, single):
+                yield key, submit, path, captured
+        except ManifestError as error:
+            refuse(error)
 
 
 def declare(task: ResolvedTask, submit: Submit, files: Sequence[File], captured: dict[str, str],
@@ -144,23 +180,18 @@ def declare(task: ResolvedTask, submit: Submit, files: Sequence[File], captured:
     def wrong(message: str) -> ManifestError:
         return ManifestError(message, path=task.root.manifest if key else path, key=key)
 
-    given = {name: value for name in ("team", "system", "version", "test_set", "track")
-             if (value := getattr(submit, name)) is not None}
-    if twice := sorted(given.keys() & captured.keys()):
-        raise wrong(f"{twice[0]} is given by a key and by the braces of {submit.file!r}; keep one")
-    for name, value in captured.items():
-        try:
-            _NAME.validate_python(value)
-        except ValidationError as error:
-            raise wrong(f"{path}: {name} {error.errors()[0]['ctx']['error']}") from None
-    names = given | captured
+    try:
+        names = _names(submit, captured)
+    except ValueError as error:
+        raise wrong(f"{path}: {error}") from None
     if "system" not in names:
         raise wrong(f"{submit.file!r} says no system; add the key system, or {{system}} to the pattern")
     known = [t.name for t in task.manifest.test_set]
     if "test_set" not in names and len(known) > 1:
         raise wrong(f"add the key test_set: one of {', '.join(known)}")
     if (test_set_name := names.get("test_set", known[0])) not in known:
-        raise wrong(f"unknown test set {test_set_name!r}; {suggest(test_set_name, known)}")
+        remedy = f" of {path}: add a [[test_set]] of that name, or leave the file out with exclude" if captured else ""
+        raise wrong(f"unknown test set {test_set_name!r}{remedy}; {suggest(test_set_name, known)}")
     test_set = task.manifest.test_set_named(test_set_name)
     reading = task.manifest.reading(test_set, submit)
     return Declared(
@@ -168,6 +199,32 @@ def declare(task: ResolvedTask, submit: Submit, files: Sequence[File], captured:
         tuple(files), task.submission_reader(test_set, submit, key), reading.missing, reading.tokens,
         kind=submit.kind, track=names.get("track", reading.track), withdrawn=submit.withdrawn, late=submit.late,
         attributes=submit.attributes, metrics=tuple(task.metrics.values()), within=task.root.folder)
+
+
+def _names(submit: Submit, captured: Mapping[str, str]) -> dict[str, str]:
+    """What a `[[submit]]` gives by its keys, composed of what was captured where they have braces, or just captures.
+
+    Raises:
+        ValueError: A key and a capture contradict each other, or what comes out is no name.
+    """
+    names = {name: captured[name] for name in COMPOSED if name in captured}
+    used = {part for key in COMPOSED for part in submit.composed(key)}
+    for key in COMPOSED:
+        if (value := getattr(submit, key)) is None:
+            continue
+        if unknown := [part for part in submit.composed(key) if part not in captured]:
+            raise ValueError(f"{key} is {value!r}, but {submit.file!r} does not capture {{{unknown[0]}}}; "
+                             + suggest(unknown[0], captured))
+        if key in captured and key not in used:
+            raise ValueError(f"{key} is given by a key and by the braces of {submit.file!r}; keep one, or use "
+                             f"{{{key}}} in a key")
+        names[key] = _BRACES.sub(lambda match: captured[match[1]], value) if submit.composed(key) else value
+    for key, value in names.items():
+        try:
+            _NAME.validate_python(value)
+        except ValidationError as error:
+            raise ValueError(f"{key} {error.errors()[0]['ctx']['error']}") from None
+    return names
 
 
 def _path(file: File) -> str:

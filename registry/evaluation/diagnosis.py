@@ -56,7 +56,7 @@ class Diagnosis:
         found: dict[str, Callable[[], str]] = {
             "format": lambda: self._form, "tag": lambda: self._form, "encoding": lambda: self._encoding,
             "duplicate": lambda: self._twice, "unknown": lambda: self._unknown(item), "missing": lambda: self._missing,
-            "text": lambda: self._moved(item)}
+            "text": lambda: self._for_another or self._moved(item), "order": lambda: self._for_another}
         return found[error.category]() if error.category in found else ""
 
     @cached_property
@@ -155,11 +155,29 @@ class Diagnosis:
 
     @cached_property
     def _other_test_set(self) -> str:
+        """The test set whose items the unknown ones are, or that has just the file's items, or its texts."""
         unknown = self._answered - self._expected.keys()
-        for name, items in self.items.items():
-            if name != self.test_set and 2 * len(unknown & {item.key for item in items}) > len(unknown):
-                return f"it is an item of test set {name!r}, for which this file seems to be"
+        others = {name: items for name, items in self.items.items() if name != self.test_set and items}
+        for name, items in others.items():
+            keys = {item.key for item in items}
+            if 2 * len(unknown & keys) > len(unknown) or self._answered == keys != self._expected.keys():
+                return name
+        texts = [text for answer in self.answers if (text := self._task_text(answer.value))]
+        mine = {self._task_text(item.gold) for item in self.items[self.test_set]}
+        for name, items in others.items():
+            theirs = {self._task_text(item.gold) for item in items} - mine
+            if 2 * sum(text in theirs for text in texts) > len(texts):
+                return name
         return ""
+
+    @cached_property
+    def _for_another(self) -> str:
+        return f"this file seems to be for test set {self._other_test_set!r}" if self._other_test_set else ""
+
+    def _task_text(self, value: Any) -> str:
+        """The text that systems were given; empty where the format has none."""
+        text = self.reader.task_text(value)
+        return "" if text is None else canonical_json(text)
 
     @cached_property
     def _spelled(self) -> list[tuple[str, Callable[[str], str], dict[str, str]]]:
@@ -167,8 +185,10 @@ class Diagnosis:
         return [(name, spell, {spell(key): key for key in self._expected}) for name, spell in _SPELLINGS.items()]
 
     def _unknown(self, key: str) -> str:
-        if found := self._counted_from or self._other_test_set:
-            return found
+        if self._counted_from:
+            return self._counted_from
+        if self._other_test_set:
+            return f"it is an item of test set {self._other_test_set!r}, for which this file seems to be"
         for name, spell, expected in self._spelled:
             if spell(key) in expected:
                 return f"it differs from item {expected[spell(key)]!r} in {name} only"
@@ -178,8 +198,8 @@ class Diagnosis:
 
     @cached_property
     def _missing(self) -> str:
-        if self._counted_from:
-            return self._counted_from
+        if found := self._counted_from or self._for_another:
+            return found
         absent = [n for key, n in self._expected.items() if key not in self._answered]
         refused = self.counts.get("format", 0) + self.counts.get("encoding", 0)
         if absent and len(absent) <= refused:
@@ -196,16 +216,13 @@ class Diagnosis:
     @cached_property
     def _shifts(self) -> dict[str, int]:
         """How many items further on the text of an answer stands, of those that stand elsewhere."""
-        def text(value: Any) -> str:
-            return canonical_json(self.reader.task_text(value))
-
         places: dict[str, int | None] = {}
         for n, item in enumerate(self.items[self.test_set]):
-            here = text(item.gold)
+            here = self._task_text(item.gold)
             places[here] = None if here in places else n  # several items have it
         found = {}
         for answer in self.answers:
-            there, own = places.get(text(answer.value)), self._expected.get(answer.key)
+            there, own = places.get(self._task_text(answer.value)), self._expected.get(answer.key)
             if there is not None and own is not None and there != own:
                 found[answer.key] = there - own
         return found

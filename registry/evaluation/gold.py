@@ -28,27 +28,27 @@ def read_gold(task: ResolvedTask, test_set: TestSet, documents: Mapping[str, Doc
 
     Raises:
         InputError: A file is not of its format, an item stands twice, an attribute is not there, or strata cut through
-            the clusters that are tested.
+            the clusters that are tested; where the documents collect problems, those are collected.
     """
-    path, significance = documents["gold"].path, task.manifest.significance
-    reader = task.readers[test_set.name]
-    items = list(by_key(reader.read_gold(documents), path, reader.repeated).values())
+    gold, significance, reader = documents["gold"], task.manifest.significance, task.readers[test_set.name]
+    items = list(by_key(reader.read_gold(documents), gold.path, reader.repeated, gold.report).values())
 
-    def wrong(item: Item, message: str) -> InputError:
-        return InputError(message, path=path, line=item.line, item=item.key)
+    def report(item: Item, message: str) -> None:
+        gold.report(InputError(message, path=gold.path, line=item.line, item=item.key))
 
+    is_grouped = True
     for key, wanted in _groups(task.manifest, test_set):
-        for item in items:
-            if not item.attributes.get(wanted):
-                known = ", ".join(sorted(name for name, value in item.attributes.items() if value)) or "none"
-                raise wrong(item, f"has no attribute {wanted!r}, which the manifest's {key} names; its attributes: "
-                                  f"{known}")
+        lacking = [item for item in items if not item.attributes.get(wanted)]
+        for item in lacking[:1] if len(lacking) == len(items) else lacking:
+            known = ", ".join(sorted(name for name, value in item.attributes.items() if value)) or "none"
+            report(item, f"has no attribute {wanted!r}, which the manifest's {key} names; its attributes: {known}")
+            is_grouped = False
     cluster, strata = test_set.cluster, significance.strata
-    if significance.unit == "cluster" and cluster is not None and strata is not None:
+    if is_grouped and significance.unit == "cluster" and cluster is not None and strata is not None:
         at = split_cluster([item.attributes[cluster] for item in items], [item.attributes[strata] for item in items])
         if at is not None:
-            raise wrong(items[at], f"its {cluster} has items of several {strata!r}, but significance.strata must keep "
-                                   'clusters whole; take another attribute, or unit = "item"')
+            report(items[at], f"its {cluster} has items of several {strata!r}, but significance.strata must keep "
+                              'clusters whole; take another attribute, or unit = "item"')
     return items
 
 

@@ -7,7 +7,7 @@ since that of the gold's file may tell them, and without attributes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -25,20 +25,30 @@ from registry.readers.json_lines import json_object
 _KEYS = ("item", "text")
 
 
-def expected_items(task: ResolvedTask, test_set: TestSet) -> list[Item]:
-    """Read what a test set's submissions are held against: its gold, or its list of items.
+def expected_documents(task: ResolvedTask, test_set: TestSet) -> dict[str, Document]:
+    """Load the files of what a test set's submissions are held against, by role: of its gold, or its list of `items`.
+
+    Raises:
+        InputError: A file is not there, or cannot be read.
+    """
+    if test_set.items is None:
+        return task.gold_documents(test_set)
+    key = f"test_set[{task.manifest.test_set.index(test_set)}].items"
+    return {"items": Document.load(task.root.resolve(test_set.items, key), task.root.folder)}
+
+
+def expected_items(task: ResolvedTask, test_set: TestSet, documents: Mapping[str, Document]) -> list[Item]:
+    """Read what a test set's submissions are held against, from its `expected_documents`.
 
     Raises:
         InputError: A file is not of its format; see `read_gold`.
     """
-    if test_set.items is None:
-        return read_gold(task, test_set, task.gold_documents(test_set))
-    key = f"test_set[{task.manifest.test_set.index(test_set)}].items"
-    document = Document.load(task.root.resolve(test_set.items, key), task.root.folder)
-    items = list(by_key(_listed(document, task.readers[test_set.name]), document.path).values())
+    if (document := documents.get("items")) is None:
+        return read_gold(task, test_set, documents)
+    items = by_key(_listed(document, task.readers[test_set.name]), document.path, report=document.report)
     if not items:
-        raise InputError("no item in this file", path=document.path)
-    return items
+        document.report_empty("item")
+    return list(items.values())
 
 
 def task_pack(task: ResolvedTask) -> dict[str, str]:
@@ -99,15 +109,19 @@ def write_pack(files: dict[str, str], folder: Path) -> list[Path]:
 
 def _listed(document: Document, reader: Reader) -> Iterator[Item]:
     for number, line in document.lines():
-        entry = json_object(line, document.path, number)
-        if unknown := [key for key in entry if key not in _KEYS]:
-            raise InputError(f"unknown key {unknown[0]!r}; {suggest(unknown[0], _KEYS)}", path=document.path,
-                             line=number)
-        key: Any = entry.get("item")
-        if not isinstance(key, str) or not key:
-            raise InputError("no key 'item' with the item's name", path=document.path, line=number)
         try:
-            gold = reader.unanswered(entry.get("text"))
-        except ValueError as error:
-            raise InputError(f"'text': {error}", path=document.path, line=number, item=key) from None
-        yield Item(key, gold, {}, number)
+            yield _item(json_object(line, document.path, number), reader, document.path, number)
+        except InputError as error:
+            document.report(error)
+
+
+def _item(entry: Mapping[str, Any], reader: Reader, path: str, line: int) -> Item:
+    if unknown := [key for key in entry if key not in _KEYS]:
+        raise InputError(f"unknown key {unknown[0]!r}; {suggest(unknown[0], _KEYS)}", path=path, line=line)
+    key = entry.get("item")
+    if not isinstance(key, str) or not key:
+        raise InputError("no key 'item' with the item's name", path=path, line=line)
+    try:
+        return Item(key, reader.unanswered(entry.get("text")), {}, line)
+    except ValueError as error:
+        raise InputError(f"'text': {error}", path=path, line=line, item=key) from None

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection
 
-from registry.errors import InputError
 from registry.evaluation.boards import Board
 from registry.evaluation.requests import Request
 from registry.identity import digest_json
@@ -109,10 +108,6 @@ class PairResults:
         p = np.array([row.p_value for row in results], dtype=np.float64)
         settings = self._settings(asked.alternative, asked.resamples)
         draws = draws_of(matrix, [(pair.a, pair.b) for pair in pairs], settings, self.test.name)
-        if draws.n_bytes > self.request.execution.memory:
-            raise InputError(f"correction {asked.correction!r} keeps the draws of all pairs, which take "
-                             f"{draws.n_bytes / 2**30:.1f} GiB; allow more with --memory, draw fewer with "
-                             "--resamples, or take holm")
         draws = replace(draws, observed=np.where(np.isnan(p), np.nan, draws.observed))
         stepped = (min_p if asked.correction == "min-p" else max_t)(draws).adjusted
         adjusted = np.fmax(stepped, p)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from registry.errors import InputError, ManifestError, UnknownNameError
+from registry.errors import InputError, ManifestError, RegistryError, UnknownNameError, together
 from registry.evaluation.matrices import matrix_of
 from registry.families import FAMILIES
 from registry.identity import canonical_json, digest
@@ -53,20 +53,26 @@ class ResolvedTask:
         """Load the gold files of a test set, by role.
 
         Raises:
-            ManifestError: The manifest has a list of its items only.
+            ManifestError: The manifest has a list of its items only, or names a file that is not there.
+            InputError: A file cannot be read.
         """
         n = self.manifest.test_set.index(test_set)
         if test_set.gold is None:
             raise ManifestError("there is no gold, only a list of items to check submissions against (`registry check "
                                 "FILE --task MANIFEST`)", path=self.root.manifest, key=f"test_set[{n}]")
-        paths = {"gold": self.root.resolve(test_set.gold, f"test_set[{n}].gold")}
-        for m, reference in enumerate(test_set.references):
-            key = f"test_set[{n}].references[{m}].path"
-            paths[f"reference:{reference.name}"] = self.root.resolve(reference.path, key)
-        for role, path in (("attributes", test_set.attributes), ("source", test_set.source)):
+        given = [("gold", "gold", test_set.gold), ("attributes", "attributes", test_set.attributes),
+                 ("source", "source", test_set.source)]
+        given += [(f"reference:{reference.name}", f"references[{m}].path", reference.path)
+                  for m, reference in enumerate(test_set.references)]
+        documents: dict[str, Document] = {}
+        errors: list[RegistryError] = []
+        for role, key, path in given:
             if path is not None:
-                paths[role] = self.root.resolve(path, f"test_set[{n}].{role}")
-        return {role: Document.load(path, self.root.folder) for role, path in paths.items()}
+                    path_there = self.root.resolve(path, f"test_set[{n}].{key}")
+                    documents[role] = Document.load(path_there, self.root.folder)
+        if errors:
+            raise together(errors)
+        return documents
 
     def submission_reader(self, test_set: TestSet, submit: Submit, key: str) -> Reader:
         """Build the reader of a submission."""
@@ -83,41 +89,50 @@ def resolve(manifest: Manifest, path: Path, folder: Path | None = None) -> Resol
     """Resolve every name in `manifest`, which was read from `path`; its files are in `folder` (default: beside it).
 
     Raises:
-        ManifestError: A name is unknown, an option is wrong, or reader and metric do not fit; names the key path.
+        ManifestError: A name is unknown, an option is wrong, or reader and metric do not fit; names the key path. All
+            such are told together.
     """
+    errors: list[RegistryError] = []
     readers: dict[str, Reader] = {}
     for n, test_set in enumerate(manifest.test_set):
-        with _at(path, f"test_set[{n}]"):
+        with _collected(errors), _at(path, f"test_set[{n}]"):
             reader = build("reader", READERS, test_set.format, test_set.options)
             if (test_set.references or test_set.attributes or test_set.source) and not reader.takes_more_files:
                 raise InputError(f"reader {reader.name!r} takes neither references nor an attributes or source file")
             readers[test_set.name] = reader
     metrics: dict[str, Metric] = {}
     for n, spec in enumerate(manifest.metric):
-        with _at(path, f"metric[{n}]"):
+        with _collected(errors), _at(path, f"metric[{n}]"):
             metric = build("metric", METRICS, spec.name, spec.options)
             if metric in metrics.values():
                 raise InputError(f"{metric!r} is declared already; one id is enough")
             for test_set in manifest.test_set:
-                reader = readers[test_set.name]
-                if reader.gives != metric.takes:
-                    raise InputError(f"{metric!r} compares {metric.takes}s, but reader {reader.name!r} of test "
-                                     f"set {test_set.name!r} gives {reader.gives}s")
-                known = [*reader.offers(), *(reference.name for reference in test_set.references)]
-                for name in metric.needs():
-                    if name not in known and test_set.gold is not None:
-                        if getattr(reader, name, "") is None:  # the reader's option by that name, which is not set
-                            raise InputError(f"{metric!r} needs the {name} of test set {test_set.name!r}: set its "
-                                             f"options = {{ {name} = \"COLUMN\" }}")
-                        what = "reference" if reader.takes_more_files else "column"
-                        raise UnknownNameError(f"{what} of test set {test_set.name}", name, known)
+                if (read := readers.get(test_set.name)) is not None:
+                    _check_fit(metric, read, test_set)
             metrics[spec.id] = metric
-    with _at(path, "significance"):
+    with _collected(errors), _at(path, "significance"):
         tests = resolve_significance(manifest.significance)
-        for alias, metric in metrics.items():
-            if reason := unfit(*tests, _of_nothing(metric)):
-                raise InputError(f"metric {alias!r}: {reason}")
+        if unfitting := [InputError(f"metric {alias!r}: {reason}") for alias, metric in metrics.items()
+                         if (reason := unfit(*tests, _of_nothing(metric)))]:
+            raise together(unfitting)
+    if errors:
+        raise together(errors)
     return ResolvedTask(manifest, Root(folder or path.parent, path), metrics, readers)
+
+
+def _check_fit(metric: Metric, reader: Reader, test_set: TestSet) -> None:
+    """Refuse a metric of other values than those that a test set's reader gives, or of what the gold does not have."""
+    if reader.gives != metric.takes:
+        raise InputError(f"{metric!r} compares {metric.takes}s, but reader {reader.name!r} of test set "
+                         f"{test_set.name!r} gives {reader.gives}s")
+    known = [*reader.offers(), *(reference.name for reference in test_set.references)]
+    for name in metric.needs():
+        if name not in known and test_set.gold is not None:
+            if getattr(reader, name, "") is None:  # the reader's option by that name, which is not set
+                raise InputError(f"{metric!r} needs the {name} of test set {test_set.name!r}: set its options = "
+                                 f"{{ {name} = \"COLUMN\" }}")
+            what = "reference" if reader.takes_more_files else "column"
+            raise UnknownNameError(f"{what} of test set {test_set.name}", name, known)
 
 
 def resolve_stored(stored: str, slug: str) -> ResolvedTask:
@@ -204,4 +219,13 @@ def _at(path: Path, key: str) -> Iterator[None]:
     except ManifestError:
         raise
     except InputError as error:
-        raise ManifestError(str(error), path=path, key=key) from None
+        raise together([ManifestError(str(one), path=path, key=key) for one in (error, *error.others)]) from None
+
+
+@contextmanager
+def _collected(errors: list[RegistryError]) -> Iterator[None]:
+    """Keep an error for later, and go on."""
+    try:
+        yield
+    except InputError as error:
+        errors.append(error)

@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection
 
-from registry.errors import InputError
+from registry.errors import InputError, together
 from registry.evaluation.computing import Wanted, compute
+from registry.evaluation.declared import Refuse, raising
 from registry.evaluation.labels import with_new_labels
 from registry.evaluation.matrices import Steps, scores_of
 from registry.evaluation.readings import Readings
@@ -38,7 +39,7 @@ class Scored:
 
 
 def score(connection: Connection, journal: Journal, readings: Readings, task_row: AnyRow, workers: int | None = None,
-          progress: Callable[[int, int], None] | None = None) -> Scored:
+          progress: Callable[[int, int], None] | None = None, refuse: Refuse = raising) -> Scored:
     """Compute what is missing; what is there is left alone.
 
     Args:
@@ -48,16 +49,15 @@ def score(connection: Connection, journal: Journal, readings: Readings, task_row
         task_row: The task.
         workers: The most processes that compute; None: as many as there are processors.
         progress: Called with the submissions that are done and all of them.
-
-    Raises:
-        InputError: A metric does not take what a submission holds, or several runs of a system.
+        refuse: Called with each `InputError`: a metric does not take what a submission holds, or several runs of a
+            system.
     """
     scored, pending = Scored(), _Pending(connection)
     declared = catalog.task_metrics(connection, task_row.task_id)
     metrics = {row.metric_id: parse("metric", METRICS, row.name) for row in declared}
     for test_set in catalog.test_sets(connection, task_row.task_id):
         members = catalog.ranked(connection, test_set.test_set_id)
-        _check_runs(connection, members, list(metrics.values()))
+        _check_runs(connection, members, list(metrics.values()), refuse)
         missing = list(_missing(connection, members, declared))
         items = readings.items(connection, test_set.gold_revision_id) if missing else []
         scored.unchanged += len(members) * len(declared) - sum(len(lacking) for _, lacking in missing)
@@ -65,10 +65,9 @@ def score(connection: Connection, journal: Journal, readings: Readings, task_row
                          tuple(metrics[row.metric_id] for row in lacking)) for member, lacking in missing]
         computing = compute(connection, readings, wanted, workers or os.cpu_count() or 1) if wanted else iter(())
         for done, ((member, lacking), one) in enumerate(zip(missing, wanted, strict=True), start=1):
-            try:
-                computed = next(computing)
-            except InputError as error:
-                raise InputError(f"{member.name}: {error}") from None
+            if isinstance(computed := next(computing), list):
+                refuse(together([InputError(f"{member.name}: {error}", category="score") for error in computed]))
+                continue
             for row, metric, of_runs in zip(lacking, one.metrics, computed.statistics, strict=True):
                 for block in _keep(connection, journal, one.scoring, row, metric, items, computed.kept, of_runs):
                     pending.add(block, row.family)
@@ -91,13 +90,14 @@ def _missing(connection: Connection, members: Sequence[AnyRow],
             yield member, lacking
 
 
-def _check_runs(connection: Connection, members: Sequence[AnyRow], metrics: Sequence[Metric]) -> None:
+def _check_runs(connection: Connection, members: Sequence[AnyRow], metrics: Sequence[Metric],
+                refuse: Refuse) -> None:
     """Refuse several runs where a metric is no average over them."""
     if correlation := next((metric for metric in metrics if isinstance(metric, CorrelationMetric)), None):
         for member in members:
             if (n := len(catalog.submission_sources(connection, member.submission_id))) > 1:
-                raise InputError(f"{member.name} has {n} runs, and {correlation!r} is no average over runs; name them "
-                                 "as systems of their own")
+                refuse(InputError(f"{member.name} has {n} runs, and {correlation!r} is no average over runs; name them "
+                                  "as systems of their own", category="score"))
 
 
 class _Pending:

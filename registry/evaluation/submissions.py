@@ -125,8 +125,12 @@ def apply_scoring(connection: Connection, journal: Journal, readings: Readings, 
     aligned = [align(items, of_run, one.reader, missing=one.missing, tokens=one.tokens, path=document.path,
                      metrics=one.metrics)
                for of_run, document in zip(answers, one.documents, strict=True)]
+    for run, document in zip(aligned, one.documents, strict=True):
+        for error in one.uncounted((item for item, a in zip(items, run.answers, strict=True) if a is None),
+                                   document.path):
+            raise error
     found = [list(of_submission(items, run, one.reader, document, missing=one.missing))
-               for run, document in zip(aligned, one.documents, strict=True)]
+             for run, document in zip(aligned, one.documents, strict=True)]
     scoring_id = insert(connection, models.scoring, **key, n_missing=sum(run.n_missing for run in aligned),
                         run_id=journal.run_id(connection))
     runs = [run.answers for run in aligned]

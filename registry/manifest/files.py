@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from registry.errors import ManifestError, suggest
+from registry.manifest.spec import COMPOSED, Submit, braces
 from registry.provenance import recorded_name
 
-CAPTURES = ("team", "system", "version", "test_set", "track", "run")
+CAPTURES = (*COMPOSED, "run")
+Identity = tuple[str, int]  # of a file: its real path, whose case may not matter, and its number in the file system
+Found = tuple[Path, dict[str, str]]  # a file, and what its path's braces capture
+_BRACES = re.compile(r"\{([^{}]*)\}")
 _RELATIVE = "paths are relative to the manifest, or to --root"
 _OUTSIDE = "leads out of the task's folder; keep the files beside the manifest, or name their folder with --root"
 
@@ -56,62 +60,114 @@ class Root:
             why = getattr(error, "strerror", None) or str(error)
             raise ManifestError(f"cannot use the path {path[:100]!r}: {why}", path=self.manifest, key=key) from None
 
-    def match(self, pattern: str, key: str,
-              but: frozenset[Path] = frozenset()) -> Iterator[tuple[Path, dict[str, str]]]:
-        """Find the files that `pattern` names, in the order of their paths, with what its braces capture.
+    def match(self, submit: Submit, key: str, single: frozenset[Identity] = frozenset()) -> Iterator[Found]:
+        """Find the files that a `[[submit]]` at `key` names, in the order of their paths, with what its braces capture.
 
-        A capture is one or more characters within one part of the path; all else in the pattern is literal. The files
-        in `but` are passed over.
+        A capture is one or more characters within one part of the path, the same wherever it stands; all else in the
+        pattern is literal. What `exclude` names is left out, and so are the `single` files, which others name.
 
         Raises:
-            ManifestError: A capture is unknown or stands twice, no file matches, or one matches in two ways.
+            ManifestError: A capture is unknown, no file matches, one matches in two ways, or `exclude` leaves nothing
+                out.
         """
-        names = re.findall(r"\{([^{}]*)\}", pattern)
-        for name in names:
-            if name not in CAPTURES:
-                raise ManifestError(f"{{{name}}} captures nothing known; {suggest(name, CAPTURES)}",
-                                    path=self.manifest, key=key)
-            if names.count(name) > 1:
-                raise ManifestError(f"{{{name}}} stands twice in {pattern!r}", path=self.manifest, key=key)
-        if not names:
-            yield self.resolve(pattern, key), {}
+        pattern = submit.file
+        known = {*CAPTURES, *(name for composed in COMPOSED for name in submit.composed(composed))}
+        for name in braces(pattern):
+            if name not in known or not name.isidentifier():
+                raise ManifestError(f"{{{name}}} captures nothing known; {suggest(name, CAPTURES)}; or use it in a "
+                                    f'key, such as system = "{{team}}-{{{name}}}"', path=self.manifest,
+                                    key=f"{key}.file")
+        if not braces(pattern):
+            yield self.resolve(pattern, f"{key}.file"), {}
             return
         if pattern.startswith("/") or ".." in pattern.split("/"):
-            raise ManifestError(f"{pattern!r} {_OUTSIDE}", path=self.manifest, key=key)
-        found = False
-        with self._usable(pattern, key):
-            matches = sorted(self._walk(Path(), pattern.split("/"), {}, pattern, key, but))
+            raise ManifestError(f"{pattern!r} {_OUTSIDE}", path=self.manifest, key=f"{key}.file")
+        search = _Search(self, submit, key, single)
+        with self._usable(pattern, f"{key}.file"):
+            matches = sorted(search.walk(Path(), pattern.split("/"), {}), key=lambda found: found[0])
+        if not matches and not search.n_left_out:
+            raise ManifestError(f"no file matches {pattern!r}; {_RELATIVE}", path=self.manifest, key=f"{key}.file")
+        if idle := [n for n in range(len(submit.exclude)) if n not in search.excluded]:
+            raise ManifestError(f"{submit.exclude[idle[0]]!r} is no file that {pattern!r} matches; "
+                                + suggest(submit.exclude[idle[0]], [str(path) for path, _ in matches]),
+                                path=self.manifest, key=f"{key}.exclude[{idle[0]}]")
         for relative, captured in matches:
-            found = True
-            yield self.resolve(str(relative), key), captured
-        if not found:
-            raise ManifestError(f"no file matches {pattern!r}; {_RELATIVE}", path=self.manifest, key=key)
+            yield self.resolve(str(relative), f"{key}.file"), captured
 
-    def _walk(self, at: Path, parts: list[str], captured: dict[str, str], pattern: str, key: str,
-              but: frozenset[Path]) -> Iterator[tuple[Path, dict[str, str]]]:
+
+def identity(path: Path) -> Identity:
+    """What tells a file from others, however its path is written: through links, `./`, or in another letter case."""
+    try:
+        return os.path.realpath(path).casefold(), path.stat().st_ino
+    except (OSError, ValueError):  # which is told where the file is read
+        return str(path), 0
+
+
+@dataclass
+class _Search:
+    """The search for one pattern's files; `excluded` are those of its `exclude` that have left a file out."""
+
+    root: Root
+    submit: Submit
+    key: str
+    single: frozenset[Identity]
+    excluded: set[int] = field(default_factory=set)
+    n_left_out: int = 0
+
+    def walk(self, at: Path, parts: list[str], captured: dict[str, str]) -> Iterator[Found]:
+        """Go down the parts of the pattern that are left, from the folder `at`.
+
+        Raises:
+            ManifestError: A file matches in several ways.
+        """
+        folder = self.root.folder
         if not parts:
-            if os.path.lexists(self.folder / at):  # what is no regular file is refused when it is resolved
-                yield at, captured
+            if os.path.lexists(folder / at) and not self._left_out(at):
+                yield at, captured  # what is no regular file is refused when it is resolved
             return
-        part, rest = parts[0], parts[1:]
+        part, rest, here = parts[0], parts[1:], folder / at
         if "{" not in part:
-            yield from self._walk(at / part, rest, captured, pattern, key, but)
+            yield from self.walk(at / part, rest, captured)
             return
-        if not (self.folder / at).is_dir() or not (self.folder / at).resolve().is_relative_to(self.folder.resolve()):
+        if not here.is_dir() or not here.resolve().is_relative_to(folder.resolve()):
             return
-        lazy, greedy = (_expression(part, lazy=lazy) for lazy in (True, False))
-        for entry in (self.folder / at).iterdir():
-            if entry in but or entry.name.startswith(".") or not (first := lazy.fullmatch(entry.name)):
+        lazy, greedy = (_expression(part, captured, how) for how in ("+?", "+"))
+        for entry in here.iterdir():
+            if entry.name.startswith(".") or not (first := lazy.fullmatch(entry.name)):
                 continue
             last = greedy.fullmatch(entry.name)
             if last is None or first.groupdict() != last.groupdict():
-                raise ManifestError(f"{entry} matches {pattern!r} in more than one way; name it in a [[submit]] "
-                                    "of its own", path=self.manifest, key=key)
-            yield from self._walk(at / entry.name, rest, captured | first.groupdict(), pattern, key, but)
+                if not rest and self._left_out(at / entry.name):
+                    continue
+                raise ManifestError(f"{entry} matches {self.submit.file!r} in more than one way; name it in a "
+                                    "[[submit]] of its own, or in exclude", path=self.root.manifest,
+                                    key=f"{self.key}.file")
+            yield from self.walk(at / entry.name, rest, captured | first.groupdict())
+
+    def _left_out(self, at: Path) -> bool:
+        excluded = {n for n, glob in enumerate(self.submit.exclude) if _globbed(glob).fullmatch(
+            at.as_posix() if "/" in glob else at.name)}
+        self.excluded |= excluded
+        found = bool(excluded) or identity(self.root.folder / at) in self.single
+        self.n_left_out += found
+        return found
 
 
-def _expression(part: str, *, lazy: bool) -> re.Pattern[str]:
-    pieces = re.split(r"\{([^{}]*)\}", part)
-    how = "+?" if lazy else "+"
-    return re.compile("".join(re.escape(p) if n % 2 == 0 else f"(?P<{p}>.{how})" for n, p in enumerate(pieces)),
-                      re.DOTALL)
+def _expression(part: str, captured: Mapping[str, str], how: str) -> re.Pattern[str]:
+    """A part of a path as an expression; what was captured before, here or further up, must be the same again."""
+    text, here = "", set[str]()
+    for n, piece in enumerate(_BRACES.split(part)):
+        if n % 2 == 0:
+            text += re.escape(piece)
+        elif piece in captured:
+            text += re.escape(captured[piece])
+        else:
+            text += f"(?P={piece})" if piece in here else f"(?P<{piece}>.{how})"
+            here.add(piece)
+    return re.compile(text, re.DOTALL)
+
+
+def _globbed(glob: str) -> re.Pattern[str]:
+    """A name or path in which `*` stands for any characters but `/`, and `?` for one."""
+    text = re.escape(glob.removeprefix("./")).replace(r"\*", "[^/]*").replace(r"\?", "[^/]")
+    return re.compile(text, re.DOTALL)

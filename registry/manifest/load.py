@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import tomllib
 import typing
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from pathlib import Path
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from registry.errors import InputError, ManifestError, suggest
-from registry.manifest.spec import Manifest, Significance, Submit
+from registry.errors import InputError, ManifestError, nearest, suggest, together
+from registry.manifest.spec import ContradictionsError, Manifest, Significance, Submit
 
 _MAX_DOTS = 1000  # of a line: tomllib takes the square of the dots of a key in time and memory
 _KINDS = {dict: "a table", list: "a list"}
@@ -27,7 +28,8 @@ def load_manifest(path: Path) -> tuple[Manifest, bytes]:
     """Read the manifest at `path`; returns it and the bytes that were read.
 
     Raises:
-        ManifestError: The file cannot be read, is not TOML, or does not declare a task.
+        ManifestError: The file cannot be read, is not TOML, or does not declare a task; all that is wrong with its
+            tables and keys is told together.
     """
     try:
         if path.exists() and not path.is_file():
@@ -55,30 +57,78 @@ def read_manifest(content: bytes, path: str | Path) -> Manifest:
     try:
         return Manifest.model_validate(tables)
     except ValidationError as error:
-        details = error.errors()
-        key, message = _explain(details[0])
-        if len(details) > 1:
-            message += f" (and {len(details) - 1} more)"
-        raise ManifestError(message, path=path, key=key) from None
+        raise together([ManifestError(message, path=path, key=key) for key, message in _all_wrong(tables, error)]) \
+            from None
 
 
-def _explain(detail: ErrorDetails) -> tuple[str, str]:
-    """Say where one of pydantic's errors is and what is wrong there."""
+def _all_wrong(tables: dict[str, Any], error: ValidationError) -> list[tuple[str, str]]:
+    """Say at which keys of the manifest what is wrong.
+
+    What stands under a misspelt key is checked as if it were spelt right, and what it stands for is not missing.
+    """
+    mended, found = deepcopy(tables), []
+    for detail in error.errors():
+        if detail["type"] == "extra_forbidden" and _spelt_right(mended, detail["loc"]):
+            found += list(_explain(detail))
+    if not found:
+        return [told for detail in error.errors() for told in _explain(detail)]
+    try:
+        Manifest.model_validate(mended)
+    except ValidationError as others:
+        found += _all_wrong(mended, others)
+    return found
+
+
+def _spelt_right(tables: Any, location: tuple[int | str, ...]) -> bool:
+    """Rename an unknown key to what it likely means; False where nothing tells, or that is there too."""
+    for step in location[:-1]:
+        tables = tables[step]
+    key = str(location[-1])
+    meant = next((name for name in nearest(key, _keys_at(location[:-1])) if name not in tables), None)
+    if meant is not None:
+        tables[meant] = tables.pop(key)
+    return meant is not None
+
+
+def _explain(detail: ErrorDetails) -> Iterator[tuple[str, str]]:
+    """Say where one of pydantic's errors is and what is wrong there; what contradicts itself may do so in many ways."""
     location, kind, given = detail["loc"], detail["type"], detail["input"]
     key = _key_path(location)
+    if kind == "value_error" and isinstance(error := detail["ctx"]["error"], ContradictionsError):
+        yield from ((".".join(filter(None, (key, at))), message) for at, message in error.found)
+    else:
+        yield key, _message(location, kind, given, detail)
+
+
+def _message(location: tuple[int | str, ...], kind: str, given: Any, detail: ErrorDetails) -> str:
+    """Say what is wrong with the value `given` at a key, and what is expected."""
+    heading = _heading(location) if location else ""
     if kind == "extra_forbidden":
-        return key, f"unknown key; {suggest(str(location[-1]), _keys_at(location[:-1]))}"
+        return f"unknown key; {suggest(str(location[-1]), _keys_at(location[:-1]))}"
     if kind == "missing":
-        return key, "this key is missing"
+        return f"this table is missing; add {heading}" if heading else "this key is missing; add it"
     if kind == "literal_error":
-        return key, f"is {given!r}; expected {detail['ctx']['expected']}"
+        return f"is {given!r}; expected {detail['ctx']['expected']}"
     if kind == "value_error":
-        return key, str(detail["ctx"]["error"])
+        return str(detail["ctx"]["error"])
+    if heading and isinstance(given, dict | list) and kind in _WANTED:
+        return f"expected {_WANTED[kind]}, not {_KINDS[type(given)]}; write {heading}"
     shown = str(given).lower() if isinstance(given, bool) else repr(given)
     instead = _KINDS[dict] if isinstance(given, dict) else _KINDS[list] if isinstance(given, list) else shown
     if (wanted := _WANTED.get(kind)) is not None:
-        return key, f"expected {wanted}, not {instead}"
-    return key, detail["msg"][0].lower() + detail["msg"][1:] + f", not {instead}"
+        return f"expected {wanted}, not {instead}"
+    return detail["msg"][0].lower() + detail["msg"][1:] + f", not {instead}"
+
+
+def _heading(location: tuple[int | str, ...]) -> str:
+    """How a table of the manifest begins, `[task]` or `[[metric]]`; empty for what is none."""
+    name, *deeper = location
+    if deeper or name not in Manifest.model_fields:
+        return ""
+    annotation = Manifest.model_fields[str(name)].annotation
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return f"[{name}]"
+    return f"[[{name}]]" if _model_in(annotation) else ""
 
 
 def _key_path(location: tuple[int | str, ...]) -> str:
@@ -129,5 +179,5 @@ def _validated(model: type[M], values: dict[str, Any]) -> M:
     try:
         return model.model_validate(values)
     except ValidationError as error:
-        key, message = _explain(error.errors()[0])
-        raise InputError(f"{key}: {message}") from None
+        raise together([InputError(f"{key}: {message}") for detail in error.errors()
+                        for key, message in _explain(detail)]) from None

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+from registry.errors import suggest
 
 Missing = Literal["reject", "worst", "drop", "own"]
 Kind = Literal["primary", "contrastive", "baseline"]
@@ -62,6 +64,14 @@ Resamples = Annotated[int, _number("a whole number from 100 to 2^30", lambda n: 
 Options = dict[str, Any]
 
 
+class ContradictionsError(ValueError):
+    """Keys that do not go together: `found` are the key and what is wrong there, for each."""
+
+    def __init__(self, found: Iterable[tuple[str, str]]) -> None:
+        self.found = tuple(found)
+        super().__init__("; ".join(message for _, message in self.found))
+
+
 class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -99,15 +109,19 @@ class TestSet(_Table):
 
     @model_validator(mode="after")
     def _files_go_together(self) -> TestSet:
+        if found := list(self._contradictions()):
+            raise ContradictionsError(found)
+        return self
+
+    def _contradictions(self) -> Iterator[tuple[str, str]]:
         names = ["gold", "source", *(reference.name for reference in self.references)]
         if twice := {n for n in names if names.count(n) > 1}:
-            raise ValueError(f"two references are called {min(twice)!r} ('gold' is the gold itself, 'source' what was "
-                             "translated); rename one")
+            yield "references", (f"two references are called {min(twice)!r} ('gold' is the gold itself, 'source' what "
+                                 "was translated); rename one")
         if (self.gold is None) == (self.items is None):
-            raise ValueError("declare one of gold, the file of the gold annotations, and items, a list without them")
+            yield "", "declare one of gold, the file of the gold annotations, and items, a list without them"
         if self.items is not None and (self.references or self.attributes or self.source):
-            raise ValueError("items stand for the gold and all its files; leave references, attributes and source out")
-        return self
+            yield "items", "stand for the gold and all its files; leave references, attributes and source out"
 
 
 class Submission(_Table):
@@ -160,6 +174,18 @@ class Significance(_Table):
         return self
 
 
+COMPOSED = ("team", "system", "version", "test_set", "track")  # keys of a [[submit]] that captures can stand in
+
+
+def braces(text: str) -> list[str]:
+    """The names in the braces of a text, in their order.
+
+    >>> braces("{team}/{system}.{run}.tsv")
+    ['team', 'system', 'run']
+    """
+    return re.findall(r"\{([^{}]*)\}", text)
+
+
 class Submit(_Table):
     """`[[submit]]`: one file, or a pattern whose braces capture names from many (and runs of one submission)."""
 
@@ -177,6 +203,24 @@ class Submit(_Table):
     missing: Missing | None = None
     tokens: Literal["reject", "warn"] | None = None
     track: Name | None = None
+    exclude: list[str] = []
+
+    @property
+    def is_pattern(self) -> bool:
+        """Whether `file` has braces, and so names as many files as match."""
+        return bool(braces(self.file))
+
+    def composed(self, key: str) -> tuple[str, ...]:
+        """The captures of the pattern that the value of a key is composed of: `("team", "run")` of `"{team}-{run}"`."""
+        value = getattr(self, key)
+        return tuple(braces(value)) if self.is_pattern and value is not None else ()
+
+    @model_validator(mode="after")
+    def _only_patterns_leave_files_out(self) -> Submit:
+        if self.exclude and not self.is_pattern:
+            raise ContradictionsError([("exclude", f"leaves files out of a pattern, and {self.file!r} is none; add "
+                                                   "braces, or leave exclude out")])
+        return self
 
 
 class Board(_Table):
@@ -209,19 +253,24 @@ class Manifest(_Table):
     board: Board = Board()
 
     @model_validator(mode="after")
-    def _names_are_unique(self) -> Manifest:
-        for what, names in (("test_set", [t.name for t in self.test_set]), ("metric", [m.id for m in self.metric])):
-            if twice := {n for n in names if names.count(n) > 1}:
-                raise ValueError(f"two [[{what}]] are called {min(twice)!r}; give each a name of its own")
-        if sum(m.primary for m in self.metric) > 1:
-            raise ValueError("more than one [[metric]] is primary; mark one")
-        known = {t.name for t in self.test_set}
-        for s in self.submit:
-            if s.test_set is not None and "{" not in s.test_set and s.test_set not in known:
-                raise ValueError(f"submit {s.file!r} names the test set {s.test_set!r}; known: {', '.join(known)}")
-        if self.significance.unit == "cluster" and (bare := [t.name for t in self.test_set if t.cluster is None]):
-            raise ValueError(f"significance.unit is 'cluster', but test set {bare[0]!r} declares no cluster")
+    def _tables_go_together(self) -> Manifest:
+        if found := list(self._contradictions()):
+            raise ContradictionsError(found)
         return self
+
+    def _contradictions(self) -> Iterator[tuple[str, str]]:
+        for what, names in (("test_set", [t.name for t in self.test_set]), ("metric", [m.id for m in self.metric])):
+            for name in sorted({n for n in names if names.count(n) > 1}):
+                yield what, f"two [[{what}]] are called {name!r}; give each a name of its own"
+        if sum(m.primary for m in self.metric) > 1:
+            yield "metric", "more than one [[metric]] is primary; mark one"
+        known = [t.name for t in self.test_set]
+        for n, s in enumerate(self.submit):
+            if s.test_set is not None and not s.composed("test_set") and s.test_set not in known:
+                yield f"submit[{n}].test_set", f"is {s.test_set!r}, which no [[test_set]] is called; " + suggest(
+                    s.test_set, known)
+        if self.significance.unit == "cluster" and (bare := [t.name for t in self.test_set if t.cluster is None]):
+            yield "significance.unit", f"is 'cluster', but test set {bare[0]!r} declares no cluster"
 
     @property
     def primary(self) -> MetricSpec:

@@ -49,6 +49,11 @@ class Metric(Value):
         """The types of answers that alone count, where it does not take all."""
         return ()
 
+    @property
+    def has_worst(self) -> bool:
+        """Whether an item without an answer can count as the worst one."""
+        return True
+
     def uncountable(self, value: Any) -> str | None:  # noqa: ARG002
         """Say why the metric cannot count an answer's value, and what to do; None where it can."""
         return None
@@ -62,11 +67,6 @@ class Metric(Value):
     def quotient(self) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
         """Where the score is one linear function of the sums over another: the whole-number coefficients of both."""
         return None
-
-    @property
-    def has_worst(self) -> bool:
-        """Whether an item without an answer can count as one with the worst."""
-        return True
 
     def unanswered(self, item: Item) -> InputError:
         """Say that the metric has no worst value, where an item without an answer has to count as one."""

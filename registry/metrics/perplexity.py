@@ -29,7 +29,7 @@ class Perplexity(Metric):
 
     @property
     def has_worst(self) -> bool:
-        """There is no worst value."""
+        """Probabilities can be as small as one likes."""
         return False
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
@@ -68,7 +68,7 @@ class BitsPerCharacter(QuotientMetric):
 
     @property
     def has_worst(self) -> bool:
-        """There is no worst value."""
+        """Probabilities can be as small as one likes."""
         return False
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:

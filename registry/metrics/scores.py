@@ -63,7 +63,7 @@ class _ErrorMetric(Metric):
 
     @property
     def has_worst(self) -> bool:
-        """There is no worst value."""
+        """Errors have no bound."""
         return False
 
     @abstractmethod

@@ -54,11 +54,6 @@ class Draws:
     tolerance: Floats
     execution: Execution = field(default=Execution())
 
-    @property
-    def n_bytes(self) -> int:
-        """The memory that an adjustment holds, beside some rows of 1 + resamples: four bytes per pair and draw."""
-        return 4 * len(self.observed) * (1 + self.resamples)
-
 
 @dataclass(frozen=True, eq=False)
 class StepDown:
@@ -71,6 +66,11 @@ class StepDown:
 
     raw: Floats
     adjusted: Floats
+
+
+def bytes_of_draws(n_pairs: int, resamples: int) -> int:
+    """The memory that an adjustment holds, beside some rows of 1 + resamples: four bytes per pair and draw."""
+    return 4 * n_pairs * (1 + resamples)
 
 
 def draws_of(matrix: StatisticMatrix, pairs: Sequence[Pair], settings: Settings, kind: str) -> Draws:

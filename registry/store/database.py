@@ -167,7 +167,7 @@ class Database:
             if self._exists():
                 sweep(self.path)
             else:
-                self._require_free()
+                self.require_free()
                 try:
                     creation = stack.enter_context(Creation(self.path, CREATION_SECONDS))
                 except OSError as error:
@@ -211,7 +211,7 @@ class Database:
             with suppress(RegistryError), self._connection(patience=0) as connection:
                 self._complete(connection)
 
-    def _require_free(self) -> None:
+    def require_free(self) -> None:
         """Refuse a path where no new registry can or should be made."""
         if self.path.suffix.lower() in _TABLES:
             raise InputError(f"DuckDB would take a file called *{self.path.suffix} for a table; name it *.duckdb",

@@ -45,6 +45,7 @@ def writing(database: Database, journal: Journal, *, create: bool = False, dry_r
     """
     with ExitStack() as stack:
         if create and dry_run and not database.path.exists():
+            database.require_free()
             folder = stack.enter_context(tempfile.TemporaryDirectory())
             database = Database(Path(folder) / database.path.name)
             database.create()

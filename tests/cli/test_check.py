@@ -233,8 +233,9 @@ def test_items_of_another_test_set(registry, task, tmp_path):
 def test_a_list_ends_at_max_errors_and_says_what_is_left_out(registry, task):
     task.systems = {"a": {"x": "no"}}
     told = registry("check", task.write(), "--max-errors", "2", exit_code=3).stderr.splitlines()
-    assert [line.split(":")[0] for line in told] == ["error", "error", "not listed"]
-    assert told[-1] == "not listed: 5 more problems (5 missing); --max-errors 0 lists all"
+    assert told[0].endswith("a.tsv: 7 errors: 6 missing, 1 unknown")
+    assert [line.split(":")[0] for line in told[1:]] == ["error", "error", "not listed"]
+    assert told[-1] == "not listed: 5 more problems; --max-errors 0 lists all"
     assert len(registry("check", task.manifest, "--max-errors", "0", "--format", "json", exit_code=3).json) == 7
 
 
@@ -273,3 +274,26 @@ def test_item_lists_are_read_as_strictly_as_gold(registry, task, tmp_path, line,
     registry("task-pack", task.write(), "-o", "pack")
     (tmp_path / "pack" / "test.items.jsonl").write_text(line + "\n")
     assert says in registry("check", "pack/task.toml", exit_code=3).stderr
+
+
+def two_test_sets(tmp_path, format_, options, files):
+    """A task of two test sets `a` and `b`, with a pack; gives how to check a file as one of `a`."""
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    sets = "".join(f'[[test_set]]\nname = "{name}"\ngold = "{name}.txt"\nformat = "{format_}"\noptions = {options}\n'
+                   for name in "ab")
+    metric = {"labels": "Accuracy", "lines": "BLEU", "bio": "SpanF"}[format_]
+    (tmp_path / "task.toml").write_text(f'manifest = 1\n[task]\nid = "t"\n{sets}[[metric]]\nname = "{metric}"\n')
+    return ("check", tmp_path / "b.txt", "--task", tmp_path / "task.toml", "--test-set", "a", "--format", "json")
+
+
+@pytest.mark.parametrize(("format_", "options", "a", "b"), [
+    ("labels", "{}", "x1\tyes\nx2\tno\n", "y1\tyes\ny2\tno\ny3\tno\n"),
+    ("labels", "{}", "x1\tyes\nx2\tno\nx3\tno\n", "x1\tyes\nx2\tno\n"),
+    ("lines", "{}", "one\ntwo\nthree\n", "four\nfive\n"),
+    ("bio", '{ scheme = "iob2" }', "Ada\tB-P\nran\tO\n\nhe\tO\n", "Bob\tB-P\nsat\tO\n\nit\tO\n"),
+])
+def test_a_file_of_another_test_set_is_told_as_such(registry, tmp_path, format_, options, a, b):
+    problems = registry(*two_test_sets(tmp_path, format_, options, {"a.txt": a, "b.txt": b}), exit_code=3).json
+    assert {p["cause"].partition("for ")[2] for p in problems} == {
+        "which this file seems to be" if p["category"] == "unknown" else "test set 'b'" for p in problems}

@@ -3,7 +3,8 @@
 import pytest
 
 from registry.errors import ManifestError
-from registry.manifest import Root
+from registry.manifest import Root, submit_entry
+from registry.manifest.files import identity
 
 
 @pytest.fixture
@@ -17,8 +18,9 @@ def root(tmp_path):
     return Root(tmp_path, tmp_path / "task.toml")
 
 
-def match(root, pattern):
-    return [captured for _, captured in root.match(pattern, "submit[0].file")]
+def match(root, pattern, single=(), **keys):
+    found = root.match(submit_entry(file=pattern, **keys), "submit[0]", frozenset(map(identity, single)))
+    return [captured for _, captured in found]
 
 
 def test_braces_capture_names_and_all_else_is_literal(root):
@@ -31,7 +33,7 @@ def test_braces_capture_names_and_all_else_is_literal(root):
 
 @pytest.mark.parametrize(("pattern", "says"), [
     ("subs/{team}.{sytem}.txt", "did you mean 'system'"),
-    ("subs/{team}.{team}.txt", "twice"),
+    ("subs/{team}.{team}.txt", "no file"),
     ("subs/{team}.conll", "no file"),
     ("nowhere/{team}", "no file"),
     ("subs/absent.txt", "no such file"),
@@ -54,10 +56,47 @@ def test_a_name_that_splits_in_two_ways_is_refused(root):
         match(root, "subs/{team}.{system}.txt")
 
 
-def test_a_file_named_by_itself_is_left_out_of_patterns(root):
-    odd = root.folder / "subs" / "a.b.c.txt"
-    odd.write_text("x")
-    assert len(list(root.match("subs/{team}.{system}.txt", "key", frozenset({odd})))) == 3
+@pytest.mark.parametrize("written", ["subs/a.b.c.txt", "./subs/a.b.c.txt", "subs/../subs/a.b.c.txt",
+                                     "linked/a.b.c.txt"])
+def test_a_file_named_by_itself_is_left_out_of_patterns(root, written):
+    (root.folder / "subs" / "a.b.c.txt").write_text("x")
+    (root.folder / "linked").symlink_to("subs")
+    assert len(match(root, "subs/{team}.{system}.txt", single=[root.folder / written])) == 3
+
+
+def test_a_file_named_by_itself_is_left_out_where_the_last_part_of_the_pattern_is_literal(root):
+    assert match(root, "teams/{team}/run-1", single=[root.folder / "teams/Cat/run-1"]) == []
+
+
+def test_the_same_capture_twice_agrees(root):
+    for name in ("Cat.1", "Dog.1", "CatCat.1"):
+        (root.folder / "teams" / "Cat" / name).write_text("x")
+    assert match(root, "teams/{team}/{team}.{run}") == [{"team": "Cat", "run": "1"}]
+    assert match(root, "teams/Cat/{team}{team}.1") == [{"team": "Cat"}]
+
+
+@pytest.mark.parametrize("exclude", ["Bob*.txt", "subs/Bob*", "Bob???.x+y.txt", "Bob[1].x+y.txt"])
+def test_files_are_excluded_by_name_or_path(root, exclude):
+    kept = match(root, "subs/{team}.{system}.txt", exclude=[exclude])
+    assert {"team": "Ann", "system": "one"} in kept
+    assert {"team": "Bob[1]", "system": "x+y"} not in kept
+    assert len(kept) == (1 if "*" in exclude else 2)
+
+
+def test_an_excluded_file_may_match_in_two_ways(root):
+    (root.folder / "subs" / "a.b.c.txt").write_text("x")
+    assert len(match(root, "subs/{team}.{system}.txt", exclude=["a.b.c.txt"])) == 3
+
+
+def test_what_exclude_does_not_find_is_told(root):
+    with pytest.raises(ManifestError, match=r"submit\[0\]\.exclude\[1\]: 'Eve\.\*' is no file that"):
+        match(root, "subs/{team}.{system}.txt", exclude=["Ann.*", "Eve.*"])
+
+
+def test_a_key_may_use_captures_that_have_no_meaning_of_their_own(root):
+    assert match(root, "subs/{team}.{n}.txt", system="{team}-{n}")[0] == {"team": "Ann", "n": "one"}
+    with pytest.raises(ManifestError, match=r"\{n\} captures nothing known; known: .*or use it in a key"):
+        match(root, "subs/{team}.{n}.txt", system="a")
 
 
 def test_a_link_out_of_the_root_is_refused(root, tmp_path_factory):

@@ -49,7 +49,7 @@ def test_options_are_merged_as_long_as_the_format_stays():
 
 @pytest.mark.parametrize(("old", "new", "key", "says"), [
     ("[submission]", "[submision]", "submision", "did you mean 'submission'"),
-    ('format = "labels"', 'fromat = "labels"', "test_set[0].format", "missing"),
+    ('format = "labels"', 'fromat = "labels"', "test_set[0].fromat", "did you mean 'format'"),
     ('format = "labels"', 'format = "labels"\nclustre = "document"', "test_set[0].clustre", "did you mean 'cluster'"),
     ('id = "ner-2027"', 'id = "ner 2027"', "task.id", "letters"),
     ('id = "ner-2027"', "", "task.id", "missing"),
@@ -58,7 +58,7 @@ def test_options_are_merged_as_long_as_the_format_stays():
     ('system = "a"', 'system = "e\\u0301"', "submit[0].system", "NFC"),
     ('system = "a"', 'system = "a"\nkind = "best"', "submit[0].kind",
      "expected 'primary', 'contrastive' or 'baseline'"),
-    ('system = "a"', 'system = "a"\ntest_set = "dev"', "", "'dev'"),
+    ('system = "a"', 'system = "a"\ntest_set = "dev"', "submit[0].test_set", "'dev'"),
     *(("[submission]", f"[significance]\n{key} = {value}\n[submission]", f"significance.{key}", says)
       for key, values, says in (
           ("alpha", ("0", "1", "nan", "inf"), "expected a number above 0 and below 1"),
@@ -69,7 +69,8 @@ def test_options_are_merged_as_long_as_the_format_stays():
           ("alpha", ("true",), "not true"), ("resamples", ("true", "1e3"), "expected a whole number, not "),
           ("seed", ("true",), "not true"))
       for value in values),
-    ("[submission]", '[significance]\nunit = "cluster"\n[submission]', "", "declares no cluster"),
+    ("[submission]", '[significance]\nunit = "cluster"\n[submission]', "significance.unit",
+     "declares no cluster"),
     ("manifest = 1", "manifest = 2", "manifest", "expected 1"),
     ("manifest = 1", "manifest = true", "manifest", "not true"),
     ("manifest = 1", "manifest = 1.0", "manifest", "not 1.0"),
@@ -100,3 +101,33 @@ def test_two_metrics_of_one_name_are_refused():
 def test_not_utf8_names_the_line():
     with pytest.raises(ManifestError, match="line 2"):
         read_manifest(b"manifest = 1\ntitle = '\xff'", "task.toml")
+
+
+def test_all_that_is_wrong_is_told_at_once():
+    wrong = (GOOD.replace("[task]", "[tasks]").replace("[[metric]]", "[[metrics]]")
+             .replace("[submission]", "[submision]").replace('id = "acc"', "id = 3")
+             .replace('gold = "gold.tsv"', 'gld = "gold.tsv"\nfacets = "x"'))
+    with pytest.raises(ManifestError) as caught:
+        read(wrong)
+    told = {error.key: str(error) for error in (caught.value, *caught.value.others)}
+    assert set(told) == {"tasks", "metrics", "submision", "metric[0].id", "test_set[0].gld", "test_set[0].facets"}
+    assert "did you mean 'metric'?" in told["metrics"]
+
+
+@pytest.mark.parametrize(("old", "new", "says"), [
+    ("[[metric]]", "[metric]", "metric: expected a list, not a table; write [[metric]]"),
+    ("[task]", "[[task]]", "task: expected a table, not a list; write [task]"),
+    ('[task]\nid = "ner-2027"\n', "", "task: this table is missing; add [task]"),
+])
+def test_tables_are_written_as_the_error_says(old, new, says):
+    with pytest.raises(ManifestError) as caught:
+        read(GOOD.replace(old, new))
+    assert (str(caught.value), caught.value.others) == (f"task.toml: {says}", ())
+
+
+def test_contradictions_between_tables_are_told_at_once():
+    with pytest.raises(ManifestError) as caught:
+        read(GOOD + '[[metric]]\nid = "acc"\nname = "Accuracy"\n[significance]\nunit = "cluster"\n'
+             '[[submit]]\nfile = "b.tsv"\ntest_set = "dev"\n')
+    assert [error.key for error in (caught.value, *caught.value.others)] == [
+        "metric", "submit[1].test_set", "significance.unit"]

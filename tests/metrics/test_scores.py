@@ -9,7 +9,19 @@ from hypothesis import strategies as st
 
 from registry.errors import InputError
 from registry.items import Answer, Item
-from registry.metrics import MAE, METRICS, RMSE, BitsPerCharacter, Mean, Perplexity
+from registry.metrics import (
+    MAE,
+    METRICS,
+    RMSE,
+    Accuracy,
+    BitsPerCharacter,
+    Formula,
+    Kendall,
+    Mean,
+    Pearson,
+    Perplexity,
+    Spearman,
+)
 from registry.values import parse
 
 values = st.floats(-1e3, 1e3)
@@ -56,3 +68,15 @@ def test_directions_and_names():
     assert Mean("lower").better == "lower"
     for name in ("Mean", "Mean(better=lower, worst=0)"):
         assert repr(parse("metric", METRICS, name)) == name
+
+
+@pytest.mark.parametrize("metric", [
+    Mean(), Mean(worst=0.0), MAE(), RMSE(), Perplexity(), BitsPerCharacter(), Pearson(), Spearman(), Kendall(),
+    Formula(formula="a"), Formula(formula="a", worst=(0.0,)), Accuracy()], ids=repr)
+def test_only_a_metric_with_a_worst_value_counts_an_item_without_an_answer(metric):
+    item = Item("x", 1.0)
+    if metric.has_worst:
+        metric.statistics(item, None)
+    else:
+        with pytest.raises(InputError, match="no worst value"):
+            metric.statistics(item, None)
