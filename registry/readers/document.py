@@ -246,7 +246,7 @@ class Document:
     def _unfold(self) -> bytes:
         if not self.content.startswith(_GZIP):
             return self.content
-        most = min(MAX_BYTES, max(TRUSTED, MAX_RATIO * len(self.content)))
+        most = most_unfolded(self.content)
         try:
             with gzip.GzipFile(fileobj=io.BytesIO(self.content)) as file:
                 unfolded = _read_at_most(most, file.read)
@@ -256,6 +256,11 @@ class Document:
             why = "" if most == MAX_BYTES else f", over {MAX_RATIO} times its size; give the file as it is, unfolded"
             raise InputError(f"unfolds to more than {most >> 20} MiB{why}", path=self.path)
         return unfolded
+
+
+def most_unfolded(content: bytes) -> int:
+    """How many bytes a compressed file with this content may unfold to."""
+    return min(MAX_BYTES, max(TRUSTED, MAX_RATIO * len(content)))
 
 
 def _read_at_most(limit: int, read: Callable[[int], bytes]) -> bytes:

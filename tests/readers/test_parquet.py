@@ -1,0 +1,105 @@
+"""Parquet is bounded as gzipped text is: by what it says it unfolds to, and by what it does, before a value is made."""
+
+import struct
+import subprocess
+import sys
+
+import duckdb
+import pytest
+
+from registry.errors import InputError
+from registry.readers import document as limits
+from registry.readers import parquet as module
+from registry.readers.document import Document
+from registry.readers.parquet import parquet_rows
+from tests.conftest import ROOT
+
+
+def parquet(select, folder, options=""):
+    path = folder / "made.parquet"
+    duckdb.sql(f"COPY ({select}) TO '{path}' (FORMAT parquet {options})")
+    return Document.load(path)
+
+
+BOMBS = {
+    "equal values": ("SELECT 1::TINYINT AS item, true AS label FROM range(17_000_000)", "17,000,000 rows; 16,777,216 "),
+    "one long value": ("SELECT range AS item, repeat('x', 1_000_000) AS label FROM range(200)",
+                       "unfolds to more than 64 "),
+    "one very long value": ("SELECT 1 AS item, repeat('x', 17_000_000) AS label", "a value of 17,000,000 bytes"),
+    "well compressed": ("SELECT range AS item, repeat('x', 1000) || range AS label FROM range(80_000)",
+                        "unfolds to more than 64 "),
+    "lists of a long value": ("SELECT range AS item, list_resize([]::VARCHAR[], 100, repeat('x', 100_000)) AS label "
+                              "FROM range(40)", "unfolds to more than"),
+    "columns": (f"SELECT 1 AS item, 1 AS label, {', '.join(f'1 AS c{n}' for n in range(4095))}", "4,097 columns; "),
+}
+READ = """
+import resource, sys
+from registry.errors import InputError
+from registry.readers.document import Document
+from registry.readers.parquet import parquet_rows
+def peak():
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+next(parquet_rows(Document.load(sys.argv[1])))
+before = peak()
+for path in sys.argv[2:]:
+    try:
+        next(parquet_rows(Document.load(path), ["item", "label"]))
+    except InputError as error:
+        print(error.message)
+print(peak() - before)
+"""
+
+
+def test_bombs_are_refused_before_a_row_is_read_and_in_bounded_memory(tmp_path):
+    """In a process of its own, whose memory says what was unfolded: together they stand for 0.8 GB."""
+    (tmp_path / "small").mkdir()
+    parquet("SELECT 1 AS item", tmp_path / "small")
+    paths = []
+    for n, (select, _) in enumerate(BOMBS.values()):
+        folder = tmp_path / str(n)
+        folder.mkdir()
+        assert len(parquet(select, folder, ", COMPRESSION zstd").content) < 500_000
+        paths.append(folder / "made.parquet")
+    told = subprocess.run([sys.executable, "-c", READ, tmp_path / "small" / "made.parquet", *paths], cwd=ROOT,
+                          capture_output=True, text=True, check=True).stdout.splitlines()
+    for line, (name, (_, says)) in zip(told, BOMBS.items(), strict=False):
+        assert line.startswith(says), name
+    kilobytes = int(told[len(BOMBS)])
+    assert kilobytes << 10 < 1.5 * module._LEAST_MEMORY
+
+
+def test_a_footer_that_says_fewer_rows_is_not_believed(tmp_path, monkeypatch):
+    """The number of rows of the whole file, 70,000, becomes 7; that of its row group stays."""
+    document = parquet("SELECT range AS item FROM range(70_000)", tmp_path)
+    monkeypatch.setattr(module, "MAX_LINES", 60_000)
+    with pytest.raises(InputError, match="70,000 rows; 60,000 are the most"):
+        next(parquet_rows(document))
+    start = len(document.content) - 8 - struct.unpack("<I", document.content[-8:-4])[0]
+    footer = document.content[start:]
+    varint = bytes([0xE0, 0xC5, 0x08])  # 140,000 = 2 * 70,000: whole numbers are written zigzag
+    assert footer.count(varint) >= 2
+    first, rest = footer.split(varint, 1)
+    lying = Document("made.parquet", document.content[:start] + first + bytes([0x8E, 0x80, 0x00]) + rest)
+    with pytest.raises(InputError, match="70,000 rows; 60,000 are the most"):
+        next(parquet_rows(lying))
+
+
+def test_what_unfolds_to_less_than_the_bound_is_read(tmp_path):
+    document = parquet("SELECT range AS item, 'a' AS label, repeat('x', 1_000_000) AS other FROM range(200)", tmp_path)
+    assert sum(1 for _ in parquet_rows(document, ["label", "item"])) == 200
+
+
+def test_the_bound_is_that_of_the_text_it_stands_for(tmp_path, monkeypatch):
+    """Rows `0 a` to `9 a`: 4 bytes each as lines of text, of which 40 may be read and 39 not."""
+    document = parquet("SELECT range AS item, 'a' AS label FROM range(10)", tmp_path)
+    monkeypatch.setattr(limits, "TRUSTED", 0)
+    monkeypatch.setattr(limits, "MAX_RATIO", 10**6)
+    monkeypatch.setattr(module, "_DECLARED", "SELECT 0, 0 WHERE $1 <> '' AND len($2) > 0")
+    for most in (40, 39):
+        monkeypatch.setattr(limits, "MAX_BYTES", most)
+        rows = parquet_rows(document, ["item", "label"])
+        if most == 40:
+            assert [row["item"] for _, row in rows] == list(range(10))
+        else:
+            with pytest.raises(InputError, match="unfolds to more than 0 MiB"):
+                next(rows)
