@@ -62,8 +62,8 @@ def test_csv_and_json_agree_with_a_query_to_full_precision(registry, command, vi
     assert len(shared) > 20
     assert [[row[key] for key in shared] for row in shown] == [[row[key] for key in shared] for row in stored]
     written = list(csv.DictReader(io.StringIO(registry(command, "--format", "csv").stdout)))
-    texts = [{key: value if isinstance(value, str) else "" if value is None else json.dumps(value)
-              for key, value in row.items()} for row in shown]
+    texts = [{key: value if isinstance(value, str) else "" if value is None else "; ".join(value) if key == "remarks"
+              else json.dumps(value) for key, value in row.items()} for row in shown]
     assert written == texts
     assert all(float(cell) == row[key] for line, row in zip(written, shown, strict=True)
                for key, cell in line.items() if isinstance(row[key], float))

@@ -3,6 +3,7 @@
 import pytest
 from sklearn import metrics as sklearn
 
+ACCEPTING = {"options": {"columns": ["item", "label"], "unknown": "accept"}}  # systems without a label of the gold
 F1 = '[[metric]]\nid = "f1"\nname = "LabelF"\n'
 
 
@@ -27,7 +28,7 @@ def test_boards_have_scikit_learns_macro_f1(registry, task):
 
 
 def test_another_label_of_one_more_system_tests_its_own_pairs_only(registry, task):
-    task.extra = F1
+    task.extra, task.submission = F1, ACCEPTING
     before = scores(registry, task)
     task.systems["d"] = dict.fromkeys(task.gold, "maybe")
     task.write()
@@ -38,7 +39,7 @@ def test_another_label_of_one_more_system_tests_its_own_pairs_only(registry, tas
 
 
 def test_the_order_in_which_labels_turn_up_does_not_matter(registry, task, tmp_path):
-    task.extra = F1
+    task.extra, task.submission = F1, ACCEPTING
     task.systems["d"] = dict.fromkeys(task.gold, "aye")
     found = []
     for order in ("abcd", "dcba"):
