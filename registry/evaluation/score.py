@@ -59,6 +59,8 @@ def score(connection: Connection, journal: Journal, readings: Readings, task_row
         members = catalog.ranked(connection, test_set.test_set_id)
         _check_runs(connection, members, list(metrics.values()), refuse)
         missing = list(_missing(connection, members, declared))
+        for row in declared if missing else ():
+            statistics.forget_older(connection, row.family, row.metric_id, [member.scoring_id for member in members])
         items = readings.items(connection, test_set.gold_revision_id) if missing else []
         scored.unchanged += len(members) * len(declared) - sum(len(lacking) for _, lacking in missing)
         wanted = [Wanted(catalog.get(connection, models.scoring, scoring_id=member.scoring_id),
@@ -140,7 +142,6 @@ def _keep(connection: Connection, journal: Journal, scoring: AnyRow, row: AnyRow
     averages = averaged([runs], steps)
     value = float(scores_of(metric, averages.statistics, steps, averages.multiple)[0])
     key = {"scoring_id": scoring.scoring_id, "metric_id": row.metric_id}
-    statistics.forget(connection, row.family, **key)  # what an older registry kept otherwise
     insert_many(connection, models.score, [key | {
         "value": value, "n_items": len(at), "digest": digest, "run_id": journal.run_id(connection), "step": step}])
     insert_many(connection, models.replicate_score, [

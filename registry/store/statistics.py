@@ -46,10 +46,14 @@ def insert_statistics(connection: Connection, family: str, blocks: Sequence[Bloc
     })
 
 
-def forget(connection: Connection, family: str, metric_id: int, scoring_id: int) -> None:
-    """Delete what a metric gave for a scoring: its statistics and scores."""
-    for table in (models.statistics[family], models.score, models.replicate_score):
-        connection.execute(table.delete().where(table.c.metric_id == metric_id, table.c.scoring_id == scoring_id))
+def forget_older(connection: Connection, family: str, metric_id: int, scoring_ids: Sequence[int]) -> None:
+    """Delete the statistics and scores of a metric that an older registry kept in another way."""
+    score = models.score
+    older = connection.execute(select(score.c.scoring_id).where(
+        score.c.metric_id == metric_id, score.c.scoring_id.in_(list(scoring_ids)), score.c.step.is_(None)))
+    if found := list(older.scalars()):
+        for table in (models.statistics[family], models.replicate_score, score):
+            connection.execute(table.delete().where(table.c.metric_id == metric_id, table.c.scoring_id.in_(found)))
 
 
 def load_statistics(connection: Connection, family: str, metric_id: int, scoring_ids: Sequence[int],

@@ -47,7 +47,7 @@ def log(tmp_path):
 
 
 def of_harness(*metrics, part="results"):
-    """The harness's own scores, as `scores` gives them; the registry counts the numbers of items to nine decimal places."""
+    """The harness's own scores, as `scores` gives them; the registry counts to nine decimal places."""
     found = []
     for results in map(json.loads, (file.read_text() for file in LOGS.glob("*/results_*.json"))):
         team, system = results["model_name"].split("/")
