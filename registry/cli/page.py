@@ -9,7 +9,7 @@ import typer
 
 from registry.cli.board import Ranks
 from registry.cli.console import say
-from registry.cli.drawing import Memory, Workers, execution
+from registry.cli.drawing import Memory, Quiet, Workers, execution
 from registry.cli.options import Db, Root, database
 from registry.cli.task import bring_up, resolved, say_end, say_results
 from registry.errors import counted
@@ -59,6 +59,7 @@ def site(
     db: Db = None,
     workers: Workers = None,
     memory: Memory = None,
+    quiet: Quiet = False,
 ) -> None:
     """Write an index and a page for every task.
 
@@ -70,9 +71,10 @@ def site(
     from registry.store.files import replace_file
 
     found: dict[str, Contents] = {}
+    how = execution(workers, None, memory, quiet=quiet)
     for one in what or (None,):
         if one is not None and one.endswith(".toml"):
-            contents = [_run(Path(one), root, db, execution(workers, None, memory), items)]
+            contents = [_run(Path(one), root, db, how, items)]
         else:
             with database(db).reading() as connection:
                 contents = [_contents(connection, row, items) for row in catalog.tasks(connection, one)]

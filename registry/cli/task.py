@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from registry.cli.console import say, show_boards
-from registry.cli.drawing import Cluster, Memory, Workers, execution, say_unused, scoring_progress
+from registry.cli.drawing import Cluster, Memory, Quiet, Workers, execution, say_unused
 from registry.cli.options import Db, DryRun, ManifestPath, OutputFormat, Root, database, named_values
+from registry.cli.progress import reporter
 
 if TYPE_CHECKING:
     from registry.evaluation import Applied, Compared, Scored
@@ -48,16 +49,18 @@ def init(db: Db = None) -> None:
 
 
 def run(context: typer.Context, manifest: ManifestPath, root: Root = None, db: Db = None, format_: OutputFormat = None,
-        workers: Workers = None, cluster: Cluster = None, memory: Memory = None, dry_run: DryRun = False) -> None:
+        workers: Workers = None, cluster: Cluster = None, memory: Memory = None, dry_run: DryRun = False,
+        quiet: Quiet = False) -> None:
     """Do the whole job: apply, score, compare, print boards."""
     from registry.reports.leaderboard import declared_leaderboards
     from registry.store.journal import Journal
     from registry.store.session import writing
 
     task, content = resolved(manifest, root)
+    how = execution(workers, cluster, memory, quiet=quiet)
     journal = Journal("run", {"manifest": str(manifest)})
     with writing(database(db), journal, create=True, dry_run=dry_run) as session:
-        row, scored, compared = bring_up(session, journal, task, content, execution(workers, cluster, memory))
+        row, scored, compared = bring_up(session, journal, task, content, how)
         boards = declared_leaderboards(session.connection, row)
     say_results(scored, compared)
     say_unused(context, compared, scored)
@@ -65,7 +68,8 @@ def run(context: typer.Context, manifest: ManifestPath, root: Root = None, db: D
     show_boards(boards, format_)
 
 
-def apply(manifest: ManifestPath, root: Root = None, db: Db = None, dry_run: DryRun = False) -> None:
+def apply(manifest: ManifestPath, root: Root = None, db: Db = None, dry_run: DryRun = False,
+          quiet: Quiet = False) -> None:
     """Bring what a manifest declares into the registry.
 
     Files that are there already are left alone.
@@ -78,7 +82,7 @@ def apply(manifest: ManifestPath, root: Root = None, db: Db = None, dry_run: Dry
     task, content = resolved(manifest, root)
     journal = Journal("apply", {"manifest": str(manifest)})
     with writing(database(db), journal, create=True, dry_run=dry_run) as session:
-        applied = apply_task(session.connection, journal, Readings(), task, content)
+        applied = apply_task(session.connection, journal, Readings(), task, content, reporter(quiet=quiet))
     say_applied(applied)
     say_end(changed=journal.changed, dry_run=dry_run, then="`registry score` and `registry compare` bring boards up")
 
@@ -145,11 +149,11 @@ def bring_up(session: Session, journal: Journal, task: ResolvedTask, content: by
     from registry.store import catalog
 
     readings = Readings()
-    applied = apply(session.connection, journal, readings, task, content)
+    applied = apply(session.connection, journal, readings, task, content, how.progress)
     session.checkpoint()
     say_applied(applied)
     (row,) = catalog.tasks(session.connection, task.manifest.task.id)
-    scored = score(session.connection, journal, readings, row, how.workers, scoring_progress)
+    scored = score(session.connection, journal, readings, row, how.workers, how.progress)
     session.checkpoint()
     return row, scored, compare(session.connection, journal, row, declared_request(row, execution=how))
 

@@ -16,6 +16,7 @@ from registry.evaluation.readings import Readings
 from registry.evaluation.resolve import ResolvedTask, resolve_stored
 from registry.evaluation.submissions import Change, apply_submission, realign
 from registry.identity import digest
+from registry.significance.execution import Progress, told
 from registry.store import catalog, models, sources
 from registry.store.catalog import AnyRow
 from registry.store.journal import Journal, now
@@ -48,7 +49,7 @@ class Applied:
 
 
 def apply(connection: Connection, journal: Journal, readings: Readings, task: ResolvedTask,
-          content: bytes) -> Applied:
+          content: bytes, progress: Progress | None = None) -> Applied:
     """Bring everything that a manifest declares into the registry; the same manifest twice changes nothing.
 
     Args:
@@ -57,6 +58,7 @@ def apply(connection: Connection, journal: Journal, readings: Readings, task: Re
         readings: Takes what is parsed.
         task: The resolved manifest.
         content: The manifest's bytes.
+        progress: Told how many submissions are read.
 
     Raises:
         InputError: A file is wrong; names file, line and item.
@@ -74,8 +76,9 @@ def apply(connection: Connection, journal: Journal, readings: Readings, task: Re
         applied.warnings += check_names(task, {
             row.name: partial(catalog.gold_names, connection, row.gold_revision_id)
             for row in catalog.test_sets(connection, task_row.task_id)})
-    for one in submissions:
-        _apply_one(connection, journal, readings, task_row, one, applied)
+    take = partial(_apply_one, connection, journal, readings, task_row, applied=applied)
+    for _ in told(map(take, submissions), len(submissions), "submissions to read", progress):
+        pass
     _follow_others(connection, journal, readings, task, task_row, applied)
     return applied
 

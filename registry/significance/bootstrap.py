@@ -81,7 +81,7 @@ class Bootstrap(PairTest):
             return _drawn(pairs, _recentred, settings)
         coarse = list(itertools.compress(pairs, ~too_fine(pairs)))
         here = settings.execution.here if not matrix.is_mean else _alone(settings)  # small lattices
-        ideal = here.map(lambda o: ideal_tail(o, settings), coarse)
+        ideal = here.map(lambda o: ideal_tail(o, settings), coarse, "pairs to compute")
         found = {o.pair: tail for o, tail in zip(coarse, ideal, strict=True) if tail is not None}
         drawn = [o for o in pairs if o.pair not in found]
         found |= dict(zip((o.pair for o in drawn), _drawn(drawn, _recentred, settings), strict=True))
@@ -202,7 +202,7 @@ def _berg_kirkpatrick(pairs: Sequence[Observed], scores: Floats, settings: Setti
 def _each(work: Callable[[Task], Tail], tasks: Sequence[Task], settings: Settings) -> list[Tail]:
     """Work pair by pair, on threads where the resamples of one are enough for them."""
     here = settings.execution.here if settings.resamples >= _LONG else _alone(settings)
-    return list(here.map(work, tasks))
+    return list(here.map(work, tasks, "pairs"))
 
 
 def _alone(settings: Settings) -> Execution:

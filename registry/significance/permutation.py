@@ -69,7 +69,7 @@ class Permutation(PairTest):
             return _correlated(pairs, settings)
         # what lies on a fine lattice is drawn: a thread for each of these pairs would be more than its work
         coarse = [o for o in pairs if not on_fine_lattice(o)]
-        exact = settings.execution.here.map(lambda o: _exact(o, settings), coarse)
+        exact = settings.execution.here.map(lambda o: _exact(o, settings), coarse, "pairs to count")
         found = dict(zip((o.pair for o in coarse), exact, strict=True))
         drawn = [o for o in pairs if found.get(o.pair) is None]
         found |= dict(zip((o.pair for o in drawn), _monte_carlo(drawn, settings), strict=True))
