@@ -11,8 +11,11 @@ from registry.cli.options import size_in_bytes
 from registry.cli.progress import reporter
 
 if TYPE_CHECKING:
-    from registry.evaluation import Compared, Scored
+    from sqlalchemy import Connection
+
+    from registry.evaluation import Compared, Request, Scored
     from registry.significance import Execution
+    from registry.store.catalog import AnyRow
 
 Workers = Annotated[int | None, typer.Option("--workers", envvar="REGISTRY_WORKERS", min=1, help=(
     "Processes that score and compare, and threads that draw; as many as there are processors if none is given. "
@@ -32,6 +35,18 @@ def execution(workers: int | None, cluster: str | None, memory: str | None, *, q
 
     return Execution(workers, cluster, size_in_bytes(memory or "2G", "--memory"), reporter(quiet=quiet),
                      processes=True)
+
+
+def say_plan(connection: Connection, task_row: AnyRow, request: Request) -> None:
+    """Tell what a comparison will do, unless nothing is to be told of its progress either, and what it cannot do."""
+    from registry.evaluation.plan import plan
+    from registry.reports.plan import plan_sentence, plan_warnings
+
+    planned = plan(connection, task_row, request)
+    if request.execution.progress is not None and (sentence := plan_sentence(planned)):
+        say(sentence)
+    for warning in plan_warnings(planned):
+        say(f"warning: {warning}")
 
 
 def say_unused(context: typer.Context, compared: Compared, scored: Scored | None = None) -> None:

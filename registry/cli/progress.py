@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf
 
+from registry.errors import duration
+
 FIRST, AFTER = 10.0, 30.0  # seconds until work off a terminal is told of, and between two lines after that
 _WATCHED = 0.1  # seconds after which a line on a terminal is written anew
 
@@ -76,14 +78,3 @@ def _told(what: str, stage: _Stage, now: float) -> str:
     left = (now - stage.begun) * (stage.of / stage.done - 1) if stage.done else inf
     about = "" if left == inf else f" (about {duration(left)} left)"
     return f"{stage.done:,} of {stage.of:,} {what}{about}"
-
-
-def duration(seconds: float) -> str:
-    """Write a time for people, with as many digits as an estimate deserves.
-
-    >>> duration(0.2), duration(42), duration(200), duration(9000)
-    ('1 s', '42 s', '3 min', '2.5 h')
-    """
-    if seconds < 90:
-        return f"{max(1, round(seconds))} s"
-    return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from registry.cli.console import say, show
-from registry.cli.drawing import Cluster, Memory, Quiet, Workers, execution, say_unused
+from registry.cli.drawing import Cluster, Memory, Quiet, Workers, execution, say_plan, say_unused
 from registry.cli.options import Db, DryRun, MetricAlias, OutputFormat, TaskName, database
 from registry.cli.progress import reporter
 from registry.cli.task import say_end, say_results
@@ -81,6 +81,7 @@ def compare(
     with writing(database(db), journal, dry_run=dry_run) as session:
         for row in catalog.tasks(session.connection, task):
             request = declared_request(row, given, None if metric is None else (metric,), how)
+            say_plan(session.connection, row, request)
             compared = compare_task(session.connection, journal, row, request)
             say_results(compared=compared)
             say_unused(context, compared)

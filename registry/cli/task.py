@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from registry.cli.console import say, show_boards
-from registry.cli.drawing import Cluster, Memory, Quiet, Workers, execution, say_unused
+from registry.cli.drawing import Cluster, Memory, Quiet, Workers, execution, say_plan, say_unused
 from registry.cli.options import Db, DryRun, ManifestPath, OutputFormat, Root, database, named_values
 from registry.cli.progress import reporter
 
@@ -155,7 +155,9 @@ def bring_up(session: Session, journal: Journal, task: ResolvedTask, content: by
     (row,) = catalog.tasks(session.connection, task.manifest.task.id)
     scored = score(session.connection, journal, readings, row, how.workers, how.progress)
     session.checkpoint()
-    return row, scored, compare(session.connection, journal, row, declared_request(row, execution=how))
+    request = declared_request(row, execution=how)
+    say_plan(session.connection, row, request)
+    return row, scored, compare(session.connection, journal, row, request)
 
 
 def say_applied(applied: Applied) -> None:

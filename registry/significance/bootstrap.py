@@ -55,12 +55,17 @@ class Bootstrap(PairTest):
     takes_strata: ClassVar[bool] = True
     citation: ClassVar[str] = "Efron and Tibshirani 1993, chapter 16; Berg-Kirkpatrick et al. 2012, section 2"
     takes_runs: ClassVar[bool] = True
+    draws_intervals: ClassVar[bool] = True
     variant: Literal["recentred", "studentized", "berg-kirkpatrick-2012"] = "recentred"
 
     @property
     def is_one_sided(self) -> bool:
         """Berg-Kirkpatrick's count is."""
         return self.variant == "berg-kirkpatrick-2012"
+
+    def least_p(self, resamples: int) -> float:
+        """Berg-Kirkpatrick's s / b can be 0."""
+        return 0.0 if self.is_one_sided else super().least_p(resamples)
 
     def refusal(self, matrix: StatisticMatrix) -> str | None:
         """Refuse to studentize a score that is no quotient, and runs that are random but no sample."""

@@ -132,9 +132,9 @@ def log_probability(vectors: Ints, region: Region) -> float:
     runs = _runs(starts <= high[0], low[1])
     if not runs:
         return -math.inf
-    if len(vectors) <= 1000 and len(vectors) * np.prod(high - low + 1) <= SMALL:
+    if _is_small(vectors, low, high):
         return _by_convolution(vectors, starts, low, high)
-    if np.prod(np.minimum(18 * sums.deviations(np.zeros(2)), high - low) + 1) * len(sums.counts) > HOPELESS * MAX_WORK:
+    if _window(sums, low, high) > HOPELESS * MAX_WORK:
         raise TooLargeError
     found = -math.inf
     for bound, run in sorted(((sums.log_rows(*run), run) for run in runs), reverse=True):
@@ -143,6 +143,24 @@ def log_probability(vectors: Ints, region: Region) -> float:
             if found == -math.inf and len(runs) > 1:
                 raise TooLargeError  # rounding may have hidden it
     return min(0.0, found)
+
+
+def walk(vectors: Ints) -> float:
+    """How many cells times vectors it takes to compute a probability: of the whole lattice, or of the first window."""
+    low, high = np.minimum(vectors, 0).sum(axis=0), np.maximum(vectors, 0).sum(axis=0)
+    if _is_small(vectors, low, high):
+        return float(len(vectors) * np.prod(high - low + 1))
+    return _window(HalfSums.of(vectors), low, high)
+
+
+def _is_small(vectors: Ints, low: Ints, high: Ints) -> bool:
+    return bool(len(vectors) <= 1000 and len(vectors) * np.prod((high - low + 1).astype(np.float64)) <= SMALL)
+
+
+def _window(sums: HalfSums, low: Ints, high: Ints) -> float:
+    """The cells of a window as wide as one without a tilt, times the distinct vectors."""
+    sides = np.minimum(18 * sums.deviations(np.zeros(2)), high - low) + 1
+    return float(np.prod(sides)) * len(sums.counts)
 
 
 def _runs(reachable: NDArray[np.bool_], first: int) -> list[tuple[int, int]]:
