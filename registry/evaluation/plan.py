@@ -7,6 +7,7 @@ Of every board that is not there yet a few systems are loaded and a few of their
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
@@ -26,7 +27,7 @@ from registry.store import comparisons
 from registry.store.catalog import AnyRow
 
 _PROCESS = 2**28  # bytes of the program itself with its libraries
-_COPIES = 3  # of a board's statistics at the most at once
+_COPIES, _OF_CLASSES = 3.0, 1.5  # of a board's statistics at the most at once, and of those that are made of labels
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,8 @@ class PlannedBoard:
         systems: How many take part.
         new: How many of their pairs no earlier comparison has tested.
         cells: Items times columns of the statistics of one system.
+        loading: Seconds that its statistics take to be loaded.
+        copies: How many times they are held at the most at once.
         foresight: What its pairs will take; None where there are none, or where the test will be refused.
         why_drawn: Why pairs are drawn that are computed elsewhere.
     """
@@ -46,6 +49,8 @@ class PlannedBoard:
     systems: int
     new: int
     cells: int
+    loading: float
+    copies: float
     foresight: Foresight | None
     why_drawn: str = ""
 
@@ -110,7 +115,8 @@ class Plan:
     @property
     def seconds(self) -> float:
         """About how long it will take, unless pairs are drawn again."""
-        return sum(board.foresight.seconds(board.systems, board.new, self.asked.resamples, self.threads)
+        return sum(board.loading + board.foresight.seconds(
+            board.systems, board.new, self.asked.resamples, self.threads)
                    for board in self.boards if board.foresight is not None)
 
     @property
@@ -121,7 +127,7 @@ class Plan:
     def _of_board(self, board: PlannedBoard) -> int:
         statistics = 8 * board.cells * board.systems
         scores = min(8 * board.systems * self.asked.resamples, self.memory) if board.drawn else 0
-        return _COPIES * statistics + scores
+        return int(board.copies * statistics) + scores
 
     def hopeless(self) -> Iterator[Hopeless]:
         """The boards none of whose drawn pairs can be significant.
@@ -154,13 +160,16 @@ def plan(connection: Connection, task_row: AnyRow, request: Request) -> Plan:
 def _planned(connection: Connection, place: Place, request: Request, test: PairTest) -> PlannedBoard:
     n, new = len(place.members), _new_pairs(connection, place, request)
     few = replace(place, members=[place.members[m] for m in few_systems(n)])
+    begun = time.process_time()
     if n < 2 or (board := load(connection, few, request.significance)) is None:
-        return PlannedBoard(place.name, n, new, 0, None)
+        return PlannedBoard(place.name, n, new, 0, 0.0, _COPIES, None)
+    loading = (time.process_time() - begun) * n / len(few.members)
     if request.significance.unit == "response":
         board = by_response(connection, board)
     cells = len(board.matrix.statistics) * board.matrix.statistics.shape[2]
     foresight = _foresight(test, board.matrix, request)
-    return PlannedBoard(place.name, n, new, cells, foresight, test.why_drawn(board.matrix.by_unit))
+    copies = _OF_CLASSES if board.metric.family == "confusion" else _COPIES
+    return PlannedBoard(place.name, n, new, cells, loading, copies, foresight, test.why_drawn(board.matrix.by_unit))
 
 
 def _foresight(test: PairTest, matrix: StatisticMatrix, request: Request) -> Foresight | None:

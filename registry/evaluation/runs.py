@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -39,7 +39,13 @@ class Averages:
                 for n, runs in enumerate(self.n_runs)]
 
 
-def averaged(runs: Sequence[Floats], *, scalable: bool) -> Averages:
+def unchanged(runs: Floats) -> Floats:
+    """The statistics of a system where they add up as they are kept."""
+    return runs
+
+
+def averaged(runs: Sequence[Floats], *, scalable: bool,
+             expanded: Callable[[Floats], Floats] = unchanged) -> Averages:
     """Average the statistics of each system over its runs.
 
     Exact tests count in whole numbers, and sums are the same in every order only of multiples of 2^-30. So averages of
@@ -47,18 +53,25 @@ def averaged(runs: Sequence[Floats], *, scalable: bool) -> Averages:
     statistics are at ingest.
 
     Args:
-        runs: Of each system, [items, runs, columns].
+        runs: Of each system, [items, runs, columns], one or more.
         scalable: Whether the metric is a quotient of sums, which stays what it is when both are multiplied.
+        expanded: Makes statistics that add up of those of a system, [items, runs, others]; of one after the other,
+            since all of them are as large as the result.
     """
     n_runs = tuple(of_system.shape[1] for of_system in runs)
-    totals = [of_system.sum(axis=1) for of_system in runs]
+    first = expanded(runs[0])
+    totals = np.empty((len(first), len(runs), first.shape[2]))
+    for n, of_system in enumerate(runs):
+        totals[:, n] = (expanded(of_system) if n else first).sum(axis=1)
     multiple = math.lcm(*n_runs)
     if multiple > 1 and scalable and all(
-            np.array_equal(t, np.rint(t)) and np.abs(t).sum() * multiple < 2**53 for t in totals):
-        scaled = [t * (multiple // n) for t, n in zip(totals, n_runs, strict=True)]
-        return Averages(np.stack(scaled, axis=1), multiple, n_runs)
-    averages = [t if n == 1 else to_lattice(t / n) for t, n in zip(totals, n_runs, strict=True)]
-    return Averages(np.stack(averages, axis=1), 1, n_runs)
+            np.array_equal(t, np.rint(t)) and np.abs(t).sum() * multiple < 2**53 for t in totals.transpose(1, 0, 2)):
+        totals *= (multiple // np.array(n_runs))[:, None]
+        return Averages(totals, multiple, n_runs)
+    for n, of in enumerate(n_runs):
+        if of > 1:
+            totals[:, n] = to_lattice(totals[:, n] / of)
+    return Averages(totals, 1, n_runs)
 
 
 def in_order_of_content(runs: Floats) -> Floats:

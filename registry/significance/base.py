@@ -249,8 +249,8 @@ def _discordant(matrix: StatisticMatrix, pairs: Sequence[Pair]) -> list[int]:
 
 def _codes(statistics: Floats) -> list[NDArray[Any]]:
     """Numbers [systems, units] that differ just where statistics do: columns, the whole ones as digits of one."""
-    columns = [np.ascontiguousarray(statistics[:, :, n].T) for n in range(statistics.shape[2])
-               if (statistics[:, :, n] != statistics[:, :1, n]).any()]
+    columns = (np.ascontiguousarray(statistics[:, :, n].T) for n in range(statistics.shape[2])
+               if (statistics[:, :, n] != statistics[:, :1, n]).any())  # one at a time: all are as large as these
     codes: list[NDArray[Any]] = []
     most = 2**63
     for column in columns:

@@ -50,9 +50,9 @@ class Foresight:
 
     Attributes:
         methods: How many of the pairs that were looked at came about how; `monte-carlo` are drawn.
-        each: Seconds to compute a pair, or to find that it must be drawn.
+        each: Processor seconds to compute a pair, or to find that it must be drawn.
         once: What systems and drawn pairs take whatever the number of draws.
-        per_draw: What each draw takes, on one processor.
+        per_draw: What each draw takes, of processor time.
     """
 
     methods: Counter[Method]
@@ -69,9 +69,9 @@ class Foresight:
         return self.of_method("monte-carlo", pairs)
 
     def seconds(self, systems: int, pairs: int, resamples: int, threads: int) -> float:
-        """How long so many systems and pairs will take."""
+        """How long so many systems and pairs will take, where each thread has a processor."""
         of = systems, self.drawn(pairs)
-        return pairs * self.each + self.once.of(*of) + resamples * self.per_draw.of(*of) / threads
+        return self.once.of(*of) + (pairs * self.each + resamples * self.per_draw.of(*of)) / threads
 
 
 def few_systems(systems: int) -> list[int]:
@@ -91,9 +91,12 @@ def foresee(test: PairTest, matrix: StatisticMatrix, settings: Settings) -> Fore
     pairs = list(combinations(range(matrix.statistics.shape[1]), 2))
     some = [pairs[round(n)] for n in np.linspace(0, len(pairs) - 1, min(_PAIRS, len(pairs))).tolist()]
     methods, each = _tried(test, matrix, some, settings)
-    if not methods["monte-carlo"] and not test.draws_intervals:
-        return Foresight(methods, each, _NOTHING, _NOTHING)
-    return Foresight(methods, each, *_timed_draws(test, matrix, pairs, settings))
+    once, per_draw = _timed_draws(test, matrix, pairs, settings) if (
+        methods["monte-carlo"] or test.draws_intervals) else (_NOTHING, _NOTHING)
+    begun = time.process_time()
+    Observed.of(replace(matrix), some)
+    looking = (time.process_time() - begun) / matrix.statistics.shape[1]
+    return Foresight(methods, each, once._replace(system=once.system + looking), per_draw)
 
 
 def _tried(test: PairTest, matrix: StatisticMatrix, pairs: Sequence[Pair],
@@ -102,14 +105,15 @@ def _tried(test: PairTest, matrix: StatisticMatrix, pairs: Sequence[Pair],
     steps = {o.pair: test.work(o) for o in Observed.of(matrix, pairs)}
     short, long_ = ([pair for pair in pairs if (steps[pair] > _LONG) == is_long] for is_long in (False, True))
     methods: Counter[Method] = Counter("exact" if steps[pair] <= MAX_WORK else "monte-carlo" for pair in long_)
-    taken = sum(_STEP * min(steps[pair], MAX_WORK) for pair in long_) / settings.execution.threads
+    taken = sum(_STEP * min(steps[pair], MAX_WORK) for pair in long_)
     if short:
-        one_draw = replace(settings, resamples=1, execution=replace(settings.execution, progress=None, cluster=None))
-        begun = time.perf_counter()
-        results = test.run(replace(matrix), short, one_draw)
+        one_draw = replace(settings, resamples=1, execution=Execution(workers=1))
+        fresh = replace(matrix)
+        begun = time.process_time()
+        results = test.run(fresh, short, one_draw)
         computed = sum(result.method != "monte-carlo" or steps[pair] > 0
                        for pair, result in zip(short, results, strict=True))
-        taken += (time.perf_counter() - begun) * computed / len(short)  # what is only drawn is timed by itself
+        taken += (time.process_time() - begun) * computed / len(short)  # what is only drawn is timed by itself
         methods.update(result.method for result in results)
     return methods, taken / len(pairs)
 
@@ -127,6 +131,7 @@ def _timed_draws(test: PairTest, matrix: StatisticMatrix, pairs: Sequence[Pair],
         settings, resamples=draws, execution=Execution(workers=1))) for draws in _DRAWS] for systems, pairs in chosen])
     per_draw = np.maximum(times[:, 1] - times[:, 0], 0) / (_DRAWS[1] - _DRAWS[0])
     once, of_draw = (_solved(shapes, of) for of in (np.maximum(times[:, 0] - _DRAWS[0] * per_draw, 0), per_draw))
+    once[:2] *= larger
     of_draw[:2] *= larger
     return Coefficients(*once.tolist()), Coefficients(*of_draw.tolist())
 

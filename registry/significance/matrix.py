@@ -20,6 +20,8 @@ Quotient = tuple[tuple[int, ...], tuple[int, ...]]
 _STEPS = np.array([1.0, *(10.0**-places for places in range(1, 7)), RESOLUTION])
 _SLACKS = np.array([0.0, *(RESOLUTION / 2 * 10.0**places * (1 + 1e-6) for places in range(1, 7)), 0.0])
 
+_AT_ONCE = 2**20  # values that are looked at
+
 
 def as_whole(values: Floats) -> NDArray[np.int64] | None:
     """The values as whole multiples of one step: 1, or the decimal one of at most six places that they were written in.
@@ -36,6 +38,13 @@ def as_whole(values: Floats) -> NDArray[np.int64] | None:
         if np.abs(values / step - whole).max(initial=0) <= slack and largest / step * values.size < 2**62:
             return np.asarray(whole, dtype=np.int64)
     return None
+
+
+def are_whole(values: Floats) -> bool:
+    """Whether all values are whole numbers; some are looked at a time, so that no second array is as large."""
+    some = max(1, _AT_ONCE // max(1, values[:1].size))
+    return all(np.array_equal(part, np.rint(part)) for part in (
+        values[at:at + some] for at in range(0, len(values), some)))
 
 
 @dataclass(frozen=True, eq=False)
