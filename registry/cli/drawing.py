@@ -23,7 +23,7 @@ Workers = Annotated[int | None, typer.Option("--workers", envvar="REGISTRY_WORKE
 Cluster = Annotated[str | None, typer.Option("--dask", envvar="REGISTRY_DASK", metavar="ADDRESS", help=(
     "A dask scheduler whose workers draw instead, such as tcp://host:8786; needs the extra dask."))]
 Memory = Annotated[str | None, typer.Option("--memory", envvar="REGISTRY_MEMORY", metavar="SIZE", help=(
-    "What random draws may take, such as 512M or 4G; 2G if none is given."))]
+    "What the command may take, such as 512M or 4G; 2G if none is given. More is said before the work."))]
 
 Quiet = Annotated[bool, typer.Option("--quiet", envvar="REGISTRY_QUIET", help=(
     "Tell neither the plan of the work nor how far it is; warnings and errors stay."))]

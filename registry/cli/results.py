@@ -79,6 +79,7 @@ def compare(
     journal = Journal("compare", {"task": task, "metric": metric, **given})
     tables, how = [], execution(workers, cluster, memory, quiet=quiet)
     with writing(database(db), journal, dry_run=dry_run) as session:
+        session.bound(how.memory)
         for row in catalog.tasks(session.connection, task):
             request = declared_request(row, given, None if metric is None else (metric,), how)
             say_plan(session.connection, row, request)

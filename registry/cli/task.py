@@ -149,6 +149,7 @@ def bring_up(session: Session, journal: Journal, task: ResolvedTask, content: by
     from registry.store import catalog
 
     readings = Readings()
+    session.bound(how.memory)
     applied = apply(session.connection, journal, readings, task, content, how.progress)
     session.checkpoint()
     say_applied(applied)

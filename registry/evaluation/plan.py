@@ -114,9 +114,16 @@ class Plan:
 
     @property
     def seconds(self) -> float:
-        """About how long it will take, unless pairs are drawn again."""
-        return sum(board.loading + board.foresight.seconds(
-            board.systems, board.new, self.asked.resamples, self.threads)
+        """About how long it will take, unless pairs are drawn again, where every thread has a processor."""
+        return self._seconds(self.threads)
+
+    @property
+    def processor_seconds(self) -> float:
+        """The same of processor time."""
+        return self._seconds(1)
+
+    def _seconds(self, threads: int) -> float:
+        return sum(board.loading + board.foresight.seconds(board.systems, board.new, self.asked.resamples, threads)
                    for board in self.boards if board.foresight is not None)
 
     @property

@@ -25,7 +25,7 @@ from registry.significance.matrix import Floats, StatisticMatrix
 _SYSTEMS, _PAIRS = 8, 4  # that are looked at
 _LONG = 2**22  # steps from which on a pair is not computed to see how long it takes
 _STEP = 2e-8  # seconds of a step of those, see tests/benchmarks/plan.py
-_UNITS = 4096
+_UNITS = 2048
 _DRAWS = (BLOCK, 5 * BLOCK)
 
 

@@ -13,12 +13,18 @@ from registry.errors import RegistryError
 from registry.store.database import Database
 from registry.store.journal import Journal
 
+_LEAST = 2**28  # bytes
+
 
 class Session:
     """A connection in a transaction; `checkpoint` commits what is finished so far and goes on in a new one."""
 
     def __init__(self, connection: Connection, *, dry_run: bool) -> None:
         self.connection, self._dry_run, self.kept = connection, dry_run, False
+
+    def bound(self, memory: int) -> None:
+        """Let the database take a quarter of so many bytes, of which it needs some; what is more goes to disk."""
+        self.connection.exec_driver_sql(f"SET memory_limit = '{max(_LEAST, memory // 4)}B'")
 
     def checkpoint(self) -> None:
         """Make what is finished durable; on a dry run, nothing is."""
