@@ -76,7 +76,7 @@ def _one(what, manifest, root, given):
             compare(session.connection, journal, row, request)
             taken, wall = time.process_time() - begun, time.perf_counter() - begun_wall
     foreseen = planned.processor_seconds
-    return Figure(f"plan of {what}: {planned.pairs:,} pairs, {planned.of_method("monte-carlo"):,} drawn",
+    return Figure(f"plan of {what}: {planned.pairs:,} pairs, {planned.of_method('monte-carlo'):,} drawn",
                   f"foreseen {foreseen:.1f} s",
                   f"taken {taken:.1f} s of processors, {wall:.1f} s on the clock; planned in {planning:.1f} s",
                   taken / 3 <= foreseen <= 3 * taken if max(taken, foreseen) > 1 else None)
