@@ -66,6 +66,8 @@ def check(
         say(f"not listed: {counted(checked.unlisted.total(), 'more problem')} ({of_each}); --max-errors 0 lists all")
     if checked.refused:
         raise typer.Exit(InputError.exit_code)
+    if task is None:
+        _say_plan(against)
     items = ", ".join(f"{name}: {counted(n, 'item')}" for name, n in checked.items.items())
     say(f"ok: {items}; {counted(len(checked.files), 'submission')} checked")
 
@@ -103,6 +105,19 @@ def _submissions(task: ResolvedTask, files: list[Path], test_set: str | None, op
                              options=named_values(options, "--option"))
         entry, captured, key = known.get(file.resolve(), (given, dict[str, str](), ""))
         yield declare(task, entry, [document], captured, key)
+
+
+def _say_plan(task: ResolvedTask) -> None:
+    """Tell what will be compared, and whether the draws can suffice."""
+    from registry.evaluation.declared import declared
+    from registry.evaluation.plan import declared_plan
+    from registry.reports.plan import declared_sentence, too_few_draws
+
+    plan = declared_plan(task, list(declared(task)))
+    if plan.boards:
+        say(declared_sentence(plan))
+    if plan.needed:
+        say(f"warning: {too_few_draws(plan.largest, plan.largest, plan.draws, plan.needed)}")
 
 
 def _say_problems(checked: Checked) -> None:

@@ -8,21 +8,24 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from sqlalchemy import Connection
 
 from registry.evaluation.boards import Place, load, places
+from registry.evaluation.declared import Declared
 from registry.evaluation.requests import Request
-from registry.evaluation.resolve import resolve_significance
+from registry.evaluation.resolve import ResolvedTask, resolve_significance
 from registry.evaluation.responses import by_response
 from registry.manifest import Significance
 from registry.significance import CORRECTIONS, PairTest, Settings, StatisticMatrix
 from registry.significance.base import Method
 from registry.significance.foresight import Foresight, few_systems, foresee
 from registry.significance.multiplicity import draws_needed
+from registry.significance.stepdown import STEP_DOWN
 from registry.store import comparisons
 from registry.store.catalog import AnyRow
 
@@ -162,6 +165,40 @@ def plan(connection: Connection, task_row: AnyRow, request: Request) -> Plan:
     boards = tuple(_planned(connection, place, request, test) for place in places(connection, task_row, request)
                    if comparisons.find_comparison(connection, place.digest(request)) is None)
     return Plan(boards, test, request.significance, request.execution.threads, request.execution.memory)
+
+
+@dataclass(frozen=True)
+class DeclaredPlan:
+    """What a manifest will compare, as far as that can be told before anything is scored.
+
+    Attributes:
+        boards: How many boards of two systems or more there are, without those of facets.
+        largest: The most pairs that one has.
+        needed: The draws without which no pair of the largest board of a metric can be significant that is always
+            drawn; 0 where what is declared suffices.
+        draws: What is declared.
+    """
+
+    boards: int
+    largest: int
+    needed: int
+    draws: int
+
+
+def declared_plan(task: ResolvedTask, submissions: Sequence[Declared]) -> DeclaredPlan:
+    """Plan the comparisons of a manifest by the numbers of its submissions."""
+    asked, metrics = task.manifest.significance, task.metrics.values()
+    test, _ = resolve_significance(asked)
+    taking_part = {(one.test_set.name, one.track, one.team, one.system) for one in submissions if not one.withdrawn}
+    families = [n for n in Counter(of[:2] for of in taking_part).values() if n > 1]
+    largest = math.comb(max(families, default=0), 2)
+    correction = CORRECTIONS[asked.correction]
+    draws = max(asked.resamples, (asked.resolve or 0) if correction.function else 0)
+    is_drawn = correction.function is None or (
+        test.name in STEP_DOWN and any(metric.quotient is None for metric in metrics))
+    needed = draws_needed(np.full(largest, np.nan), correction.name, asked.alpha, test.least_p) if (
+        largest and is_drawn) else 0
+    return DeclaredPlan(len(families) * len(metrics), largest, needed if needed > draws else 0, draws)
 
 
 def _planned(connection: Connection, place: Place, request: Request, test: PairTest) -> PlannedBoard:

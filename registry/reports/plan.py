@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from registry.errors import counted, duration
 
 if TYPE_CHECKING:
-    from registry.evaluation.plan import Plan
+    from registry.evaluation.plan import DeclaredPlan, Plan
     from registry.significance.base import Method
 
 _SAID: dict[Method, str] = {"exact": "exact", "ideal": "ideal (the limit of all resamples)",
@@ -38,6 +38,11 @@ def plan_warnings(plan: Plan) -> list[str]:
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         told.append(f"{names[0]}{more}: {too_few_draws(drawn, pairs, plan.most_draws, needed)}")
     return told
+
+
+def declared_sentence(plan: DeclaredPlan) -> str:
+    """Say what a manifest will compare."""
+    return f"plan: {counted(plan.boards, 'board')}, {plan.largest:,} pairs on the largest"
 
 
 def too_few_draws(drawn: int, family: int, draws: int, needed: int) -> str:

@@ -19,12 +19,10 @@ import numpy as np
 from registry.significance.base import Method, Observed, Pair, PairTest, Settings
 from registry.significance.draws import BLOCK
 from registry.significance.execution import Execution
-from registry.significance.lattice import MAX_WORK
 from registry.significance.matrix import Floats, StatisticMatrix
 
 _SYSTEMS, _PAIRS = 8, 4  # that are looked at
-_LONG = 2**22  # steps from which on a pair is not computed to see how long it takes
-_STEP = 2e-8  # seconds of a step of those, see tests/benchmarks/plan.py
+_LONG = 2**22  # steps from which on a pair takes so long that one tells of all
 _UNITS = 2048
 _DRAWS = (BLOCK, 5 * BLOCK)
 
@@ -91,8 +89,9 @@ def foresee(test: PairTest, matrix: StatisticMatrix, settings: Settings) -> Fore
     pairs = list(combinations(range(matrix.statistics.shape[1]), 2))
     some = [pairs[round(n)] for n in np.linspace(0, len(pairs) - 1, min(_PAIRS, len(pairs))).tolist()]
     methods, each = _tried(test, matrix, some, settings)
-    once, per_draw = _timed_draws(test, matrix, pairs, settings) if (
-        methods["monte-carlo"] or test.draws_intervals) else (_NOTHING, _NOTHING)
+    once = per_draw = _NOTHING
+    if methods["monte-carlo"] or test.draws_intervals:
+        once, per_draw = _timed_draws(test, matrix, pairs if methods["monte-carlo"] else [], settings)
     begun = time.process_time()
     Observed.of(replace(matrix), some)
     looking = (time.process_time() - begun) / matrix.statistics.shape[1]
@@ -101,20 +100,20 @@ def foresee(test: PairTest, matrix: StatisticMatrix, settings: Settings) -> Fore
 
 def _tried(test: PairTest, matrix: StatisticMatrix, pairs: Sequence[Pair],
            settings: Settings) -> tuple[Counter[Method], float]:
-    """How pairs come about and how long each takes, of those without many steps by trying."""
+    """How pairs come about and how long each takes, by trying; of those that take long one stands for all."""
     steps = {o.pair: test.work(o) for o in Observed.of(matrix, pairs)}
     short, long_ = ([pair for pair in pairs if (steps[pair] > _LONG) == is_long] for is_long in (False, True))
-    methods: Counter[Method] = Counter("exact" if steps[pair] <= MAX_WORK else "monte-carlo" for pair in long_)
-    taken = sum(_STEP * min(steps[pair], MAX_WORK) for pair in long_)
-    if short:
-        one_draw = replace(settings, resamples=1, execution=Execution(workers=1))
+    methods, taken = Counter[Method](), 0.0
+    one_draw = replace(settings, resamples=1, execution=Execution(workers=1))
+    test.run(replace(matrix), short[:1], one_draw)  # what is done once, such as imports, is not timed
+    for some, times in ((short, 1), (long_[:1], len(long_))):
         fresh = replace(matrix)
         begun = time.process_time()
-        results = test.run(fresh, short, one_draw)
-        computed = sum(result.method != "monte-carlo" or steps[pair] > 0
-                       for pair, result in zip(short, results, strict=True))
-        taken += (time.process_time() - begun) * computed / len(short)  # what is only drawn is timed by itself
-        methods.update(result.method for result in results)
+        results = test.run(fresh, some, one_draw)
+        if any(result.method != "monte-carlo" or steps[pair] for pair, result in zip(some, results, strict=True)):
+            taken += (time.process_time() - begun) * times  # what is only drawn is timed by itself
+        for result in results:
+            methods[result.method] += times
     return methods, taken / len(pairs)
 
 
@@ -125,8 +124,10 @@ def _timed_draws(test: PairTest, matrix: StatisticMatrix, pairs: Sequence[Pair],
     if test.unfit(all_drawn := replace(matrix, quotient=None)) is None:
         matrix = all_drawn
     systems = matrix.statistics.shape[1]
-    chosen = [(2, [(0, 1)]), (systems, [(n, n + 1) for n in range(systems - 1)]), (systems, list(pairs))]
-    shapes = np.array([(1, systems, len(pairs)) for systems, pairs in chosen], dtype=np.float64)
+    chain_ = [(n, n + 1) for n in range(systems - 1)]
+    chosen = [(of, [pair for pair in which if pair in pairs]) for of, which in (
+        (2, chain_[:1]), (systems, chain_), (systems, pairs))]
+    shapes = np.array([(1, of, len(which)) for of, which in chosen], dtype=np.float64)
     times = np.array([[_seconds(test, matrix.of_systems(range(systems)), pairs, replace(
         settings, resamples=draws, execution=Execution(workers=1))) for draws in _DRAWS] for systems, pairs in chosen])
     per_draw = np.maximum(times[:, 1] - times[:, 0], 0) / (_DRAWS[1] - _DRAWS[0])

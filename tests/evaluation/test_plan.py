@@ -86,3 +86,17 @@ def test_a_count_that_can_be_0_is_never_too_small(formula, registry):
 def test_a_bound_on_memory_that_cannot_be_kept_is_told_before(formula, registry):
     told = registry("run", formula(resamples=200), "--memory", "16M").stderr
     assert "GiB of memory are needed, more than the 0.0 GiB that --memory allows" in told
+
+
+def test_check_plans_by_numbers(formula, registry):
+    told = registry("check", formula(resamples=100)).stderr
+    assert "plan: 1 board, 6 pairs on the largest" in told
+    assert "warning: With 100 draws no difference can be significant" in told
+    assert "can be significant" not in registry("check", formula(resamples=119)).stderr
+
+
+def test_check_does_not_warn_of_draws_where_pairs_may_be_exact(task, registry):
+    task.significance = {"seed": 1, "resamples": 100, "alpha": 0.0001}
+    told = registry("check", task.write()).stderr
+    assert "plan: 1 board, 3 pairs on the largest" in told
+    assert "can be significant" not in told
