@@ -177,3 +177,14 @@ def counted(n: int, thing: str, plural: str | None = None) -> str:
     ('1 pair', '2 pairs', '1 item has')
     """
     return f"{n} {thing if n == 1 else plural or thing + 's'}"
+
+
+def duration(seconds: float) -> str:
+    """Write a time for people, with as many digits as an estimate deserves.
+
+    >>> duration(0.2), duration(42), duration(200), duration(9000)
+    ('1 s', '42 s', '3 min', '2.5 h')
+    """
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from registry.cli.console import say, show
-from registry.cli.drawing import scoring_progress
+from registry.cli.drawing import Memory, Quiet, Workers, execution, say_plan
 from registry.cli.options import ManifestPath, OutputFormat, Root, named_values
 from registry.cli.task import resolved
 from registry.errors import InputError, ManifestError, counted
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from registry.evaluation import Checked
     from registry.evaluation.declared import Declared
     from registry.evaluation.resolve import ResolvedTask
+    from registry.significance import Execution
 
 KEYS = ("test_set", "file", "line", "item", "severity", "category", "message", "cause")
 
@@ -38,6 +39,9 @@ def check(
         "Also say what would not go with what this registry holds, which stays as it is."))] = None,
     root: Root = None,
     format_: OutputFormat = None,
+    workers: Workers = None,
+    memory: Memory = None,
+    quiet: Quiet = False,
 ) -> None:
     """Check submissions, or a manifest with all its files.
 
@@ -49,9 +53,9 @@ def check(
         raise InputError("to check submissions, name the task's manifest: --task MANIFEST")
     if task is not None and db is not None:
         raise InputError("--db goes with a manifest and all its submissions, not with --task")
-    limit = max_errors or None
+    limit, how = max_errors or None, execution(workers, None, memory, quiet=quiet)
     if task is None:
-        checked = _checked_task(file[0], root, db, limit)
+        checked = _checked_task(file[0], root, db, limit, how)
     else:
         from registry.evaluation import check as check_submissions
 
@@ -70,6 +74,8 @@ def check(
         say(f"not listed: {counted(unlisted, 'more problem')}; --max-errors 0 lists all")
     if checked.refused:
         raise typer.Exit(checked.exit_code)
+    if checked.plan is not None:
+        say_plan(checked.plan, how)
     items = ", ".join(f"{name}: {counted(n, 'item')}" for name, n in checked.items.items())
     say(f"ok: {items}; {counted(len(checked.files), 'submission')} checked")
 
@@ -112,7 +118,7 @@ def _submissions(task: ResolvedTask, files: list[Path], test_set: str | None, op
         yield declare(task, entry, [document], captured, key)
 
 
-def _checked_task(manifest: Path, root: Path | None, db: Path | None, limit: int | None) -> Checked:
+def _checked_task(manifest: Path, root: Path | None, db: Path | None, limit: int | None, how: Execution) -> Checked:
     """Check a manifest with all its files; what is wrong with its tables and names is a problem like others."""
     from registry.evaluation import Checked, check_task
     from registry.store.database import Database
@@ -126,7 +132,7 @@ def _checked_task(manifest: Path, root: Path | None, db: Path | None, limit: int
         checked = Checked()
         checked.refuse(error)
         return checked
-    return check_task(task, content, None if db is None else Database(db), limit=limit, progress=scoring_progress)
+    return check_task(task, content, how, None if db is None else Database(db), limit=limit)
 
 
 def _say_problems(checked: Checked) -> None:

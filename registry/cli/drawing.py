@@ -1,17 +1,18 @@
-"""The options of commands that compute: who does, with how much memory, how far it is, and which had no effect."""
+"""The options of commands that compute: who does, with how much memory, what is told, and which had no effect."""
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from registry.cli.console import say
 from registry.cli.options import size_in_bytes
+from registry.cli.progress import reporter
 
 if TYPE_CHECKING:
     from registry.evaluation import Compared, Scored
+    from registry.evaluation.plan import Plan
     from registry.significance import Execution
 
 Workers = Annotated[int | None, typer.Option("--workers", envvar="REGISTRY_WORKERS", min=1, help=(
@@ -20,36 +21,28 @@ Workers = Annotated[int | None, typer.Option("--workers", envvar="REGISTRY_WORKE
 Cluster = Annotated[str | None, typer.Option("--dask", envvar="REGISTRY_DASK", metavar="ADDRESS", help=(
     "A dask scheduler whose workers draw instead, such as tcp://host:8786; needs the extra dask."))]
 Memory = Annotated[str | None, typer.Option("--memory", envvar="REGISTRY_MEMORY", metavar="SIZE", help=(
-    "What random draws may take, such as 512M or 4G; 2G if none is given."))]
+    "What the command may take, such as 512M or 4G; 2G if none is given. More is said before the work."))]
+
+Quiet = Annotated[bool, typer.Option("--quiet", envvar="REGISTRY_QUIET", help=(
+    "Tell neither the plan of the work nor how far it is; warnings and errors stay."))]
 
 
-def execution(workers: int | None, cluster: str | None, memory: str | None) -> Execution:
-    """Who computes: threads or a cluster, with how much memory, and a bar that tells how far it is."""
+def execution(workers: int | None, cluster: str | None, memory: str | None, *, quiet: bool) -> Execution:
+    """Who computes: threads or a cluster, with how much memory; and who is told how far it is."""
     from registry.significance import Execution
 
-    return Execution(workers, cluster, size_in_bytes(memory or "2G", "--memory"), progress, processes=True)
+    return Execution(workers, cluster, size_in_bytes(memory or "2G", "--memory"), reporter(quiet=quiet),
+                     processes=True)
 
 
-def progress(done: int, of: int) -> None:
-    """Show on a terminal how many blocks of draws are done, where there are many."""
-    if of >= 500 and (done % 50 == 0 or done == of):
-        _bar(f"drawing: {100 * done // of} %", done, of)
+def say_plan(plan: Plan, how: Execution) -> None:
+    """Tell what a comparison will do, unless nothing is to be told of its progress either, and what it cannot do."""
+    from registry.reports.plan import plan_sentence, plan_warnings
 
-
-def scoring_progress(done: int, of: int) -> None:
-    """Show on a terminal how many submissions are scored."""
-    _bar(f"scoring: {done} of {of} submissions", done, of)
-
-
-def studying_progress(done: int, of: int) -> None:
-    """Show on a terminal how many parts of a study are done."""
-    _bar(f"studying: {done} of {of}", done, of)
-
-
-def _bar(line: str, done: int, of: int) -> None:
-    """Write a line over the one before it, on a terminal and where there are several steps; the last one clears it."""
-    if of > 1 and sys.stderr is not None and sys.stderr.isatty():
-        typer.echo("\r" + (" " * len(line) + "\r" if done == of else line), err=True, nl=False)
+    if how.progress is not None and (sentence := plan_sentence(plan)):
+        say(sentence)
+    for warning in plan_warnings(plan):
+        say(f"warning: {warning}")
 
 
 def say_unused(context: typer.Context, compared: Compared, scored: Scored | None = None) -> None:

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from registry.cli.console import show
-from registry.cli.drawing import Memory, Workers, execution
+from registry.cli.drawing import Memory, Quiet, Workers, execution
 from registry.cli.options import Db, Format, MetricAlias, OutputFormat, TaskName, database
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from registry.evaluation.requests import Request
+    from registry.significance import Execution
     from registry.store.catalog import AnyRow
 
 Unit = Annotated[str | None, typer.Option("--unit", help="item, or cluster.")]
@@ -33,6 +34,7 @@ def effects(
     format_: OutputFormat = None,
     workers: Workers = None,
     memory: Memory = None,
+    quiet: Quiet = False,
 ) -> None:
     """Print effect sizes and equivalence of every pair.
 
@@ -42,7 +44,7 @@ def effects(
 
     given = {"margin": margin, "confidence": confidence, "unit": unit}
     columns = ("system_a", "system_b", "effect", "value", "low", "high", "p_value", "note")
-    _show(pair_effects, given, columns, task, metric, db, format_, workers, memory)
+    _show(pair_effects, given, columns, task, metric, db, format_, execution(workers, None, memory, quiet=quiet))
 
 
 def best(
@@ -55,6 +57,7 @@ def best(
     format_: OutputFormat = None,
     workers: Workers = None,
     memory: Memory = None,
+    quiet: Quiet = False,
 ) -> None:
     """Print which systems may be the best, and which ranks are open.
 
@@ -64,11 +67,11 @@ def best(
 
     given = {"alpha": alpha, "resamples": resamples, "unit": unit}
     columns = ("system", "score", "may_be_best", "low", "high", "rank_low", "rank_high")
-    _show(best_systems, given, columns, task, metric, db, format_, workers, memory)
+    _show(best_systems, given, columns, task, metric, db, format_, execution(workers, None, memory, quiet=quiet))
 
 
 def _show(analysis: Analysis, given: dict[str, Any], columns: tuple[str, ...], task: str | None, metric: str | None,
-          db: Path | None, format_: Format | None, workers: int | None, memory: str | None) -> None:
+          db: Path | None, format_: Format | None, how: Execution) -> None:
     from registry.errors import MismatchError
     from registry.evaluation import declared_request
     from registry.reports.effects import effect_table
@@ -80,8 +83,7 @@ def _show(analysis: Analysis, given: dict[str, Any], columns: tuple[str, ...], t
         rows = catalog.tasks(connection, task)
         catalog.check_metric(connection, rows, metric)
         for row in rows:
-            request = declared_request(row, given, None if metric is None else (metric,),
-                                       execution(workers, None, memory))
+            request = declared_request(row, given, None if metric is None else (metric,), how)
             found += [effect_table(rows, columns) for rows in analysis(connection, row, request)]
     if not found:
         raise MismatchError("there is nothing to compare: no board has two systems that are scored; `registry submit` "

@@ -10,7 +10,9 @@ from typing import Annotated
 import typer
 
 from registry.cli.console import say
+from registry.cli.drawing import Quiet
 from registry.cli.options import Actor, Db, DryRun, actor_name, database, named_values
+from registry.cli.progress import reporter
 from registry.cli.task import say_applied, say_end, say_results
 
 
@@ -25,6 +27,7 @@ def import_(
     db: Db = None,
     actor: Actor = None,
     dry_run: DryRun = False,
+    quiet: Quiet = False,
 ) -> None:
     """Make a task of another program's results.
 
@@ -47,15 +50,16 @@ def import_(
     folder = to or Path(slug)
     journal = Journal("import", {"kind": kind, "path": recorded_name(path), "task": slug, **options},
                       inputs=dict(imported.sources), actor=actor_name(actor))
-    readings = Readings()
+    readings, progress = Readings(), reporter(quiet=quiet)
     with ExitStack() as stack:
         target = Path(stack.enter_context(tempfile.TemporaryDirectory())) if dry_run else folder
         manifest = stack.enter_context(imported.written(target, slug))
         specification, content = load_manifest(manifest)
         with writing(database(db), journal, create=True, dry_run=dry_run) as session:
-            applied = apply(session.connection, journal, readings, resolve(specification, manifest), content)
+            applied = apply(session.connection, journal, readings, resolve(specification, manifest), content,
+                            progress=progress)
             (row,) = catalog.tasks(session.connection, slug)
-            scored = score(session.connection, journal, readings, row)
+            scored = score(session.connection, journal, readings, row, progress=progress)
     say(f"{'would be written' if dry_run else 'task'}: {folder / manifest.name}")
     for note in imported.notes:
         say(f"warning: {note}")

@@ -9,7 +9,7 @@ import typer
 
 from registry.cli.board import Ranks
 from registry.cli.console import say
-from registry.cli.drawing import Memory, Workers, execution
+from registry.cli.drawing import Memory, Quiet, Workers, execution
 from registry.cli.options import Actor, Db, Root, actor_name, database
 from registry.cli.task import bring_up, resolved, say_end, say_results
 from registry.errors import counted
@@ -60,6 +60,7 @@ def site(
     workers: Workers = None,
     memory: Memory = None,
     actor: Actor = None,
+    quiet: Quiet = False,
 ) -> None:
     """Write an index and a page for every task.
 
@@ -71,9 +72,10 @@ def site(
     from registry.store.files import replace_file
 
     found: dict[str, Contents] = {}
+    how = execution(workers, None, memory, quiet=quiet)
     for one in what or (None,):
         if one is not None and one.endswith(".toml"):
-            contents = [_run(Path(one), root, db, actor_name(actor), execution(workers, None, memory), items)]
+            contents = [_run(Path(one), root, db, actor_name(actor), how, items)]
         else:
             with database(db).reading() as connection:
                 contents = [_contents(connection, row, items) for row in catalog.tasks(connection, one)]

@@ -7,14 +7,15 @@ from typing import Annotated
 import typer
 
 from registry.cli.console import say, show
-from registry.cli.drawing import Cluster, Memory, Workers, execution, say_unused, scoring_progress
+from registry.cli.drawing import Cluster, Memory, Quiet, Workers, execution, say_plan, say_unused
 from registry.cli.options import Actor, Db, DryRun, MetricAlias, OutputFormat, TaskName, actor_name, database
+from registry.cli.progress import reporter
 from registry.cli.task import say_end, say_results
 from registry.errors import counted
 
 
-def score(task: TaskName = None, workers: Workers = None, db: Db = None, actor: Actor = None,
-          dry_run: DryRun = False) -> None:
+def score(task: TaskName = None, workers: Workers = None, db: Db = None, actor: Actor = None, dry_run: DryRun = False,
+          quiet: Quiet = False) -> None:
     """Compute the per-item statistics that are missing."""
     from registry.evaluation import Readings
     from registry.evaluation import score as score_task
@@ -22,10 +23,10 @@ def score(task: TaskName = None, workers: Workers = None, db: Db = None, actor: 
     from registry.store.journal import Journal
     from registry.store.session import writing
 
-    journal = Journal("score", {"task": task}, actor=actor_name(actor))
+    journal, progress = Journal("score", {"task": task}, actor=actor_name(actor)), reporter(quiet=quiet)
     with writing(database(db), journal, dry_run=dry_run) as session:
         for row in catalog.tasks(session.connection, task):
-            scored = score_task(session.connection, journal, Readings(), row, workers, scoring_progress)
+            scored = score_task(session.connection, journal, Readings(), row, workers, progress)
             say(f"{row.slug}: {counted(scored.computed, 'score')} computed, {scored.unchanged} there already")
     if dry_run and journal.changed:
         say("dry run: nothing was written")
@@ -58,6 +59,7 @@ def compare(
     format_: OutputFormat = None,
     actor: Actor = None,
     dry_run: DryRun = False,
+    quiet: Quiet = False,
 ) -> None:
     """Test all pairs of every leaderboard, and rank.
 
@@ -65,6 +67,7 @@ def compare(
     """
     from registry.evaluation import compare as compare_task
     from registry.evaluation import declared_request
+    from registry.evaluation.plan import plan
     from registry.reports.boards import pair_tables
     from registry.reports.leaderboard import leaderboards
     from registry.store import catalog
@@ -76,11 +79,12 @@ def compare(
              "resolve": resolve}
     given = {name: value for name, value in given.items() if value is not None}
     journal = Journal("compare", {"task": task, "metric": metric, **given}, actor=actor_name(actor))
-    tables = []
+    tables, how = [], execution(workers, cluster, memory, quiet=quiet)
     with writing(database(db), journal, dry_run=dry_run) as session:
+        session.bound(how.memory)
         for row in catalog.tasks(session.connection, task):
-            request = declared_request(row, given, None if metric is None else (metric,),
-                                       execution(workers, cluster, memory))
+            request = declared_request(row, given, None if metric is None else (metric,), how)
+            say_plan(plan(session.connection, row, request), how)
             compared = compare_task(session.connection, journal, row, request)
             say_results(compared=compared)
             say_unused(context, compared)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from registry.cli.console import say, show_boards
-from registry.cli.drawing import Cluster, Memory, Workers, execution, say_unused, scoring_progress
+from registry.cli.drawing import Cluster, Memory, Quiet, Workers, execution, say_plan, say_unused
 from registry.cli.options import (
     Actor,
     Db,
@@ -22,8 +22,11 @@ from registry.cli.options import (
     database,
     named_values,
 )
+from registry.cli.progress import reporter
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
     from registry.evaluation import Applied, Compared, Scored
     from registry.evaluation.resolve import ResolvedTask
     from registry.significance import Execution
@@ -66,16 +69,17 @@ def init(db: Db = None) -> None:
 
 def run(context: typer.Context, manifest: ManifestPath, root: Root = None, db: Db = None, format_: OutputFormat = None,
         workers: Workers = None, cluster: Cluster = None, memory: Memory = None, actor: Actor = None,
-        dry_run: DryRun = False) -> None:
+        dry_run: DryRun = False, quiet: Quiet = False) -> None:
     """Do the whole job: apply, score, compare, print boards."""
     from registry.reports.leaderboard import declared_leaderboards
     from registry.store.journal import Journal
     from registry.store.session import writing
 
     task, content = resolved(manifest, root)
+    how = execution(workers, cluster, memory, quiet=quiet)
     journal = Journal("run", {"manifest": task.root.manifest_name}, actor=actor_name(actor))
     with writing(database(db), journal, create=True, dry_run=dry_run) as session:
-        row, scored, compared = bring_up(session, journal, task, content, execution(workers, cluster, memory))
+        row, scored, compared = bring_up(session, journal, task, content, how)
         boards = declared_leaderboards(session.connection, row)
     say_results(scored, compared)
     say_unused(context, compared, scored)
@@ -83,8 +87,8 @@ def run(context: typer.Context, manifest: ManifestPath, root: Root = None, db: D
     show_boards(boards, format_)
 
 
-def apply(manifest: ManifestPath, root: Root = None, db: Db = None, actor: Actor = None,
-          dry_run: DryRun = False) -> None:
+def apply(manifest: ManifestPath, root: Root = None, db: Db = None, actor: Actor = None, dry_run: DryRun = False,
+          quiet: Quiet = False) -> None:
     """Bring what a manifest declares into the registry.
 
     Files that are there already are left alone.
@@ -97,7 +101,7 @@ def apply(manifest: ManifestPath, root: Root = None, db: Db = None, actor: Actor
     task, content = resolved(manifest, root)
     journal = Journal("apply", {"manifest": task.root.manifest_name}, actor=actor_name(actor))
     with writing(database(db), journal, create=True, dry_run=dry_run) as session:
-        applied = apply_task(session.connection, journal, Readings(), task, content)
+        applied = apply_task(session.connection, journal, Readings(), task, content, progress=reporter(quiet=quiet))
     say_applied(applied)
     say_end(changed=journal.changed, dry_run=dry_run, then="`registry score` and `registry compare` bring boards up")
 
@@ -163,16 +167,23 @@ def bring_up(session: Session, journal: Journal, task: ResolvedTask, content: by
              how: Execution) -> tuple[AnyRow, Scored, Compared]:
     """Apply, score and compare what a manifest declares; gives the task's row too."""
     from registry.evaluation import Readings, apply, compare, declared_request, score
+    from registry.evaluation.plan import plan
     from registry.store import catalog
 
     readings = Readings()
-    applied = apply(session.connection, journal, readings, task, content)
+    session.bound(how.memory)
+    applied = apply(session.connection, journal, readings, task, content, progress=how.progress)
     say_applied(applied)
     (row,) = catalog.tasks(session.connection, task.manifest.task.id)
-    scored = score(session.connection, journal, readings, row, how.workers, scoring_progress)
-    # nothing is kept before it is known that nothing is refused
-    return row, scored, compare(session.connection, journal, row, declared_request(row, execution=how),
-                                session.checkpoint)
+    scored = score(session.connection, journal, readings, row, how.workers, how.progress)
+    request = declared_request(row, execution=how)
+
+    def begin() -> Connection:
+        say_plan(plan(session.connection, row, request), how)
+        session.checkpoint()  # nothing is kept before it is known that nothing is refused
+        return session.connection
+
+    return row, scored, compare(session.connection, journal, row, request, begin)
 
 
 def say_applied(applied: Applied) -> None:

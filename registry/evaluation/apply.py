@@ -18,6 +18,7 @@ from registry.evaluation.remarks import of_gold
 from registry.evaluation.resolve import ResolvedTask, resolve_stored
 from registry.evaluation.submissions import Change, apply_submission, realign
 from registry.identity import digest
+from registry.significance.execution import Progress, told
 from registry.store import catalog, models, sources
 from registry.store.catalog import AnyRow
 from registry.store.journal import Journal, now
@@ -52,7 +53,8 @@ class Applied:
 
 
 def apply(connection: Connection, journal: Journal, readings: Readings, task: ResolvedTask, content: bytes,
-          chosen: Sequence[Declared] | None = None, refuse: Refuse = raising) -> Applied:
+          chosen: Sequence[Declared] | None = None, refuse: Refuse = raising,
+          progress: Progress | None = None) -> Applied:
     """Bring everything that a manifest declares into the registry; the same manifest twice changes nothing.
 
     Args:
@@ -64,6 +66,7 @@ def apply(connection: Connection, journal: Journal, readings: Readings, task: Re
         chosen: Only these of the submissions that the manifest declares, which need no check of their own; None: all.
         refuse: Called with each error: an `InputError` where a file is wrong, with file, line and item, or a
             `MismatchError` where the gold has changed under the same version of the task.
+        progress: Told how many submissions are read.
     """
     applied, submissions = Applied(task.manifest.task.id), list(declared(task)) if chosen is None else chosen
     if chosen is None:
@@ -86,11 +89,16 @@ def apply(connection: Connection, journal: Journal, readings: Readings, task: Re
         applied.warnings += check_names(task, {
             row.name: partial(catalog.gold_names, connection, row.gold_revision_id)
             for row in catalog.test_sets(connection, task_row.task_id)})
-    for one in (one for one in submissions if one.test_set.name not in stale):
+
+    def take(one: Declared) -> None:
         try:
             _apply_one(connection, journal, readings, task_row, one, applied)
         except InputError as error:
             refuse(error)
+
+    fitting = [one for one in submissions if one.test_set.name not in stale]
+    for _ in told(map(take, fitting), len(fitting), "submissions to read", progress):
+        pass
     _follow_others(connection, journal, readings, task, task_row, submissions, applied)
     return applied
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +15,7 @@ from registry.evaluation.gold import split_cluster
 from registry.evaluation.labels import Labels
 from registry.evaluation.matrices import Steps, matrix_of, scores_of
 from registry.evaluation.requests import Request
-from registry.evaluation.runs import averaged, in_order_of_content
+from registry.evaluation.runs import averaged, in_order_of_content, unchanged
 from registry.identity import digest_array, digest_json
 from registry.manifest import Significance
 from registry.metrics import METRICS, ConfusionMetric, Metric
@@ -22,6 +23,8 @@ from registry.significance import StatisticMatrix
 from registry.store import catalog, models, statistics
 from registry.store.catalog import AnyRow
 from registry.values import parse
+
+_VALUES = 2**20  # that change places at once
 
 
 @dataclass(frozen=True)
@@ -149,33 +152,41 @@ def load(connection: Connection, place: Place, asked: Significance) -> Board | N
     units = None
     if asked.unit == "cluster":
         units = _numbered(connection, place, place.test_set.cluster_attribute, first + order)
-    runs = tuple(of_system[order] for of_system in loaded)
-    named = None
+    runs = [of_system[order] for of_system in loaded]
+    named, expanded = None, unchanged
     if isinstance(metric, ConfusionMetric):
         labels = Labels.of(connection, gold_revision_id)
         named = [in_order_of_content(labels.coded(of_system)) for of_system in runs]
-        runs = tuple(labels.counted(metric, of_system) for of_system in runs)
-    steps = Steps.of(metric, runs, min(place.scores[member.scoring_id].step for member in place.members))
-    averages = averaged(runs, steps)
-    ordered = [in_order_of_content(of_system) for of_system in runs]
+        expanded = partial(labels.counted, metric)
+    kept = runs if named is None else [expanded(runs[0][:0])]  # counts of labels are whole
+    steps = Steps.of(metric, kept, min(place.scores[member.scoring_id].step for member in place.members))
+    averages = averaged(runs, steps, expanded)
+    ordered = [in_order_of_content(expanded(of)) for of in runs] if asked.runs == "random" else None
     matrix = matrix_of(
         metric, averages.statistics, units, _strata(connection, place, asked.strata, first + order, units),
         steps=steps, multiple=averages.multiple, unequal=not present[order].all(),
-        runs=tuple(steps.counted(of) * averages.multiple for of in ordered) if asked.runs == "random" else None)
+        runs=None if ordered is None else tuple(steps.counted(of) * averages.multiple for of in ordered))
     scores = matrix.scores()
     towards = scores if matrix.lower_is_better else -scores
     best_first = sorted(range(len(place.members)),
                         key=lambda n: (np.isnan(scores[n]), towards[n], place.members[n].name))
     groups = [None if units is None else digest_array(units)]
     groups += [] if matrix.strata is None else [digest_array(matrix.strata)]
-    contents = averages.digests
-    if named is not None or matrix.runs is not None:
-        contents = [[digest_array(of_system)] for of_system in named or ordered]
+    by_run = named or ordered
+    contents = averages.digests if by_run is None else [[digest_array(of_system)] for of_system in by_run]
+    _reorder(averages.statistics, best_first)
     return Board(
         place, metric, [place.members[n] for n in best_first],
         [digest_json([*contents[n], *groups]) for n in best_first], order,
-        matrix.of_systems(best_first), scores[best_first],
-        [scores_of(metric, steps.counted(runs[n]), steps) for n in best_first])
+        replace(matrix, runs=matrix.runs and tuple(matrix.runs[n] for n in best_first)), scores[best_first],
+        [scores_of(metric, steps.counted(expanded(runs[n])), steps) for n in best_first])
+
+
+def _reorder(statistics: NDArray[np.float64], systems: Sequence[int]) -> None:
+    """Put the systems of statistics [items, systems, columns] in this order, without room for a second array."""
+    some = max(1, _VALUES // statistics[0].size)
+    for at in range(0, len(statistics), some):
+        statistics[at:at + some] = statistics[at:at + some, list(systems)]
 
 
 def _numbered(connection: Connection, place: Place, attribute: str, item_ids: NDArray[np.int64]) -> NDArray[np.int64]:

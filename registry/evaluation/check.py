@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -15,12 +15,14 @@ from registry.evaluation.declared import Declared, check_runs, declared
 from registry.evaluation.diagnosis import Diagnosis
 from registry.evaluation.gold import Name, check_names
 from registry.evaluation.item_lists import expected_documents, expected_items
+from registry.evaluation.plan import Plan
 from registry.evaluation.rehearsal import rehearse
 from registry.evaluation.remarks import FEW, of_copy, of_gold, of_runs, of_submission
 from registry.evaluation.resolve import ResolvedTask
 from registry.evaluation.submissions import digest_of_runs, run_digest
 from registry.items import Answer, Item
 from registry.readers import Document, Problems, Reader
+from registry.significance import Execution
 from registry.store.database import Database
 
 
@@ -45,13 +47,18 @@ class Problem:
 
 @dataclass
 class Checked:
-    """What a check read and found; `unlisted` counts the problems that are not listed, by file and category."""
+    """What a check read and found.
+
+    `unlisted` counts the problems that are not listed, by file and category; `plan` is what a run of the task will do,
+    where nothing is refused.
+    """
 
     items: dict[str, int] = field(default_factory=dict)
     files: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     problems: list[Problem] = field(default_factory=list)
     unlisted: Counter[tuple[str, str]] = field(default_factory=Counter)
+    plan: Plan | None = None
 
     @property
     def exit_code(self) -> int:
@@ -90,8 +97,8 @@ def check(task: ResolvedTask, submissions: Sequence[Declared], *, limit: int | N
     return checked
 
 
-def check_task(task: ResolvedTask, content: bytes, database: Database | None = None, *, limit: int | None = None,
-               progress: Callable[[int, int], None] | None = None) -> Checked:
+def check_task(task: ResolvedTask, content: bytes, execution: Execution, database: Database | None = None, *,
+               limit: int | None = None) -> Checked:
     """Check a manifest with its gold and all its submissions, as `apply`, `score` and `compare` would refuse them.
 
     After the files, all is brought in and scored in a transaction that is undone, and every board is looked at; nothing
@@ -100,9 +107,9 @@ def check_task(task: ResolvedTask, content: bytes, database: Database | None = N
     Args:
         task: The resolved manifest.
         content: The manifest's bytes.
+        execution: Who computes, and is told how far it is.
         database: The registry that they are held against, which stays as it is; None: a new one.
         limit: The most problems of each file that are listed.
-        progress: Called with the submissions that are scored and all of them.
     """
     checked = Checked()
     items = _expected(task, checked, limit)
@@ -123,7 +130,9 @@ def check_task(task: ResolvedTask, content: bytes, database: Database | None = N
             if str(error) not in told:  # by the check of the file
                 checked.refuse(error)
 
-        checked.warnings += rehearse(task, content, submissions, database, refuse, progress)
+        rehearsed = rehearse(task, content, submissions, database, execution, refuse)
+        checked.warnings += rehearsed.warnings
+        checked.plan = rehearsed.plan
     return checked
 
 

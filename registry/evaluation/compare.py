@@ -53,7 +53,7 @@ class Compared:
 
 
 def compare(connection: Connection, journal: Journal, task_row: AnyRow, request: Request,
-            begin: Callable[[], None] | None = None) -> Compared:
+            begin: Callable[[], Connection] | None = None) -> Compared:
     """Compare all systems on every board of a task; what is there already is only marked as asked for last.
 
     Args:
@@ -61,7 +61,8 @@ def compare(connection: Connection, journal: Journal, task_row: AnyRow, request:
         journal: Of the command.
         task_row: The task.
         request: What is asked for.
-        begin: Called once it is known that no board is refused, before the first is tested.
+        begin: Called once it is known that no board is refused, before the first is tested; gives the connection to go
+            on with.
 
     Raises:
         UnknownNameError: A metric, test or correction is not known.
@@ -77,7 +78,7 @@ def compare(connection: Connection, journal: Journal, task_row: AnyRow, request:
         raise together(vetted.refusals)
     compared.warnings += vetted.warnings
     if begin is not None:
-        begin()
+        connection = begin()
     shown = []
     for place in list(places(connection, task_row, request)):
         digest = place.digest(request)

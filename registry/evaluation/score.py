@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +22,7 @@ from registry.families import FAMILIES, step_of
 from registry.identity import digest_array, digest_json, digest_lines
 from registry.items import Item
 from registry.metrics import METRICS, ConfusionMetric, CorrelationMetric, Metric
+from registry.significance.execution import Progress, told
 from registry.store import catalog, models, statistics
 from registry.store.catalog import AnyRow
 from registry.store.journal import Journal
@@ -39,7 +40,7 @@ class Scored:
 
 
 def score(connection: Connection, journal: Journal, readings: Readings, task_row: AnyRow, workers: int | None = None,
-          progress: Callable[[int, int], None] | None = None, refuse: Refuse = raising) -> Scored:
+          progress: Progress | None = None, refuse: Refuse = raising) -> Scored:
     """Compute what is missing; what is there is left alone.
 
     Args:
@@ -48,7 +49,7 @@ def score(connection: Connection, journal: Journal, readings: Readings, task_row
         readings: What has been parsed.
         task_row: The task.
         workers: The most processes that compute; None: as many as there are processors.
-        progress: Called with the submissions that are done and all of them.
+        progress: Told how many submissions are scored.
         refuse: Called with each `InputError`: a metric does not take what a submission holds, or several runs of a
             system.
     """
@@ -65,8 +66,9 @@ def score(connection: Connection, journal: Journal, readings: Readings, task_row
         scored.unchanged += len(members) * len(declared) - sum(len(lacking) for _, lacking in missing)
         wanted = [Wanted(catalog.get(connection, models.scoring, scoring_id=member.scoring_id),
                          tuple(metrics[row.metric_id] for row in lacking)) for member, lacking in missing]
-        computing = compute(connection, readings, wanted, workers or os.cpu_count() or 1) if wanted else iter(())
-        for done, ((member, lacking), one) in enumerate(zip(missing, wanted, strict=True), start=1):
+        computing = told(compute(connection, readings, wanted, workers or os.cpu_count() or 1) if wanted else (),
+                         len(wanted), "submissions to score", progress)
+        for (member, lacking), one in zip(missing, wanted, strict=True):
             if isinstance(computed := next(computing), list):
                 refuse(together([InputError(f"{member.name}: {error}", category="score") for error in computed]))
                 continue
@@ -74,8 +76,6 @@ def score(connection: Connection, journal: Journal, readings: Readings, task_row
                 for block in _keep(connection, journal, one.scoring, row, metric, items, computed.kept, of_runs):
                     pending.add(block, row.family)
                 scored.computed += 1
-            if progress:
-                progress(done, len(wanted))
     pending.flush()
     if scored.computed:
         journal.event(connection, "score", task_row.slug, computed=scored.computed)

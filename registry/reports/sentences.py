@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, text
 
 from registry.errors import counted
+from registry.reports.plan import too_few_draws
 from registry.reports.table import p_value
 from registry.significance import CORRECTIONS, TESTS
+from registry.significance.multiplicity import draws_needed
 from registry.store.catalog import AnyRow
 from registry.values import parse
 
@@ -48,7 +50,7 @@ def sentences(connection: Connection, signature: str) -> tuple[str, ...]:
         why = row.reasons[0] if len(row.reasons) == 1 else "registry pairs --format json says why"
         are = counted(row.undefined, "p-value is", "p-values are")
         said.append(f"{are} undefined, which counts as not significant: {why}.")
-    return (*said, *_hopeless(row))
+    return (*said, *(_hopeless(row) or _few_draws(connection, row)))
 
 
 def _counted(row: AnyRow) -> str:
@@ -99,6 +101,23 @@ def _hopeless(row: AnyRow) -> Sequence[str]:
         return (f"With {units} no p-value can be below {least:g}, so no difference can be significant here; that says "
                 "nothing about the systems.",)
     return ()
+
+
+def _few_draws(connection: Connection, row: AnyRow) -> Sequence[str]:
+    """Say that no drawn difference can be significant, where the corrected p-values of so few draws are too large."""
+    results = connection.execute(text("""
+        SELECT r.p_value, r.method = 'monte-carlo' AS drawn, r.resamples
+        FROM comparison_pair JOIN pair_result AS r USING (pair_result_id)
+        WHERE comparison_id = :comparison ORDER BY position"""), {"comparison": row.comparison_id}).all()
+    p = np.array([of.p_value for of in results], dtype=np.float64)
+    by_pair = CORRECTIONS[row.correction].function is not None  # else all rest on joint draws
+    drawn = np.array([of.drawn or not by_pair for of in results], dtype=bool) & ~np.isnan(p)
+    if not drawn.any():
+        return ()
+    draws = max(of.resamples or row.resamples for of, is_drawn in zip(results, drawn, strict=True) if is_drawn)
+    p = np.where(drawn, np.nan, np.where(np.isnan(p), 1.0, p))
+    needed = draws_needed(p, row.correction, row.alpha, parse("test", TESTS, row.test).least_p)
+    return (too_few_draws(int(drawn.sum()), len(p), draws, needed),) if needed > draws else ()
 
 
 def separable(names: Sequence[str], ranks: Sequence[int], differ: NDArray[np.bool_],

@@ -155,7 +155,8 @@ class PairTest(Value):
     system's runs can be random, `families` the statistics families that it takes (None: every one whose statistics add
     up, unlike those of correlations), and `independent` whether it assumes that the two systems' results are
     independent of each other, which on one test set they hardly ever are (Yeh 2000, section 2).
-    `takes_unequal` tells whether the systems may have been judged on different items.
+    `takes_unequal` tells whether the systems may have been judged on different items, `draws_intervals` whether the
+    intervals of scores are drawn whatever the pairs need.
     """
 
     terse: ClassVar[bool] = True
@@ -168,11 +169,24 @@ class PairTest(Value):
     families: ClassVar[tuple[str, ...] | None] = None
     independent: ClassVar[bool] = False
     takes_unequal: ClassVar[bool] = False
+    draws_intervals: ClassVar[bool] = False
 
     @property
     def is_one_sided(self) -> bool:
         """Whether the p-value is one-sided, in the direction of the difference, whatever alternative is asked for."""
         return False
+
+    def least_p(self, resamples: int) -> float:
+        """The smallest p-value that so many draws can give: that of no draw as extreme as what was observed."""
+        return 1 / (resamples + 1)
+
+    def why_drawn(self, matrix: StatisticMatrix) -> str:  # noqa: ARG002
+        """Say why pairs of the matrix (by unit) are drawn that this test computes elsewhere; nothing where it draws."""
+        return ""
+
+    def work(self, observed: Observed) -> float:  # noqa: ARG002
+        """How many steps it takes to compute the p-value of a pair or to find that it must be drawn; 0: hardly any."""
+        return 0.0
 
     def refusal(self, matrix: StatisticMatrix) -> str | None:  # noqa: ARG002
         """Say why this test does not apply to the matrix (already by unit), or None where it does."""
@@ -235,8 +249,8 @@ def _discordant(matrix: StatisticMatrix, pairs: Sequence[Pair]) -> list[int]:
 
 def _codes(statistics: Floats) -> list[NDArray[Any]]:
     """Numbers [systems, units] that differ just where statistics do: columns, the whole ones as digits of one."""
-    columns = [np.ascontiguousarray(statistics[:, :, n].T) for n in range(statistics.shape[2])
-               if (statistics[:, :, n] != statistics[:, :1, n]).any()]
+    columns = (np.ascontiguousarray(statistics[:, :, n].T) for n in range(statistics.shape[2])
+               if (statistics[:, :, n] != statistics[:, :1, n]).any())  # one at a time: all are as large as these
     codes: list[NDArray[Any]] = []
     most = 2**63
     for column in columns:

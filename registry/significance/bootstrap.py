@@ -59,12 +59,17 @@ class Bootstrap(PairTest):
     takes_strata: ClassVar[bool] = True
     citation: ClassVar[str] = "Efron and Tibshirani 1993, chapter 16; Berg-Kirkpatrick et al. 2012, section 2"
     takes_runs: ClassVar[bool] = True
+    draws_intervals: ClassVar[bool] = True
     variant: Literal["recentred", "studentized", "berg-kirkpatrick-2012"] = "recentred"
 
     @property
     def is_one_sided(self) -> bool:
         """Berg-Kirkpatrick's count is."""
         return self.variant == "berg-kirkpatrick-2012"
+
+    def least_p(self, resamples: int) -> float:
+        """Berg-Kirkpatrick's s / b can be 0."""
+        return 0.0 if self.is_one_sided else super().least_p(resamples)
 
     def refusal(self, matrix: StatisticMatrix) -> str | None:
         """Refuse to studentize a score that is no quotient, and runs that are random but no sample."""
@@ -85,7 +90,7 @@ class Bootstrap(PairTest):
             return _drawn(pairs, _recentred, settings)
         coarse = list(itertools.compress(pairs, ~too_fine(pairs)))
         here = settings.execution.here if not matrix.is_mean else _alone(settings)  # small lattices
-        ideal = here.map(lambda o: ideal_tail(o, settings), coarse)
+        ideal = here.map(lambda o: ideal_tail(o, settings), coarse, "pairs to compute")
         found = {o.pair: tail for o, tail in zip(coarse, ideal, strict=True) if tail is not None}
         drawn = [o for o in pairs if o.pair not in found]
         found |= dict(zip((o.pair for o in drawn), _drawn(drawn, _recentred, settings), strict=True))
@@ -212,7 +217,7 @@ def _berg_kirkpatrick(pairs: Sequence[Observed], scores: Floats, settings: Setti
 def _each(work: Callable[[Task], Tail], tasks: Sequence[Task], settings: Settings) -> list[Tail]:
     """Work pair by pair, on threads where the resamples of one are enough for them."""
     here = settings.execution.here if settings.resamples >= _LONG else _alone(settings)
-    return list(here.map(work, tasks))
+    return list(here.map(work, tasks, "pairs"))
 
 
 def _alone(settings: Settings) -> Execution:

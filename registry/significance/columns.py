@@ -9,14 +9,16 @@ of summation.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from registry.significance.matrix import Floats
+from registry.significance.matrix import Floats, are_whole
 
 _APART = 1 / 8  # of the units at most: a column that is another in all the rest
+_WORTHLESS = 1 / 2  # of the units: where some derived column is apart in more of them, nothing is saved
 _LOOKED_AT = 64  # units that show most columns to be no other
 _NEAR = 16  # own columns before it that a column may be
 _WORTH = 512  # units from which on it is looked for
@@ -50,20 +52,26 @@ class Columns:
     def of(cls, statistics: Floats) -> Columns:
         """Tell the columns apart."""
         flat = statistics.reshape(len(statistics), -1)
-        most = len(flat) * np.abs(flat).max(initial=0) if np.array_equal(flat, np.rint(flat)) else np.inf
-        flat = np.asfortranarray(flat, dtype=np.float32 if most < 2**24 else np.float64)
+        most = len(flat) * max(flat.max(initial=0), -flat.min(initial=0)) if are_whole(flat) else np.inf
         seen: dict[bytes, int] = {}
-        places = np.array([seen.setdefault(column.tobytes(), len(seen)) for column in flat.T], dtype=np.int64)
-        distinct = flat[:, np.unique(places, return_index=True)[1]]
+        places = np.array([seen.setdefault(sha256(column.tobytes()).digest(), len(seen))
+                           for column in flat.T], dtype=np.int64)
+        distinct = np.empty((len(flat), len(seen)), np.float32 if most < 2**24 else np.float64, order="F")
+        for n, column in zip(places, flat.T, strict=True):
+            distinct[:, n] = column
         derived = _derived(distinct) if 2 * most < 2**24 else {}
+        apart = _apart(distinct, derived)
+        if len(apart) > _WORTHLESS * len(distinct):
+            derived, apart = {}, apart[:0]
         own = [n for n in range(distinct.shape[1]) if n not in derived]
         bases = np.searchsorted(own, [base for base, _ in derived.values()])
-        constants = np.array([constant for _, constant in derived.values()], dtype=flat.dtype)
-        rest = distinct[:, list(derived)] - distinct[:, own][:, bases] - constants
-        apart = np.flatnonzero(rest.any(axis=1))
-        ones = np.ones((len(flat), int(bool(derived))), dtype=flat.dtype)
+        constants = np.array([constant for _, constant in derived.values()], dtype=distinct.dtype)
+        there = distinct[apart]
+        rest = there[:, list(derived)] - there[:, np.array(own)[bases]] - constants
+        if derived:
+            distinct = np.hstack([distinct[:, own], np.ones((len(flat), 1), dtype=distinct.dtype)])
         order = np.argsort(own + list(derived))  # the ones lie between them
-        return cls(np.hstack([distinct[:, own], ones]), apart, rest[apart], bases, constants,
+        return cls(distinct, apart, rest, bases, constants,
                    (order + (order >= len(own)))[places], (statistics.shape[1], statistics.shape[2]))
 
     def of_units(self, units: NDArray[np.int64]) -> Columns:
@@ -94,6 +102,14 @@ class Columns:
         """Sums [own and derived, draws] as [draws, systems, columns], the draws of one lying together."""
         laid_out: Floats = sums[self.places].astype(np.float64, copy=False)
         return laid_out.reshape(*self.shape, -1).transpose(2, 0, 1)
+
+
+def _apart(distinct: NDArray[Any], derived: dict[int, tuple[int, float]]) -> NDArray[np.int64]:
+    """The units in which some derived column differs from its base by more than its constant."""
+    differs = np.zeros(len(distinct), dtype=bool)
+    for n, (base, constant) in derived.items():
+        differs |= distinct[:, n] - distinct[:, base] != constant
+    return np.flatnonzero(differs)
 
 
 def _derived(distinct: NDArray[Any]) -> dict[int, tuple[int, float]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
@@ -19,6 +19,7 @@ from registry.errors import InputError
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
+Progress = Callable[[str, int, int], None]  # what there is to do, how much of it is done (from 0 on), and of how much
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ class Execution:
         workers: Threads; None: as many as there are processors.
         cluster: The address of a dask scheduler that blocks are sent to; None: this process works.
         memory: Bytes that draws and their scores may take; scores beyond it lie in a temporary file.
-        progress: Called with the blocks that are done and all of them.
+        progress: Told how far the work is; None: nobody is.
         processes: Whether as many processes may look at pairs; their start imports the main module again, which must
             then do nothing.
     """
@@ -37,7 +38,7 @@ class Execution:
     workers: int | None = None
     cluster: str | None = None
     memory: int = 2**31
-    progress: Callable[[int, int], None] | None = None
+    progress: Progress | None = None
     processes: bool = False
 
     @property
@@ -47,20 +48,18 @@ class Execution:
 
     @property
     def here(self) -> Execution:
-        """The same in this process, and without telling how far it is: for what is done pair by pair."""
-        return replace(self, cluster=None, progress=None)
+        """The same in this process: for what is done pair by pair."""
+        return replace(self, cluster=None)
 
-    def map(self, work: Callable[[Task], Result], tasks: Sequence[Task]) -> Iterator[Result]:
-        """Work on tasks and give the results in their order.
+    def map(self, work: Callable[[Task], Result], tasks: Sequence[Task],
+            what: str = "blocks of draws") -> Iterator[Result]:
+        """Work on tasks and give the results in their order; `what` is told of them.
 
         Only a few tasks are ahead of the results that were taken, which bounds the memory. `work` is sent to a cluster
         once; so it must be made of what can be pickled. An interrupt leaves what is not begun undone.
         """
         results = self._on_cluster(work, tasks) if self.cluster else self._in_threads(work, tasks)
-        for done, result in enumerate(results, start=1):
-            if self.progress:
-                self.progress(done, len(tasks))
-            yield result
+        return told(results, len(tasks), what, self.progress)
 
     def _in_threads(self, work: Callable[[Task], Result], tasks: Sequence[Task]) -> Iterator[Result]:
         with threadpool_limits(1, "blas"):  # the threads are here
@@ -87,6 +86,16 @@ class Execution:
             workers = sum(client.nthreads().values())
             yield from ahead(lambda task: client.submit(_with_one_blas_thread, sent, task, pure=False), tasks,
                               2 * workers)
+
+
+def told(results: Iterable[Result], of: int, what: str, progress: Progress | None) -> Iterator[Result]:
+    """Give the results of so many tasks, and tell how many are there."""
+    if progress and of:
+        progress(what, 0, of)
+    for done, result in enumerate(results, start=1):
+        if progress:
+            progress(what, done, of)
+        yield result
 
 
 def ahead(submit: Callable[[Task], Future[Result]], tasks: Sequence[Task], most: int) -> Iterator[Result]:

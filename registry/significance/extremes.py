@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from registry.significance.base import Alternative, Observed, Tail, extremity
 from registry.significance.draws import swapped_sides
-from registry.significance.matrix import Floats, Quotient, Score
+from registry.significance.matrix import Floats, Quotient, Score, are_whole
 from registry.significance.proportion import clopper_pearson
 
 TOLERANCE = 1e-12  # relative to the scores: differences closer than this may be one and the same
@@ -41,7 +41,7 @@ class Extremes:
     def of(cls, pairs: Sequence[Observed], alternative: Alternative) -> Extremes:
         """Of pairs of one matrix."""
         matrix = pairs[0].matrix
-        whole = np.array_equal(matrix.statistics, np.rint(matrix.statistics))
+        whole = are_whole(matrix.statistics)
         a, b = np.array([o.pair for o in pairs]).T
         sizes, bars = np.abs(matrix.scores()), np.array([o.difference for o in pairs])
         return cls(matrix.score, matrix.lower_is_better, alternative, matrix.statistics.sum(axis=0), a, b,

@@ -91,7 +91,7 @@ def log_sign_tail(weights: Ints, threshold: int) -> float:
         return 0.0
     if len(weights) <= HALVES and len(weights) * total > SMALL:
         return _by_halves(weights, start)
-    if len(weights) <= MOST_HALVED and len(weights) * total <= SHORT:
+    if _is_short(weights):
         return _by_convolved_halves(weights, start)
     vectors = np.stack([weights, np.zeros_like(weights)], axis=1)
     if 2 * start > total:
@@ -156,9 +156,9 @@ def log_probability(vectors: Ints, region: Region) -> float:
     runs = _runs(starts <= high[0], low[1])
     if not runs:
         return -math.inf
-    if len(vectors) <= MOST_HALVED and len(vectors) * np.prod(high - low + 1) <= SMALL:
+    if _is_small(vectors, low, high):
         return _by_convolution(vectors, starts, low, high)
-    if np.prod(np.minimum(18 * sums.deviations(np.zeros(2)), high - low) + 1) * len(sums.counts) > HOPELESS * MAX_WORK:
+    if _window(sums, low, high) > HOPELESS * MAX_WORK:
         raise TooLargeError
     found = -math.inf
     for bound, run in sorted(((sums.log_rows(*run), run) for run in runs), reverse=True):
@@ -167,6 +167,33 @@ def log_probability(vectors: Ints, region: Region) -> float:
             if found == -math.inf and len(runs) > 1:
                 raise TooLargeError  # rounding may have hidden it
     return min(0.0, found)
+
+
+def walk(vectors: Ints) -> float:
+    """How many cells times vectors it takes to compute a probability: of the whole lattice, or of the first window.
+
+    In one dimension, where halves are convolved, they are as many as take the time of those of two.
+    """
+    if not vectors[:, 1].any() and _is_short(weights := np.abs(vectors[:, 0])):
+        return len(weights) * int(weights.sum()) * SMALL / SHORT
+    low, high = np.minimum(vectors, 0).sum(axis=0), np.maximum(vectors, 0).sum(axis=0)
+    if _is_small(vectors, low, high):
+        return float(len(vectors) * np.prod(high - low + 1))
+    return _window(HalfSums.of(vectors), low, high)
+
+
+def _is_short(weights: Ints) -> bool:
+    return len(weights) <= MOST_HALVED and len(weights) * int(weights.sum()) <= SHORT
+
+
+def _is_small(vectors: Ints, low: Ints, high: Ints) -> bool:
+    return bool(len(vectors) <= MOST_HALVED and len(vectors) * np.prod((high - low + 1).astype(np.float64)) <= SMALL)
+
+
+def _window(sums: HalfSums, low: Ints, high: Ints) -> float:
+    """The cells of a window as wide as one without a tilt, times the distinct vectors."""
+    sides = np.minimum(18 * sums.deviations(np.zeros(2)), high - low) + 1
+    return float(np.prod(sides)) * len(sums.counts)
 
 
 def _runs(reachable: NDArray[np.bool_], first: int) -> list[tuple[int, int]]:

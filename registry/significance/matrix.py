@@ -15,6 +15,16 @@ Score = Callable[[Floats], Floats]
 Quotient = tuple[tuple[int, ...], tuple[int, ...]]
 
 
+_AT_ONCE = 2**20  # values that are looked at
+
+
+def are_whole(values: Floats) -> bool:
+    """Whether all values are whole numbers; some are looked at a time, so that no second array is as large."""
+    some = max(1, _AT_ONCE // max(1, values[:1].size))
+    return all(np.array_equal(part, np.rint(part)) for part in (
+        values[at:at + some] for at in range(0, len(values), some)))
+
+
 @dataclass(frozen=True, eq=False)
 class StatisticMatrix:
     """What a test knows of a comparison; it never knows which metric it tests.

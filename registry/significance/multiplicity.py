@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import reduce
@@ -49,6 +50,31 @@ def adjust(p: Floats, correction: str) -> Floats:
         raise ValueError(f"{correction} adjusts joint draws, not p-values")
     defined = np.where(np.isnan(p), 1.0, p)
     return np.where(np.isnan(p), np.nan, function(defined))
+
+
+def draws_needed(p: Floats, correction: str, alpha: float, least: Callable[[int], float]) -> int:
+    """The fewest draws with which a drawn pair of a family can be significant at all.
+
+    A Monte-Carlo p-value is 1 / (R + 1) or more, so Holm's and Bonferroni's corrections of m drawn pairs need
+    R >= m / alpha - 1. Adjusted p-values never fall when a p-value rises: if none is small enough with every drawn pair
+    at the least p-value, none ever is.
+
+    Args:
+        p: [family]; nan stands for a pair that is to be drawn, of which there is at least one.
+        correction: Its name.
+        alpha: The level of significance.
+        least: From a number of draws to the smallest p-value that they can give.
+    """
+    drawn, function = np.isnan(p), CORRECTIONS[correction].function
+
+    def can(draws: int) -> bool:
+        lowest = np.where(drawn, least(draws), p)
+        return bool((lowest if function is None else function(lowest))[drawn].min() <= alpha)
+
+    enough = 1
+    while not can(enough):
+        enough *= 2
+    return bisect_left(range(enough), True, lo=enough // 2 + 1, key=can)
 
 
 def shaffer_factors(systems: int) -> Floats:

@@ -29,7 +29,7 @@ from registry.significance.correlated import (
 from registry.significance.draws import swapped_sums
 from registry.significance.extremes import TOLERANCE, Extremes, Reached, monte_carlo_tail, monte_carlo_tails
 from registry.significance.matrix import StatisticMatrix
-from registry.significance.quotient_tails import on_fine_lattice, tail_on_lattice
+from registry.significance.quotient_tails import lattice_work, on_fine_lattice, tail_on_lattice
 from registry.significance.runs import LABELLED, count_relabelled, least_of_runs, n_labellings, unfit_runs
 from registry.significance.studentized import count_all_swaps, count_swaps
 
@@ -59,6 +59,23 @@ class Permutation(PairTest):
             return "a studentized test needs a score that is a quotient of sums, such as F1 or accuracy"
         return unfit_runs(matrix, studentized=self.studentized)
 
+    def why_drawn(self, matrix: StatisticMatrix) -> str:
+        """Swaps are counted of quotients of sums on a lattice, as long as that is not too fine."""
+        if matrix.runs is not None:
+            return "there are too many ways to give runs to systems"
+        if self.studentized:
+            return "studentized differences lie on no lattice"
+        if matrix.quotient is None:
+            return "the score is no quotient of sums, whose swaps could be counted"
+        return "their sums take too many values for all swaps to be counted"
+
+    def work(self, observed: Observed) -> float:
+        """How many cells and moves the lattice has; none where no swap is counted on one."""
+        matrix = observed.matrix
+        if self.studentized or matrix.runs is not None or matrix.quotient is None or on_fine_lattice(observed):
+            return 0.0
+        return lattice_work(observed)
+
     def tails(self, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
         """Give exact tails where the lattice allows, and draw the other pairs together."""
         if pairs[0].matrix.runs is not None:
@@ -69,7 +86,7 @@ class Permutation(PairTest):
             return _correlated(pairs, settings)
         # what lies on a fine lattice is drawn: a thread for each of these pairs would be more than its work
         coarse = [o for o in pairs if not on_fine_lattice(o)]
-        exact = settings.execution.here.map(lambda o: _exact(o, settings), coarse)
+        exact = settings.execution.here.map(lambda o: _exact(o, settings), coarse, "pairs to count")
         found = dict(zip((o.pair for o in coarse), exact, strict=True))
         drawn = [o for o in pairs if found.get(o.pair) is None]
         found |= dict(zip((o.pair for o in drawn), _monte_carlo(drawn, settings), strict=True))

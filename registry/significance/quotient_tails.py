@@ -12,7 +12,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.significance.base import Observed, Settings, Tail
-from registry.significance.lattice import HALVES, TooLargeError, is_fine, log_probability, log_sign_tail
+from registry.significance.lattice import (
+    HALVES,
+    HOPELESS,
+    MAX_WORK,
+    TooLargeError,
+    is_fine,
+    log_probability,
+    log_sign_tail,
+    walk,
+)
 
 LARGEST = 2**30  # of the sums of numerators and denominators: products of two then fit into 64 bits
 _TELLING = 64  # units that tell a fine lattice
@@ -45,6 +54,20 @@ def tail_on_lattice(observed: Observed, settings: Settings) -> Tail | None:
     except TooLargeError:
         return None
     return Tail(log_p, "exact", coins=observed.n_discordant)
+
+
+def lattice_work(observed: Observed) -> float:
+    """How many cells times moves the lattice of a pair has before it is tilted; 0 where there is none to walk over."""
+    if (whole := observed.matrix.whole_parts(observed.pair)) is None:
+        return 0.0
+    moves = np.stack([part[:, 0] - part[:, 1] for part in whole], axis=1)
+    moves = moves[(moves != 0).any(axis=1)]
+    if not len(moves):
+        return 0.0
+    if (line := _on_a_line(moves)) is not None:
+        moves = np.stack([line, np.zeros_like(line)], axis=1)
+    steps = walk(moves // np.array([_common(moves[:, 0]), _common(moves[:, 1])]))
+    return 0.0 if steps > HOPELESS * MAX_WORK else steps  # given up at once
 
 
 def on_fine_lattice(observed: Observed) -> bool:

@@ -68,8 +68,9 @@ def recentred(pairs: Sequence[Observed], scores: Floats, rounded: Shorts, altern
             at = part.stop
     rest = [n for n in range(len(pairs)) if n not in told]
     groups = [rest[at:at + _AT_ONCE] for at in range(0, len(rest), _AT_ONCE)]
-    for group, of_group in zip(groups, execution.here.map(
-            lambda group: [_plainly(pairs[n], scores, alternative, rank) for n in group], groups), strict=True):
+    sorted_ = execution.here.map(lambda group: [_plainly(pairs[n], scores, alternative, rank) for n in group], groups,
+                                 "groups of pairs to sort")
+    for group, of_group in zip(groups, sorted_, strict=True):
         told |= zip(group, of_group, strict=True)
     return [told[n] for n in range(len(pairs))]
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from registry.processes import processes
 from registry.scratch import scratch
-from registry.significance.execution import Execution, ahead
+from registry.significance.execution import Execution, ahead, told
 
 Shorts = NDArray[np.int16]
 Places = NDArray[np.int32]
@@ -101,14 +101,16 @@ def screened(rounded: Shorts, question: Question, execution: Execution) -> Itera
     parts = question.parts(rounded.shape[1])
     workers = min(execution.threads, len(parts)) if execution.processes else 1
     many = len(question.pairs) * rounded.shape[1] >= ENOUGH and rounded.nbytes <= execution.memory // 4
+    done = "parts of the pairs to look at"
     if workers < 2 or not many or sys.platform == "win32":  # whose processes cannot be given a file without a name
-        yield from (_answer(rounded, part) for part in parts)
+        yield from told((_answer(rounded, part) for part in parts), len(parts), done, execution.progress)
         return
     with scratch(rounded.nbytes, "give --workers 1") as file:
         memory = Arena(rounded.nbytes, file.fileno())
         _shared(memory, rounded.shape)[:] = rounded
         with processes(workers, _begin, memory, rounded.shape) as pool:
-            yield from ahead(lambda part: pool.submit(_work, part), parts, 2 * workers)
+            answers = ahead(lambda part: pool.submit(_work, part), parts, 2 * workers)
+            yield from told(answers, len(parts), done, execution.progress)
 
 
 _given: list[Shorts] = []  # of a process that screens: what it was given at its start

@@ -111,7 +111,8 @@ def min_p(draws: Draws) -> StepDown:
     """
     kept, is_defined = _kept(draws)
     ranks = kept.view(np.int32)  # takes the place of what it is made from
-    found = draws.execution.map(lambda n: _ranks(kept[n], float(draws.tolerance[n])), range(len(kept)))
+    found = draws.execution.map(lambda n: _ranks(kept[n], float(draws.tolerance[n])), range(len(kept)),
+                                 "pairs to rank")
     for n, row in enumerate(found):
         ranks[n] = row
     adjusted = step_down(-ranks[:, 0].astype(np.float64), lambda n: -ranks[n, 1:], draws.resamples)

@@ -25,6 +25,16 @@ def latest_sequence(connection: Connection, **board: Any) -> int:
     return int(connection.execute(query).scalar_one())
 
 
+def compared_before(connection: Connection, **made: Any) -> set[int]:
+    """The submissions of the latest comparison of which these columns have these values."""
+    table, standing = models.comparison, models.standing
+    latest = select(func.max(table.c.comparison_id))
+    for name, value in made.items():
+        latest = latest.where(table.c[name].is_(None) if value is None else table.c[name] == value)
+    return set(connection.execute(select(standing.c.submission_id).where(
+        standing.c.comparison_id == latest.scalar_subquery())).scalars())
+
+
 def pair_results(connection: Connection, digests: Sequence[str]) -> dict[str, AnyRow]:
     """The pair results that are there, by digest."""
     table = models.pair_result

@@ -10,13 +10,21 @@ from pathlib import Path
 from registry.store.database import Database, Unfinished
 from registry.store.journal import Journal
 
+_LEAST = 2**28  # bytes
+
 
 class Session:
     """A connection in a transaction; `checkpoint` commits what is finished so far and goes on in a new one."""
 
     def __init__(self, database: Database, unfinished: Unfinished | None, opened: ExitStack, *, dry_run: bool) -> None:
         self._database, self._unfinished, self._opened, self._dry_run = database, unfinished, opened, dry_run
+        self._memory: int | None = None
         self.connection = opened.enter_context((unfinished or database).writing(dry_run=dry_run))
+
+    def bound(self, memory: int) -> None:
+        """Let the database take a quarter of so many bytes, of which it needs some; what is more goes to disk."""
+        self._memory = memory
+        self.connection.exec_driver_sql(f"SET memory_limit = '{max(_LEAST, memory // 4)}B'")
 
     def checkpoint(self) -> None:
         """Make what is finished durable, a new database under its name; on a dry run, nothing is."""
@@ -27,6 +35,8 @@ class Session:
         else:
             self.finish()
             self.connection = self._opened.enter_context(self._database.writing())
+            if self._memory is not None:
+                self.bound(self._memory)
 
     def finish(self) -> None:
         """End the transaction, and give a new database its name; without `checkpoint`, the connection is no more."""

@@ -53,8 +53,7 @@ class Conducted:
 
 
 def conduct(database: Database, journal: Journal, task: str, study: Study, choice: Choice,
-            ask: Callable[[AnyRow, str], Request], *, dry_run: bool = False,
-            progress: Callable[[int, int], None] = lambda done, of: None) -> list[Conducted]:  # noqa: ARG005
+            ask: Callable[[AnyRow, str], Request], *, dry_run: bool = False) -> list[Conducted]:
     """Make a study of every board that is meant, or of all of them together, as its scope says.
 
     Args:
@@ -65,7 +64,6 @@ def conduct(database: Database, journal: Journal, task: str, study: Study, choic
         choice: Of which boards.
         ask: Gives the request, from the task's row and the metric's alias.
         dry_run: Whether to keep nothing.
-        progress: Called with how many parts are done, and of how many.
 
     Raises:
         UnknownNameError: There is no such task, metric, test set, track or facet.
@@ -78,7 +76,7 @@ def conduct(database: Database, journal: Journal, task: str, study: Study, choic
                  for alias in chosen_metrics(connection, row, choice.metric, every=study.every_metric)
                  for request in (ask(row, alias),)
                  for boards in _joined(connection, row, request, study, choice)]
-    return [case.conduct(database, journal, dry_run=dry_run, progress=progress) for case in cases]
+    return [case.conduct(database, journal, dry_run=dry_run) for case in cases]
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,12 +118,12 @@ class _Case:
             n_systems=len({_system(m) for board in self.boards for m in board.members}),
             golds=_distinct(place.gold.digest for place in places), seed=self.request.seed, identity=self.digest))
 
-    def conduct(self, database: Database, journal: Journal, *, dry_run: bool,
-                progress: Callable[[int, int], None]) -> Conducted:
+    def conduct(self, database: Database, journal: Journal, *, dry_run: bool) -> Conducted:
         if self.there is not None:
             return self._conducted(self.there.result, made=False)
         keeping = _Keeping(database, journal, self.digest, dry_run)
-        case = Case(self.boards, self.attributes, self.request, Parts(dict(self.parts), keeping.keep, progress))
+        parts = Parts(dict(self.parts), keeping.keep, self.request.execution.progress)
+        case = Case(self.boards, self.attributes, self.request, parts)
         try:
             finding = self.study.run(case)
         except InputError as error:

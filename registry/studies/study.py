@@ -19,6 +19,7 @@ from registry.evaluation.boards import Board
 from registry.evaluation.resolve import resolve_significance
 from registry.identity import canonical_json
 from registry.significance import CORRECTIONS, PairTest, Settings
+from registry.significance.execution import Progress, told
 from registry.significance.multiplicity import adjust
 from registry.store.catalog import AnyRow
 from registry.values import Value
@@ -49,24 +50,23 @@ class Parts:
     Attributes:
         done: What is done, as JSON, by the canonical JSON of its key.
         keep: Called after each new part, to keep it.
-        progress: Called with how many are done, and of how many.
+        progress: Told how many are done.
     """
 
     done: dict[str, str] = field(default_factory=dict)
     keep: Callable[[str, str], None] = lambda key, result: None  # noqa: ARG005
-    progress: Callable[[int, int], None] = lambda done, of: None  # noqa: ARG005
+    progress: Progress | None = None
 
     def each(self, keys: Sequence[Key], compute: Callable[[Key], Any]) -> list[Any]:
         """Give the part of every key: JSON values without nan, the same ones whether found or computed."""
-        results = []
-        for n, key in enumerate(keys, 1):
+        def part(key: Key) -> Any:
             name = canonical_json(key)
             if name not in self.done:
                 self.done[name] = json.dumps(compute(key), ensure_ascii=False, allow_nan=False)
                 self.keep(name, self.done[name])
-            results.append(json.loads(self.done[name]))
-            self.progress(n, len(keys))
-        return results
+            return json.loads(self.done[name])
+
+        return list(told(map(part, keys), len(keys), "parts of the study", self.progress))
 
 
 @dataclass(frozen=True, eq=False)

@@ -89,7 +89,7 @@ def test_answers_that_are_not_kept_are_read_again(varied, registry, monkeypatch)
 
 def test_how_far_it_is_is_told_after_every_submission(task, registry, monkeypatch):
     told = []
-    monkeypatch.setattr("registry.cli.results.scoring_progress", lambda done, of: told.append((done, of)))
+    monkeypatch.setattr("registry.cli.results.reporter", lambda *, quiet: lambda *how_far: told.append(how_far))
     registry("apply", task.write())
     registry("score")
-    assert told == [(1, 3), (2, 3), (3, 3)]
+    assert told == [("submissions to score", done, 3) for done in (0, 1, 2, 3)]

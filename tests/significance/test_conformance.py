@@ -185,10 +185,11 @@ def test_a_dask_cluster_changes_no_bit():
     expected = drawn_results(fresh(), Execution(workers=1))
     with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
         found = drawn_results(fresh(), Execution(cluster=cluster.scheduler_address,
-                                                 progress=lambda n, of: done.append((n, of))))
+                                                 progress=lambda *how_far: done.append(how_far)))
     assert found == expected
     blocks = -(-1500 // BLOCK)
-    assert done[:blocks] == [(n, blocks) for n in range(1, blocks + 1)]
+    told = [how_far for how_far in done if how_far[0] == "blocks of draws"]
+    assert told[:blocks + 1] == [("blocks of draws", n, blocks) for n in range(blocks + 1)]
 
 
 def test_a_cluster_that_does_not_answer_is_named():

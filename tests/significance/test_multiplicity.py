@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from registry.significance.multiplicity import CORRECTIONS, adjust, shaffer_factors
+from registry.significance.multiplicity import CORRECTIONS, adjust, draws_needed, shaffer_factors
 
 OF_P_VALUES = [name for name, correction in CORRECTIONS.items() if correction.function]
 
@@ -158,3 +158,45 @@ def test_corrections_are_values_that_say_what_they_control():
         assert correction.citation or name == "none"
     with pytest.raises(FrozenInstanceError):
         CORRECTIONS["none"].controls = "family-wise error"
+
+
+def noreen(draws):
+    """The least Monte-Carlo p-value: no draw reached what was observed."""
+    return 1 / (draws + 1)
+
+
+def fewest(correction, exact, drawn, alpha):
+    """By search: the first number of draws at which drawn pairs at their least p-values are significant."""
+    for draws in itertools.count(1):
+        p = np.array([noreen(draws)] * drawn + exact)
+        adjusted = p if CORRECTIONS[correction].function is None else adjust(p, correction)
+        if adjusted[:drawn].min() <= alpha:
+            return draws
+    return None
+
+
+@pytest.mark.parametrize("correction", CORRECTIONS)
+@pytest.mark.parametrize("alpha", [0.2, 0.05, 0.01])
+@pytest.mark.parametrize(("exact", "drawn"), [([], 1), ([], 3), ([], 28), ([0.0] * 5, 10), ([1e-4, 0.004, 0.3], 3)])
+def test_draws_that_a_family_needs_are_the_fewest(correction, alpha, exact, drawn):
+    p = np.array([np.nan] * drawn + exact)
+    assert draws_needed(p, correction, alpha, noreen) == fewest(correction, exact, drawn, alpha)
+
+
+@pytest.mark.parametrize(("correction", "needed"), [
+    ("holm", 22_559), ("bonferroni", 22_559), ("shaffer", 22_559), ("hochberg", 19), ("bh", 19), ("none", 19),
+    ("min-p", 19), ("max-t", 19)])
+def test_48_systems_need_22559_draws(correction, needed):
+    """1,128 pairs at 0.05: R >= 1128 / 0.05 - 1, or 1 / 0.05 - 1 where all pairs can be rejected together."""
+    assert draws_needed(np.full(1128, np.nan), correction, 0.05, noreen) == needed
+
+
+def test_a_test_that_can_give_0_needs_no_number_of_draws():
+    assert draws_needed(np.full(1128, np.nan), "holm", 0.05, lambda draws: 0.0) == 1
+
+
+@given(st.sampled_from(OF_P_VALUES), st.lists(st.integers(0, 30), min_size=6, max_size=6))
+def test_with_fewer_draws_no_outcome_is_significant(correction, extremes):
+    draws = draws_needed(np.full(6, np.nan), correction, 0.05, noreen) - 1
+    p = (np.minimum(extremes, draws) + 1) / (draws + 1)
+    assert (adjust(p, correction) > 0.05).all()

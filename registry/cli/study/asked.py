@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from registry.cli.console import say, show
-from registry.cli.drawing import execution, studying_progress
+from registry.cli.drawing import execution
 from registry.cli.options import Format, actor_name, database
 
 if TYPE_CHECKING:
@@ -48,6 +48,7 @@ class Asked:
     plot: Path | None = None
     dry_run: bool = False
     actor: str | None = None
+    quiet: bool = False
 
     def conduct(self, study: Study, draw: Callable[[Conducted, Path], None] | None = None) -> None:
         """Make the study, or find it, and print it; draw it where a plot is asked for."""
@@ -62,12 +63,11 @@ class Asked:
             check_form(self.plot)  # before the work
         given = {name: value for name, value in self.settings.items() if value is not None}
         choice = Choice(self.metric, self.test_set, self.track, self.facet)
-        how = execution(self.workers, None, self.memory)
+        how = execution(self.workers, None, self.memory, quiet=self.quiet)
         journal = Journal("study", {"task": self.task, "study": repr(study), **given}, actor=actor_name(self.actor))
         found = conduct(
             database(self.db), journal, self.task, study, choice,
-            lambda row, alias: declared_request(row, given, (alias,), how), dry_run=self.dry_run,
-            progress=studying_progress)
+            lambda row, alias: declared_request(row, given, (alias,), how), dry_run=self.dry_run)
         if self.plot is not None and draw is not None:
             if len(found) > 1:
                 raise InputError(f"a figure shows one board, and {len(found)} are meant; choose by --test-set and "

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from registry.cli.drawing import Memory, Workers
+from registry.cli.drawing import Memory, Quiet, Workers
 from registry.cli.options import Actor, ChosenMetric, Db, DryRun, Facet, OutputFormat, TestSet, Track
 from registry.cli.study.asked import Alpha, Asked, Plot, Resamples, Seed, Shown, Task, TestName, Unit
 
@@ -11,7 +11,7 @@ def correlation(
     task: Task, metric: ChosenMetric = None, test_set: TestSet = None, track: Track = None, facet: Facet = None,
     test: TestName = None, unit: Unit = None, alpha: Alpha = None, resamples: Resamples = None, seed: Seed = None,
     shown: Shown = None, plot: Plot = None, db: Db = None, format_: OutputFormat = None, workers: Workers = None,
-    memory: Memory = None, actor: Actor = None, dry_run: DryRun = False,
+    memory: Memory = None, actor: Actor = None, dry_run: DryRun = False, quiet: Quiet = False,
 ) -> None:
     """Say what tests that assume independence would miss.
 
@@ -22,14 +22,14 @@ def correlation(
 
     settings = {"test": test, "unit": unit, "alpha": alpha, "resamples": resamples, "seed": seed}
     Asked(task, metric, test_set, track, facet, settings, db, format_, workers, memory, shown, plot,
-          dry_run, actor).conduct(Correlation(), draw_correlation)
+          dry_run, actor, quiet).conduct(Correlation(), draw_correlation)
 
 
 def dependence(
     task: Task, metric: ChosenMetric = None, test_set: TestSet = None, track: Track = None, facet: Facet = None,
     test: TestName = None, alpha: Alpha = None, resamples: Resamples = None, seed: Seed = None, shown: Shown = None,
     plot: Plot = None, db: Db = None, format_: OutputFormat = None, workers: Workers = None, memory: Memory = None,
-    actor: Actor = None, dry_run: DryRun = False,
+    actor: Actor = None, dry_run: DryRun = False, quiet: Quiet = False,
 ) -> None:
     """Say what documents do to tests of single items.
 
@@ -41,4 +41,4 @@ def dependence(
 
     settings = {"test": test, "unit": "cluster", "alpha": alpha, "resamples": resamples, "seed": seed}
     Asked(task, metric, test_set, track, facet, settings, db, format_, workers, memory, shown, plot,
-          dry_run, actor).conduct(Dependence(), draw_dependence)
+          dry_run, actor, quiet).conduct(Dependence(), draw_dependence)

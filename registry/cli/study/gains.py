@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from registry.cli.drawing import Memory, Workers
+from registry.cli.drawing import Memory, Quiet, Workers
 from registry.cli.options import Actor, ChosenMetric, Db, DryRun, Facet, OutputFormat, TestSet, Track, rising_sizes
 from registry.cli.study.asked import Alpha, Asked, Plot, Resamples, Seed, Shown, Task, Unit
 
@@ -22,7 +22,7 @@ def threshold(
     test_set: TestSet = None, track: Track = None, facet: Facet = None, unit: Unit = None, alpha: Alpha = None,
     resamples: Resamples = None, seed: Seed = None, shown: Shown = None, plot: Plot = None, db: Db = None,
     format_: OutputFormat = None, workers: Workers = None, memory: Memory = None, actor: Actor = None,
-    dry_run: DryRun = False,
+    dry_run: DryRun = False, quiet: Quiet = False,
 ) -> None:
     """Say which gains are probably significant.
 
@@ -34,14 +34,14 @@ def threshold(
 
     settings = {"unit": unit, "alpha": alpha, "resamples": resamples, "seed": seed}
     Asked(task, metric, test_set, track, facet, settings, db, format_, workers, memory, shown, plot,
-          dry_run, actor).conduct(Threshold(by=by, width=width, enough=enough), draw_thresholds)
+          dry_run, actor, quiet).conduct(Threshold(by=by, width=width, enough=enough), draw_thresholds)
 
 
 def curve(
     task: Task, by: By = "team", metric: ChosenMetric = None, test_set: TestSet = None, track: Track = None,
     facet: Facet = None, unit: Unit = None, alpha: Alpha = None, resamples: Resamples = None, seed: Seed = None,
     shown: Shown = None, plot: Plot = None, db: Db = None, format_: OutputFormat = None, workers: Workers = None,
-    memory: Memory = None, actor: Actor = None, dry_run: DryRun = False,
+    memory: Memory = None, actor: Actor = None, dry_run: DryRun = False, quiet: Quiet = False,
 ) -> None:
     """Show how confidence grows with gain.
 
@@ -53,7 +53,7 @@ def curve(
 
     settings = {"unit": unit, "alpha": alpha, "resamples": resamples, "seed": seed}
     Asked(task, metric, test_set, track, facet, settings, db, format_, workers, memory, shown, plot,
-          dry_run, actor).conduct(Curve(by=by), draw_curve)
+          dry_run, actor, quiet).conduct(Curve(by=by), draw_curve)
 
 
 def sizes(
@@ -64,7 +64,7 @@ def sizes(
     width: Width = 0.2, enough: Enough = 10, metric: ChosenMetric = None, test_set: TestSet = None,
     track: Track = None, facet: Facet = None, unit: Unit = None, alpha: Alpha = None, resamples: Resamples = None,
     seed: Seed = None, shown: Shown = None, plot: Plot = None, db: Db = None, format_: OutputFormat = None,
-    workers: Workers = None, memory: Memory = None, actor: Actor = None, dry_run: DryRun = False,
+    workers: Workers = None, memory: Memory = None, actor: Actor = None, dry_run: DryRun = False, quiet: Quiet = False,
 ) -> None:
     """Say how large the test set must be.
 
@@ -78,7 +78,7 @@ def sizes(
     chosen = () if sizes is None else tuple(rising_sizes(sizes, "--sizes"))
     study = Sizes(sizes=chosen, repetitions=repetitions, width=width, enough=enough)
     Asked(task, metric, test_set, track, facet, settings, db, format_, workers, memory, shown, plot,
-          dry_run, actor).conduct(study, draw_sizes)
+          dry_run, actor, quiet).conduct(study, draw_sizes)
 
 
 def calibration(
@@ -95,7 +95,7 @@ def calibration(
     metric: ChosenMetric = None, test_set: TestSet = None, track: Track = None, facet: Facet = None, unit: Unit = None,
     alpha: Alpha = None, resamples: Resamples = None, seed: Seed = None, shown: Shown = None, plot: Plot = None,
     db: Db = None, format_: OutputFormat = None, workers: Workers = None, memory: Memory = None,
-    actor: Actor = None, dry_run: DryRun = False,
+    actor: Actor = None, dry_run: DryRun = False, quiet: Quiet = False,
 ) -> None:
     """Say how often tests name the truly better system.
 
@@ -113,4 +113,4 @@ def calibration(
     study = Domains(tested_on=tested_on, across=across) if elsewhere else Calibration(size=size, sets=sets)
     settings = {"unit": unit, "alpha": alpha, "resamples": resamples, "seed": seed}
     Asked(task, metric, test_set, track, facet, settings, db, format_, workers, memory, shown, plot,
-          dry_run, actor).conduct(study, draw_domains if elsewhere else draw_calibration)
+          dry_run, actor, quiet).conduct(study, draw_domains if elsewhere else draw_calibration)

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from registry.cli.console import say, show
-from registry.cli.drawing import Memory, Workers
+from registry.cli.drawing import Memory, Quiet, Workers
 from registry.cli.options import (
     Actor,
     ChosenMetric,
@@ -46,7 +46,7 @@ def power(
     metric: ChosenMetric = None, test_set: TestSet = None, track: Track = None, facet: Facet = None,
     unit: Unit = None, alpha: Alpha = None, resamples: Resamples = None, seed: Seed = None, shown: Shown = None,
     plot: Plot = None, db: Db = None, format_: OutputFormat = None, workers: Workers = None, memory: Memory = None,
-    actor: Actor = None, dry_run: DryRun = False,
+    actor: Actor = None, dry_run: DryRun = False, quiet: Quiet = False,
 ) -> None:
     """Say which differences a test set finds.
 
@@ -67,7 +67,7 @@ def power(
                              "--correlation out, or name no task")
         settings = {"unit": unit, "alpha": alpha, "resamples": resamples, "seed": seed}
         Asked(task, metric, test_set, track, facet, settings, db, format_, workers, memory, shown, plot,
-              dry_run, actor).conduct(asked, draw_power)
+              dry_run, actor, quiet).conduct(asked, draw_power)
         return
     if idle := [name for name, value in (("--metric", metric), ("--test-set", test_set), ("--track", track),
                                          ("--facet", facet), ("--unit", unit), ("--resamples", resamples),

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from registry.cli.drawing import Memory, Workers
+from registry.cli.drawing import Memory, Quiet, Workers
 from registry.cli.options import Actor, ChosenMetric, Db, DryRun, OutputFormat, TestSet, Track
 from registry.cli.study.asked import Alpha, Asked, Plot, Resamples, Seed, Shown, Task, TestName, Unit
 
@@ -20,7 +20,7 @@ def replicability(
     metric: ChosenMetric = None, test_set: TestSet = None, track: Track = None, test: TestName = None,
     unit: Unit = None, alpha: Alpha = None, resamples: Resamples = None, seed: Seed = None, shown: Shown = None,
     plot: Plot = None, db: Db = None, format_: OutputFormat = None, workers: Workers = None, memory: Memory = None,
-    actor: Actor = None, dry_run: DryRun = False,
+    actor: Actor = None, dry_run: DryRun = False, quiet: Quiet = False,
 ) -> None:
     """Say on how many test sets each system beats another.
 
@@ -31,4 +31,4 @@ def replicability(
 
     settings = {"test": test, "unit": unit, "alpha": alpha, "resamples": resamples, "seed": seed}
     Asked(task, metric, test_set, track, None, settings, db, format_, workers, memory, shown, plot,
-          dry_run, actor).conduct(Replicability(across, tuple(system or ())), draw_replicability)
+          dry_run, actor, quiet).conduct(Replicability(across, tuple(system or ())), draw_replicability)

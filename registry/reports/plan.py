@@ -1,0 +1,58 @@
+"""What a comparison will do, in plain sentences."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from registry.errors import counted, duration
+
+if TYPE_CHECKING:
+    from registry.evaluation.plan import Plan
+    from registry.significance.base import Method
+
+_SAID: dict[Method, str] = {"exact": "exact", "ideal": "ideal (the limit of all resamples)",
+                            "asymptotic": "by a formula", "monte-carlo": "drawn"}
+
+
+def plan_sentence(plan: Plan) -> str | None:
+    """Say what a comparison will do and take; nothing where no pair is to be tested."""
+    if not plan.pairs:
+        return None
+    boards = [board for board in plan.boards if board.new]
+    systems = [board.systems for board in boards]
+    of = counted(systems[0], "system") if len(set(systems)) == 1 else f"{min(systems)} to {max(systems)} systems"
+    return (f"plan: {counted(len(boards), 'board')} of {of}, {plan.pairs:,} {'pair' if plan.pairs == 1 else 'pairs'}: "
+            f"{_how(plan)}; about {duration(plan.seconds)}, {plan.n_bytes / 2**30:.1f} GiB")
+
+
+def plan_warnings(plan: Plan) -> list[str]:
+    """Say what a comparison cannot do: tell any drawn pair apart, or keep within the memory that it may take."""
+    told = []
+    if plan.pairs and plan.n_bytes > plan.memory:
+        told.append(f"about {plan.n_bytes / 2**30:.1f} GiB of memory are needed, more than the "
+                    f"{plan.memory / 2**30:.1f} GiB that --memory allows")
+    alike: dict[tuple[int, int, int], list[str]] = {}
+    for of in plan.hopeless():
+        alike.setdefault((of.drawn, of.board.pairs, of.needed), []).append(of.board.name)
+    for (drawn, pairs, needed), names in alike.items():
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        told.append(f"{names[0]}{more}: {too_few_draws(drawn, pairs, plan.most_draws, needed)}")
+    return told
+
+
+def too_few_draws(drawn: int, family: int, draws: int, needed: int) -> str:
+    """Say that so many draws let no drawn pair of a family be significant, and how many would."""
+    which = "no difference" if drawn == family else f"none of the {drawn:,} differences of {family:,} that are drawn"
+    return (f"With {draws:,} draws {which} can be significant, as no p-value can be small enough: set resamples to "
+            f"{needed:,} or more.")
+
+
+def _how(plan: Plan) -> str:
+    """How many pairs come about how, and why some are drawn that are not elsewhere."""
+    numbers = {said: n for method, said in _SAID.items() if (n := plan.of_method(method))}
+    if "drawn" in numbers:
+        why = f" as {' and '.join(plan.reasons)}" if plan.reasons else ""
+        numbers[f"drawn {plan.asked.resamples:,} times{why}"] = numbers.pop("drawn")
+    if len(numbers) == 1:
+        return f"all {next(iter(numbers))}"
+    return "about " + ", ".join(f"{n:,} {said}" for said, n in numbers.items())

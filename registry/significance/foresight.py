@@ -1,0 +1,169 @@
+"""What testing all pairs of many systems will take, foreseen by testing few of them.
+
+A few pairs are tested in earnest, so whether they are computed or must be drawn is the tests' own decision. Draws are
+timed in small: T = (c + a systems + b pairs) + R (d + e systems + f pairs), two numbers of draws and three choices of
+systems and pairs telling the six. Units beyond some thousands are left out and allowed for: products grow with them.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import chain, combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from registry.significance.base import Method, Observed, Pair, PairTest, Settings
+from registry.significance.draws import BLOCK
+from registry.significance.execution import Execution
+from registry.significance.matrix import Floats, StatisticMatrix
+
+_SYSTEMS, _PAIRS = 8, 4  # that are looked at
+_LONG = 2**22  # steps from which on a pair takes so long that one tells of all
+_UNITS = 2048
+_DRAWS = (BLOCK, 5 * BLOCK)
+
+
+class Coefficients(NamedTuple):
+    """Seconds for all, for each system, and for each pair."""
+
+    all: float
+    system: float
+    pair: float
+
+    def of(self, systems: int, pairs: int) -> float:
+        """The seconds of so many."""
+        return self.all + systems * self.system + pairs * self.pair
+
+
+_NOTHING = Coefficients(0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Foresight:
+    """What the pairs of a matrix will take.
+
+    Attributes:
+        methods: How many of the pairs that were looked at came about how; `monte-carlo` are drawn.
+        each: Processor seconds to compute a pair, or to find that it must be drawn.
+        once: What systems and drawn pairs take whatever the number of draws.
+        per_draw: What each draw takes, of processor time.
+    """
+
+    methods: Counter[Method]
+    each: float
+    once: Coefficients
+    per_draw: Coefficients
+
+    def of_method(self, method: Method, pairs: int) -> int:
+        """How many of so many pairs will come about so; drawn ones are `monte-carlo`."""
+        return round(pairs * self.methods[method] / self.methods.total())
+
+    def drawn(self, pairs: int) -> int:
+        """How many of so many pairs will be drawn."""
+        return self.of_method("monte-carlo", pairs)
+
+    def seconds(self, systems: int, pairs: int, resamples: int, threads: int) -> float:
+        """How long so many systems and pairs will take, where each thread has a processor."""
+        of = systems, self.drawn(pairs)
+        return self.once.of(*of) + (pairs * self.each + resamples * self.per_draw.of(*of)) / threads
+
+
+def few_systems(systems: int) -> list[int]:
+    """Which of so many systems are looked at: some from the first to the last."""
+    return sorted({round(n) for n in np.linspace(0, systems - 1, _SYSTEMS).tolist()})
+
+
+def foresee(test: PairTest, matrix: StatisticMatrix, settings: Settings) -> Foresight:
+    """Foresee the test of many systems.
+
+    Args:
+        test: One that fits.
+        matrix: Of a few of the systems (`few_systems`), two at least.
+        settings: What the test is asked for.
+    """
+    matrix = matrix.by_unit
+    pairs = list(combinations(range(matrix.statistics.shape[1]), 2))
+    some = [pairs[round(n)] for n in np.linspace(0, len(pairs) - 1, min(_PAIRS, len(pairs))).tolist()]
+    methods, each = _tried(test, matrix, some, settings)
+    once = per_draw = _NOTHING
+    if methods["monte-carlo"] or test.draws_intervals:
+        once, per_draw = _timed_draws(test, matrix, pairs if methods["monte-carlo"] else [], settings)
+    begun = time.process_time()
+    Observed.of(replace(matrix), some)
+    looking = (time.process_time() - begun) / matrix.statistics.shape[1]
+    return Foresight(methods, each, once._replace(system=once.system + looking), per_draw)
+
+
+def _tried(test: PairTest, matrix: StatisticMatrix, pairs: Sequence[Pair],
+           settings: Settings) -> tuple[Counter[Method], float]:
+    """How pairs come about and how long each takes, by trying; of those that take long one stands for all."""
+    steps = {o.pair: test.work(o) for o in Observed.of(matrix, pairs)}
+    short, long_ = ([pair for pair in pairs if (steps[pair] > _LONG) == is_long] for is_long in (False, True))
+    methods, taken = Counter[Method](), 0.0
+    one_draw = replace(settings, resamples=1, execution=Execution(workers=1))
+    test.run(replace(matrix), short[:1], one_draw)  # what is done once, such as imports, is not timed
+    for some, times in ((short, 1), (long_[:1], len(long_))):
+        fresh = replace(matrix)
+        begun = time.process_time()
+        results = test.run(fresh, some, one_draw)
+        if any(result.method != "monte-carlo" or steps[pair] for pair, result in zip(some, results, strict=True)):
+            taken += (time.process_time() - begun) * times  # what is only drawn is timed by itself
+        for result in results:
+            methods[result.method] += times
+    return methods, taken / len(pairs)
+
+
+def _timed_draws(test: PairTest, matrix: StatisticMatrix, pairs: Sequence[Pair],
+                 settings: Settings) -> tuple[Coefficients, Coefficients]:
+    """The coefficients of what does not depend on the number of draws, and of a draw."""
+    matrix, larger = _fewer_units(matrix)
+    if test.unfit(all_drawn := replace(matrix, quotient=None)) is None:
+        matrix = all_drawn
+    systems = matrix.statistics.shape[1]
+    chain_ = [(n, n + 1) for n in range(systems - 1)]
+    chosen = [(of, [pair for pair in which if pair in pairs]) for of, which in (
+        (2, chain_[:1]), (systems, chain_), (systems, pairs))]
+    shapes = np.array([(1, of, len(which)) for of, which in chosen], dtype=np.float64)
+    times = np.array([[_seconds(test, matrix.of_systems(range(systems)), pairs, replace(
+        settings, resamples=draws, execution=Execution(workers=1))) for draws in _DRAWS] for systems, pairs in chosen])
+    per_draw = np.maximum(times[:, 1] - times[:, 0], 0) / (_DRAWS[1] - _DRAWS[0])
+    once, of_draw = (_solved(shapes, of) for of in (np.maximum(times[:, 0] - _DRAWS[0] * per_draw, 0), per_draw))
+    once[:2] *= larger
+    of_draw[:2] *= larger
+    return Coefficients(*once.tolist()), Coefficients(*of_draw.tolist())
+
+
+def _fewer_units(matrix: StatisticMatrix) -> tuple[StatisticMatrix, float]:
+    """Some units of a matrix that sums over them, and how many times more there are."""
+    n_units = len(matrix.statistics)
+    if matrix.family == "pair" or matrix.runs is not None or matrix.strata is not None or n_units <= _UNITS:
+        return matrix, 1.0
+    return replace(matrix, statistics=matrix.statistics[:_UNITS]), n_units / _UNITS
+
+
+def _seconds(test: PairTest, matrix: StatisticMatrix, pairs: Sequence[Pair], settings: Settings) -> float:
+    """The shorter one of two times: what else the machine does only adds."""
+    taken = []
+    for _ in range(2):
+        fresh = replace(matrix)
+        begun = time.process_time()
+        test.run(fresh, pairs, settings)
+        test.score_intervals(fresh, settings)
+        taken.append(time.process_time() - begun)
+    return min(taken)
+
+
+def _solved(shapes: Floats, times: Floats) -> Floats:
+    """Coefficients of at least 0 that explain the times of three shapes best: of all choices of those above 0."""
+    best, least = np.zeros(3), float(times @ times)
+    for chosen in chain.from_iterable(combinations(range(3), n) for n in (1, 2, 3)):
+        found = np.zeros(3)
+        found[list(chosen)] = np.linalg.lstsq(shapes[:, list(chosen)], times, rcond=None)[0]
+        off = float(((shapes @ found - times) ** 2).sum())
+        if off < least and (found >= 0).all():
+            best, least = found, off
+    return best
