@@ -7,11 +7,11 @@ import sys
 
 import pytest
 
-from registry.errors import LockedError
+from registry.errors import InputError, LockedError
 from registry.store import creation as module
 from registry.store.creation import Creation, sweep
 from registry.store.database import Database
-from registry.store.files import publish
+from registry.store.files import publish, replace_file
 
 HOLD = """
 import sys, pathlib
@@ -116,3 +116,10 @@ def test_without_hard_links_nothing_is_replaced_either(path, monkeypatch, there)
     else:
         publish(new, path)
     assert path.read_bytes() == (b"there" if there else b"new")
+
+
+def test_no_page_replaces_a_database(path, empty_registry):
+    path.write_bytes(empty_registry)
+    with pytest.raises(InputError, match="a database, which nothing replaces"):
+        replace_file(path, "<html>")
+    assert path.read_bytes() == empty_registry
