@@ -56,9 +56,10 @@ class Value:
         meant = {name for option in unknown for name in nearest(option, known)}
         errors += [InputError(f"{cls.name} needs the option {name!r}") for name in absent if name not in meant]
         values = {}
-        for option in (option for option in options if option in known):
+        for option, value in options.items():
             try:
-                values[option] = _convert(options[option], hints[option], f"option {option!r} of {cls.name}")
+                if option in known:
+                    values[option] = _convert(value, hints[option], f"option {option!r} of {cls.name}")
             except InputError as error:
                 errors.append(error)
         if errors:

@@ -15,13 +15,12 @@ from registry.evaluation.resolve import ResolvedTask
 from registry.items import Answer, Item
 from registry.manifest import TestSet
 from registry.manifest.files import identity
-from registry.manifest.spec import COMPOSED, Name, Submit
+from registry.manifest.spec import BRACES, COMPOSED, Name, Submit
 from registry.metrics import CorrelationMetric, Metric
 from registry.readers import Document, Reader
 
 File = Path | Document
 Refuse = Callable[[RegistryError], None]  # what is done about an error: raise it, or collect it and go on
-_BRACES = re.compile(r"\{([^{}]*)\}")
 _NAME: TypeAdapter[str] = TypeAdapter(Name)
 
 
@@ -218,7 +217,7 @@ def _names(submit: Submit, captured: Mapping[str, str]) -> dict[str, str]:
         if key in captured and key not in used:
             raise ValueError(f"{key} is given by a key and by the braces of {submit.file!r}; keep one, or use "
                              f"{{{key}}} in a key")
-        names[key] = _BRACES.sub(lambda match: captured[match[1]], value) if submit.composed(key) else value
+        names[key] = BRACES.sub(lambda match: captured[match[1]], value) if submit.composed(key) else value
     for key, value in names.items():
         try:
             _NAME.validate_python(value)

@@ -10,13 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from registry.errors import ManifestError, suggest
-from registry.manifest.spec import COMPOSED, Submit, braces
+from registry.manifest.spec import BRACES, COMPOSED, Submit, braces
 from registry.provenance import recorded_name
 
 CAPTURES = (*COMPOSED, "run")
 Identity = tuple[str, int]  # of a file: its real path, whose case may not matter, and its number in the file system
 Found = tuple[Path, dict[str, str]]  # a file, and what its path's braces capture
-_BRACES = re.compile(r"\{([^{}]*)\}")
 _RELATIVE = "paths are relative to the manifest, or to --root"
 _OUTSIDE = "leads out of the task's folder; keep the files beside the manifest, or name their folder with --root"
 
@@ -156,7 +155,7 @@ class _Search:
 def _expression(part: str, captured: Mapping[str, str], how: str) -> re.Pattern[str]:
     """A part of a path as an expression; what was captured before, here or further up, must be the same again."""
     text, here = "", set[str]()
-    for n, piece in enumerate(_BRACES.split(part)):
+    for n, piece in enumerate(BRACES.split(part)):
         if n % 2 == 0:
             text += re.escape(piece)
         elif piece in captured:

@@ -174,6 +174,7 @@ class Significance(_Table):
         return self
 
 
+BRACES = re.compile(r"\{([^{}]*)\}")
 COMPOSED = ("team", "system", "version", "test_set", "track")  # keys of a [[submit]] that captures can stand in
 
 
@@ -183,7 +184,7 @@ def braces(text: str) -> list[str]:
     >>> braces("{team}/{system}.{run}.tsv")
     ['team', 'system', 'run']
     """
-    return re.findall(r"\{([^{}]*)\}", text)
+    return BRACES.findall(text)
 
 
 class Submit(_Table):
