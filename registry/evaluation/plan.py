@@ -147,7 +147,7 @@ class Plan:
             drawn = board.foresight.drawn(board.pairs) if self.by_pair else board.pairs
             p = np.zeros(board.pairs)
             p[:drawn] = np.nan
-            needed = draws_needed(p, self.asked.correction, self.asked.alpha, self.test.least_p) if drawn else 0
+            needed = draws_needed(p, self.asked.correction, self.asked.alpha) if drawn else 0
             if needed > self.most_draws:
                 yield Hopeless(board, drawn, needed)
 

@@ -116,7 +116,7 @@ def _few_draws(connection: Connection, row: AnyRow) -> Sequence[str]:
         return ()
     draws = max(of.resamples or row.resamples for of, is_drawn in zip(results, drawn, strict=True) if is_drawn)
     p = np.where(drawn, np.nan, np.where(np.isnan(p), 1.0, p))
-    needed = draws_needed(p, row.correction, row.alpha, parse("test", TESTS, row.test).least_p)
+    needed = draws_needed(p, row.correction, row.alpha)
     return (too_few_draws(int(drawn.sum()), len(p), draws, needed),) if needed > draws else ()
 
 

@@ -176,10 +176,6 @@ class PairTest(Value):
         """Whether the p-value is one-sided, in the direction of the difference, whatever alternative is asked for."""
         return False
 
-    def least_p(self, resamples: int) -> float:
-        """The smallest p-value that so many draws can give: that of no draw as extreme as what was observed."""
-        return 1 / (resamples + 1)
-
     def why_drawn(self, matrix: StatisticMatrix) -> str:  # noqa: ARG002
         """Say why pairs of the matrix (by unit) are drawn that this test computes elsewhere; nothing where it draws."""
         return ""

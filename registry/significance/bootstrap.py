@@ -67,10 +67,6 @@ class Bootstrap(PairTest):
         """Berg-Kirkpatrick's count is."""
         return self.variant == "berg-kirkpatrick-2012"
 
-    def least_p(self, resamples: int) -> float:
-        """Berg-Kirkpatrick's s / b can be 0."""
-        return 0.0 if self.is_one_sided else super().least_p(resamples)
-
     def refusal(self, matrix: StatisticMatrix) -> str | None:
         """Refuse to studentize a score that is no quotient, and runs that are random but no sample."""
         if self.variant == "studentized" and matrix.quotient is None:

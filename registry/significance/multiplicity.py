@@ -52,7 +52,7 @@ def adjust(p: Floats, correction: str) -> Floats:
     return np.where(np.isnan(p), np.nan, function(defined))
 
 
-def draws_needed(p: Floats, correction: str, alpha: float, least: Callable[[int], float]) -> int:
+def draws_needed(p: Floats, correction: str, alpha: float) -> int:
     """The fewest draws with which a drawn pair of a family can be significant at all.
 
     A Monte-Carlo p-value is 1 / (R + 1) or more, so Holm's and Bonferroni's corrections of m drawn pairs need
@@ -63,12 +63,11 @@ def draws_needed(p: Floats, correction: str, alpha: float, least: Callable[[int]
         p: [family]; nan stands for a pair that is to be drawn, of which there is at least one.
         correction: Its name.
         alpha: The level of significance.
-        least: From a number of draws to the smallest p-value that they can give.
     """
     drawn, function = np.isnan(p), CORRECTIONS[correction].function
 
     def can(draws: int) -> bool:
-        lowest = np.where(drawn, least(draws), p)
+        lowest = np.where(drawn, 1 / (draws + 1), p)
         return bool((lowest if function is None else function(lowest))[drawn].min() <= alpha)
 
     enough = 1

@@ -78,9 +78,9 @@ def test_joint_draws_are_too_few_for_a_small_level(formula, registry):
     assert "set resamples to 199 or more" in told
 
 
-def test_a_count_that_can_be_0_is_never_too_small(formula, registry):
+def test_a_count_of_0_draws_is_no_p_value_of_0(formula, registry):
     manifest = formula(resamples=100, test="bootstrap(variant=berg-kirkpatrick-2012)")
-    assert "can be significant" not in registry("run", manifest).stderr
+    assert "set resamples to 119 or more" in registry("run", manifest).stderr
 
 
 def test_a_bound_on_memory_that_cannot_be_kept_is_told_before(formula, registry):
@@ -88,15 +88,16 @@ def test_a_bound_on_memory_that_cannot_be_kept_is_told_before(formula, registry)
     assert "GiB of memory are needed, more than the 0.0 GiB that --memory allows" in told
 
 
-def test_check_plans_by_numbers(formula, registry):
+def test_check_plans_as_run_does(formula, registry):
     told = registry("check", formula(resamples=100)).stderr
-    assert "plan: 1 board, 6 pairs on the largest" in told
-    assert "warning: With 100 draws no difference can be significant" in told
+    assert "plan: 1 board of 4 systems, 6 pairs: all drawn 100 times" in told
+    assert "With 100 draws no difference can be significant" in told
     assert "can be significant" not in registry("check", formula(resamples=119)).stderr
+    assert "plan" not in registry("check", formula(resamples=119), "--quiet").stderr
 
 
-def test_check_does_not_warn_of_draws_where_pairs_may_be_exact(task, registry):
+def test_check_does_not_warn_of_draws_where_pairs_are_exact(task, registry):
     task.significance = {"seed": 1, "resamples": 100, "alpha": 0.0001}
     told = registry("check", task.write()).stderr
-    assert "plan: 1 board, 3 pairs on the largest" in told
+    assert "plan: 1 board of 3 systems, 3 pairs: all exact" in told
     assert "can be significant" not in told

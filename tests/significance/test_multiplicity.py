@@ -180,7 +180,7 @@ def fewest(correction, exact, drawn, alpha):
 @pytest.mark.parametrize(("exact", "drawn"), [([], 1), ([], 3), ([], 28), ([0.0] * 5, 10), ([1e-4, 0.004, 0.3], 3)])
 def test_draws_that_a_family_needs_are_the_fewest(correction, alpha, exact, drawn):
     p = np.array([np.nan] * drawn + exact)
-    assert draws_needed(p, correction, alpha, noreen) == fewest(correction, exact, drawn, alpha)
+    assert draws_needed(p, correction, alpha) == fewest(correction, exact, drawn, alpha)
 
 
 @pytest.mark.parametrize(("correction", "needed"), [
@@ -188,15 +188,11 @@ def test_draws_that_a_family_needs_are_the_fewest(correction, alpha, exact, draw
     ("min-p", 19), ("max-t", 19)])
 def test_48_systems_need_22559_draws(correction, needed):
     """1,128 pairs at 0.05: R >= 1128 / 0.05 - 1, or 1 / 0.05 - 1 where all pairs can be rejected together."""
-    assert draws_needed(np.full(1128, np.nan), correction, 0.05, noreen) == needed
-
-
-def test_a_test_that_can_give_0_needs_no_number_of_draws():
-    assert draws_needed(np.full(1128, np.nan), "holm", 0.05, lambda draws: 0.0) == 1
+    assert draws_needed(np.full(1128, np.nan), correction, 0.05) == needed
 
 
 @given(st.sampled_from(OF_P_VALUES), st.lists(st.integers(0, 30), min_size=6, max_size=6))
 def test_with_fewer_draws_no_outcome_is_significant(correction, extremes):
-    draws = draws_needed(np.full(6, np.nan), correction, 0.05, noreen) - 1
+    draws = draws_needed(np.full(6, np.nan), correction, 0.05) - 1
     p = (np.minimum(extremes, draws) + 1) / (draws + 1)
     assert (adjust(p, correction) > 0.05).all()

@@ -20,6 +20,7 @@ from registry.studies.threshold import (
     resampled_systems,
     taken,
 )
+from tests.significance.test_permutation import in_steps
 
 CRITICAL = stats.norm.isf(0.05)
 OVERSHOOT = stats.norm.isf(0.041) / CRITICAL  # 1.057: the 95th percentile of p spread evenly from 0.04 to 0.06
@@ -37,8 +38,7 @@ def means(items=400, systems=40, seed=1):
     """Systems whose items score independently, so that all differences have the same true error."""
     rng = np.random.default_rng(seed)
     scores = rng.normal(rng.normal(0, 0.1, systems), 1, (items, systems))
-    return StatisticMatrix(np.stack([scores, np.ones_like(scores)], axis=-1),
-                           lambda sums: sums[..., 0] / sums[..., 1], quotient=((1, 0), (0, 1)))
+    return StatisticMatrix(in_steps(scores), lambda sums: sums[..., 0] / sums[..., 1], quotient=((1, 0), (0, 1)))
 
 
 @pytest.mark.parametrize("seed", range(5))
