@@ -277,12 +277,12 @@ class Database:
 
     @contextmanager
     def _connect_patiently(self, engine: Engine, patience: float | None) -> Iterator[Connection]:
-        deadline = time.monotonic() + (RETRY_SECONDS if patience is None else patience)
+        deadline, real = time.monotonic() + (RETRY_SECONDS if patience is None else patience), self._real
         while True:
             try:
                 with _opening:
                     connection = engine.connect()
-                    _opened[self._real] += 1
+                    _opened[real] += 1
             except (DBAPIError, duckdb.Error) as error:
                 if "Could not set lock" not in str(error) or time.monotonic() > deadline:
                     raise
@@ -294,7 +294,7 @@ class Database:
         finally:
             with _opening:
                 connection.close()
-                _opened[self._real] -= 1
+                _opened[real] -= 1
 
     @contextmanager
     def _explaining(self) -> Iterator[None]:
