@@ -37,7 +37,7 @@ class RegistryGroup(TyperGroup):
                     say(line)
             raise typer.Exit(error.exit_code) from None
         except KeyboardInterrupt:
-            typer.echo("interrupted: what was finished is kept; run the command again to go on", err=True)
+            typer.echo("interrupted: what is stored stays; run the command again for the rest", err=True)
             raise typer.Exit(130) from None
 
 

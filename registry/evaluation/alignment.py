@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from registry.errors import InputError
-from registry.evaluation.headers import header
+from registry.evaluation.headers import as_header, header
 from registry.evaluation.remedies import for_missing
 from registry.items import Answer, Item, standing_twice
 from registry.metrics import Metric
@@ -75,8 +75,9 @@ def disagreements(items: Sequence[Item], answers: Sequence[Answer], reader: Read
     known = {item.key for item in items}
     unknown = [] if reader.ignores_others else [answer for answer in answers if answer.key not in known]
     if unknown[:1] == answers[:1] and unknown and header(answers, reader) is not None:
-        yield InputError("not in the gold, but like a header; set header = true, or take the line out", path=path,
-                         line=unknown[0].line, item=unknown[0].key, category="header")
+        remedy = f"set {as_header(unknown[0], reader)}, or take the line out"
+        yield InputError(f"not in the gold, but like a header; {remedy}", path=path, line=unknown[0].line,
+                         item=unknown[0].key, category="header")
         del unknown[0]
     for n, answer in enumerate(unknown):
         nor = "is" if len(unknown) == 2 else "are"
@@ -96,5 +97,6 @@ def disagreements(items: Sequence[Item], answers: Sequence[Answer], reader: Read
         more = "" if n or len(absent) == 1 else f" (one of {len(absent)} such among {len(items)} items)"
         remedy = for_missing(len(absent), len(items), metrics)
         if item is items[0] and header(items, reader) is not None:
-            remedy = "the gold's first line looks like a header: set header = true in the options of the test set"
+            remedy = (f"the gold's first line looks like a header: set {as_header(item, reader)} in the options of the "
+                      "test set")
         yield InputError(f"{reader.absent}{more}; {remedy}", path=path, item=item.key, category="missing")

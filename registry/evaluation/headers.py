@@ -5,6 +5,7 @@ Gold and submissions that all have it agree on it, so nothing is refused: it bec
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 
 from registry.items import Answer, Item, Keyed
@@ -32,6 +33,13 @@ def header(entries: Sequence[Keyed], reader: Reader) -> Keyed | None:
     called = {first.key.casefold().strip("# "), _label(first).casefold()} & _COLUMNS
     unlike = not _has_digit(first.key) and all(_has_digit(other.key) for other in others)
     return first if called or unlike else None
+
+
+def as_header(first: Item | Answer, reader: Reader) -> str:
+    """The options of the reader with which the line is read as the header that it looks like."""
+    named = {"item": first.key, "label": _label(first)}
+    other = {option: cell for option, cell in named.items() if getattr(reader, option, cell) != cell}
+    return ", ".join(["header = true", *(f"{o} = {json.dumps(cell, ensure_ascii=False)}" for o, cell in other.items())])
 
 
 def _label(entry: Item | Answer) -> str:

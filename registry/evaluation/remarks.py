@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from registry.errors import Category, InputError, counted
 from registry.evaluation.alignment import Aligned
-from registry.evaluation.headers import header
+from registry.evaluation.headers import as_header, header
 from registry.evaluation.normal_form import another_normal_form
 from registry.evaluation.vocabulary import strangers
-from registry.items import Item
+from registry.items import Answer, Item
 from registry.readers import Document, Reader
 from registry.readers.names import NamedReader
 
@@ -42,7 +42,7 @@ def of_gold(items: Sequence[Item], reader: Reader) -> list[Remark]:
     """Say what is remarkable about a test set's gold."""
     if (found := header(items, reader)) is None:
         return []
-    return [_header(found.key, found.gold, found.line)]
+    return [_header(found, found.gold, reader)]
 
 
 def of_submission(items: Sequence[Item], aligned: Aligned, reader: Reader, document: Document, *, missing: str,
@@ -72,7 +72,7 @@ def of_submission(items: Sequence[Item], aligned: Aligned, reader: Reader, docum
         yield Remark("text", f"{counted(aligned.differing, 'item has', 'items have')} tokens that differ from the "
                              "gold's")
     if (found := header(answers, reader)) is not None:
-        yield _header(found.key, found.value, found.line)
+        yield _header(found, found.value, reader)
     if not with_gold:
         return
     if isinstance(reader, NamedReader) and (strange := strangers(items, answers, reader)) is not None:
@@ -97,9 +97,9 @@ def of_copy(other: str) -> Remark:
     return Remark("copy", f"has the same answers as {other}, another system")
 
 
-def _header(key: str, label: str, line: int) -> Remark:
-    return Remark("header", f"its first line ({key!r}, {label!r}) looks like a header, but counts as an item",
-                  "set header = true, or take the line out", line)
+def _header(first: Item | Answer, label: str, reader: Reader) -> Remark:
+    return Remark("header", f"its first line ({first.key!r}, {label!r}) looks like a header, but counts as an item",
+                  f"set {as_header(first, reader)}, or take the line out", first.line)
 
 
 def _copied(items: Sequence[Item], aligned: Aligned, reader: Reader) -> str | None:

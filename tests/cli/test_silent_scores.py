@@ -73,16 +73,20 @@ def test_a_header_that_is_an_item_and_a_class_everywhere(registry, stance):
     manifest = stance.write()
     told = "its first line ('id', 'stance') looks like a header, but counts as an item"
     check = registry("check", manifest).stderr
-    assert f"gold.tsv:1: {told}; set header = true, or take the line out" in check
+    assert f'gold.tsv:1: {told}; set header = true, item = "id", label = "stance", or take the line out' in check
     assert check.count(told) == 3
     assert f"gold.tsv:1: {told}" in registry("run", manifest).stderr
     assert f"a, b: {told}." in registry("board", "--format", "table").stdout
+    stance.test_set = {"options": {"header": True, "item": "id", "label": "stance"}}
+    mended = registry("check", stance.write()).stderr
+    assert "header" not in mended
+    assert f"ok: test: {len(GOLD)} items" in mended
 
 
 def test_a_header_in_the_submission_alone(registry, stance):
     stance.systems["a"] = {"id": "stance", **SOUND}
     told = registry("check", stance.write(), exit_code=3).stderr
-    assert "a.tsv:1: item 'id': not in the gold, but like a header; set header = true, or take the line out" in told
+    assert "a.tsv:1: item 'id': not in the gold, but like a header; set header = true, item = \"id\"" in told
     assert told.count("error") == 1
 
 
