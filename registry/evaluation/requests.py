@@ -12,7 +12,7 @@ import numpy as np
 
 from registry.evaluation.resolve import resolve_significance, resolve_stored
 from registry.manifest import DRAWS, MOST_DRAWS, Significance, significance_with
-from registry.significance import Execution, Settings
+from registry.significance import CORRECTIONS, Execution, Settings
 from registry.significance.multiplicity import draws_needed
 from registry.store.catalog import AnyRow
 
@@ -47,14 +47,19 @@ class Request:
         """The same for all pairs of so many systems, with numbers in the place of `resamples = "auto"`.
 
         Pairs get the least power of ten, `DRAWS` at least, that lets any of them be significant where all are drawn.
-        No margin is needed: where decisions hang on Monte-Carlo error, `resolve` has more drawn.
+        No margin is needed: where decisions hang on Monte-Carlo error, `resolve` has more drawn, unless the joint draws
+        of pairs are corrected.
         """
         asked = self.significance
         if asked.resamples != "auto":
             return self
-        most = asked.resolve or MOST_DRAWS
-        first = min(_first_draws(systems, asked.correction, asked.alpha), most)
-        return replace(self, significance=significance_with(asked, {"resamples": first, "resolve": most}))
+        first = _first_draws(systems, asked.correction, asked.alpha)
+        if CORRECTIONS[asked.correction].function is None:
+            numbers = {"resamples": min(first, MOST_DRAWS)}
+        else:
+            most = asked.resolve or MOST_DRAWS
+            numbers = {"resamples": min(first, most), "resolve": most}
+        return replace(self, significance=significance_with(asked, numbers))
 
 
 @cache

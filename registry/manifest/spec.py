@@ -59,6 +59,7 @@ def _number(says: str, fits: Callable[[float], bool]) -> AfterValidator:
 
 
 def _check_resamples(value: Any) -> Any:
+    """Accept a number of draws, or "auto"."""
     if value != "auto" and not (type(value) is int and 100 <= value <= 2**30):
         shown = str(value).lower() if isinstance(value, bool) else repr(value)
         raise ValueError(f"is {shown}; expected a whole number from 100 to 2^30, or 'auto'")
@@ -66,7 +67,7 @@ def _check_resamples(value: Any) -> Any:
 
 
 # The default of `resamples`, and what "auto" begins with: it is never less exact than the default, and shares its
-# results. At the other end, a p-value at the level of Holm's correction of 1128 pairs has an error of 5 %.
+# results. MOST_DRAWS bounds "auto": a p-value at Holm's level for 1128 pairs then has a standard error of 5 %.
 DRAWS, MOST_DRAWS = 10**5, 10**7
 
 Slug = Annotated[str, AfterValidator(check_slug)]
