@@ -37,7 +37,8 @@ def compare(
     task: TaskName = None,
     metric: MetricAlias = None,
     test: Annotated[str | None, typer.Option("--test", help="The significance test: `registry list tests`.")] = None,
-    resamples: Annotated[int | None, typer.Option("--resamples", help="Random draws, where a test needs them.")] = None,
+    resamples: Annotated[str | None, typer.Option("--resamples", metavar="N|auto", help=(
+        "Random draws, where a test needs them; auto: as many as decisions need."))] = None,
     seed: Annotated[int | None, typer.Option("--seed", help="Of the random draws.")] = None,
     alternative: Annotated[str | None, typer.Option("--alternative", help=(
         "two-sided, greater (the better system is better) or less."))] = None,
@@ -74,7 +75,7 @@ def compare(
     from registry.store.journal import Journal
     from registry.store.session import writing
 
-    given = {"test": test, "resamples": resamples, "seed": seed, "alternative": alternative, "unit": unit,
+    given = {"test": test, "resamples": _number(resamples), "seed": seed, "alternative": alternative, "unit": unit,
              "alpha": alpha, "correction": correction, "strata": strata, "runs": runs, "overall": overall,
              "resolve": resolve}
     given = {name: value for name, value in given.items() if value is not None}
@@ -91,3 +92,11 @@ def compare(
             tables += pair_tables(leaderboards(session.connection, row.slug, metric))
     say_end(changed=journal.changed, dry_run=dry_run)
     show(tables, format_)
+
+
+def _number(text: str | None) -> int | str | None:
+    """A number where the text is one; the settings say of any other whether they take it."""
+    try:
+        return text and int(text)
+    except ValueError:
+        return text

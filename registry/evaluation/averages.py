@@ -47,7 +47,7 @@ def averaged_scores(boards: Sequence[Board], chosen: Sequence[Sequence[int]], re
     """
     if any(map(_why_not, boards)):
         return None
-    total: Floats = np.zeros((request.significance.resamples, len(chosen[0])))
+    total: Floats = np.zeros((request.settings.resamples, len(chosen[0])))
     for board, of_board in zip(boards, chosen, strict=True):
         of_set = digest_json([request.seed, board.place.test_set.name])  # lest two test sets share their draws
         drawn = resampled_scores(board.matrix.by_unit, replace(

@@ -55,6 +55,7 @@ class Place:
 
         They depend on what governs random draws only where something was `drawn`. Fixed runs go without saying.
         """
+        request = request.of_family(len(self.members))
         unused = set() if drawn else {"seed", "resamples", "resolve", "interval", "confidence"}
         unused |= {"runs"} if request.significance.runs == "fixed" else set()
         return digest_json({

@@ -89,7 +89,8 @@ def compare(connection: Connection, journal: Journal, task_row: AnyRow, request:
         if there is None:
             if (board := tested_board(connection, place, request)) is None:
                 continue
-            _Comparing(connection, journal, board, request, test, overall, compared).run(digest, latest + 1)
+            here = request.of_family(len(board.members))
+            _Comparing(connection, journal, board, here, test, overall, compared).run(digest, latest + 1)
         elif there.sequence == 0 or there.sequence < latest:
             catalog.set_values(connection, models.comparison, there.comparison_id, sequence=latest + 1)
             journal.event(connection, "compare-again", task_row.slug, signature=there.signature)
@@ -108,7 +109,7 @@ def _idle_resolve(asked: Significance) -> str | None:
         return None
     if CORRECTIONS[asked.correction].function is None:
         return f"resolve has no effect: {asked.correction} adjusts the draws of all pairs; raise resamples instead"
-    if asked.resolve <= asked.resamples:
+    if asked.resamples != "auto" and asked.resolve <= asked.resamples:
         return f"resolve has no effect: it is {asked.resolve}, and {asked.resamples} resamples are drawn at once"
     return None
 
@@ -184,7 +185,7 @@ class _Comparing:
             "gold_revision_id": place.gold.gold_revision_id, "track_id": place.members[0].track_id,
             "facet": place.facet_name, "metric_id": place.metric.metric_id, "alias": place.metric.alias,
             "test": repr(self.test), "alternative": asked.alternative, "unit": asked.unit, "alpha": asked.alpha,
-            "correction": asked.correction, "resamples": asked.resamples, "seed": asked.seed,
+            "correction": asked.correction, "resamples": asked.draws, "seed": asked.seed,
             "interval": asked.interval, "confidence": asked.confidence, "n_items": len(board.items),
             "n_units": board.matrix.n_tested, "n_systems": len(board.members), "family_size": family_size,
             "signature": signature, "run_id": self.journal.run_id(self.connection), "created_at": now(),

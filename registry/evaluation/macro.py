@@ -125,7 +125,7 @@ class _Averaging:
         places = np.array([[of_board[name] for name in names] for of_board in at], dtype=np.int64)
         scores = np.mean([board.scores[of_board] for board, of_board in zip(boards, places, strict=True)], axis=0)
         best_first = np.argsort(scores if boards[0].matrix.lower_is_better else -scores, kind="stable")
-        return cls(boards, places[:, best_first].tolist(), scores[best_first], request)
+        return cls(boards, places[:, best_first].tolist(), scores[best_first], request.of_family(len(names)))
 
     def board(self) -> MacroBoard:
         first, n = self.boards[0], len(self.scores)
@@ -182,7 +182,7 @@ class _Averaging:
         defined = np.flatnonzero(~np.isnan(self.scores)).tolist()  # which come first
         matrix = self._matrix(defined)
         if drawn is not None:
-            matrix.drawn[asked.resamples, self.request.seed] = drawn[:, defined]
+            matrix.drawn[asked.draws, self.request.seed] = drawn[:, defined]
         pairs = list(combinations(range(len(defined)), 2))
         settings = replace(self.request.settings, alternative=asked.alternative, interval=asked.interval)
         results = test.run(matrix, pairs, settings) if pairs else []

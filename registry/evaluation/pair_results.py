@@ -71,16 +71,17 @@ class PairResults:
     def of_all_pairs(self) -> tuple[list[Pair], list[AnyRow]]:
         """Every pair, best systems first, with its result.
 
-        Pairs that Monte-Carlo error leaves undecided are drawn again with more draws, as far as the request allows.
+        Pairs that Monte-Carlo error leaves undecided are drawn again ten times as often, as far as `resolve` allows.
+        Earlier blocks of draws stay the same; they are drawn once more, a tenth of the work where steps are of ten.
         """
-        pairs = [self._pair(a, b, self.asked.resamples) for a, b in combinations(range(len(self.board.members)), 2)]
-        results, resamples = self._results(pairs), self.asked.resamples
+        pairs = [self._pair(a, b, self.asked.draws) for a, b in combinations(range(len(self.board.members)), 2)]
+        results, resamples = self._results(pairs), self.asked.draws
         by_pair = CORRECTIONS[self.asked.correction].function is not None
         while by_pair and resamples < (self.asked.resolve or 0):
             open_ = [int(n) for n in np.flatnonzero(~self.decide(pairs, results)[1])]
             if not open_:
                 break
-            resamples = min(4 * resamples, self.asked.resolve or 0)
+            resamples = min(10 * resamples, self.asked.resolve or 0)
             for n in open_:
                 pairs[n] = self._pair(pairs[n].a, pairs[n].b, resamples)
             for n, row in zip(open_, self._results([pairs[n] for n in open_]), strict=True):
@@ -106,12 +107,12 @@ class PairResults:
         """Adjust the joint draws of all pairs; never below a p-value that is exact, nor where it is undefined."""
         asked, matrix = self.asked, self.board.matrix.by_unit
         p = np.array([row.p_value for row in results], dtype=np.float64)
-        settings = self._settings(asked.alternative, asked.resamples)
+        settings = self._settings(asked.alternative, asked.draws)
         draws = draws_of(matrix, [(pair.a, pair.b) for pair in pairs], settings, self.test.name)
         draws = replace(draws, observed=np.where(np.isnan(p), np.nan, draws.observed))
         stepped = (min_p if asked.correction == "min-p" else max_t)(draws).adjusted
         adjusted = np.fmax(stepped, p)
-        tails = [monte_carlo_tail(round(p * (asked.resamples + 1)) - 1, asked.resamples) if not math.isnan(p) else None
+        tails = [monte_carlo_tail(round(p * (asked.draws + 1)) - 1, asked.draws) if not math.isnan(p) else None
                  for p in stepped]
         return adjusted, np.array([tail is None or tail.p_high <= asked.alpha or tail.p_low > asked.alpha
                                    for tail in tails])

@@ -36,6 +36,7 @@ class PlannedBoard:
 
     Attributes:
         name: Its name for people.
+        asked: What is asked for, in numbers.
         systems: How many take part.
         new: How many of their pairs no earlier comparison has tested.
         cells: Items times columns of the statistics of one system.
@@ -46,6 +47,7 @@ class PlannedBoard:
     """
 
     name: str
+    asked: Significance
     systems: int
     new: int
     cells: int
@@ -58,6 +60,16 @@ class PlannedBoard:
     def pairs(self) -> int:
         """How many pairs the family has."""
         return math.comb(self.systems, 2)
+
+    @property
+    def by_pair(self) -> bool:
+        """Whether p-values of pairs are corrected, and not their joint draws, which no pair then does without."""
+        return CORRECTIONS[self.asked.correction].function is not None
+
+    @property
+    def most_draws(self) -> int:
+        """The most draws that a pair gets, `resolve` allowed for."""
+        return max(self.asked.draws, (self.asked.resolve or 0) if self.by_pair else 0)
 
     @property
     def drawn(self) -> int:
@@ -84,7 +96,6 @@ class Plan:
 
     boards: tuple[PlannedBoard, ...]
     test: PairTest
-    asked: Significance
     threads: int
     memory: int
 
@@ -103,16 +114,6 @@ class Plan:
         return sorted({board.why_drawn for board in self.boards if board.drawn and board.why_drawn})
 
     @property
-    def by_pair(self) -> bool:
-        """Whether p-values of pairs are corrected, and not their joint draws, which no pair then does without."""
-        return CORRECTIONS[self.asked.correction].function is not None
-
-    @property
-    def most_draws(self) -> int:
-        """The most draws that a pair gets, `resolve` allowed for."""
-        return max(self.asked.resamples, (self.asked.resolve or 0) if self.by_pair else 0)
-
-    @property
     def seconds(self) -> float:
         """About how long it will take, unless pairs are drawn again, where every thread has a processor."""
         return self._seconds(self.threads)
@@ -123,7 +124,7 @@ class Plan:
         return self._seconds(1)
 
     def _seconds(self, threads: int) -> float:
-        return sum(board.loading + board.foresight.seconds(board.systems, board.new, self.asked.resamples, threads)
+        return sum(board.loading + board.foresight.seconds(board.systems, board.new, board.asked.draws, threads)
                    for board in self.boards if board.foresight is not None)
 
     @property
@@ -133,7 +134,7 @@ class Plan:
 
     def _of_board(self, board: PlannedBoard) -> int:
         statistics = 8 * board.cells * board.systems
-        scores = min(8 * board.systems * self.asked.resamples, self.memory) if board.drawn else 0
+        scores = min(8 * board.systems * board.asked.draws, self.memory) if board.drawn else 0
         return int(board.copies * statistics) + scores
 
     def hopeless(self) -> Iterator[Hopeless]:
@@ -144,11 +145,11 @@ class Plan:
         for board in self.boards:
             if not board.foresight:
                 continue
-            drawn = board.foresight.drawn(board.pairs) if self.by_pair else board.pairs
+            drawn = board.foresight.drawn(board.pairs) if board.by_pair else board.pairs
             p = np.zeros(board.pairs)
             p[:drawn] = np.nan
-            needed = draws_needed(p, self.asked.correction, self.asked.alpha) if drawn else 0
-            if needed > self.most_draws:
+            needed = draws_needed(p, board.asked.correction, board.asked.alpha) if drawn else 0
+            if needed > board.most_draws:
                 yield Hopeless(board, drawn, needed)
 
 
@@ -161,22 +162,25 @@ def plan(connection: Connection, task_row: AnyRow, request: Request) -> Plan:
     test, _ = resolve_significance(request.significance)
     boards = tuple(_planned(connection, place, request, test) for place in places(connection, task_row, request)
                    if comparisons.find_comparison(connection, place.digest(request)) is None)
-    return Plan(boards, test, request.significance, request.execution.threads, request.execution.memory)
+    return Plan(boards, test, request.execution.threads, request.execution.memory)
 
 
 def _planned(connection: Connection, place: Place, request: Request, test: PairTest) -> PlannedBoard:
-    n, new = len(place.members), _new_pairs(connection, place, request)
+    n = len(place.members)
+    request = request.of_family(n)
+    asked, new = request.significance, _new_pairs(connection, place, request)
     few = replace(place, members=[place.members[m] for m in few_systems(n)])
     begun = time.process_time()
-    if n < 2 or (board := load(connection, few, request.significance)) is None:
-        return PlannedBoard(place.name, n, new, 0, 0.0, _COPIES, None)
+    if n < 2 or (board := load(connection, few, asked)) is None:
+        return PlannedBoard(place.name, asked, n, new, 0, 0.0, _COPIES, None)
     loading = (time.process_time() - begun) * n / len(few.members)
-    if request.significance.unit == "response":
+    if asked.unit == "response":
         board = by_response(connection, board)
     cells = len(board.matrix.statistics) * board.matrix.statistics.shape[2]
     foresight = _foresight(test, board.matrix, request)
     copies = _OF_CLASSES if board.metric.family == "confusion" else _COPIES
-    return PlannedBoard(place.name, n, new, cells, loading, copies, foresight, test.why_drawn(board.matrix.by_unit))
+    return PlannedBoard(place.name, asked, n, new, cells, loading, copies, foresight,
+                        test.why_drawn(board.matrix.by_unit))
 
 
 def _foresight(test: PairTest, matrix: StatisticMatrix, request: Request) -> Foresight | None:
@@ -193,7 +197,7 @@ def _new_pairs(connection: Connection, place: Place, request: Request) -> int:
     before = comparisons.compared_before(
         connection, test_set_id=place.test_set.test_set_id, gold_revision_id=place.gold.gold_revision_id,
         facet=place.facet_name, metric_id=place.metric.metric_id, test=repr(resolve_significance(asked)[0]),
-        alternative=asked.alternative, unit=asked.unit, resamples=asked.resamples, seed=asked.seed,
+        alternative=asked.alternative, unit=asked.unit, resamples=asked.draws, seed=asked.seed,
         interval=asked.interval, confidence=asked.confidence, runs=asked.runs)
     members = {member.submission_id for member in place.members}
     return math.comb(len(members), 2) - math.comb(len(members & before), 2)

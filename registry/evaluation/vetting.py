@@ -64,12 +64,12 @@ def _warnings(board: Board, request: Request) -> list[str]:
     Raises:
         InputError: The board cannot be tested so.
     """
-    asked, matrix = request.significance, board.matrix.by_unit
+    n = len(board.members)
+    asked, matrix = request.of_family(n).significance, board.matrix.by_unit
     test, overall = resolve_significance(asked)
     if reason := unfit(test, overall, matrix):
         raise InputError(f"{board.place.name}: {reason}")
-    n = len(board.members)
-    size = bytes_of_draws(n * (n - 1) // 2, asked.resamples)
+    size = bytes_of_draws(n * (n - 1) // 2, asked.draws)
     if CORRECTIONS[asked.correction].function is None and size > request.execution.memory:
         raise InputError(f"{board.place.name}: correction {asked.correction!r} keeps the draws of all pairs, which "
                          f"take {size / 2**30:.1f} GiB; allow more with --memory, draw fewer with --resamples, or take "

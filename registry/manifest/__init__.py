@@ -2,10 +2,19 @@
 
 from registry.manifest.files import Root
 from registry.manifest.load import load_manifest, read_manifest, significance_with, submit_entry
-from registry.manifest.spec import Manifest, MetricSpec, Reading, Significance, Submit, TestSet
+from registry.manifest.spec import (
+    DRAWS,
+    MOST_DRAWS,
+    Manifest,
+    MetricSpec,
+    Reading,
+    Significance,
+    Submit,
+    TestSet,
+)
 from registry.manifest.write import toml
 
 __all__ = [
-    "Manifest", "MetricSpec", "Reading", "Root", "Significance", "Submit", "TestSet", "load_manifest", "read_manifest",
-    "significance_with", "submit_entry", "toml",
+    "DRAWS", "MOST_DRAWS", "Manifest", "MetricSpec", "Reading", "Root", "Significance", "Submit", "TestSet",
+    "load_manifest", "read_manifest", "significance_with", "submit_entry", "toml",
 ]

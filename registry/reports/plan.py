@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from registry.errors import counted, duration
 
 if TYPE_CHECKING:
-    from registry.evaluation.plan import Plan
+    from collections.abc import Sequence
+
+    from registry.evaluation.plan import Plan, PlannedBoard
     from registry.significance.base import Method
 
 _SAID: dict[Method, str] = {"exact": "exact", "ideal": "ideal (the limit of all resamples)",
@@ -31,12 +33,12 @@ def plan_warnings(plan: Plan) -> list[str]:
     if plan.pairs and plan.n_bytes > plan.memory:
         told.append(f"about {plan.n_bytes / 2**30:.1f} GiB of memory are needed, more than the "
                     f"{plan.memory / 2**30:.1f} GiB that --memory allows")
-    alike: dict[tuple[int, int, int], list[str]] = {}
+    alike: dict[tuple[int, int, int, int], list[str]] = {}
     for of in plan.hopeless():
-        alike.setdefault((of.drawn, of.board.pairs, of.needed), []).append(of.board.name)
-    for (drawn, pairs, needed), names in alike.items():
+        alike.setdefault((of.drawn, of.board.pairs, of.board.most_draws, of.needed), []).append(of.board.name)
+    for (drawn, pairs, draws, needed), names in alike.items():
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-        told.append(f"{names[0]}{more}: {too_few_draws(drawn, pairs, plan.most_draws, needed)}")
+        told.append(f"{names[0]}{more}: {too_few_draws(drawn, pairs, draws, needed)}")
     return told
 
 
@@ -52,7 +54,14 @@ def _how(plan: Plan) -> str:
     numbers = {said: n for method, said in _SAID.items() if (n := plan.of_method(method))}
     if "drawn" in numbers:
         why = f" as {' and '.join(plan.reasons)}" if plan.reasons else ""
-        numbers[f"drawn {plan.asked.resamples:,} times{why}"] = numbers.pop("drawn")
+        numbers[f"drawn {_times([board for board in plan.boards if board.drawn])}{why}"] = numbers.pop("drawn")
     if len(numbers) == 1:
         return f"all {next(iter(numbers))}"
     return "about " + ", ".join(f"{n:,} {said}" for said, n in numbers.items())
+
+
+def _times(boards: Sequence[PlannedBoard]) -> str:
+    """How often pairs are drawn, and how often those whose decision that leaves open."""
+    first, most = {board.asked.draws for board in boards}, max(board.most_draws for board in boards)
+    more = f" (undecided pairs up to {most:,})" if most > min(first) else ""
+    return f"{' to '.join(f'{n:,}' for n in sorted({min(first), max(first)}))} times{more}"

@@ -101,3 +101,25 @@ def test_check_does_not_warn_of_draws_where_pairs_are_exact(task, registry):
     told = registry("check", task.write()).stderr
     assert "plan: 1 board of 3 systems, 3 pairs: all exact" in told
     assert "can be significant" not in told
+
+
+@pytest.mark.parametrize(("alpha", "draws"), [(0.05, "100,000"), (6e-5, "100,000"), (5e-5, "1,000,000")])
+def test_auto_begins_with_what_the_correction_needs(formula, registry, alpha, draws):
+    """6 pairs need 6 / 6e-5 - 1 = 99,999 draws, or 6 / 5e-5 - 1 = 119,999: of powers of ten, a million."""
+    told = registry("check", formula(resamples="auto", alpha=alpha)).stderr
+    assert f"all drawn {draws} times (undecided pairs up to 10,000,000) as the score" in told
+    assert "can be significant" not in told
+
+
+def test_auto_is_hopeless_only_beyond_its_bound(formula, registry):
+    within, beyond = (registry("check", formula(resamples="auto", alpha=2**-20, **more)).stderr
+                      for more in ({}, {"resolve": 1_000_000}))
+    assert "can be significant" not in within
+    assert "With 1,000,000 draws no difference can be significant" in beyond
+    assert f"set resamples to {6 * 2**20 - 1:,} or more" in beyond
+
+
+def test_joint_draws_of_auto_do_not_grow(formula, registry):
+    """They need 1 / (R + 1) <= alpha."""
+    told = registry("check", formula(resamples="auto", correction="max-t", alpha=5e-6, resolve=1000)).stderr
+    assert "all drawn 1,000,000 times as the score" in told
