@@ -150,6 +150,8 @@ class Database:
             if unfinished is not None:
                 unfinished.publish()
                 return True
+        self._require()
+        self._settle()
         with self.holding(read_only=True) as connection:
             schema.needs_upgrade(connection, self.path)
         return False

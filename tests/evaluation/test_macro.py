@@ -118,7 +118,8 @@ def test_the_family_is_all_pairs_of_averages(averaged, registry):
 
 
 def test_significant_averages_are_told_apart(averaged):
-    test, dev = {"a": "1" * 20, "b": "0" * 20, "c": "1" * 19 + "0"}, {"a": "1" * 20, "b": "0" * 20, "c": "1" * 20}
+    bad = "0" * 19 + "1"
+    test, dev = {"a": "1" * 20, "b": bad, "c": "1" * 19 + "0"}, {"a": "1" * 20, "b": bad, "c": "1" * 20}
     board = averaged(test, dev)
     assert [(of.system, of.rank_low, of.rank_high, of.cluster) for of in board.averages] == [
         ("a/a", 1, 2, 1), ("c/c", 1, 2, 1), ("b/b", 3, 3, 2)]

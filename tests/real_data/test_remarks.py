@@ -12,7 +12,7 @@ CRLF = ("encoding", "all of 24679 lines end with CR LF, which is read as LF")
 
 def remarks(registry, folder):
     """Category and message of all that `check` says, by the file's name."""
-    found = registry("check", HERE / f"{folder.name}.toml", "--root", folder, "--format", "json")
+    found = registry("check", HERE / f"{folder.name}.toml", "--root", folder, "--format", "json", "--quiet")
     assert [line for line in found.stderr.splitlines() if not line.startswith("ok: ")] == []
     said = {}
     for problem in found.json:

@@ -10,7 +10,6 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from registry.families import to_lattice
 from registry.significance import Bootstrap, Permutation, Settings, StatisticMatrix, bootstrap, draws
 from registry.significance.base import Observed, extremity
 from registry.significance.execution import Execution
@@ -208,7 +207,7 @@ def test_what_no_resample_within_strata_reaches_is_told(gains, reached):
 def test_where_no_resample_is_extreme_there_is_no_p_value_in_draws_either(variant):
     """Scores with all their digits, which are drawn; permutation gives 2^-4."""
     gains = 0.3 + 0.2 * np.random.default_rng(3).random(5)
-    m = matrix([[[g, 1], [0, 1]] for g in to_lattice(gains)])
+    m = matrix([[[round(g * 10**9), 10**9], [0, 10**9]] for g in gains])
     found = Bootstrap(variant).run(m, [(0, 1)], Settings(resamples=2000))[0]
     assert (found.method, found.note) == ("monte-carlo", UNREACHED)
     assert all(map(math.isnan, (found.p_value, found.log10_p, found.p_low, found.ci_low)))

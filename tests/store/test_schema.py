@@ -135,7 +135,7 @@ def test_scores_of_counts_stay_and_others_have_no_step(tmp_path):
     engine.dispose()
     config.stdout.close()
     database = Database(tmp_path / "r.duckdb")
-    assert database.create()
+    assert upgrade(database)
     with database.reading() as connection:
         steps = connection.execute(text("SELECT family, step FROM score JOIN metric USING (metric_id)"))
         assert dict(map(tuple, steps)) == {name: 1 if family.integer else None for name, family in FAMILIES.items()}
