@@ -50,7 +50,7 @@ def say_unused(context: typer.Context, compared: Compared, scored: Scored | None
     if not compared.made or compared.drawn:
         return
     worked = compared.shared or (scored is not None and scored.computed)
-    unused = ["resamples", "seed", "resolve", "cluster", "memory", *([] if worked else ["workers"])]
+    unused = ["resamples", "seed", "resolve", "cluster", *([] if worked else ["workers"])]
     sources = {option.opts[0]: context.get_parameter_source(option.name) for option in context.command.params
                if option.name in unused}
     given = [option for option, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
