@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -25,7 +23,6 @@ from registry.cli.options import (
     named_values,
 )
 from registry.cli.progress import reporter
-from registry.errors import InputError, ManifestError
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -36,10 +33,6 @@ if TYPE_CHECKING:
     from registry.store.catalog import AnyRow
     from registry.store.journal import Journal
     from registry.store.session import Session
-
-
-# Of errors: what may be wrong with a file, for which `check` looks for a cause.
-_OF_FILES = ("encoding", "format", "tag", "duplicate", "order", "unknown", "missing", "text")
 
 
 class Missing(StrEnum):
@@ -85,7 +78,7 @@ def run(context: typer.Context, manifest: ManifestPath, root: Root = None, db: D
     task, content = resolved(manifest, root)
     how = execution(workers, cluster, memory, quiet=quiet)
     journal = Journal("run", {"manifest": task.root.manifest_name}, actor=actor_name(actor))
-    with _told_by_check(manifest), writing(database(db), journal, create=True, dry_run=dry_run) as session:
+    with writing(database(db), journal, create=True, dry_run=dry_run) as session:
         row, scored, compared = bring_up(session, journal, task, content, how)
         boards = declared_leaderboards(session.connection, row)
     say_results(scored, compared)
@@ -107,7 +100,7 @@ def apply(manifest: ManifestPath, root: Root = None, db: Db = None, actor: Actor
 
     task, content = resolved(manifest, root)
     journal = Journal("apply", {"manifest": task.root.manifest_name}, actor=actor_name(actor))
-    with _told_by_check(manifest), writing(database(db), journal, create=True, dry_run=dry_run) as session:
+    with writing(database(db), journal, create=True, dry_run=dry_run) as session:
         applied = apply_task(session.connection, journal, Readings(), task, content, progress=reporter(quiet=quiet))
     say_applied(applied)
     say_end(changed=journal.changed, dry_run=dry_run, then="`registry score` and `registry compare` bring boards up")
@@ -160,6 +153,7 @@ def submit(
 
 def resolved(manifest: Path, root: Path | None) -> tuple[ResolvedTask, bytes]:
     """Read a manifest and resolve its names; give the bytes that were read too."""
+    from registry.errors import ManifestError
     from registry.evaluation.resolve import resolve
     from registry.manifest import load_manifest
 
@@ -167,17 +161,6 @@ def resolved(manifest: Path, root: Path | None) -> tuple[ResolvedTask, bytes]:
         raise ManifestError(f"--root {root} is no folder", path=manifest)
     specification, content = load_manifest(manifest)
     return resolve(specification, manifest, root), content
-
-
-@contextmanager
-def _told_by_check(manifest: Path) -> Iterator[None]:
-    """Point to `check` where a file is refused: it lists all that is wrong with it, and tells the likely cause."""
-    try:
-        yield
-    except InputError as error:
-        if error.category in _OF_FILES and not isinstance(error, ManifestError):
-            error.excerpt = f"`registry check {manifest}` lists all that is wrong, with likely causes"
-        raise
 
 
 def bring_up(session: Session, journal: Journal, task: ResolvedTask, content: bytes,
