@@ -45,7 +45,8 @@ def program(tmp_path, temporary):
     def start(**environment):
         started.append(subprocess.Popen(
             [sys.executable, tmp_path / "program.py"], cwd=tmp_path / "here", stdout=subprocess.PIPE, text=True,
-            env={**os.environ, "TMPDIR": str(temporary), **environment}, start_new_session=True))
+            env={**os.environ, "TMPDIR": str(temporary), **environment}, start_new_session=True,
+            preexec_fn=lambda: signal.signal(signal.SIGHUP, signal.SIG_DFL)))  # which nohup has ignored
         return started[-1]
 
     yield start
