@@ -10,6 +10,7 @@ import traceback
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from uuid import uuid4
 
 import duckdb
 
@@ -38,7 +39,7 @@ class Command:
 
     def start(self, folder):
         """Begin it in a process of its own; what it prints goes to a file in `folder`."""
-        self.told = folder / f"told.{time.monotonic_ns()}"
+        self.told = folder / f"told.{uuid4().hex}"
         self.pid = os.fork()
         if not self.pid:
             self._work()
