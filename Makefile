@@ -50,7 +50,7 @@ durability: .venv/.installed
 benchmark: .venv/.installed
 	$(BIN)/python -m tests.benchmarks
 
-.venv/.installed: pyproject.toml registry/__init__.py
+.venv/.installed: pyproject.toml registry/version.py
 	@test -n "$(PYTHON)" || { echo "error: no Python from 3.11 to 3.13 found: install one (Debian: apt-get install python3 python3-venv) or name it: make $(MAKECMDGOALS) PYTHON=/path/to/python3" >&2; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "error: $(PYTHON) lacks the venv module: install it (Debian: apt-get install python3-venv)" >&2; exit 1; }
 	$(PYTHON) -m venv .venv

@@ -9,10 +9,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from registry.version import __version__
+
 if TYPE_CHECKING:
     from registry.api import Registry
 
-__version__ = "0.1.0"
+__all__ = ["__version__", "open"]
 
 
 def open(path: str | Path) -> Registry:  # noqa: A001  (registry.open is what it is)

@@ -23,10 +23,10 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from registry.errors import RegistryError, UnknownNameError
-from registry.evaluation.contingencies import PairContingencies, pair_contingencies
+from registry.evaluation.comparing.contingency import PairContingencies, pair_contingencies
+from registry.query.sql import Query, Row, batches, execute, translating
 from registry.store import catalog
 from registry.store.database import Database
-from registry.store.query import Query, Row, batches, execute, translating
 from registry.store.rows import driver_of
 
 if TYPE_CHECKING:

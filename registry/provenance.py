@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from registry import __version__
 from registry.identity import short
+from registry.version import __version__
 
 _PACKAGES = ("duckdb", "duckdb-sqlalchemy", "numpy", "scipy", "sqlalchemy", "alembic", "sacrebleu")
 _EXTRAS = ("rouge-score", "nltk", "jiwer", "rapidfuzz", "pycocoevalcap")  # what scores, where it is installed

@@ -21,13 +21,13 @@ from rich.text import Text
 from typer.testing import CliRunner
 
 from registry.cli.app import app
-from registry.reports.board_figures import draw_alike, draw_ranks, draw_scores
+from registry.leaderboards.choose import chosen_leaderboard, submission_attributes, with_intervals
+from registry.leaderboards.load import declared_leaderboards
+from registry.rendering.terminal import terminal_table
 from registry.reports.boards import board_table
-from registry.reports.chosen import chosen_leaderboard, submission_attributes, with_intervals
+from registry.reports.figures.boards import draw_alike, draw_ranks, draw_scores
+from registry.reports.figures.pairs import draw_gains, draw_pairs
 from registry.reports.latex_board import latex_board
-from registry.reports.leaderboard import declared_leaderboards
-from registry.reports.pair_figures import draw_gains, draw_pairs
-from registry.reports.terminal import terminal_table
 from registry.reports.wide import wide_boards, wide_table
 from registry.store import catalog
 from registry.store.database import Database

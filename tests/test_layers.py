@@ -8,49 +8,81 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).resolve().parent.parent / "registry"
-FLOORS = {
-    "cli": 8, "reports": 7, "api": 7, "studies": 6, "evaluation": 5, "importers": 5, "readers": 4, "metrics": 4,
-    "significance": 4, "store": 4, "manifest": 3, "items": 2, "treebank": 2, "families": 2, "provenance": 2,
-    "processes": 2, "scratch": 2, "values": 1, "identity": 1, "errors": 1,
+FLOORS = {  # of every folder with rooms: from the ground up, and what stands on one floor does not know each other
+    "registry": [
+        "errors families identity treebank version", "files items parallel provenance rendering values",
+        "manifest metrics readers significance store", "evaluation importers query", "api studies", "leaderboards",
+        "reports", "cli"],
+    "registry.significance": [
+        "matrix", "base", "distributions units", "overall resampling", "correlations exact foresight",
+        "resampled_scores", "effects multiple pairwise", "assumptions ranks"],
+    "registry.evaluation": ["matrices", "resolve", "ingest", "scoring", "comparing", "checking"],
+    "registry.readers": [
+        "parsing", "base", "alignments lines markup names tables trec",
+        "candidates conllu labels logprobs mtme nbest responses scores sgml spans wmt_xml", "bio"],
+    "registry.studies": [
+        "effects macro_average study", "advise correlation dependence gains nbest replicability run", "planning"],
+    "registry.reports": [
+        "boards differences effects figures items methods plan ranking study", "json_schema latex_board platforms wide",
+        "macro page"],
 }
 HEAVY = ("numpy", "scipy", "duckdb", "sqlalchemy", "alembic", "jinja2", "pydantic", "sacrebleu")
 
 
-def room(module: str) -> str | None:
-    """The folder or file at the top of the package that a module belongs to."""
-    parts = module.split(".")
-    return parts[1] if len(parts) > 1 and parts[0] == "registry" else None
-
-
 def imports(path: Path) -> list[str]:
+    """The modules that one imports, wherever it does."""
     found = []
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{path}: relative import"
-            names = [f"{node.module}.{alias.name}" for alias in node.names]
-            found += names if node.module == "registry" else [node.module]
+            for alias in node.names:
+                within = f"{node.module}.{alias.name}"
+                found.append(within if within in MODULES else str(node.module))
     return found
 
 
-def modules() -> list[Path]:
-    return [p for p in PACKAGE.rglob("*.py") if p.parent != PACKAGE or p.stem not in ("__init__", "__main__")]
+def name_of(path: Path) -> str:
+    return ".".join(("registry", *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__")
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda p: str(p.relative_to(PACKAGE)))
-def test_imports_point_down(path):
-    here = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
-    for module in imports(path):
-        there = room(module)
-        if there not in (None, here, "__version__"):
-            assert FLOORS[there] < FLOORS[here] or (FLOORS[there] == FLOORS[here] == 1 and here == "values"), (
-                f"{here} (floor {FLOORS[here]}) imports {module} (floor {FLOORS[there]})")
+MODULES = {name_of(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+IMPORTS = {module: [name for name in imports(path) if name != module and name in MODULES]
+           for module, path in MODULES.items()}
 
 
-def test_every_room_has_a_floor():
-    rooms = {p.name.removesuffix(".py") for p in PACKAGE.iterdir() if p.suffix == ".py" or (p / "__init__.py").exists()}
-    assert rooms - {"__init__", "__main__"} <= FLOORS.keys()
+def child(folder: str, module: str) -> str | None:
+    """What of a folder, a file or a room, a module belongs to; nothing if it lies elsewhere or is the folder's face."""
+    return module.removeprefix(f"{folder}.").partition(".")[0] if module.startswith(f"{folder}.") else None
+
+
+@pytest.mark.parametrize("folder", FLOORS)
+def test_imports_point_down(folder):
+    floors = {name: n for n, names in enumerate(FLOORS[folder]) for name in names.split()}
+    here = {child(folder, module) for module in MODULES} - {None, "__main__"}
+    assert here == floors.keys(), "every file and room has a floor"
+    for module, imported in IMPORTS.items():
+        for name in imported:
+            above, below = child(folder, module), child(folder, name)
+            if above != below and above in floors and below in floors:
+                assert floors[below] < floors[above], f"{module} (floor {floors[above]}) imports {name}"
+
+
+def test_no_room_asks_its_folders_face():
+    """As what a folder's `__init__` shows is made of its rooms, none of these may import it."""
+    for module, imported in IMPORTS.items():
+        for name in imported:
+            assert not module.startswith(f"{name}.") or name == module, f"{module} imports {name}"
+
+
+def test_no_module_imports_itself_through_others():
+    left = {module: set(names) for module, names in IMPORTS.items()}
+    while left:  # take away whatever imports nothing that is left
+        free = [module for module, names in left.items() if not names & left.keys()]
+        assert free, f"a circle among {sorted(left)}"
+        for module in free:
+            del left[module]
 
 
 def test_help_imports_nothing_heavy():

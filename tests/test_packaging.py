@@ -6,8 +6,8 @@ import sys
 import zipfile
 
 import registry
-from registry import __version__
 from registry.store import schema
+from registry.version import __version__
 from tests.conftest import ROOT
 
 

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from registry.errors import RegistryError
-from registry.scratch import scratch
+from registry.parallel.scratch_files import scratch
 from tests.running import is_running, wait_for
 
 PROGRAM = """

@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from registry import __version__
 from registry.cli import (
     board,
     check,
@@ -20,11 +19,12 @@ from registry.cli import (
     plot,
     query,
     ranking,
-    results,
     study,
     task,
 )
+from registry.cli import comparison as results
 from registry.cli.console import RegistryGroup
+from registry.version import __version__
 
 app = typer.Typer(
     cls=RegistryGroup, no_args_is_help=True, add_completion=False, rich_markup_mode=None,

@@ -15,11 +15,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from registry.evaluation.macro import MacroBoard
-    from registry.reports.leaderboard import Leaderboard
-    from registry.reports.leaderboard import Ranks as Convention
-    from registry.reports.table import Table
+    from registry.leaderboards.leaderboard import Leaderboard
+    from registry.leaderboards.leaderboard import Ranks as Convention
+    from registry.rendering.table import Table
     from registry.store.catalog import AnyRow
+    from registry.studies.macro_average import MacroBoard
 
 
 class Ranks(StrEnum):
@@ -99,7 +99,7 @@ def _tasks(task: str | None, metric: str | None, db: Path | None) -> Sequence[An
 
 def _averages(row: AnyRow, metric: str | None, db: Path | None) -> list[MacroBoard]:
     from registry.evaluation import declared_request
-    from registry.evaluation.macro import macro_boards
+    from registry.studies.macro_average import macro_boards
 
     with database(db).reading() as connection:
         return list(macro_boards(connection, row, declared_request(
@@ -107,8 +107,7 @@ def _averages(row: AnyRow, metric: str | None, db: Path | None) -> list[MacroBoa
 
 
 def _boards(task: str | None, metric: str | None, db: Path | None, ranks: Convention | None) -> list[Leaderboard]:
-    from registry.reports.boards import stale
-    from registry.reports.leaderboard import declared_leaderboards
+    from registry.leaderboards.load import declared_leaderboards, stale
     from registry.store import catalog
 
     with database(db).reading() as connection:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from registry.cli.console import say, show
-from registry.cli.drawing import Memory, Quiet, Workers, execution, say_plan
+from registry.cli.execution import Memory, Quiet, Workers, execution, say_plan
 from registry.cli.options import ManifestPath, OutputFormat, Root, named_values
 from registry.cli.task import resolved
 from registry.errors import InputError, ManifestError, counted
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from registry.evaluation import Checked
-    from registry.evaluation.declared import Declared
+    from registry.evaluation.ingest.declared import Declared
     from registry.evaluation.resolve import ResolvedTask
     from registry.significance import Execution
 
@@ -66,7 +66,7 @@ def check(
     if format_ is None:
         _say_problems(checked)
     else:
-        from registry.reports.table import Table
+        from registry.rendering.table import Table
 
         show([Table([_row(problem) for problem in checked.problems], keys=KEYS)], format_)
     if checked.unlisted:
@@ -90,8 +90,8 @@ def task_pack(
     It is a manifest with a list of the items to answer. Nothing in it depends on the answers but labels and types that
     the manifest itself names, of which it warns.
     """
-    from registry.evaluation.item_lists import revealed, write_pack
-    from registry.evaluation.item_lists import task_pack as pack
+    from registry.evaluation.checking.task_pack import revealed, write_pack
+    from registry.evaluation.checking.task_pack import task_pack as pack
 
     task, _ = resolved(manifest, root)
     new = write_pack(pack(task), output)
@@ -104,7 +104,7 @@ def task_pack(
 
 def _submissions(task: ResolvedTask, files: list[Path], test_set: str | None, options: list[str]) -> Iterator[Declared]:
     """What the files are: as a `[[submit]]` of the manifest declares them, else as the command line does."""
-    from registry.evaluation.declared import declare, expanded
+    from registry.evaluation.ingest.declared import declare, expanded
     from registry.manifest import submit_entry
     from registry.readers import Document
 

@@ -15,8 +15,8 @@ from registry.cli.options import Format
 from registry.errors import RegistryError, clipped
 
 if TYPE_CHECKING:
-    from registry.reports.leaderboard import Leaderboard
-    from registry.reports.table import Table
+    from registry.leaderboards.leaderboard import Leaderboard
+    from registry.rendering.table import Table
 
 
 class RegistryGroup(TyperGroup):
@@ -53,7 +53,7 @@ def say(message: str) -> None:
 
 def show(tables: Sequence[Table], format_: Format | None) -> None:
     """Write results to stdout."""
-    from registry.reports.render import render
+    from registry.rendering.render import render
 
     width, color = terminal()
     write(render(tables, _chosen(format_), width=width, color=color))

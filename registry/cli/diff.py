@@ -12,8 +12,8 @@ from registry.cli.console import say, terminal, write
 from registry.cli.options import Db, MetricAlias, database
 
 if TYPE_CHECKING:
-    from registry.reports.differences import Difference
-    from registry.reports.states import Place, State
+    from registry.leaderboards.differences import Difference
+    from registry.leaderboards.history import Place, State
 
 
 class Form(StrEnum):
@@ -49,9 +49,9 @@ def diff(
 def _differences(before: str | None, after: str | None, task: str | None, metric: str | None,
                  db: Path | None) -> list[Difference]:
     from registry.errors import MismatchError
-    from registry.evaluation.boards import board_name
-    from registry.reports.differences import difference
-    from registry.reports.states import latest
+    from registry.evaluation.comparing.board_statistics import board_name
+    from registry.leaderboards.differences import difference
+    from registry.leaderboards.history import latest
 
     if before is None:
         with database(db).reading() as connection:
@@ -72,7 +72,7 @@ def _differences(before: str | None, after: str | None, task: str | None, metric
 
 def _states(name: str | None, task: str | None, metric: str | None, db: Path | None) -> dict[Place, State]:
     """The states that a name means, by their places."""
-    from registry.reports.states import latest, named
+    from registry.leaderboards.history import latest, named
 
     file = None if name is None or not Path(name).is_file() else Path(name)
     with database(file or db).reading() as connection:
@@ -85,8 +85,8 @@ def _states(name: str | None, task: str | None, metric: str | None, db: Path | N
 def _written(found: list[Difference], form: Form) -> str:
     import json
 
+    from registry.rendering.render import render
     from registry.reports.differences import difference_data, difference_tables
-    from registry.reports.render import render
 
     if form is Form.json:
         return json.dumps([difference_data(of) for of in found], indent=2) + "\n"

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from registry.cli.console import show
-from registry.cli.drawing import Memory, Quiet, Workers, execution
+from registry.cli.execution import Memory, Quiet, Workers, execution
 from registry.cli.options import Db, Format, MetricAlias, OutputFormat, TaskName, database
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from registry.evaluation.requests import Request
+    from registry.evaluation.comparing.settings import Request
     from registry.significance import Execution
     from registry.store.catalog import AnyRow
 
@@ -40,7 +40,7 @@ def effects(
 
     Clustering and normality of its differences stand beside them.
     """
-    from registry.evaluation.effects import pair_effects
+    from registry.studies.effects import pair_effects
 
     given = {"margin": margin, "confidence": confidence, "unit": unit}
     columns = ("system_a", "system_b", "effect", "value", "low", "high", "p_value", "note")
@@ -63,7 +63,7 @@ def best(
 
     All statements hold together, at one level.
     """
-    from registry.evaluation.effects import best_systems
+    from registry.studies.effects import best_systems
 
     given = {"alpha": alpha, "resamples": resamples, "unit": unit}
     columns = ("system", "score", "may_be_best", "low", "high", "rank_low", "rank_high")

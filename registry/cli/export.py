@@ -35,7 +35,7 @@ def export(
     db: Db = None,
 ) -> None:
     """Write scores as competition platforms read them."""
-    from registry.reports.chosen import chosen_leaderboard
+    from registry.leaderboards.choose import chosen_leaderboard
     from registry.reports.platforms import codabench, codalab, evalai, submission_scores, wmt
     from registry.store import catalog
 

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from registry.cli.console import say
-from registry.cli.drawing import Quiet
+from registry.cli.execution import Quiet
 from registry.cli.options import Actor, Db, DryRun, actor_name, database, named_values
 from registry.cli.progress import reporter
 from registry.cli.task import say_applied, say_end, say_results

@@ -38,7 +38,7 @@ def list_(
 
     It holds tasks, submissions and runs; the program knows metrics, readers, importers, tests and corrections.
     """
-    from registry.reports.table import Table
+    from registry.rendering.table import Table
 
     known = {Thing.metrics: _metrics, Thing.readers: _readers, Thing.importers: _importers, Thing.tests: _tests,
              Thing.corrections: _corrections}

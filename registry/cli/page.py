@@ -9,7 +9,7 @@ import typer
 
 from registry.cli.board import Ranks
 from registry.cli.console import say
-from registry.cli.drawing import Memory, Quiet, Workers, execution
+from registry.cli.execution import Memory, Quiet, Workers, execution
 from registry.cli.options import Actor, Db, Root, actor_name, database
 from registry.cli.task import bring_up, resolved, say_end, say_results
 from registry.errors import counted
@@ -38,9 +38,9 @@ def page(
 
     It holds leaderboards and pairs, and with --items also items, and needs no network.
     """
+    from registry.files import replace_file
     from registry.reports.page import page as html
     from registry.store import catalog
-    from registry.store.files import replace_file
 
     with database(db).reading() as connection:
         (row,) = catalog.tasks(connection, task)
@@ -66,10 +66,10 @@ def site(
 
     What a manifest declares is applied, scored and compared first, as `registry run` does.
     """
+    from registry.files import replace_file
     from registry.reports.page import page as html
     from registry.reports.page import site_index
     from registry.store import catalog
-    from registry.store.files import replace_file
 
     found: dict[str, Contents] = {}
     how = execution(workers, None, memory, quiet=quiet)
@@ -106,13 +106,12 @@ def _contents(connection: Connection, row: AnyRow, items: int, ranks: Ranks | No
     """What a task's page holds: leaderboards, those by the primary metric first, and the items to look at."""
     from registry.errors import MismatchError
     from registry.evaluation import declared_request
-    from registry.evaluation.items import most_disagreed
-    from registry.evaluation.macro import macro_boards
     from registry.evaluation.resolve import resolve_stored
-    from registry.reports.boards import stale
-    from registry.reports.leaderboard import declared_leaderboards
+    from registry.leaderboards.items import most_disagreed
+    from registry.leaderboards.load import declared_leaderboards, stale
     from registry.reports.page import Contents
     from registry.store import catalog
+    from registry.studies.macro_average import macro_boards
 
     boards = declared_leaderboards(connection, row, ranks=None if ranks is None else ranks.value)
     if not boards:

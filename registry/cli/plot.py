@@ -14,7 +14,7 @@ from registry.cli.options import ChosenMetric, Db, Facet, TestSet, Track, databa
 from registry.errors import InputError
 
 if TYPE_CHECKING:
-    from registry.reports.leaderboard import Leaderboard
+    from registry.leaderboards.leaderboard import Leaderboard
 
 
 class Kind(StrEnum):
@@ -43,7 +43,7 @@ def plot(
     db: Db = None,
 ) -> None:
     """Draw a leaderboard for a paper; needs the extra plot."""
-    from registry.reports.chosen import chosen_leaderboard, submission_attributes, with_intervals
+    from registry.leaderboards.choose import chosen_leaderboard, submission_attributes, with_intervals
     from registry.store import catalog
 
     if by != "team" and kind is not Kind.gains:
@@ -61,8 +61,8 @@ def plot(
 
 
 def _draw(board: Leaderboard, kind: Kind, output: Path, by: str, values: Mapping[str, str]) -> None:
-    from registry.reports.board_figures import draw_alike, draw_ranks, draw_scores
-    from registry.reports.pair_figures import draw_gains, draw_pairs
+    from registry.reports.figures.boards import draw_alike, draw_ranks, draw_scores
+    from registry.reports.figures.pairs import draw_gains, draw_pairs
 
     match kind:
         case Kind.gains:

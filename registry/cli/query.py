@@ -61,8 +61,9 @@ def query(
 
     It can change and reach nothing, and is ended at its limits. `registry schema` says what there is to ask for.
     """
-    from registry.reports.process import Question, ask
-    from registry.store.files import new_file
+    from registry.files import new_file
+    from registry.query.process import ask
+    from registry.query.question import Question
 
     text, source = _read(sql, file)
     width, color = terminal() if output is None else (None, False)
@@ -113,8 +114,8 @@ def schema(
 
     It says of each what it holds, and of every column what it is.
     """
-    from registry.reports.schema import schema as write_schema
-    from registry.store import data_model
+    from registry.query import data_model
+    from registry.query.schema import schema as write_schema
 
     with database(db).reading() as connection:
         things = data_model.load(connection)

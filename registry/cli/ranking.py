@@ -13,9 +13,9 @@ from registry.cli.options import Db, OutputFormat, database, rising_sizes
 from registry.errors import InputError
 
 if TYPE_CHECKING:
-    from registry.reports.table import Table
-    from registry.studies.candidates import RankedTestSet
-    from registry.studies.ranking import RankingStudy
+    from registry.rendering.table import Table
+    from registry.studies.nbest.load import RankedTestSet
+    from registry.studies.nbest.precision import RankingStudy
 
 
 class Shown(StrEnum):
@@ -77,7 +77,7 @@ def ranking(
     """
     from registry.errors import UnknownNameError
     from registry.store import catalog
-    from registry.studies.candidates import load
+    from registry.studies.nbest.load import load
 
     cut_offs = rising_sizes(grid, "--grid")
     if (shown is Shown.variation) != (repetition is not None):
@@ -94,7 +94,7 @@ def ranking(
         repetitions = [one.repetition(connection, repetition) for one in loaded] if repetition else []
     if repetition is not None:
         from registry.reports.ranking import variation_table
-        from registry.studies.repetitions import variations
+        from registry.studies.nbest.variation import variations
 
         said = [f"Accepted by a threshold: {accept} per repetition on average. Expected is the binomial deviation, the "
                 f"p beside it chi-squared; outside are {100 * confidence:g} % intervals that leave out the average."]
@@ -111,7 +111,7 @@ def _table(one: RankedTestSet, cut_offs: list[int], shown: Shown, ties: Ties, co
     import numpy as np
 
     from registry.reports.ranking import curves_table, pairs_table, tests_table, unequal_sizes
-    from registry.studies.ranking import study
+    from registry.studies.nbest.precision import study
 
     n = len(one.ranked.right)
     if cut_offs[0] > n:
@@ -132,7 +132,7 @@ def _table(one: RankedTestSet, cut_offs: list[int], shown: Shown, ties: Ties, co
 
 
 def _draw(found: RankingStudy, plot: Path, figure: Figure | None) -> None:
-    from registry.reports.ranking_figures import draw
+    from registry.reports.figures.nbest import draw
 
     draw(found, (figure or (Figure.significance if len(found.curves) == 2 else Figure.precision)).value, plot)
     say(f"drawn: {plot}")

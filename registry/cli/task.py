@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from registry.cli.console import say, show_boards
-from registry.cli.drawing import Cluster, Memory, Quiet, Workers, execution, say_plan, say_unused
+from registry.cli.execution import Cluster, Memory, Quiet, Workers, execution, say_plan, say_unused
 from registry.cli.options import (
     Actor,
     Db,
@@ -71,7 +71,7 @@ def run(context: typer.Context, manifest: ManifestPath, root: Root = None, db: D
         workers: Workers = None, cluster: Cluster = None, memory: Memory = None, actor: Actor = None,
         dry_run: DryRun = False, quiet: Quiet = False) -> None:
     """Do the whole job: apply, score, compare, print boards."""
-    from registry.reports.leaderboard import declared_leaderboards
+    from registry.leaderboards.load import declared_leaderboards
     from registry.store.journal import Journal
     from registry.store.session import writing
 
@@ -128,7 +128,7 @@ def submit(
     """
     from registry.evaluation import Readings
     from registry.evaluation import submit as submit_one
-    from registry.evaluation.declared import declare, natural
+    from registry.evaluation.ingest.declared import declare, natural
     from registry.evaluation.resolve import resolve_stored
     from registry.manifest import submit_entry
     from registry.readers import Document
@@ -167,7 +167,7 @@ def bring_up(session: Session, journal: Journal, task: ResolvedTask, content: by
              how: Execution) -> tuple[AnyRow, Scored, Compared]:
     """Apply, score and compare what a manifest declares; gives the task's row too."""
     from registry.evaluation import Readings, apply, compare, declared_request, score
-    from registry.evaluation.plan import plan
+    from registry.evaluation.comparing.plan import plan
     from registry.store import catalog
 
     readings = Readings()

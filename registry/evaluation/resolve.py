@@ -19,7 +19,7 @@ from registry.manifest import Manifest, Root, Significance, Submit, TestSet
 from registry.metrics import METRICS, ConfusionMetric, Metric
 from registry.readers import READERS, Document, Reader
 from registry.significance import CORRECTIONS, OVERALL_TESTS, TESTS, OverallTest, PairTest, StatisticMatrix
-from registry.significance.stepdown import STEP_DOWN
+from registry.significance.multiple.stepdown import STEP_DOWN
 from registry.values import build, parse
 
 

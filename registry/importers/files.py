@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from registry.errors import InputError
 from registry.readers import Document
-from registry.readers.json_lines import json_value
+from registry.readers.parsing.json_lines import json_value
 
 MAX_FILES = 2**16  # that are looked at below one folder
 

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from registry.errors import InputError, suggest
-from registry.importers.base import Imported
 from registry.importers.files import Place, find_files, member, whole_json
 from registry.importers.scored import Collected, Run, ScoredImporter, number, standing_twice
+from registry.manifest.folder import TaskFolder
 from registry.readers import Document
 
 _STATS, _SPEC = "per_instance_stats.json", "run_spec.json"
@@ -46,7 +46,7 @@ class Helm(ScoredImporter):
 
     metrics: tuple[str, ...] = field(kw_only=True)
 
-    def read(self, path: Path) -> Imported:
+    def read(self, path: Path) -> TaskFolder:
         """Make a test set of every scenario, metric, and perturbation."""
         collected, known = Collected(), set[str]()
         digests: dict[str, str] = {}

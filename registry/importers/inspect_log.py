@@ -16,9 +16,9 @@ from typing import Any, ClassVar, Literal, NamedTuple
 
 from registry.errors import InputError, suggest
 from registry.importers.archive import Archive
-from registry.importers.base import Imported
 from registry.importers.files import Place, find_files, member
 from registry.importers.scored import Collected, Run, ScoredImporter, number, standing_twice
+from registry.manifest.folder import TaskFolder
 from registry.readers import Document
 from registry.readers.tables import as_number
 
@@ -60,7 +60,7 @@ class Inspect(ScoredImporter):
     scorers: tuple[str, ...] = ()
     repeated: Literal["reject", "latest", "runs"] = "reject"
 
-    def read(self, path: Path) -> Imported:
+    def read(self, path: Path) -> TaskFolder:
         """Make a test set of every task and scorer, and of every key of a scorer that gives several values."""
         collected, digests = Collected(), {}
         targets: dict[tuple[str, str], tuple[Any, Place]] = {}

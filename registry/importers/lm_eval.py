@@ -19,12 +19,12 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from registry.errors import InputError, suggest
-from registry.importers.base import Imported
 from registry.importers.files import Place, member
 from registry.importers.lm_eval_logs import Log, find_logs
 from registry.importers.scored import MEAN, Collected, Measure, Run, ScoredImporter, number, standing_twice
+from registry.manifest.folder import TaskFolder
 from registry.readers import Document
-from registry.readers.json_lines import json_object
+from registry.readers.parsing.json_lines import json_object
 
 _DIGEST = re.compile(r"[0-9a-f]{16,128}")
 _NO_METRIC = {"doc_id", "doc", "target", "arguments", "resps", "filtered_resps", "filter", "metrics", "doc_hash",
@@ -57,7 +57,7 @@ class LmEval(ScoredImporter):
     repeated: Literal["reject", "latest", "runs"] = "reject"
     duplicates: Literal["reject", "number"] = "reject"
 
-    def read(self, path: Path) -> Imported:
+    def read(self, path: Path) -> TaskFolder:
         """Make a test set of every task, filter and metric."""
         collected, digests = Collected(), {}
         seen: set[str] = set()

@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from registry.errors import InputError
-from registry.importers.base import Imported, Importer, title
+from registry.importers.base import Importer, title
 from registry.importers.files import find_files
 from registry.importers.scored import distinct_slugs, system_and_team
+from registry.manifest.folder import TaskFolder
 from registry.readers import Document
 
 
@@ -42,7 +43,7 @@ class Plain(Importer):
         if self.system.count("{system}") != 1:
             raise InputError(f"option 'system' of plain is {self.system!r}; it must have one {{system}} for the name")
 
-    def read(self, path: Path) -> Imported:
+    def read(self, path: Path) -> TaskFolder:
         """Declare references, source and systems, with BLEU and chrF."""
         if not path.is_dir():
             raise InputError("not a folder; name the one of the references and systems", path=path)
@@ -77,7 +78,7 @@ class Plain(Importer):
                                  category="duplicate")
         return found
 
-    def _imported(self, path: Path, roles: dict[str, list[Path]], systems: dict[str, Path]) -> Imported:
+    def _imported(self, path: Path, roles: dict[str, list[Path]], systems: dict[str, Path]) -> TaskFolder:
         contents: dict[str, bytes] = {}
         digests: dict[str, str] = {}
         copies: dict[str, str] = {}
@@ -98,7 +99,7 @@ class Plain(Importer):
             test_set |= {"attributes": taken(file, "documents.txt"), "cluster": "document"}
         options = {"references": ["gold", *(reference["name"] for reference in references)]}
         slugs = distinct_slugs(systems, path)
-        return Imported({
+        return TaskFolder({
             "task": {"title": title(path)},
             "test_set": [test_set],
             "submission": {"missing": self.missing},

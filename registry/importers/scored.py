@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from registry.errors import InputError, counted
-from registry.importers.base import Imported, Importer, title
+from registry.importers.base import Importer, title
 from registry.importers.files import Place
+from registry.manifest.folder import TaskFolder
 
 Better = Literal["higher", "lower"]
 Score = float | tuple[float, ...] | None  # None: the item has none; several numbers are those that a measure names
@@ -103,7 +104,7 @@ class Collected:
         self._better[test_set] = better
 
     def imported(self, path: Path, importer: ScoredImporter, sources: Mapping[str, str], measure: Measure = MEAN,
-                 notes: tuple[str, ...] = ()) -> Imported:
+                 notes: tuple[str, ...] = ()) -> TaskFolder:
         """Make the task: a test set's items and each run's scores in a file of their own.
 
         Args:
@@ -134,7 +135,7 @@ class Collected:
                                          item in scores and scores[item][0] is not None)
                 submits.append({"file": f"{where}/{{run}}.jsonl" if len(runs) > 1 else f"{where}.jsonl",
                                 **system_and_team(model), "test_set": folder})
-        return Imported({
+        return TaskFolder({
             "task": {"title": title(path)},
             "test_set": test_sets,
             "submission": {"missing": importer.missing},

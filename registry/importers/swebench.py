@@ -19,9 +19,10 @@ from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from registry.errors import InputError, counted
-from registry.importers.base import Imported, Importer, title
+from registry.importers.base import Importer, title
 from registry.importers.files import Place, find_files, member, whole_json
 from registry.importers.scored import distinct_slugs
+from registry.manifest.folder import TaskFolder
 from registry.readers import Document
 
 Outcomes = dict[str, str]  # by instance
@@ -48,7 +49,7 @@ class SweBench(Importer):
     instances: str | None = None
     missing: Literal["reject", "drop"] = "reject"
 
-    def read(self, path: Path) -> Imported:
+    def read(self, path: Path) -> TaskFolder:
         """Make a test set of the instances, with a label for what each system did about each."""
         outcomes: dict[str, Outcomes] = {}
         digests: dict[str, str] = {}
@@ -82,13 +83,13 @@ class SweBench(Importer):
         return self._imported(path, instances, outcomes, digests)
 
     def _imported(self, path: Path, instances: list[str], outcomes: Mapping[str, Outcomes],
-                  digests: Mapping[str, str]) -> Imported:
+                  digests: Mapping[str, str]) -> TaskFolder:
         files = {_GOLD: _table((instance, "resolved", _repository(instance)) for instance in instances)}
         slugs = distinct_slugs(outcomes, path)
         for system, of in outcomes.items():
             files[f"systems/{slugs[system]}.tsv"] = _table(
                 (instance, of[instance]) for instance in instances if instance in of)
-        return Imported({
+        return TaskFolder({
             "task": {"title": title(path)},
             "test_set": [{"name": "test", "gold": _GOLD, "format": "labels",
                           "options": {"columns": ["item", "label", "repository"], "labels": list(OUTCOMES)},

@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from registry.errors import InputError
-from registry.importers.base import Imported, Importer, title
+from registry.importers.base import Importer, title
 from registry.importers.files import Place
 from registry.importers.scored import system_and_team
+from registry.manifest.folder import TaskFolder
 from registry.readers import Document
-from registry.readers.delimited import Separator, read_cells, read_header
+from registry.readers.parsing.delimited import Separator, read_cells, read_header
 from registry.readers.tables import as_number
 
 _FILE = "scores.csv"
@@ -45,7 +46,7 @@ class Wide(Importer):
     metric: str = "score"
     missing: Literal["reject", "drop"] = "reject"
 
-    def read(self, path: Path) -> Imported:
+    def read(self, path: Path) -> TaskFolder:
         """Declare every system's column as its submission; the table itself is the gold, which lists the items."""
         document = Document.load(path)
         rows = read_cells(document, self.separator)
@@ -64,7 +65,7 @@ class Wide(Importer):
             self._look_at(systems, dict(zip(columns, cells, strict=False)), Place(document.path, line))
         options = {"separator": self.separator, "item": list(self.item), "attributes": list(self.attributes),
                    "unscored": list(self.unscored)}
-        return Imported({
+        return TaskFolder({
             "task": {"title": title(path)},
             "test_set": [{"name": "test", "gold": _FILE, "format": "scores", "options": options}],
             "submission": {"missing": self.missing},

@@ -1,7 +1,8 @@
 """Measures of labels by class: they score, for every class, how often it is right, predicted and in the gold.
 
 These counts are all that any of them needs of a confusion matrix. What an item's pair of labels adds to them is made
-when statistics are loaded (`registry.evaluation.labels`), because the classes are those of the gold and of all systems.
+when statistics are loaded (`evaluation.scoring.label_codes`), because the classes are those of the gold and of all
+systems.
 """
 
 from __future__ import annotations

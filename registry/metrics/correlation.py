@@ -1,4 +1,4 @@
-"""Correlations of systems with the right numbers; what scores them is in `registry.significance.correlation`."""
+"""Correlations of systems with the right numbers; `significance.correlations.coefficients` scores them."""
 
 from __future__ import annotations
 

@@ -5,12 +5,12 @@ from registry.readers.base import Reader
 from registry.readers.bio import Bio
 from registry.readers.candidates import Candidates
 from registry.readers.conllu import Conllu
-from registry.readers.document import Document, Problems
 from registry.readers.labels import Labels
 from registry.readers.lines import Lines
 from registry.readers.logprobs import LogProbabilities
 from registry.readers.mtme import Mtme
 from registry.readers.nbest import NBest
+from registry.readers.parsing.document import Document, Problems
 from registry.readers.responses import Responses
 from registry.readers.scores import Scores, Statistics
 from registry.readers.sgml import Sgml

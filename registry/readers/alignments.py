@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal
 from registry.errors import InputError, counted
 from registry.items import Answer, Item, Link, Links, Response
 from registry.readers.base import Reader
-from registry.readers.document import FEW_CELLS, Document, split, words
+from registry.readers.parsing.document import FEW_CELLS, Document, split, words
 
 Row = tuple[int, str, list[tuple[Link, bool]]]  # line, item, and links with whether they are sure
 

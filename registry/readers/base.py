@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from registry.items import Answer, Item, Response
-from registry.readers.document import Document
+from registry.readers.parsing.document import Document
 from registry.values import TERSE, Value
 
 

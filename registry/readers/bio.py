@@ -11,8 +11,8 @@ from unicodedata import normalize
 
 from registry.errors import InputError, counted, suggest
 from registry.items import Answer, Item, Response, Span, Tagged
-from registry.readers.document import Document, split
 from registry.readers.names import NamedReader
+from registry.readers.parsing.document import Document, split
 from registry.readers.spans import count_types, with_types
 
 _NAME = re.compile(r"[\w.-]+")

@@ -10,8 +10,8 @@ from typing import ClassVar, Literal
 from registry.errors import InputError
 from registry.items import Answer, AnswerSet, Item, Response
 from registry.readers.base import AnswerSetReader
-from registry.readers.delimited import Separator, read_cells, read_header
-from registry.readers.document import Document
+from registry.readers.parsing.delimited import Separator, read_cells, read_header
+from registry.readers.parsing.document import Document
 from registry.readers.tables import as_number
 
 ACCEPTED = "true"  # the one answer that there can be to a candidate

@@ -11,9 +11,9 @@ from typing import Any, ClassVar, Literal
 
 from registry.errors import InputError, counted
 from registry.items import Answer, Item, Response
-from registry.readers.document import Document
 from registry.readers.names import NamedReader
-from registry.readers.projection import project
+from registry.readers.parsing.document import Document
+from registry.readers.parsing.projection import project
 from registry.treebank import NO_WORD, Projection, Sentence, Token, Word, relation
 
 COLUMNS = ("ID", "FORM", "LEMMA", "UPOS", "XPOS", "FEATS", "HEAD", "DEPREL", "DEPS", "MISC")

@@ -11,11 +11,11 @@ from typing import Any, ClassVar, Literal
 
 from registry.errors import InputError, counted, suggest
 from registry.items import Answer, Item, Response
-from registry.readers.delimited import Separator, content_lines, even_columns, read_cells, read_header
-from registry.readers.document import Document, split
-from registry.readers.json_lines import json_object
 from registry.readers.names import NamedReader, by_case
-from registry.readers.parquet import parquet_rows
+from registry.readers.parsing.delimited import Separator, content_lines, even_columns, read_cells, read_header
+from registry.readers.parsing.document import Document, split
+from registry.readers.parsing.json_lines import json_object
+from registry.readers.parsing.parquet import parquet_rows
 from registry.readers.tables import as_text, shown
 from registry.values import TERSE
 

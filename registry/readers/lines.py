@@ -11,7 +11,7 @@ from typing import ClassVar
 from registry.errors import InputError, counted
 from registry.items import Answer, Item
 from registry.readers.base import SegmentReader
-from registry.readers.document import Document
+from registry.readers.parsing.document import Document
 
 BLOCK = 25  # segments that are judged together; twice as many where only the source is there to judge by
 OTHERS = (1, -1, 7, 13)  # distances of the other references that a segment's own one competes with

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 from registry.errors import InputError
 from registry.families import LARGEST_OTHER
 from registry.items import Answer, Item
-from registry.readers.document import Document
+from registry.readers.parsing.document import Document
 from registry.readers.tables import Row, TableReader, as_number, shown
 
 _NATS: dict[str | int, float] = {"e": 1.0, 2: math.log(2), 10: math.log(10)}

@@ -14,7 +14,7 @@ from typing import ClassVar, Literal
 from registry.errors import InputError, suggest
 from registry.items import Answer, Item
 from registry.readers.base import SegmentReader
-from registry.readers.document import Document
+from registry.readers.parsing.document import Document
 
 Side = Literal["source", "reference", "system"]
 

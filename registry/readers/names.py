@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal
 
 from registry.items import Answer, Item
 from registry.readers.base import Reader
-from registry.readers.document import Document
+from registry.readers.parsing.document import Document
 from registry.values import TERSE
 
 

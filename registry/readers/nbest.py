@@ -11,7 +11,7 @@ from typing import ClassVar, Literal
 from registry.errors import InputError
 from registry.items import Answer, Item
 from registry.readers.base import SegmentReader
-from registry.readers.document import Document
+from registry.readers.parsing.document import Document
 from registry.readers.tables import as_number
 
 _SEPARATOR = "|||"

@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 from registry.errors import InputError, suggest
 from registry.items import Answer, AnswerSet, Item, Response
 from registry.readers.base import AnswerSetReader
-from registry.readers.document import Document
-from registry.readers.json_lines import json_object
 from registry.readers.names import NamedReader
+from registry.readers.parsing.document import Document
+from registry.readers.parsing.json_lines import json_object
 
 _KEYS = ("item", "answers", "attributes")
 _ANSWER_KEYS = ("key", "type", "score")

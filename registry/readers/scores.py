@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from registry.errors import InputError
 from registry.items import Answer, Item
-from registry.readers.document import Document
+from registry.readers.parsing.document import Document
 from registry.readers.tables import Row, TableReader, numbers_of
 
 

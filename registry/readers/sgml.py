@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from registry.errors import InputError
-from registry.readers.document import Document
 from registry.readers.markup import MarkupReader, Segment, Side, plain
+from registry.readers.parsing.document import Document
 
 _SIDES: dict[str, Side] = {"srcset": "source", "refset": "reference", "tstset": "system"}
 _TAG = re.compile(r"<(/?)(srcset|refset|tstset|doc|seg)\b([^<>]*)>", re.IGNORECASE)

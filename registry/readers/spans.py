@@ -10,8 +10,8 @@ from typing import Any, ClassVar, Literal
 
 from registry.errors import InputError, counted
 from registry.items import Answer, Item, Response, Span, Tagged
-from registry.readers.document import Document
 from registry.readers.names import NamedReader
+from registry.readers.parsing.document import Document
 from registry.readers.tables import Row, TableReader, as_number, as_text, shown
 
 _POSITION = re.compile(r"[0-9]{1,9}")

@@ -18,10 +18,10 @@ from uuid import UUID
 from registry.errors import InputError, counted, suggest
 from registry.families import LARGEST_OTHER, LARGEST_WHOLE
 from registry.readers.base import Reader
-from registry.readers.delimited import Separator, content_lines, read_cells, read_header
-from registry.readers.document import Document
-from registry.readers.json_lines import json_object
-from registry.readers.parquet import parquet_rows
+from registry.readers.parsing.delimited import Separator, content_lines, read_cells, read_header
+from registry.readers.parsing.document import Document
+from registry.readers.parsing.json_lines import json_object
+from registry.readers.parsing.parquet import parquet_rows
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 T = TypeVar("T")

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 from xml.parsers import expat
 
 from registry.errors import InputError
-from registry.readers.document import Document
 from registry.readers.markup import MarkupReader, Segment, Side, plain
+from registry.readers.parsing.document import Document
 
 _SIDES: dict[str, tuple[Side, str]] = {
     "src": ("source", "translator"), "ref": ("reference", "translator"), "hyp": ("system", "system")}

@@ -6,11 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from sqlalchemy import Connection, text
-
-from registry.reports.leaderboard import PAIR_KEYS, PLACE, Leaderboard, Ranks, Standing, shown_names
-from registry.reports.table import Column, Table, number, p_value
-from registry.reports.table import text as plain
+from registry.leaderboards.leaderboard import PAIR_KEYS, PLACE, Leaderboard, Ranks, Standing, shown_names
+from registry.rendering.table import Column, Table, number, p_value
+from registry.rendering.table import text as plain
 
 BOARD_KEYS = (
     *PLACE, "rank", "rank_low", "rank_high", "cluster", "system", "team", "kind", "submission", "score", "ci_low",
@@ -98,32 +96,3 @@ def _marked(of: Standing) -> str:
 
 def _share(value: float | None) -> str:
     return "-" if value is None else f"{100 * value:.1f} %"
-
-
-def stale(connection: Connection, task: str | None = None) -> list[str]:
-    """Say which boards are not of today: their submissions are others by now, or an older registry scored them."""
-    found = connection.execute(text("""
-        WITH shown AS (
-            SELECT DISTINCT l.task, l.test_set, l.track, s.submission_id, l.gold_revision_id
-            FROM latest_comparison AS l JOIN standing AS s USING (comparison_id)
-        ),
-        taking_part AS (
-            SELECT task, test_set, track, submission_id, gold_revision_id FROM ranked_submission
-        )
-        SELECT DISTINCT task, test_set FROM (
-            (FROM shown EXCEPT FROM taking_part) UNION ALL (FROM taking_part EXCEPT FROM shown)
-        ) WHERE :task IS NULL OR task = :task
-        ORDER BY ALL"""), {"task": task}).all()
-    older = connection.execute(text("""
-        SELECT DISTINCT l.task, l.test_set
-        FROM latest_comparison AS l
-        JOIN standing USING (comparison_id)
-        JOIN ranked_submission AS s USING (submission_id)
-        JOIN score ON score.scoring_id = s.scoring_id AND score.metric_id = l.metric_id AND score.step IS NULL
-        WHERE :task IS NULL OR l.task = :task
-        ORDER BY ALL"""), {"task": task}).all()
-    remedy = "`registry score` and `registry compare` bring the board up to date"
-    return [*(f"{row.task}/{row.test_set}: submissions or gold have changed since the last comparison; {remedy}"
-              for row in found),
-            *(f"{row.task}/{row.test_set}: scores are of an older registry, which rounded decimals in another way; "
-              f"{remedy}" for row in older)]

@@ -1,64 +1,16 @@
-"""What differs between two states of a leaderboard, and why: who moved, and which p-values and clusters changed."""
+"""What changed between two states of a leaderboard, as tables and as data."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import asdict
 from typing import Any
 
 from registry.errors import counted
-from registry.reports.leaderboard import title
-from registry.reports.states import SETTINGS, State, Stood, Tested
-from registry.reports.table import Column, Table, number, p_value, text
-
-_OF_FAMILY = ("alpha", "correction")  # settings that leave raw p-values as they are
-_OF_RANKS = ("baselines", "version", "overall")  # what has no say in p-values at all
-
-
-@dataclass(frozen=True)
-class Moved:
-    """A system whose standing changed: before and after (None: it was not there), and why."""
-
-    system: str
-    before: Stood | None
-    after: Stood | None
-    why: str
-
-
-@dataclass(frozen=True)
-class Changed:
-    """A pair whose p-values or decision changed, before and after, and why."""
-
-    systems: tuple[str, str]
-    before: Tested
-    after: Tested
-    why: str
-
-    @property
-    def decided(self) -> bool:
-        """Whether it is decided otherwise, or by another raw p-value, not only adjusted anew."""
-        return self.before.significant != self.after.significant or self.before.p_value != self.after.p_value
-
-
-@dataclass(frozen=True)
-class Difference:
-    """Two states of a leaderboard side by side; `reasons` say what changed in what they rest on."""
-
-    before: State
-    after: State
-    reasons: tuple[str, ...]
-    systems: tuple[Moved, ...]
-    pairs: tuple[Changed, ...]
-
-
-def difference(before: State, after: State) -> Difference:
-    """Compare two states of one leaderboard."""
-    causes = _causes(before, after)
-    versions = {name for name in before.systems.keys() & after.systems
-                if before.systems[name].version != after.systems[name].version}
-    systems = tuple(_moved(before, after, versions, causes))
-    pairs = tuple(_changed(before, after, versions, causes))
-    return Difference(before, after, (*causes.values(), *_of_systems(before, after, versions)), systems, pairs)
+from registry.leaderboards.differences import Difference
+from registry.leaderboards.history import Stood, Tested
+from registry.leaderboards.leaderboard import title
+from registry.rendering.table import Column, Table, number, p_value, text
 
 
 def difference_tables(found: Difference) -> list[Table]:
@@ -90,84 +42,6 @@ def difference_data(found: Difference) -> dict[str, Any]:
         "systems": [asdict(of) for of in found.systems], "pairs": [asdict(of) for of in found.pairs]}
 
 
-def _causes(before: State, after: State) -> dict[str, str]:
-    """What changed for all systems at once, by a short name for each, in a sentence."""
-    found = {}
-    if before.gold != after.gold:
-        versions = before.task_version, after.task_version
-        named = f" (version {versions[0]}, then {versions[1]})" if versions[0] != versions[1] else ""
-        found["gold"] = f"The gold was revised{named}."
-    elif before.task_version != after.task_version:
-        found["version"] = f"The task was of version {before.task_version}, and is of {after.task_version}."
-    if before.metric_name != after.metric_name:
-        found["metric"] = f"The metric was {before.metric_name}, and is {after.metric_name}."
-    if before.n_items != after.n_items:
-        found["items"] = f"{counted(before.n_items, 'item')} took part, and now {after.n_items} do."
-    elif before.n_units != after.n_units and before.settings["unit"] == after.settings["unit"]:
-        unit = after.settings["unit"]
-        found["units"] = f"There were {counted(before.n_units, unit)}, and are {after.n_units}."
-    for name in SETTINGS:
-        if before.settings[name] != after.settings[name]:
-            was, now = ("none" if of.settings[name] is None else of.settings[name] for of in (before, after))
-            found[name] = f"{name} was {was}, and is {now}."
-    for of, other, said in ((before, after, "Baselines were ranked, and are not"),
-                            (after, before, "Baselines were not ranked, and are")):
-        if names := [name for name, stood in of.systems.items() if stood.rank is not None
-                     and name in other.systems and other.systems[name].rank is None]:
-            found["baselines"] = f"{said}: {', '.join(names)}."
-    if before.code != after.code:
-        found["program"] = f"The program was of version {before.code}, and is of {after.code}."
-    return found
-
-
-def _of_systems(before: State, after: State, versions: set[str]) -> list[str]:
-    sets = (("New", [name for name in after.systems if name not in before.systems]),
-            ("No longer there", [name for name in before.systems if name not in after.systems]),
-            ("In a new version", [name for name in after.systems if name in versions]))
-    said = [f"{what}: {', '.join(names)}." for what, names in sets if names]
-    if len(before.pairs) != len(after.pairs):
-        said.append(f"The family had {counted(len(before.pairs), 'pair')}, and has {len(after.pairs)}.")
-    return said
-
-
-def _moved(before: State, after: State, versions: set[str], causes: Mapping[str, str]) -> list[Moved]:
-    found = []
-    for name in (*after.systems, *(name for name in before.systems if name not in after.systems)):
-        was, now = before.systems.get(name), after.systems.get(name)
-        if was == now:
-            continue
-        if was is None or now is None:
-            why = "new" if was is None else "gone"
-        elif name in versions:
-            why = "new version"
-        elif was.score != now.score:
-            why = ", ".join(key for key in ("gold", "metric", "items", "program") if key in causes) or "score"
-        else:
-            settings = [key for key in causes if key in (*SETTINGS, "baselines", "units")]
-            why = ", ".join(["other systems"] if before.systems.keys() != after.systems.keys() or versions else
-                            settings or ["other systems"])
-        found.append(Moved(name, was, now, why))
-    return found
-
-
-def _changed(before: State, after: State, versions: set[str], causes: Mapping[str, str]) -> list[Changed]:
-    found = []
-    for pair in after.pairs.keys() & before.pairs.keys():
-        was, now = before.pairs[pair], after.pairs[pair]
-        if was == now:
-            continue
-        if versions & set(pair):
-            why = "new version"
-        elif was.p_value != now.p_value or was.difference != now.difference:
-            why = ", ".join(key for key in causes if key not in (*_OF_FAMILY, *_OF_RANKS)) or "draws"
-        else:
-            family = [f"family of {len(after.pairs)}"] if len(before.pairs) != len(after.pairs) else []
-            why = ", ".join([*family, *(key for key in causes if key in _OF_FAMILY)]) or "other pairs"
-        found.append(Changed(pair, was, now, why))
-    place = {name: n for n, name in enumerate(after.systems)}
-    return sorted(found, key=lambda of: sorted(place[name] for name in of.systems))
-
-
 def _captions(found: Difference) -> tuple[str, ...]:
     same = not (found.reasons or found.systems or found.pairs)
     clusters = [len({of.cluster for of in state.systems.values()} - {None}) for state in (found.before, found.after)]
@@ -194,6 +68,8 @@ _OF_SYSTEM: dict[str, Callable[[Stood], str]] = {
     "rank": lambda of: text(of.rank), "range": _range, "cluster": lambda of: text(of.cluster),
     "score": lambda of: number(4)(of.score),
 }
+
+
 _OF_PAIR: dict[str, Callable[[Tested], str]] = {
     "p": lambda of: p_value(of.p_value), "adjusted p": lambda of: p_value(of.p_adjusted),
     "significant": lambda of: "yes" if of.significant else "no",

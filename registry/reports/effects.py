@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from registry.reports.leaderboard import title
-from registry.reports.table import Column, Table, number, p_value
+from registry.leaderboards.leaderboard import title
+from registry.rendering.table import Column, Table, number, p_value
 
 _NUMBERS = ("value", "low", "high", "score")
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from registry.evaluation.items import Shown
-from registry.reports.table import Column, Table, number
-from registry.reports.table import text as plain
+from registry.leaderboards.items import Shown
+from registry.rendering.table import Column, Table, number
+from registry.rendering.table import text as plain
 
 _FRACTIONS = ("differing", "mean", "deviation", "worst", "best", "score")
 _COUNTS = ("answers", "support", "runs")

@@ -10,11 +10,11 @@ from typing import Any, get_args
 
 from sqlalchemy import Connection
 
+from registry.leaderboards.leaderboard import PAIR_KEYS
 from registry.manifest.spec import Kind
+from registry.query import data_model
 from registry.reports.boards import BOARD_KEYS
-from registry.reports.leaderboard import PAIR_KEYS
 from registry.significance.base import Alternative
-from registry.store import data_model
 
 _TYPES = {"VARCHAR": "string", "DOUBLE": "number", "BIGINT": "integer", "INTEGER": "integer", "SMALLINT": "integer",
           "BOOLEAN": "boolean"}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from registry.leaderboards.leaderboard import Leaderboard, Standing
+from registry.rendering.latex import environment, escape
+from registry.rendering.table import number
 from registry.reports.boards import HEADINGS, interval, rank_range
-from registry.reports.latex import environment, escape
-from registry.reports.leaderboard import Leaderboard, Standing
-from registry.reports.table import number
-from registry.significance.letters import name
+from registry.significance.ranks.letter_display import name
 
 _NAMED = 26  # systems that a letter each still tells apart at a glance
 

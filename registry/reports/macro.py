@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from registry.evaluation.macro import MacroBoard, MacroPair
+from registry.leaderboards.sentences import are_significant
+from registry.rendering.table import Table
 from registry.reports.boards import pair_columns
-from registry.reports.sentences import are_significant
-from registry.reports.table import Table
 from registry.reports.wide import family
+from registry.studies.macro_average import MacroBoard, MacroPair
 
 KEYS = (
     "task", "track", "metric", "metric_name", "test_sets", "system_a", "system_b", "score_a", "score_b", "difference",

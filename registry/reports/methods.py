@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from registry.errors import counted
+from registry.leaderboards.leaderboard import Leaderboard, Ranks
 from registry.metrics import METRICS
-from registry.reports.leaderboard import Leaderboard, Ranks
 from registry.significance import CORRECTIONS, TESTS
 from registry.values import parse
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from registry.errors import counted, duration
+from registry.leaderboards.sentences import too_few_draws
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from registry.evaluation.plan import Plan, PlannedBoard
+    from registry.evaluation.comparing.plan import Plan, PlannedBoard
     from registry.significance.base import Method
 
 _SAID: dict[Method, str] = {"exact": "exact", "ideal": "ideal (the limit of all resamples)",
@@ -40,13 +41,6 @@ def plan_warnings(plan: Plan) -> list[str]:
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         told.append(f"{names[0]}{more}: {too_few_draws(drawn, pairs, draws, needed)}")
     return told
-
-
-def too_few_draws(drawn: int, family: int, draws: int, needed: int) -> str:
-    """Say that so many draws let no drawn pair of a family be significant, and how many would."""
-    which = "no difference" if drawn == family else f"none of the {drawn:,} differences of {family:,} that are drawn"
-    return (f"With {draws:,} draws {which} can be significant, as no p-value can be small enough: set resamples to "
-            f"{needed:,} or more.")
 
 
 def _how(plan: Plan) -> str:

@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, bindparam, text
 
 from registry.errors import MismatchError, UnknownNameError
+from registry.leaderboards.leaderboard import Leaderboard
+from registry.rendering.latex import environment, escape
+from registry.rendering.table import number
 from registry.reports.boards import rank_range
-from registry.reports.latex import environment, escape
-from registry.reports.leaderboard import Leaderboard
-from registry.reports.table import number
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from dataclasses import asdict
 from itertools import groupby
 from typing import Any
 
-from registry.reports.table import Column, Table, number, p_value
-from registry.reports.table import text as plain
-from registry.studies.candidates import RankedTestSet
-from registry.studies.ranking import Contest, RankingStudy
-from registry.studies.repetitions import Variation
+from registry.rendering.table import Column, Table, number, p_value
+from registry.rendering.table import text as plain
+from registry.studies.nbest.load import RankedTestSet
+from registry.studies.nbest.precision import Contest, RankingStudy
+from registry.studies.nbest.variation import Variation
 
 Row = dict[str, Any]
 

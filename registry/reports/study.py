@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from registry.errors import UnknownNameError
-from registry.reports.table import Column, Table, p_value, text
-from registry.studies.conduct import Conducted
+from registry.rendering.table import Column, Table, p_value, text
+from registry.studies.run import Conducted
 from registry.studies.study import Row
 
 

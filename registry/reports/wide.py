@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from registry.errors import counted
-from registry.evaluation.macro import MacroAverage, MacroBoard
+from registry.leaderboards.leaderboard import Leaderboard, Standing, shown_names
+from registry.rendering.table import Column, Table, number, text
 from registry.reports.boards import interval, places_left
-from registry.reports.leaderboard import Leaderboard, Standing, shown_names
-from registry.reports.table import Column, Table, number, text
 from registry.significance import CORRECTIONS
+from registry.studies.macro_average import MacroAverage, MacroBoard
 
 PARTS = ("score", "ci_low", "ci_high", "rank", "rank_low", "rank_high", "cluster")  # of a cell, for programs
 

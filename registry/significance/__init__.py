@@ -9,21 +9,21 @@ families         multiplicity, stepdown; ranking, best
 beside p         effects, clusters, normality, proportion
 """
 
+from registry.parallel.execution import Execution
 from registry.significance.base import PairResult, PairTest, Settings
-from registry.significance.bootstrap import Bootstrap
-from registry.significance.correlated import COEFFICIENTS, PairMatrix
-from registry.significance.execution import Execution
-from registry.significance.fisher import Fisher
-from registry.significance.independent import BinomialZ, ChiSquared, RankSum, TwoSampleT
-from registry.significance.matched import MatchedT, Wilcoxon
+from registry.significance.correlations.matrix import COEFFICIENTS, PairMatrix
 from registry.significance.matrix import StatisticMatrix
-from registry.significance.multiplicity import CORRECTIONS
+from registry.significance.multiple.corrections import CORRECTIONS
 from registry.significance.overall import OVERALL_TESTS, OverallTest
-from registry.significance.permutation import Permutation
-from registry.significance.ranking import Ranking, rank
-from registry.significance.responses import ResponsePermutation
-from registry.significance.sign import McNemar, Sign
-from registry.significance.williams import Steiger, Williams
+from registry.significance.pairwise.bootstrap import Bootstrap
+from registry.significance.pairwise.fisher import Fisher
+from registry.significance.pairwise.independent import BinomialZ, ChiSquared, RankSum, TwoSampleT
+from registry.significance.pairwise.matched import MatchedT, Wilcoxon
+from registry.significance.pairwise.permutation import Permutation
+from registry.significance.pairwise.response_permutation import ResponsePermutation
+from registry.significance.pairwise.sign import McNemar, Sign
+from registry.significance.pairwise.williams import Steiger, Williams
+from registry.significance.ranks.ranks import Ranking, rank
 
 TESTS: dict[str, type[PairTest]] = {
     test.name: test for test in (

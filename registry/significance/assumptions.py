@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from registry.errors import counted
 from registry.significance.base import PairTest
-from registry.significance.bootstrap import Bootstrap
-from registry.significance.correlated import PEARSON, PairMatrix
-from registry.significance.fisher import Fisher
-from registry.significance.matched import MatchedT, Wilcoxon
+from registry.significance.correlations.matrix import PEARSON, PairMatrix
 from registry.significance.matrix import StatisticMatrix
-from registry.significance.sign import Sign
-from registry.significance.williams import Steiger, Williams
+from registry.significance.pairwise.bootstrap import Bootstrap
+from registry.significance.pairwise.fisher import Fisher
+from registry.significance.pairwise.matched import MatchedT, Wilcoxon
+from registry.significance.pairwise.sign import Sign
+from registry.significance.pairwise.williams import Steiger, Williams
 
 FEW_RUNS = 5  # runs of a system below which the crossed bootstrap can reject too often (docs/manifest.md)
 FEW = 200  # units below which the recentred bootstrap rejects too often (tests/validity)

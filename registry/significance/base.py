@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from registry.significance.execution import Execution
+from registry.parallel.execution import Execution
 from registry.significance.matrix import Floats, StatisticMatrix
 from registry.values import Value
 

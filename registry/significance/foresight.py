@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from registry.parallel.execution import Execution
 from registry.significance.base import Method, Observed, Pair, PairTest, Settings
-from registry.significance.draws import BLOCK
-from registry.significance.execution import Execution
 from registry.significance.matrix import Floats, StatisticMatrix
+from registry.significance.resampling.draws import BLOCK
 
 _SYSTEMS, _PAIRS = 8, 4  # that are looked at
 _LONG = 2**22  # steps from which on a pair takes so long that one tells of all

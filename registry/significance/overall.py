@@ -10,8 +10,8 @@ from typing import ClassVar
 import numpy as np
 
 from registry.significance.base import Unit
+from registry.significance.distributions.normal import log_chi_squared_p
 from registry.significance.matrix import Floats, StatisticMatrix
-from registry.significance.normal import log_chi_squared_p
 from registry.significance.units import ROUNDING, midranks
 from registry.values import Value
 

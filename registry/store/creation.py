@@ -16,7 +16,7 @@ from types import TracebackType
 from typing import Self
 
 from registry.errors import LockedError
-from registry.store.files import publish
+from registry.files import publish
 
 try:
     import fcntl

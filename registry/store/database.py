@@ -24,10 +24,10 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
 from registry.errors import InputError, RegistryError, StoreError
+from registry.files import is_database
 from registry.store import schema
 from registry.store.creation import Creation, sweep
 from registry.store.failures import explain
-from registry.store.files import is_database
 from registry.store.rows import driver_of
 
 # New files are written in a storage version that every DuckDB since 1.2 opens.

@@ -10,15 +10,14 @@ from pathlib import Path
 
 from sqlalchemy import Connection, inspect, text
 
-import registry
-from registry import __version__
 from registry.errors import InputError, SchemaError
 from registry.store import comments, models, views
+from registry.version import __version__
 
 
 def migrations() -> Path:
     """The folder of the migrations: inside the installed package, or beside it in a checkout."""
-    package = Path(registry.__file__).resolve().parent
+    package = Path(__file__).resolve().parents[1]
     beside = package.parent / "migrations"
     return package / "migrations" if (package / "migrations").is_dir() else beside
 

@@ -11,16 +11,16 @@ of rankings      candidates, ranking, repetitions: n-best lists, which commands 
 """
 
 from registry.studies.advise import Advise
-from registry.studies.calibration import Calibration
 from registry.studies.correlation import Correlation
-from registry.studies.curve import Curve
 from registry.studies.dependence import Dependence
-from registry.studies.domains import Domains
-from registry.studies.power import Power
+from registry.studies.gains.calibration import Calibration
+from registry.studies.gains.curve import Curve
+from registry.studies.gains.domains import Domains
+from registry.studies.gains.test_size import Sizes
+from registry.studies.gains.threshold import Threshold
+from registry.studies.planning.power import Power
 from registry.studies.replicability import Replicability
-from registry.studies.sizes import Sizes
 from registry.studies.study import Study
-from registry.studies.threshold import Threshold
 
 STUDIES: dict[str, type[Study]] = {study.name: study for study in (
     Advise, Correlation, Dependence, Threshold, Curve, Sizes, Calibration, Domains, Power, Replicability)}

@@ -15,7 +15,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from registry.errors import counted
-from registry.evaluation.boards import Board
+from registry.evaluation.comparing.board_statistics import Board
 from registry.significance import (
     TESTS,
     Bootstrap,
@@ -29,7 +29,7 @@ from registry.significance import (
 )
 from registry.significance.assumptions import FEW, is_categorical, misuses
 from registry.significance.base import Observed
-from registry.significance.normality import normality
+from registry.significance.effects.normality import normality
 from registry.significance.units import unit_gains
 from registry.studies.study import Case, Finding, Row, Study
 from registry.values import parse

@@ -21,10 +21,10 @@ import numpy as np
 
 from registry.errors import InputError, counted
 from registry.significance.base import Observed, Pair
-from registry.significance.independent import correlation, understatement
-from registry.significance.influence import influences, standard_errors
+from registry.significance.distributions.normal import log_t_p
+from registry.significance.effects.influence import influences, standard_errors
 from registry.significance.matrix import Floats
-from registry.significance.normal import log_t_p
+from registry.significance.pairwise.independent import correlation, understatement
 from registry.studies.study import Case, Finding, Row, Study, called
 
 

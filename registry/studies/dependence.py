@@ -14,7 +14,7 @@ from statistics import median
 from typing import ClassVar
 
 from registry.errors import InputError, counted
-from registry.significance.clusters import design_effect
+from registry.significance.effects.design_effect import design_effect
 from registry.studies.study import Case, Finding, Row, Study, called
 
 

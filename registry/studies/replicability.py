@@ -15,10 +15,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from registry.errors import InputError, UnknownNameError, counted
-from registry.evaluation.boards import Board
-from registry.significance.conjunction import k_hat, listed, partial_conjunctions
+from registry.evaluation.comparing.board_statistics import Board
 from registry.significance.matrix import Floats
-from registry.significance.multiplicity import adjust
+from registry.significance.multiple.corrections import adjust
+from registry.significance.multiple.partial_conjunction import k_hat, listed, partial_conjunctions
 from registry.studies.study import Case, Finding, Row, Study, called
 
 

@@ -15,12 +15,12 @@ from typing import Any, ClassVar, Literal, TypeVar
 import numpy as np
 
 from registry.evaluation import Request
-from registry.evaluation.boards import Board
+from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.resolve import resolve_significance
 from registry.identity import canonical_json
+from registry.parallel.execution import Progress, told
 from registry.significance import CORRECTIONS, PairTest, Settings
-from registry.significance.execution import Progress, told
-from registry.significance.multiplicity import adjust
+from registry.significance.multiple.corrections import adjust
 from registry.store.catalog import AnyRow
 from registry.values import Value
 

@@ -7,7 +7,7 @@ import numpy as np
 from registry.metrics import BLEU
 from registry.metrics.scores import Mean
 from registry.significance import Bootstrap, Execution, Settings, StatisticMatrix
-from registry.significance.bootstrap import resampled_scores
+from registry.significance.resampled_scores import resampled_scores
 from tests.benchmarks.figures import Figure, seconds
 
 

@@ -8,8 +8,9 @@ import numpy as np
 import sacrebleu.significance
 
 from registry.metrics import SpanF
-from registry.significance import McNemar, Permutation, Settings, StatisticMatrix, draws
-from registry.significance.execution import Execution
+from registry.parallel.execution import Execution
+from registry.significance import McNemar, Permutation, Settings, StatisticMatrix
+from registry.significance.resampling import draws
 from tests.benchmarks import bleu
 from tests.benchmarks.figures import Figure, paired, seconds
 

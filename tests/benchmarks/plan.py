@@ -10,7 +10,7 @@ from pathlib import Path
 
 from registry.cli.task import resolved
 from registry.evaluation import Readings, apply, compare, declared_request, score
-from registry.evaluation.plan import plan
+from registry.evaluation.comparing.plan import plan
 from registry.significance import Execution
 from registry.store import catalog
 from registry.store.database import Database

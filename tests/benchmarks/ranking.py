@@ -3,7 +3,7 @@
 import numpy as np
 
 from registry.metrics.acceptance import tie_order
-from registry.studies.ranking import Ranked, study
+from registry.studies.nbest.precision import Ranked, study
 from tests.benchmarks.figures import Figure, seconds
 
 SYSTEMS, CANDIDATES, CUT_OFFS = 10, 100_000, 100

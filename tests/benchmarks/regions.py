@@ -13,7 +13,7 @@ from pathlib import Path
 import duckdb
 import numpy as np
 
-from registry.evaluation.contingencies import pair_contingencies
+from registry.evaluation.comparing.contingency import pair_contingencies
 from registry.store import models
 from registry.store.database import CONFIG, Database
 from registry.store.journal import now

@@ -2,7 +2,7 @@
 
 import pytest
 
-from registry.reports.chosen import chosen_leaderboard, with_intervals
+from registry.leaderboards.choose import chosen_leaderboard, with_intervals
 from registry.store import catalog
 from registry.store.database import Database
 from tests.conftest import ROOT

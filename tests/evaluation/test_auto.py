@@ -10,7 +10,7 @@ RESULT = ("submission_a", "submission_b", "p_value", "p_adjusted", "p_low", "p_h
 @pytest.fixture
 def drawn(task, registry, monkeypatch):
     """Run eight systems whose 28 pairs are all drawn, and give their results; auto begins with 100 draws here."""
-    monkeypatch.setattr("registry.evaluation.requests.DRAWS", 100)
+    monkeypatch.setattr("registry.evaluation.comparing.settings.DRAWS", 100)
     rng = random.Random(1)
     task.gold, task.documents = {f"i{n:02}": rng.choice("abc") for n in range(90)}, {}
     task.systems = {f"s{wrong}": {item: rng.choice("abc") if rng.random() < (wrong + 3) / 12 else label

@@ -4,7 +4,8 @@ import os
 
 import pytest
 
-from registry.evaluation import computing, readings
+from registry.evaluation.ingest import parsed_cache as readings
+from registry.evaluation.scoring import workers as computing
 
 SCORES = """SELECT team, system, metric, replicate, item, score FROM item_score ORDER BY ALL"""
 
@@ -89,7 +90,7 @@ def test_answers_that_are_not_kept_are_read_again(varied, registry, monkeypatch)
 
 def test_how_far_it_is_is_told_after_every_submission(task, registry, monkeypatch):
     told = []
-    monkeypatch.setattr("registry.cli.results.reporter", lambda *, quiet: lambda *how_far: told.append(how_far))
+    monkeypatch.setattr("registry.cli.comparison.reporter", lambda *, quiet: lambda *how_far: told.append(how_far))
     registry("apply", task.write())
     registry("score")
     assert told == [("submissions to score", done, 3) for done in (0, 1, 2, 3)]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from registry.evaluation.contingencies import pair_contingencies
+from registry.evaluation.comparing.contingency import pair_contingencies
 from registry.store import catalog
 from registry.store.database import Database
 from tests.conftest import ROOT

@@ -3,7 +3,7 @@
 import pytest
 
 from registry.errors import ManifestError
-from registry.evaluation.declared import declared
+from registry.evaluation.ingest.declared import declared
 from registry.evaluation.resolve import resolve
 from registry.manifest import read_manifest
 

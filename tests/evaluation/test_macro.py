@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from registry.evaluation import declared_request
-from registry.evaluation.macro import macro_boards
 from registry.store import catalog
 from registry.store.database import Database
+from registry.studies.macro_average import macro_boards
 
 TEST = {"a": "111101", "b": "010100", "c": "111101"}  # which items each system has right
 DEV = {"a": "1110", "b": "0100", "c": "1010"}

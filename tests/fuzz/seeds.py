@@ -6,7 +6,7 @@ tests/real_data is one already.
 
 from dataclasses import dataclass
 
-from registry.evaluation.declared import declared
+from registry.evaluation.ingest.declared import declared
 from registry.evaluation.resolve import resolve
 from registry.items import Item
 from registry.manifest import load_manifest

@@ -9,8 +9,8 @@ import tracemalloc
 from contextlib import contextmanager
 
 from registry.errors import InputError
-from registry.evaluation.alignment import disagreements
-from registry.evaluation.diagnosis import Diagnosis
+from registry.evaluation.checking.diagnosis import Diagnosis
+from registry.evaluation.ingest.join import disagreements
 from registry.identity import canonical_json
 from registry.readers import Document, Problems
 from tests.fuzz.mutations import mutated

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pytest
 
 from registry.errors import InputError
-from registry.evaluation.declared import declared
+from registry.evaluation.ingest.declared import declared
 from registry.evaluation.resolve import resolve
 from registry.importers import IMPORTERS
 from registry.manifest import load_manifest

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from sklearn import metrics as sklearn
 
 from registry.errors import InputError
-from registry.evaluation.labels import Labels
 from registry.evaluation.matrices import matrix_of, scores_of
+from registry.evaluation.scoring.label_codes import Labels
 from registry.items import Answer, Item
 from registry.metrics import MCC, METRICS, BalancedAccuracy, Kappa, LabelF, LabelP, LabelR
 from registry.significance import Bootstrap, Settings

@@ -11,7 +11,8 @@ import zipfile
 import pytest
 
 from registry.errors import InputError
-from registry.readers import READERS, Document, Lines, Problems, document
+from registry.readers import READERS, Document, Lines, Problems
+from registry.readers.parsing import document
 from registry.values import parse
 from tests.test_values import REQUIRED
 

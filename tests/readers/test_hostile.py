@@ -20,8 +20,8 @@ from registry.readers import (
     Responses,
     Scores,
     Sgml,
-    document,
 )
+from registry.readers.parsing import document
 from tests.conftest import ROOT
 from tests.fuzz.seeds import seeds
 

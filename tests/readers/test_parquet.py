@@ -8,10 +8,10 @@ import duckdb
 import pytest
 
 from registry.errors import InputError
-from registry.readers import document as limits
-from registry.readers import parquet as module
-from registry.readers.document import Document
-from registry.readers.parquet import parquet_rows
+from registry.readers.parsing import document as limits
+from registry.readers.parsing import parquet as module
+from registry.readers.parsing.document import Document
+from registry.readers.parsing.parquet import parquet_rows
 from tests.conftest import ROOT
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from registry.significance.fisher import fisher_tail
-from registry.studies.ranking import Ranked, study
+from registry.significance.pairwise.fisher import fisher_tail
+from registry.studies.nbest.precision import Ranked, study
 
 MANIFEST = Path(__file__).parent / "krennppv.toml"
 MEASURES = ("log-likelihood", "chi-squared", "t-score", "frequency")

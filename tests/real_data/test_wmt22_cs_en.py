@@ -15,8 +15,8 @@ from registry.items import by_key
 from registry.metrics import BLEU
 from registry.readers import Document, Lines, NBest, Sgml, WmtXml
 from registry.significance import Settings, StatisticMatrix
-from registry.significance.bootstrap import resampled_scores
-from registry.significance.independent import rank_sum
+from registry.significance.pairwise.independent import rank_sum
+from registry.significance.resampled_scores import resampled_scores
 
 MANIFEST = Path(__file__).parent / "wmt22-cs-en.toml"
 

@@ -11,8 +11,8 @@ import pytest
 from scipy import stats
 
 from registry.significance import Permutation, Settings
-from registry.significance.correlated import KENDALL, PEARSON, SPEARMAN, PairMatrix
-from registry.significance.williams import Steiger, Williams
+from registry.significance.correlations.matrix import KENDALL, PEARSON, SPEARMAN, PairMatrix
+from registry.significance.pairwise.williams import Steiger, Williams
 
 MANIFEST = Path(__file__).parent / "wordsim-rg.toml"
 PAIRS = {"rg": 65, "mc": 30}

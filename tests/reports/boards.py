@@ -3,8 +3,8 @@
 from itertools import combinations
 from types import SimpleNamespace
 
-from registry.reports.leaderboard import PAIR_KEYS, Decision, Leaderboard, Standing
-from registry.significance.letters import name
+from registry.leaderboards.leaderboard import PAIR_KEYS, Decision, Leaderboard, Standing
+from registry.significance.ranks.letter_display import name
 
 HOSTILE = ("<script>alert(1)</script>", "[/foo]", r"\input{x}", "=cmd()", "a\u202eb", "x" * 300, "😀 漢字",
            "50% of $x_1^2 & #3~", "--''!?", "`rm`|*b*_i_", '"><img src=x onerror=alert(1)>', "\x1b[31mred\x07")

@@ -9,7 +9,9 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.text import Text
 
 from registry.errors import InputError, MismatchError
-from registry.reports import board_figures, figures, pair_figures
+from registry.reports.figures import boards as board_figures
+from registry.reports.figures import pairs as pair_figures
+from registry.reports.figures import style as figures
 from tests.reports.boards import HOSTILE, leaderboard
 
 BOARD = leaderboard(["A", "B", "C", "D"], [0.9, 0.85, 0.8, 0.7])  # systems differ where two places lie between them

@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from registry.reports.latex import escape, latex_table
+from registry.rendering.latex import escape, latex_table
+from registry.rendering.table import Table
 from registry.reports.latex_board import latex_board
-from registry.reports.table import Table
 from tests.reports.boards import HOSTILE, leaderboard
 
 DOCUMENT = r"""\documentclass{article}

@@ -7,8 +7,9 @@ import pytest
 from sqlalchemy import text
 
 from registry.errors import InputError, UnknownNameError
-from registry.reports.schema import FORMS, schema
-from registry.store import data_model, models
+from registry.query import data_model
+from registry.query.schema import FORMS, schema
+from registry.store import models
 from registry.store import schema as store_schema
 from registry.store.database import Database
 from tests.conftest import ROOT

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from registry.reports.sentences import separable
-from registry.significance.letters import alike_groups, letters
+from registry.leaderboards.sentences import separable
+from registry.significance.ranks.letter_display import alike_groups, letters
 
 OVER = "at 5 % after Holm's correction over 28 pairs"
 

@@ -6,7 +6,11 @@ import pytest
 from matplotlib.text import Text
 
 from registry.errors import InputError
-from registry.reports import calibration_figures, decision_figures, figures, gain_figures, size_figures
+from registry.reports.figures import calibration as calibration_figures
+from registry.reports.figures import decisions as decision_figures
+from registry.reports.figures import gains as gain_figures
+from registry.reports.figures import style as figures
+from registry.reports.figures import test_sizes as size_figures
 from registry.studies.study import Finding
 
 PAIRS = [{"test_set": "test", "system_a": "a", "system_b": "b", "gain": gain, "p_value": 1 - confidence,

@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
+from registry.rendering.render import render
+from registry.rendering.table import Column, Table, number
 from registry.reports.boards import pair_table
-from registry.reports.render import render
-from registry.reports.table import Column, Table, number
 from tests.reports.boards import leaderboard
 
 EVIL = '=HYPERLINK("x")|[red]*b*\x1b[31m\t\n<b>'

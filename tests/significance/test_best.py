@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from registry.significance import Bootstrap, Settings, StatisticMatrix, rank
-from registry.significance.best import compare_with_best, rank_intervals
-from registry.significance.bootstrap import resampled_scores
-from registry.significance.stepdown import Draws, max_t
+from registry.significance.multiple.stepdown import Draws, max_t
+from registry.significance.ranks.multiple_comparisons_with_the_best import compare_with_best, rank_intervals
+from registry.significance.resampled_scores import resampled_scores
 
 
 def mean(sums):

@@ -10,10 +10,12 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from registry.significance import Bootstrap, Permutation, Settings, StatisticMatrix, bootstrap, draws
+from registry.parallel.execution import Execution
+from registry.significance import Bootstrap, Permutation, Settings, StatisticMatrix
 from registry.significance.base import Observed, extremity
-from registry.significance.execution import Execution
-from registry.significance.reach import UNREACHED, is_reachable
+from registry.significance.pairwise import bootstrap
+from registry.significance.resampling import draws
+from registry.significance.resampling.reach import UNREACHED, is_reachable
 from tests.significance.test_permutation import matrix, of_labels, uneven
 
 ALTERNATIVES = ("two-sided", "greater", "less")

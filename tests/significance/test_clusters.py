@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from registry.significance import StatisticMatrix
-from registry.significance.clusters import design_effect
+from registry.significance.effects.design_effect import design_effect
 from tests.significance.test_permutation import ACCURACY, in_steps, quotient
 
 F1 = ((2, 0, 0), (0, 1, 1))

@@ -19,11 +19,11 @@ from registry.significance import (
     Permutation,
     Settings,
     StatisticMatrix,
-    screening,
 )
-from registry.significance.draws import BLOCK
-from registry.significance.lattice import log_sign_tail
-from registry.significance.stepdown import draws_of, max_t, min_p
+from registry.significance.exact.lattice import log_sign_tail
+from registry.significance.multiple.stepdown import draws_of, max_t, min_p
+from registry.significance.resampling import screening
+from registry.significance.resampling.draws import BLOCK
 from tests.significance.test_fisher import responses
 from tests.significance.test_independent import PRECISION, RECALL
 from tests.significance.test_permutation import matrix, of_labels, uneven

@@ -12,11 +12,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from registry.significance import TESTS, Bootstrap, Execution, Permutation, Settings, correlated, draws, permutation
-from registry.significance.clusters import design_effect
-from registry.significance.correlated import COEFFICIENTS, PEARSON, SPEARMAN, PairMatrix, resampled_correlations
-from registry.significance.stepdown import draws_of, min_p
-from registry.significance.williams import Williams
+from registry.significance import TESTS, Bootstrap, Execution, Permutation, Settings
+from registry.significance.correlations import matrix as correlated
+from registry.significance.correlations.matrix import (
+    COEFFICIENTS,
+    PEARSON,
+    SPEARMAN,
+    PairMatrix,
+    resampled_correlations,
+)
+from registry.significance.effects.design_effect import design_effect
+from registry.significance.multiple.stepdown import draws_of, min_p
+from registry.significance.pairwise import permutation
+from registry.significance.pairwise.williams import Williams
+from registry.significance.resampling import draws
 from tests.significance.test_correlation import coefficients, pairs, reference
 
 ALTERNATIVES = {"two-sided": abs, "greater": lambda d: d, "less": lambda d: -d}

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from registry.significance import correlation, swapped
-from registry.significance.correlated import COEFFICIENTS, KENDALL, PEARSON, SPEARMAN
+from registry.significance.correlations import coefficients as correlation
+from registry.significance.correlations import swaps as swapped
+from registry.significance.correlations.matrix import COEFFICIENTS, KENDALL, PEARSON, SPEARMAN
 
 SCIPY = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
 coefficients = pytest.mark.parametrize("coefficient", COEFFICIENTS.values(), ids=COEFFICIENTS)

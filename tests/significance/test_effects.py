@@ -16,11 +16,11 @@ from statsmodels.stats.weightstats import ttost_paired
 from registry.errors import InputError
 from registry.significance import Settings, StatisticMatrix
 from registry.significance.base import Observed
-from registry.significance.bootstrap import resampled_scores
-from registry.significance.effects import effects
-from registry.significance.equivalence import equivalence
-from registry.significance.noncentral import noncentrality_interval
-from registry.significance.tango import tango_interval, tango_statistic
+from registry.significance.distributions.noncentral_t import noncentrality_interval
+from registry.significance.distributions.tango import tango_interval, tango_statistic
+from registry.significance.effects.effect_sizes import effects
+from registry.significance.effects.equivalence import equivalence
+from registry.significance.resampled_scores import resampled_scores
 from tests.significance.test_permutation import matrix, of_labels
 
 Z = stats.norm.ppf(0.975)

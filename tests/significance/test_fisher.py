@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from registry.significance import Fisher, Settings
-from registry.significance.fisher import fisher_exact, fisher_tail
+from registry.significance.pairwise.fisher import fisher_exact, fisher_tail
 from tests.significance.test_independent import PRECISION, RECALL, responses
 from tests.significance.test_permutation import alternatives, of_labels
 

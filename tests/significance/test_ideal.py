@@ -12,11 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from registry.significance import Settings, StatisticMatrix, bootstrap, ideal
+from registry.significance import Settings, StatisticMatrix
 from registry.significance.base import Observed
-from registry.significance.ideal import ideal_tail
-from registry.significance.ideal_windows import too_fine
-from registry.significance.reach import UNREACHED, is_reachable
+from registry.significance.exact import ideal_bootstrap as ideal
+from registry.significance.exact.ideal_bootstrap import ideal_tail
+from registry.significance.exact.ideal_windows import too_fine
+from registry.significance.pairwise import bootstrap
+from registry.significance.resampling.reach import UNREACHED, is_reachable
 from tests.significance.test_permutation import in_steps, matrix, of_labels
 
 ALTERNATIVES = ("two-sided", "greater", "less")

@@ -10,7 +10,7 @@ from scipy import stats
 from statsmodels.stats.proportion import proportions_ztest
 
 from registry.significance import BinomialZ, ChiSquared, RankSum, Settings, TwoSampleT
-from registry.significance.independent import correlation, rank_sum, understatement
+from registry.significance.pairwise.independent import correlation, rank_sum, understatement
 from tests.significance.test_matched import of_scores
 from tests.significance.test_permutation import alternatives, matrix, of_labels
 

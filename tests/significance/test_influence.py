@@ -9,7 +9,7 @@ from scipy import stats
 from registry.families import FAMILIES
 from registry.metrics import BLEU
 from registry.significance import COEFFICIENTS, PairMatrix, StatisticMatrix
-from registry.significance.influence import influences, standard_errors
+from registry.significance.effects.influence import influences, standard_errors
 from tests.significance.test_clusters import F1, f1
 from tests.significance.test_permutation import matrix
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.significance import lattice
-from registry.significance.lattice import TooLargeError, log_sign_tail
+from registry.significance.exact import lattice
+from registry.significance.exact.lattice import TooLargeError, log_sign_tail
 
 
 def counted_tail(weights, threshold):

@@ -11,8 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from registry.significance import Permutation, Settings, StatisticMatrix, draws, permutation
-from registry.significance.execution import Execution
+from registry.parallel.execution import Execution
+from registry.significance import Permutation, Settings, StatisticMatrix
+from registry.significance.pairwise import permutation
+from registry.significance.resampling import draws
 
 ACCURACY = ((1, 0), (0, 1))
 

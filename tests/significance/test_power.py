@@ -8,8 +8,8 @@ from scipy import stats
 from statsmodels.stats.power import TTestPower
 
 from registry.significance import Bootstrap, McNemar, Permutation, Settings, StatisticMatrix
-from registry.significance.power import DrawnDesign, ExactMcNemar, MatchedTDesign, discordance
-from registry.significance.sign import log_coins
+from registry.significance.effects.power import DrawnDesign, ExactMcNemar, MatchedTDesign, discordance
+from registry.significance.pairwise.sign import log_coins
 from tests.significance.test_clusters import F1, f1
 from tests.significance.test_permutation import matrix
 

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from registry.errors import RegistryError
-from registry.significance import Execution, recentred, screening
+from registry.significance import Execution
 from registry.significance.base import Observed
+from registry.significance.resampling import recentred, screening
 from tests.significance.test_permutation import matrix
 
 RESAMPLES = 3000

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from registry.metrics import SpanF, SpanP, SpanR
-from registry.significance import Permutation, ResponsePermutation, Settings, StatisticMatrix, responses
+from registry.significance import Permutation, ResponsePermutation, Settings, StatisticMatrix
+from registry.significance.pairwise import response_permutation as responses
 from tests.significance.test_fisher import responses as regions
 
 ALTERNATIVES = ("two-sided", "greater", "less")

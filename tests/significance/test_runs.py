@@ -11,8 +11,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from registry.significance import Bootstrap, Execution, Permutation, Settings, StatisticMatrix, draws, permutation, runs
+from registry.significance import Bootstrap, Execution, Permutation, Settings, StatisticMatrix
 from registry.significance.assumptions import misuses
+from registry.significance.pairwise import permutation
+from registry.significance.resampling import draws
+from registry.significance.resampling import random_runs as runs
 from tests.significance.test_permutation import ACCURACY, quotient
 
 ALTERNATIVES = ("two-sided", "greater", "less")

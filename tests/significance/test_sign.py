@@ -11,7 +11,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 
 from registry.errors import InputError
 from registry.significance import McNemar, Settings, Sign
-from registry.significance.sign import log_coins
+from registry.significance.pairwise.sign import log_coins
 from tests.significance.test_permutation import in_steps, matrix, of_labels
 
 

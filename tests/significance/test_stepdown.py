@@ -10,10 +10,11 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from registry.significance import Bootstrap, Permutation, Settings, StatisticMatrix, permutation
-from registry.significance.execution import Execution
-from registry.significance.multiplicity import adjust
-from registry.significance.stepdown import Draws, bytes_of_draws, draws_of, max_t, min_p
+from registry.parallel.execution import Execution
+from registry.significance import Bootstrap, Permutation, Settings, StatisticMatrix
+from registry.significance.multiple.corrections import adjust
+from registry.significance.multiple.stepdown import Draws, bytes_of_draws, draws_of, max_t, min_p
+from registry.significance.pairwise import permutation
 
 BOTH = pytest.mark.parametrize("method", [min_p, max_t])
 ALTERNATIVES = ("two-sided", "greater", "less")

@@ -7,9 +7,9 @@ import pytest
 from scipy import stats
 
 from registry.errors import InputError
-from registry.significance.power import ExactMcNemar, discordance
-from registry.significance.sign import log_coins
-from registry.significance.synthetic import latent_correlation, right_or_wrong
+from registry.significance.effects.power import ExactMcNemar, discordance
+from registry.significance.effects.synthetic_systems import latent_correlation, right_or_wrong
+from registry.significance.pairwise.sign import log_coins
 
 RATES = np.array([0.85, 0.7, 0.5])
 

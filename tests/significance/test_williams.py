@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 
 from registry.significance import Settings
-from registry.significance.correlated import KENDALL, SPEARMAN
-from registry.significance.williams import Steiger, Williams
+from registry.significance.correlations.matrix import KENDALL, SPEARMAN
+from registry.significance.pairwise.williams import Steiger, Williams
 from tests.significance.test_correlated import matrix, noisy
 
 TESTS = pytest.mark.parametrize("test", [Williams(), Steiger()], ids=lambda t: t.name)

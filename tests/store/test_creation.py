@@ -8,10 +8,10 @@ import sys
 import pytest
 
 from registry.errors import InputError, LockedError
+from registry.files import publish, replace_file
 from registry.store import creation as module
 from registry.store.creation import Creation, sweep
 from registry.store.database import Database
-from registry.store.files import publish, replace_file
 
 HOLD = """
 import sys, pathlib

@@ -3,9 +3,9 @@
 import pytest
 
 from registry.errors import LimitError, QueryError
-from registry.store import permitted
+from registry.query import permitted
+from registry.query.sql import Query, answer, write_parquet
 from registry.store.database import Database
-from registry.store.query import Query, answer, write_parquet
 
 
 @pytest.fixture

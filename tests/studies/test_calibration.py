@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from registry.errors import InputError
-from registry.studies.calibration import BANDS, Calibration, Judged, bands, expected
-from registry.studies.gains import Gains
+from registry.studies.gains.calibration import BANDS, Calibration, Judged, bands, expected
+from registry.studies.gains.pair_gains import Gains
 from tests.studies.unstored import case_of, means
 
 RNG = np.random.default_rng(4)

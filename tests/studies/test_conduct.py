@@ -12,8 +12,9 @@ from registry.evaluation import declared_request
 from registry.store import studies
 from registry.store.database import Database
 from registry.store.journal import Journal
-from registry.studies import STUDIES, conduct
-from registry.studies.conduct import Choice
+from registry.studies import STUDIES
+from registry.studies import run as conduct
+from registry.studies.run import Choice
 from registry.studies.study import Finding, Study
 from registry.values import parse
 

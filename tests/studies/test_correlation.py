@@ -8,8 +8,8 @@ from scipy import stats
 
 from registry.significance import Bootstrap, Settings
 from registry.significance.base import Observed
-from registry.significance.bootstrap import resampled_scores
-from registry.significance.influence import influences
+from registry.significance.effects.influence import influences
+from registry.significance.resampled_scores import resampled_scores
 from registry.studies.correlation import _both
 from tests.conftest import ROOT
 from tests.significance.test_clusters import of_spans

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 from sklearn.isotonic import IsotonicRegression
 
-from registry.studies.curve import Curve, _row, rising
+from registry.studies.gains.curve import Curve, _row, rising
 from tests.studies.unstored import case_of, means
 
 

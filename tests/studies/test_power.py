@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from registry.significance.power import ExactMcNemar, MatchedTDesign
+from registry.significance.effects.power import ExactMcNemar, MatchedTDesign
 from tests.conftest import ROOT
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from registry.metrics.acceptance import accepted
-from registry.studies.ranking import Contest, Ranked, study
+from registry.studies.nbest.precision import Contest, Ranked, study
 
 
 @st.composite

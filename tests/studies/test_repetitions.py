@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from registry.studies.ranking import Ranked
-from registry.studies.repetitions import variations
+from registry.studies.nbest.precision import Ranked
+from registry.studies.nbest.variation import variations
 
 
 def test_by_hand():

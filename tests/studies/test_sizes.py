@@ -8,8 +8,8 @@ from scipy import stats
 
 from registry.errors import InputError
 from registry.significance import StatisticMatrix
-from registry.studies.gains import Gains
-from registry.studies.sizes import Sizes, _power, in_order, power_law
+from registry.studies.gains.pair_gains import Gains
+from registry.studies.gains.test_size import Sizes, _power, in_order, power_law
 from tests.studies.unstored import case_of, means
 
 

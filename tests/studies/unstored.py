@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from registry.evaluation.requests import Request
+from registry.evaluation.comparing.settings import Request
 from registry.manifest import Significance
 from registry.significance import StatisticMatrix
 from registry.studies.study import Case, Parts

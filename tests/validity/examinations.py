@@ -12,13 +12,13 @@ import numpy as np
 
 from registry.significance import Execution, PairTest, Settings, rank
 from registry.significance.base import Observed
-from registry.significance.best import compare_with_best, rank_intervals
-from registry.significance.bootstrap import resampled_scores
-from registry.significance.effects import effects
-from registry.significance.equivalence import equivalence
-from registry.significance.multiplicity import adjust
-from registry.significance.normality import normality
-from registry.significance.stepdown import draws_of, max_t, min_p
+from registry.significance.effects.effect_sizes import effects
+from registry.significance.effects.equivalence import equivalence
+from registry.significance.effects.normality import normality
+from registry.significance.multiple.corrections import adjust
+from registry.significance.multiple.stepdown import draws_of, max_t, min_p
+from registry.significance.ranks.multiple_comparisons_with_the_best import compare_with_best, rank_intervals
+from registry.significance.resampled_scores import resampled_scores
 from registry.significance.units import unit_gains
 
 ALPHA = 0.05

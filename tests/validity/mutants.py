@@ -11,8 +11,8 @@ import numpy as np
 
 from registry.significance import McNemar, PairTest, Permutation
 from registry.significance.base import Tail
-from registry.significance.bootstrap import resampled_scores
-from registry.significance.draws import swapped_sums
+from registry.significance.resampled_scores import resampled_scores
+from registry.significance.resampling.draws import swapped_sums
 from tests.validity.examinations import (
     HERE,
     Corrected,

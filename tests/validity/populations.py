@@ -14,7 +14,7 @@ from scipy import special
 
 from registry.metrics import BLEU
 from registry.significance import StatisticMatrix
-from registry.significance.correlated import PEARSON, Coefficient, PairMatrix
+from registry.significance.correlations.matrix import PEARSON, Coefficient, PairMatrix
 
 ACCURACY = ((1, 0), (0, 1))
 F1 = ((2, 0, 0), (0, 1, 1))

@@ -28,8 +28,8 @@ from registry.significance import (
     TwoSampleT,
     Wilcoxon,
 )
-from registry.significance.correlated import KENDALL, PEARSON, SPEARMAN
-from registry.significance.williams import Steiger, Williams
+from registry.significance.correlations.matrix import KENDALL, PEARSON, SPEARMAN
+from registry.significance.pairwise.williams import Steiger, Williams
 from tests.validity import theory
 from tests.validity.bands import Rate, Size, Uniform, finds, near, nominal, valid
 from tests.validity.examinations import (

@@ -8,7 +8,7 @@ import typer
 
 from registry.cli.console import show
 from registry.cli.options import Actor, ChosenMetric, Db, DryRun, Facet, OutputFormat, TestSet, Track
-from registry.cli.study.asked import Alpha, Asked, Shown, TestName, Unit
+from registry.cli.study.options import Alpha, Asked, Shown, TestName, Unit
 
 OptionalTask = Annotated[str | None, typer.Argument(metavar="[TASK]", help=(
     "A task's id; without one, --explain says what there is to say of a test."))]
@@ -31,7 +31,7 @@ def advise(
     from registry.significance import TESTS
     from registry.studies import Advise
     from registry.studies.advise import explanation
-    from registry.studies.conduct import Conducted
+    from registry.studies.run import Conducted
     from registry.studies.study import Finding
     from registry.values import parse
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from registry.cli.drawing import Memory, Quiet, Workers
+from registry.cli.execution import Memory, Quiet, Workers
 from registry.cli.options import Actor, ChosenMetric, Db, DryRun, Facet, OutputFormat, TestSet, Track
-from registry.cli.study.asked import Alpha, Asked, Plot, Resamples, Seed, Shown, Task, TestName, Unit
+from registry.cli.study.options import Alpha, Asked, Plot, Resamples, Seed, Shown, Task, TestName, Unit
 
 
 def correlation(
@@ -17,7 +17,7 @@ def correlation(
 
     For every pair the correlation r12 of the systems' results and the factor that it makes (Yeh 2000, section 2.1).
     """
-    from registry.reports.decision_figures import draw_correlation
+    from registry.reports.figures.decisions import draw_correlation
     from registry.studies import Correlation
 
     settings = {"test": test, "unit": unit, "alpha": alpha, "resamples": resamples, "seed": seed}
@@ -36,7 +36,7 @@ def dependence(
     Intra-cluster correlation and design effect of every pair, and which decisions change once whole clusters are units
     (Yeh 2000, section 4; Dror et al. 2018, section 5).
     """
-    from registry.reports.decision_figures import draw_dependence
+    from registry.reports.figures.decisions import draw_dependence
     from registry.studies import Dependence
 
     settings = {"test": test, "unit": "cluster", "alpha": alpha, "resamples": resamples, "seed": seed}

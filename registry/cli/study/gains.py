@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from registry.cli.drawing import Memory, Quiet, Workers
+from registry.cli.execution import Memory, Quiet, Workers
 from registry.cli.options import Actor, ChosenMetric, Db, DryRun, Facet, OutputFormat, TestSet, Track, rising_sizes
-from registry.cli.study.asked import Alpha, Asked, Plot, Resamples, Seed, Shown, Task, Unit
+from registry.cli.study.options import Alpha, Asked, Plot, Resamples, Seed, Shown, Task, Unit
 
 By = Annotated[str, typer.Option("--by", metavar="ATTRIBUTE", help=(
     "Of submissions: pairs that share its value are told from others. team, kind, or what the manifest declares."))]
@@ -29,7 +29,7 @@ def threshold(
     The 95th percentile of the gains of borderline pairs, p about alpha, one-sided (Berg-Kirkpatrick et al. 2012,
     section 3.1.1), and an estimate from a fit to all pairs that are not far off.
     """
-    from registry.reports.gain_figures import draw_thresholds
+    from registry.reports.figures.gains import draw_thresholds
     from registry.studies import Threshold
 
     settings = {"unit": unit, "alpha": alpha, "resamples": resamples, "seed": seed}
@@ -48,7 +48,7 @@ def curve(
     1 - p of the bootstrap, one-sided, against the gain, marked by an attribute of submissions (Berg-Kirkpatrick et al.
     2012, figures 2 to 8).
     """
-    from registry.reports.gain_figures import draw_curve
+    from registry.reports.figures.gains import draw_curve
     from registry.studies import Curve
 
     settings = {"unit": unit, "alpha": alpha, "resamples": resamples, "seed": seed}
@@ -71,7 +71,7 @@ def sizes(
     Thresholds and power of smaller test sets, taken from its beginning and at random, and the thresholds of larger ones
     by extension (Berg-Kirkpatrick et al. 2012, section 4.1).
     """
-    from registry.reports.size_figures import draw_sizes
+    from registry.reports.figures.test_sizes import draw_sizes
     from registry.studies import Sizes
 
     settings = {"unit": unit, "alpha": alpha, "resamples": resamples, "seed": seed}
@@ -103,7 +103,7 @@ def calibration(
     is better (Berg-Kirkpatrick et al. 2012, section 4.2).
     """
     from registry.errors import InputError
-    from registry.reports.calibration_figures import draw_calibration, draw_domains
+    from registry.reports.figures.calibration import draw_calibration, draw_domains
     from registry.studies import Calibration, Domains
 
     elsewhere = domains or across is not None or tested_on is not None

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from registry.cli.console import say, show
-from registry.cli.drawing import Memory, Quiet, Workers
+from registry.cli.execution import Memory, Quiet, Workers
 from registry.cli.options import (
     Actor,
     ChosenMetric,
@@ -22,7 +22,7 @@ from registry.cli.options import (
     database,
     named_values,
 )
-from registry.cli.study.asked import Alpha, Asked, Plot, Resamples, Seed, Shown, Task, Unit, draw_found
+from registry.cli.study.options import Alpha, Asked, Plot, Resamples, Seed, Shown, Task, Unit, draw_found
 
 OptionalTask = Annotated[str | None, typer.Argument(metavar="[TASK]", help=(
     "A task's id; without one, rates are declared."))]
@@ -54,11 +54,11 @@ def power(
     the task deviate, or before any submission from declared rates.
     """
     from registry.errors import InputError
-    from registry.reports.power_figures import draw_power
+    from registry.reports.figures.power import draw_power
     from registry.reports.study import study_table
     from registry.studies import Power
-    from registry.studies.conduct import Conducted
-    from registry.studies.power import Declared
+    from registry.studies.planning.power import Declared
+    from registry.studies.run import Conducted
 
     asked = Power(power_, difference, tuple(items or ()), family)
     if task is not None:
@@ -109,11 +109,11 @@ def synthesize(
     from registry.evaluation import declared_request
     from registry.manifest import load_manifest
     from registry.manifest.spec import check_slug
-    from registry.reports.table import Column, Table, number, text
+    from registry.rendering.table import Column, Table, number, text
     from registry.store import catalog
-    from registry.studies.conduct import Choice, chosen_boards, chosen_metrics
-    from registry.studies.synthesize import Source
-    from registry.studies.synthesize import synthesize as drawn
+    from registry.studies.planning.synthesize import Source
+    from registry.studies.planning.synthesize import synthesize as drawn
+    from registry.studies.run import Choice, chosen_boards, chosen_metrics
 
     try:
         rates = {called: float(rate) for called, rate in named_values(system or [], "--system").items()}

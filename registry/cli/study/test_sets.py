@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
-from registry.cli.drawing import Memory, Quiet, Workers
+from registry.cli.execution import Memory, Quiet, Workers
 from registry.cli.options import Actor, ChosenMetric, Db, DryRun, OutputFormat, TestSet, Track
-from registry.cli.study.asked import Alpha, Asked, Plot, Resamples, Seed, Shown, Task, TestName, Unit
+from registry.cli.study.options import Alpha, Asked, Plot, Resamples, Seed, Shown, Task, TestName, Unit
 
 
 def replicability(
@@ -26,7 +26,7 @@ def replicability(
 
     Partial conjunctions of one-sided tests, and the list of test sets with Holm's control (Dror et al. 2017).
     """
-    from registry.reports.decision_figures import draw_replicability
+    from registry.reports.figures.decisions import draw_replicability
     from registry.studies import Replicability
 
     settings = {"test": test, "unit": unit, "alpha": alpha, "resamples": resamples, "seed": seed}

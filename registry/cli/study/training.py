@@ -32,9 +32,9 @@ def resample_train(
     (Berg-Kirkpatrick et al. 2012, section 3.2.1).
     """
     from registry.errors import InputError, counted
+    from registry.files import is_there, new_file
     from registry.readers import READERS, Document
-    from registry.store.files import is_there, new_file
-    from registry.studies.training import Training, resampled
+    from registry.studies.planning.training_sets import Training, resampled
     from registry.values import build
 
     reader = build("reader", READERS, format_, named_values(option or [], "--option"))

@@ -10,16 +10,16 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from registry.evaluation.items import Said, Shown
-from registry.evaluation.macro import MacroBoard
 from registry.identity import plain_value
+from registry.leaderboards.items import Said, Shown
+from registry.leaderboards.leaderboard import PLACE, Leaderboard, Standing
+from registry.rendering.latex import latex_table
+from registry.rendering.table import number
 from registry.reports.boards import BOARD_KEYS, HEADINGS, interval, rank_range
-from registry.reports.latex import latex_table
 from registry.reports.latex_board import latex_board
-from registry.reports.leaderboard import PLACE, Leaderboard, Standing
 from registry.reports.methods import methods
-from registry.reports.table import number
 from registry.reports.wide import PARTS, WideColumn, part, wide_boards, wide_table
+from registry.studies.macro_average import MacroBoard
 
 PAIRS = 20_000  # on a page; boards by the first metrics come first
 ITEM_BYTES = 160_000  # of items to look at, shared by the test sets

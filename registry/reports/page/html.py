@@ -11,12 +11,12 @@ from importlib.resources import files
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from registry import __version__
-from registry.evaluation.items import Shown
-from registry.evaluation.macro import MacroBoard
-from registry.reports.leaderboard import Leaderboard
+from registry.leaderboards.items import Shown
+from registry.leaderboards.leaderboard import Leaderboard
+from registry.rendering.table import number, visible
 from registry.reports.page.data import embedded, page_data
-from registry.reports.table import number, visible
+from registry.studies.macro_average import MacroBoard
+from registry.version import __version__
 
 SCRIPTS = ("core.js", "table.js", "boards.js", "wide.js", "pairs.js", "plot.js", "items.js", "downloads.js", "main.js")
 

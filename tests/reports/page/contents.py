@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from registry.evaluation.items import Said, Shown
+from registry.leaderboards.items import Said, Shown
 from registry.reports.page import Contents
 from tests.reports.boards import leaderboard
 

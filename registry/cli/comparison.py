@@ -1,0 +1,102 @@
+"""Commands that compute: score, compare."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from registry.cli.console import say, show
+from registry.cli.execution import Cluster, Memory, Quiet, Workers, execution, say_plan, say_unused
+from registry.cli.options import Actor, Db, DryRun, MetricAlias, OutputFormat, TaskName, actor_name, database
+from registry.cli.progress import reporter
+from registry.cli.task import say_end, say_results
+from registry.errors import counted
+
+
+def score(task: TaskName = None, workers: Workers = None, db: Db = None, actor: Actor = None, dry_run: DryRun = False,
+          quiet: Quiet = False) -> None:
+    """Compute the per-item statistics that are missing."""
+    from registry.evaluation import Readings
+    from registry.evaluation import score as score_task
+    from registry.store import catalog
+    from registry.store.journal import Journal
+    from registry.store.session import writing
+
+    journal, progress = Journal("score", {"task": task}, actor=actor_name(actor)), reporter(quiet=quiet)
+    with writing(database(db), journal, dry_run=dry_run) as session:
+        for row in catalog.tasks(session.connection, task):
+            scored = score_task(session.connection, journal, Readings(), row, workers, progress)
+            say(f"{row.slug}: {counted(scored.computed, 'score')} computed, {scored.unchanged} there already")
+    if dry_run and journal.changed:
+        say("dry run: nothing was written")
+
+
+def compare(
+    context: typer.Context,
+    task: TaskName = None,
+    metric: MetricAlias = None,
+    test: Annotated[str | None, typer.Option("--test", help="The significance test: `registry list tests`.")] = None,
+    resamples: Annotated[str | None, typer.Option("--resamples", metavar="N|auto", help=(
+        "Random draws, where a test needs them; auto: as many as decisions need."))] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Of the random draws.")] = None,
+    alternative: Annotated[str | None, typer.Option("--alternative", help=(
+        "two-sided, greater (the better system is better) or less."))] = None,
+    unit: Annotated[str | None, typer.Option("--unit", help="item, cluster, or response.")] = None,
+    alpha: Annotated[float | None, typer.Option("--alpha", help="The level of significance.")] = None,
+    correction: Annotated[str | None, typer.Option("--correction", help=(
+        "Of the p-values of all pairs: `registry list corrections`."))] = None,
+    strata: Annotated[str | None, typer.Option("--strata", metavar="ATTRIBUTE", help=(
+        "Resample within the values of an item attribute."))] = None,
+    runs: Annotated[str | None, typer.Option("--runs", help="What systems' runs are: fixed, or random.")] = None,
+    overall: Annotated[str | None, typer.Option("--overall", help=(
+        "Also test all systems at once: cochran or friedman."))] = None,
+    resolve: Annotated[int | None, typer.Option("--resolve", metavar="N", help=(
+        "Draw again, up to N times, where Monte-Carlo error leaves a decision open."))] = None,
+    workers: Workers = None,
+    cluster: Cluster = None,
+    memory: Memory = None,
+    db: Db = None,
+    format_: OutputFormat = None,
+    actor: Actor = None,
+    dry_run: DryRun = False,
+    quiet: Quiet = False,
+) -> None:
+    """Test all pairs of every leaderboard, and rank.
+
+    What is not given is as the task declares it.
+    """
+    from registry.evaluation import compare as compare_task
+    from registry.evaluation import declared_request
+    from registry.evaluation.comparing.plan import plan
+    from registry.leaderboards.load import leaderboards
+    from registry.reports.boards import pair_tables
+    from registry.store import catalog
+    from registry.store.journal import Journal
+    from registry.store.session import writing
+
+    given = {"test": test, "resamples": _number(resamples), "seed": seed, "alternative": alternative, "unit": unit,
+             "alpha": alpha, "correction": correction, "strata": strata, "runs": runs, "overall": overall,
+             "resolve": resolve}
+    given = {name: value for name, value in given.items() if value is not None}
+    journal = Journal("compare", {"task": task, "metric": metric, **given}, actor=actor_name(actor))
+    tables, how = [], execution(workers, cluster, memory, quiet=quiet)
+    with writing(database(db), journal, dry_run=dry_run) as session:
+        session.bound(how.memory)
+        for row in catalog.tasks(session.connection, task):
+            request = declared_request(row, given, None if metric is None else (metric,), how)
+            say_plan(plan(session.connection, row, request), how)
+            compared = compare_task(session.connection, journal, row, request)
+            say_results(compared=compared)
+            say_unused(context, compared)
+            tables += pair_tables(leaderboards(session.connection, row.slug, metric))
+    say_end(changed=journal.changed, dry_run=dry_run)
+    show(tables, format_)
+
+
+def _number(text: str | None) -> int | str | None:
+    """A number where the text is one; the settings say of any other whether they take it."""
+    try:
+        return text and int(text)
+    except ValueError:
+        return text

@@ -1,0 +1,58 @@
+"""The options of commands that compute: who does, with how much memory, what is told, and which had no effect."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from registry.cli.console import say
+from registry.cli.options import size_in_bytes
+from registry.cli.progress import reporter
+
+if TYPE_CHECKING:
+    from registry.evaluation import Compared, Scored
+    from registry.evaluation.comparing.plan import Plan
+    from registry.significance import Execution
+
+Workers = Annotated[int | None, typer.Option("--workers", envvar="REGISTRY_WORKERS", min=1, help=(
+    "Processes that score and compare, and threads that draw; as many as there are processors if none is given. "
+    "Results are the same bits."))]
+Cluster = Annotated[str | None, typer.Option("--dask", envvar="REGISTRY_DASK", metavar="ADDRESS", help=(
+    "A dask scheduler whose workers draw instead, such as tcp://host:8786; needs the extra dask."))]
+Memory = Annotated[str | None, typer.Option("--memory", envvar="REGISTRY_MEMORY", metavar="SIZE", help=(
+    "What the command may take, such as 512M or 4G; 2G if none is given. More is said before the work."))]
+
+Quiet = Annotated[bool, typer.Option("--quiet", envvar="REGISTRY_QUIET", help=(
+    "Tell neither the plan of the work nor how far it is; warnings and errors stay."))]
+
+
+def execution(workers: int | None, cluster: str | None, memory: str | None, *, quiet: bool) -> Execution:
+    """Who computes: threads or a cluster, with how much memory; and who is told how far it is."""
+    from registry.significance import Execution
+
+    return Execution(workers, cluster, size_in_bytes(memory or "2G", "--memory"), reporter(quiet=quiet),
+                     processes=True)
+
+
+def say_plan(plan: Plan, how: Execution) -> None:
+    """Tell what a comparison will do, unless nothing is to be told of its progress either, and what it cannot do."""
+    from registry.reports.plan import plan_sentence, plan_warnings
+
+    if how.progress is not None and (sentence := plan_sentence(plan)):
+        say(sentence)
+    for warning in plan_warnings(plan):
+        say(f"warning: {warning}")
+
+
+def say_unused(context: typer.Context, compared: Compared, scored: Scored | None = None) -> None:
+    """Tell which options of the command line had no effect, where comparisons were made without any draw."""
+    if not compared.made or compared.drawn:
+        return
+    worked = compared.shared or (scored is not None and scored.computed)
+    unused = ["resamples", "seed", "resolve", "cluster", *([] if worked else ["workers"])]
+    sources = {option.opts[0]: context.get_parameter_source(option.name) for option in context.command.params
+               if option.name in unused}
+    given = [option for option, source in sources.items() if source is not None and source.name == "COMMANDLINE"]
+    if given:
+        say(f"note: nothing had to be drawn, so {', '.join(given)} had no effect")

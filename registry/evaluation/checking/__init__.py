@@ -1,0 +1,1 @@
+"""What is wrong with a manifest and its files, told before anything is stored."""

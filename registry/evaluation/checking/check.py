@@ -1,0 +1,249 @@
+"""A manifest, or submissions, checked as `run` would refuse them: all that is wrong with them at once."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from registry.errors import InputError, ManifestError, RegistryError
+from registry.evaluation.checking.diagnosis import Diagnosis
+from registry.evaluation.checking.rehearsal import rehearse
+from registry.evaluation.checking.task_pack import expected_documents, expected_items
+from registry.evaluation.comparing.plan import Plan
+from registry.evaluation.ingest.declared import Declared, check_runs, declared
+from registry.evaluation.ingest.gold import Name, check_names
+from registry.evaluation.ingest.join import align, disagreements
+from registry.evaluation.ingest.remarks import FEW, of_copy, of_gold, of_runs, of_submission
+from registry.evaluation.ingest.submissions import digest_of_runs, run_digest
+from registry.evaluation.resolve import ResolvedTask
+from registry.evaluation.scoring.workers import computed
+from registry.items import Answer, Item
+from registry.readers import Document, Problems, Reader
+from registry.significance import Execution
+from registry.store.database import Database
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong with a task or a submission, or (not `fatal`) that is let pass but worth knowing.
+
+    Attributes:
+        test_set: The test set that the file is for; empty where it is none.
+        error: What is wrong and where; its `category` is a word for it that programs can rely on.
+        cause: What has likely brought it about, where that can be told.
+        fatal: Whether the file is refused for it.
+        exit_code: The exit status of a command that refuses it.
+    """
+
+    test_set: str
+    error: InputError
+    cause: str = ""
+    fatal: bool = True
+    exit_code: int = InputError.exit_code
+
+
+@dataclass
+class Checked:
+    """What a check read and found.
+
+    `unlisted` counts the problems that are not listed, by file and category; `plan` is what a run of the task will do,
+    where nothing is refused.
+    """
+
+    items: dict[str, int] = field(default_factory=dict)
+    files: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+    unlisted: Counter[tuple[str, str]] = field(default_factory=Counter)
+    plan: Plan | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """The exit status of a command that refuses what is wrong here; 0 where nothing is."""
+        return next((problem.exit_code for problem in self.problems if problem.fatal), 0)
+
+    @property
+    def refused(self) -> bool:
+        """Whether any file is refused."""
+        return self.exit_code != 0
+
+    def refuse(self, error: RegistryError) -> None:
+        """Note what is wrong with a task, which may be several things at once."""
+        for one in (error, *error.others):
+            given = one if isinstance(one, InputError) else InputError(str(one), category="database")
+            self.problems.append(Problem("", given, exit_code=one.exit_code))
+
+    def note(self, test_set: str, path: str, problems: Problems, diagnosis: Diagnosis | None = None) -> None:
+        """Note what is wrong with a file."""
+        of_lines = sorted(problems.found, key=lambda error: math.inf if error.line is None else error.line)
+        self.problems += [Problem(test_set, error, diagnosis.cause(error) if diagnosis else "") for error in of_lines]
+        listed = Counter[str](error.category for error in problems.found)
+        self.unlisted += Counter({(path, category): n for category, n in (problems.counts - listed).items()})
+
+
+def check(task: ResolvedTask, submissions: Sequence[Declared], *, limit: int | None = None) -> Checked:
+    """Check submissions against a task; list at most `limit` problems of each file.
+
+    What is wrong is collected, nothing is raised for it.
+    """
+    checked = Checked()
+    items = _expected(task, checked, limit)
+    for submission in _check_files(submissions, items, checked, limit):
+        if submission.test_set.gold is not None:
+            _check_scores(submission, items[submission.test_set.name], checked)
+    return checked
+
+
+def check_task(task: ResolvedTask, content: bytes, execution: Execution, database: Database | None = None, *,
+               limit: int | None = None) -> Checked:
+    """Check a manifest with its gold and all its submissions, as `apply`, `score` and `compare` would refuse them.
+
+    After the files, all is brought in and scored in a transaction that is undone, and every board is looked at; nothing
+    is tested.
+
+    Args:
+        task: The resolved manifest.
+        content: The manifest's bytes.
+        execution: Who computes, and is told how far it is.
+        database: The registry that they are held against, which stays as it is; None: a new one.
+        limit: The most problems of each file that are listed.
+    """
+    checked = Checked()
+    items = _expected(task, checked, limit)
+    submissions = list(declared(task, checked.refuse))
+    check_runs(task, submissions, checked.refuse)
+    has_gold = all(test_set.gold is not None and test_set.name in items for test_set in task.manifest.test_set)
+    if has_gold:
+        try:
+            checked.warnings += check_names(task, {
+                name: partial(_names, task.readers[name], of_set) for name, of_set in items.items()})
+        except ManifestError as error:
+            checked.refuse(error)
+    _check_files(submissions, items, checked, limit)
+    if has_gold and not any(isinstance(problem.error, ManifestError) for problem in checked.problems):
+        told = {str(problem.error) for problem in checked.problems}
+
+        def refuse(error: RegistryError) -> None:
+            if str(error) not in told:  # by the check of the file
+                checked.refuse(error)
+
+        rehearsed = rehearse(task, content, submissions, database, execution, refuse)
+        checked.warnings += rehearsed.warnings
+        checked.plan = rehearsed.plan
+    return checked
+
+
+def _documents(submission: Declared, checked: Checked) -> Sequence[Document]:
+    try:
+        return submission.documents
+    except InputError as error:
+        checked.refuse(error)
+        return ()
+
+
+def _expected(task: ResolvedTask, checked: Checked, limit: int | None) -> dict[str, list[Item]]:
+    """The items of every test set whose files are all right."""
+    expected: dict[str, list[Item]] = {}
+    for test_set in task.manifest.test_set:
+        try:
+            documents = expected_documents(task, test_set)
+        except InputError as error:
+            checked.refuse(error)
+            continue
+        problems = {role: Problems(limit) for role in documents}
+        try:
+            found = expected_items(task, test_set, {
+                role: document.collecting(problems[role]) for role, document in documents.items()})
+        except InputError as error:
+            of = next((role for role, document in documents.items() if document.path == error.path), "gold")
+            problems[of].add(error)
+        for role, document in documents.items():
+            checked.note(test_set.name, document.path, problems[role])
+        if not any(of_file.counts for of_file in problems.values()):
+            expected[test_set.name] = found
+            checked.items[test_set.name] = len(found)
+            if test_set.gold is not None:
+                checked.warnings += [str(remark.error(documents["gold"].path))
+                                     for remark in of_gold(found, task.readers[test_set.name])]
+    return expected
+
+
+def _names(reader: Reader, items: Sequence[Item], name: Name) -> set[str]:
+    """The types or the keys of the answers in the gold."""
+    return {getattr(answer, name) for item in items for answer in reader.answer_set(item.gold)}
+
+
+def _check_files(submissions: Sequence[Declared], items: dict[str, list[Item]], checked: Checked,
+                 limit: int | None) -> list[Declared]:
+    """Check every file; gives the submissions that none of theirs is refused of."""
+    sound: list[Declared] = []
+    first: dict[tuple[str, str], Declared] = {}
+    for submission in submissions:
+        name, documents = submission.test_set.name, _documents(submission, checked)
+        digests = [_check(document, submission, items, checked, limit) for document in documents]
+        remarks = list(of_runs(documents))
+        if digests and all(digests):
+            sound.append(submission)
+            same = first.setdefault((name, digest_of_runs(digests)), submission)
+            if len(items[name]) >= FEW and (same.team, same.system) != (submission.team, submission.system):
+                remarks.append(of_copy(same.name).error(documents[0].path))
+        checked.problems += [Problem(name, remark, fatal=False) for remark in remarks]
+    return sound
+
+
+def _check(document: Document, submission: Declared, items: dict[str, list[Item]], checked: Checked,
+           limit: int | None) -> str:
+    """Check one file, a run of the submission; against no items where those of its test set are wrong.
+
+    Gives the digest of what the file says, or nothing where it is refused or there are no items.
+    """
+    name, reader = submission.test_set.name, submission.reader
+    problems = Problems(limit)
+    answers: list[Answer] = []
+    remarks: list[InputError] = []
+    try:
+        answers = submission.read(document.collecting(problems))
+        for error in _misaligned(document.path, answers, submission, items[name]) if name in items else ():
+            problems.add(error)
+        if not problems.counts and name in items:
+            remarks = _remarks(document, answers, submission, items[name])
+    except InputError as error:
+        problems.add(error)
+    checked.files.append(document.path)
+    diagnosis = Diagnosis(document, reader, answers, {**items, name: items.get(name, [])}, name, problems.counts)
+    checked.note(name, document.path, problems, diagnosis)
+    checked.problems += [Problem(name, error, fatal=False) for error in (*problems.notes, *remarks)]
+    return "" if problems.counts or name not in items else run_digest(reader, items[name], answers)
+
+
+def _misaligned(path: str, answers: list[Answer], submission: Declared, items: list[Item]) -> Iterator[InputError]:
+    """Why answers that could be read do not go with the items."""
+    reader = submission.reader
+    assigned = reader.assign(items, answers, path)
+    yield from disagreements(items, assigned, reader, missing=submission.missing, tokens=submission.tokens, path=path,
+                             metrics=submission.metrics)
+    answered = {answer.key for answer in assigned}
+    yield from submission.uncounted((item for item in items if item.key not in answered), path)
+
+
+def _check_scores(submission: Declared, items: list[Item], checked: Checked) -> None:
+    """Refuse what a metric of the task cannot count."""
+    runs = [align(items, submission.read(document), submission.reader, missing=submission.missing,
+                  tokens=submission.tokens, path=document.path) for document in submission.documents]
+    scored = computed(items, [run.answers for run in runs], submission.missing, submission.metrics)
+    path = submission.documents[0].path
+    for error in scored if isinstance(scored, list) else ():
+        checked.problems.append(Problem(submission.test_set.name, InputError(
+            error.message, path=path, item=error.item, category=error.category)))
+
+
+def _remarks(document: Document, answers: list[Answer], submission: Declared, items: list[Item]) -> list[InputError]:
+    """What is remarkable about a file that is not refused."""
+    aligned = align(items, answers, submission.reader, missing=submission.missing, tokens=submission.tokens,
+                    path=document.path)
+    found = of_submission(items, aligned, submission.reader, document, missing=submission.missing,
+                          with_gold=submission.test_set.gold is not None)
+    return [remark.error(document.path) for remark in found]

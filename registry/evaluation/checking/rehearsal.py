@@ -1,0 +1,68 @@
+"""A run up to its first test, in a transaction that is undone: what `apply`, `score` and `compare` would refuse."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from registry.errors import RegistryError
+from registry.evaluation.comparing.plan import Plan, plan
+from registry.evaluation.comparing.settings import declared_request
+from registry.evaluation.comparing.vetting import vet
+from registry.evaluation.ingest.apply import apply
+from registry.evaluation.ingest.declared import Declared, Refuse
+from registry.evaluation.ingest.parsed_cache import Readings
+from registry.evaluation.resolve import ResolvedTask
+from registry.evaluation.scoring.score import score
+from registry.significance import Execution
+from registry.store import catalog
+from registry.store.database import Database
+from registry.store.journal import Journal
+from registry.store.session import writing
+
+
+@dataclass
+class Rehearsed:
+    """What a rehearsal found beside what it refused: what to warn of, and what the run will do; None if refused."""
+
+    warnings: list[str] = field(default_factory=list)
+    plan: Plan | None = None
+
+
+def rehearse(task: ResolvedTask, content: bytes, submissions: Sequence[Declared], database: Database | None,
+             execution: Execution, refuse: Refuse) -> Rehearsed:
+    """Bring a task in, score it, look at its boards, and plan their comparisons.
+
+    Args:
+        task: The resolved manifest.
+        content: The manifest's bytes.
+        submissions: All that the manifest declares; those that are refused take no part.
+        database: Where to; it stays as it is. None: a new one.
+        execution: Who computes, and is told how far it is.
+        refuse: Called with each error, also of the database itself.
+    """
+    rehearsed, errors = Rehearsed(), list[RegistryError]()
+    journal = Journal("check", {"manifest": task.root.manifest_name})
+    with tempfile.TemporaryDirectory() as folder:
+        target = database or Database(Path(folder) / "registry.duckdb")
+        try:
+            with writing(target, journal, create=True, dry_run=True) as session:
+                connection, readings = session.connection, Readings()
+                applied = apply(connection, journal, readings, task, content, submissions, errors.append,
+                                execution.progress)
+                rehearsed.warnings += applied.of_registry
+                (row,) = catalog.tasks(connection, task.manifest.task.id)
+                score(connection, journal, readings, row, execution.workers, execution.progress, errors.append)
+                if not errors:
+                    request = declared_request(row, execution=execution)
+                    vetted = vet(connection, row, request)
+                    rehearsed.warnings += vetted.warnings
+                    errors += vetted.refusals
+                    rehearsed.plan = None if errors else plan(connection, row, request)
+        except RegistryError as error:
+            errors.append(error)
+    for found in errors:
+        refuse(found)
+    return rehearsed

@@ -1,0 +1,1 @@
+"""All pairs of every board tested, corrected, ranked and stored."""

@@ -1,0 +1,212 @@
+"""All pairs of a board tested, adjusted as one family, and ranked.
+
+A comparison is one snapshot of a family: whenever the family changes there is a new one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection
+
+from registry.errors import together
+from registry.evaluation.comparing.board_statistics import Board, places
+from registry.evaluation.comparing.pair_results import PairResults
+from registry.evaluation.comparing.settings import Request
+from registry.evaluation.comparing.vetting import tested_board, vet
+from registry.evaluation.resolve import resolve_significance
+from registry.manifest import Significance
+from registry.provenance import Signature
+from registry.significance import CORRECTIONS, OverallTest, PairTest, rank
+from registry.significance.multiple.stepdown import STEP_DOWN
+from registry.store import catalog, comparisons, models
+from registry.store.catalog import AnyRow
+from registry.store.journal import Journal, now
+from registry.store.rows import insert_many
+
+
+@dataclass
+class Compared:
+    """What a compare did.
+
+    Attributes:
+        made: Comparisons that were not there.
+        pairs_computed: Pairs that were tested for them.
+        pairs_found: Pairs whose results were there.
+        drawn: Whether any of them rests on random draws.
+        shared: Whether threads shared the work, as they also do that of many exact tests.
+        warnings: What may be wrong.
+        notes: What is worth knowing.
+    """
+
+    made: int = 0
+    pairs_computed: int = 0
+    pairs_found: int = 0
+    drawn: bool = False
+    shared: bool = False
+    warnings: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def compare(connection: Connection, journal: Journal, task_row: AnyRow, request: Request,
+            begin: Callable[[], Connection] | None = None) -> Compared:
+    """Compare all systems on every board of a task; what is there already is only marked as asked for last.
+
+    Args:
+        connection: In a transaction.
+        journal: Of the command.
+        task_row: The task.
+        request: What is asked for.
+        begin: Called once it is known that no board is refused, before the first is tested; gives the connection to go
+            on with.
+
+    Raises:
+        UnknownNameError: A metric, test or correction is not known.
+        MismatchError: A submission is not scored yet.
+        InputError: The test does not apply to a metric, or clusters are not declared; of all boards at once.
+    """
+    compared = Compared()
+    test, overall = resolve_significance(request.significance)
+    for alias in request.metrics or ():
+        catalog.check_metric(connection, [task_row], alias)
+    vetted = vet(connection, task_row, request)
+    if vetted.refusals:
+        raise together(vetted.refusals)
+    compared.warnings += vetted.warnings
+    if begin is not None:
+        connection = begin()
+    shown = []
+    for place in list(places(connection, task_row, request)):
+        digest = place.digest(request)
+        there = comparisons.find_comparison(connection, digest)
+        latest = comparisons.latest_sequence(
+            connection, test_set_id=place.test_set.test_set_id, track_id=place.members[0].track_id,
+            facet=place.facet_name, alias=place.metric.alias)
+        if there is None:
+            if (board := tested_board(connection, place, request)) is None:
+                continue
+            here = request.of_family(len(board.members))
+            _Comparing(connection, journal, board, here, test, overall, compared).run(digest, latest + 1)
+        elif there.sequence == 0 or there.sequence < latest:
+            catalog.set_values(connection, models.comparison, there.comparison_id, sequence=latest + 1)
+            journal.event(connection, "compare-again", task_row.slug, signature=there.signature)
+        shown.append(digest)
+    if compared.drawn and (note := _idle_resolve(request.significance)):
+        compared.notes.append(note)
+    for old in comparisons.obsolete(connection, task_row.slug, shown, request.metrics):
+        catalog.set_values(connection, models.comparison, old.comparison_id, sequence=0)
+        journal.event(connection, "board-retired", task_row.slug, signature=old.signature)
+    return compared
+
+
+def _idle_resolve(asked: Significance) -> str | None:
+    """Say why no pair is drawn again though `resolve` asks for it."""
+    if asked.resolve is None:
+        return None
+    if CORRECTIONS[asked.correction].function is None:
+        return f"resolve has no effect: {asked.correction} adjusts the draws of all pairs; raise resamples instead"
+    if asked.resamples != "auto" and asked.resolve <= asked.resamples:
+        return f"resolve has no effect: it is {asked.resolve}, and {asked.resamples} resamples are drawn at once"
+    return None
+
+
+@dataclass(frozen=True)
+class _Comparing:
+    """One comparison in the making."""
+
+    connection: Connection
+    journal: Journal
+    board: Board
+    request: Request
+    test: PairTest
+    overall: OverallTest | None
+    compared: Compared
+
+    @property
+    def asked(self) -> Significance:
+        return self.request.significance
+
+    def run(self, digest: str, sequence: int) -> None:
+        """Find or compute the raw results, adjust them, rank, and keep it all as a snapshot."""
+        tested = PairResults(self.connection, self.journal, self.board, self.request, self.test)
+        pairs, results = tested.of_all_pairs()
+        adjusted, resolved = tested.decide(pairs, results)
+        self.compared.pairs_computed += len(tested.computed)
+        self.compared.pairs_found += len(pairs) - len(tested.computed)
+        wins = np.zeros((len(self.board.members),) * 2, dtype=bool)
+        for pair, row, p in zip(pairs, results, adjusted, strict=True):
+            if p <= self.asked.alpha and row.difference and row.favours * row.difference > 0:
+                wins[(pair.first, pair.second) if row.difference > 0 else (pair.second, pair.first)] = True
+        intervals = self._score_intervals()
+        methods = {row.method for row in results}
+        by_draws = CORRECTIONS[self.asked.correction].function is None
+        drawn = by_draws or "monte-carlo" in methods or bool(np.isfinite(intervals).any())
+        self.compared.drawn |= drawn
+        self.compared.shared |= drawn or self.test.name in STEP_DOWN
+        comparison_id = self._keep_comparison(digest, sequence, methods, len(pairs), drawn=drawn)
+        insert_many(self.connection, models.comparison_pair, [
+            {"comparison_id": comparison_id, "position": n,
+             "submission_a": self.board.members[pair.a].submission_id,
+             "submission_b": self.board.members[pair.b].submission_id, "pair_result_id": row.pair_result_id,
+             "is_swapped": pair.is_swapped, "p_adjusted": float(p),
+             "is_significant": bool(wins[pair.a, pair.b] or wins[pair.b, pair.a]), "is_resolved": bool(resolved[n])}
+            for n, (pair, row, p) in enumerate(zip(pairs, results, adjusted, strict=True))])
+        if self.overall is not None:
+            insert_many(self.connection, models.overall_result, [
+                {"comparison_id": comparison_id, "test": repr(self.overall),
+                 **asdict(self.overall.run(self.board.matrix))}])
+        insert_many(self.connection, models.standing, [
+            {"comparison_id": comparison_id, **row}
+            for row in _standings(self.board, wins, intervals, self.request)])
+        self.compared.made += 1
+
+    def _score_intervals(self) -> NDArray[np.float64]:
+        return self.test.score_intervals(self.board.matrix, self.request.settings)
+
+    def _keep_comparison(self, digest: str, sequence: int, methods: set[str], family_size: int, *,
+                         drawn: bool) -> int:
+        board, place, asked = self.board, self.board.place, self.asked
+        signature = str(Signature(
+            metric=place.metric.alias, task=place.task.slug, task_version=place.task.version,
+            test_set=place.test_set.name, track=place.track, facet=place.facet_name,
+            n_items=len(board.items),
+            n_clusters=board.matrix.n_units if asked.unit == "cluster" else None, strata=asked.strata,
+            gold=place.gold.digest,
+            test=repr(self.test), alternative=asked.alternative,
+            method="mixed" if len(methods) > 1 else next(iter(methods), None), runs=asked.runs,
+            seed=asked.seed if drawn else None, correction=asked.correction, family_size=family_size,
+            alpha=asked.alpha, identity=place.digest(self.request, drawn=drawn)))
+        insert_many(self.connection, models.comparison, [{
+            "digest": digest, "sequence": sequence, "test_set_id": place.test_set.test_set_id,
+            "gold_revision_id": place.gold.gold_revision_id, "track_id": place.members[0].track_id,
+            "facet": place.facet_name, "metric_id": place.metric.metric_id, "alias": place.metric.alias,
+            "test": repr(self.test), "alternative": asked.alternative, "unit": asked.unit, "alpha": asked.alpha,
+            "correction": asked.correction, "resamples": asked.draws, "seed": asked.seed,
+            "interval": asked.interval, "confidence": asked.confidence, "n_items": len(board.items),
+            "n_units": board.matrix.n_tested, "n_systems": len(board.members), "family_size": family_size,
+            "signature": signature, "run_id": self.journal.run_id(self.connection), "created_at": now(),
+            "runs": asked.runs}])
+        self.journal.event(self.connection, "compare", place.task.slug, signature=signature)
+        return int(catalog.get(self.connection, models.comparison, digest=digest).comparison_id)
+
+
+def _standings(board: Board, wins: NDArray[np.bool_], intervals: NDArray[np.float64],
+               request: Request) -> Iterator[dict[str, Any]]:
+    """One row per member, best first; baselines that are not ranked have no place."""
+    ranked = [n for n, m in enumerate(board.members) if request.rank_baselines or m.kind != "baseline"]
+    ranking = rank(board.scores[ranked], wins[np.ix_(ranked, ranked)], lower_is_better=board.matrix.lower_is_better)
+    at = {n: m for m, n in enumerate(ranked)}
+    for n, member in enumerate(board.members):
+        of_runs = board.run_scores[n]
+        place = {"rank": ranking.rank, "rank_low": ranking.low, "rank_high": ranking.high, "cluster": ranking.cluster}
+        yield {
+            "position": n, "submission_id": member.submission_id, "score": float(board.scores[n]),
+            "ci_low": float(intervals[n, 0]), "ci_high": float(intervals[n, 1]), "wins": int(wins[n].sum()),
+            "losses": int(wins[:, n].sum()), "runs": len(of_runs),
+            "run_deviation": float(of_runs.std(ddof=1)) if len(of_runs) > 1 else None,
+            **{name: int(values[at[n]]) if n in at else None for name, values in place.items()},
+        }

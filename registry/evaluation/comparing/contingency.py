@@ -1,0 +1,34 @@
+"""The 2x2 tables of all pairs of a test set's submissions, counted together: the view pair_contingency at any size."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sqlalchemy import Connection, text
+
+from registry.significance.effects.contingency_tables import Contingencies, contingencies
+from registry.store.responses import load_right
+
+
+@dataclass(frozen=True)
+class PairContingencies:
+    """The tables, and the runs that they are of: full name of the submission and replicate, in the tables' order."""
+
+    runs: Sequence[tuple[str, int]]
+    tables: Contingencies
+
+
+def pair_contingencies(connection: Connection, test_set_id: int) -> PairContingencies:
+    """Count over the gold's answers, of every two runs that take part, those that both, one and neither give."""
+    runs = connection.execute(text("""
+        SELECT ranked.name, source.replicate, ranked.scoring_id, ranked.gold_revision_id
+        FROM ranked_submission AS ranked
+        JOIN submission_source AS source USING (submission_id)
+        WHERE ranked.test_set_id = :test_set AND ranked.scoring_id IS NOT NULL
+        ORDER BY ranked.submission_id, source.replicate"""), {"test_set": test_set_id}).all()
+    if not runs:
+        return PairContingencies([], contingencies(*load_right(connection, 0, [])))
+    right, n = load_right(connection, runs[0].gold_revision_id,
+                          [(run.scoring_id, run.replicate) for run in runs])
+    return PairContingencies([(run.name, run.replicate) for run in runs], contingencies(right, n))

@@ -1,0 +1,203 @@
+"""What a comparison will do, before it does: its pairs, how they come about, the draws, time and memory that it takes.
+
+Of every board that is not there yet a few systems are loaded and a few of their pairs are tested
+(`registry.significance.foresight`); the rest is arithmetic on their shapes.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from sqlalchemy import Connection
+
+from registry.evaluation.comparing.board_statistics import Place, load, places
+from registry.evaluation.comparing.by_response import by_response
+from registry.evaluation.comparing.settings import Request
+from registry.evaluation.resolve import resolve_significance
+from registry.manifest import Significance
+from registry.significance import CORRECTIONS, PairTest, Settings, StatisticMatrix
+from registry.significance.base import Method
+from registry.significance.foresight import Foresight, few_systems, foresee
+from registry.significance.multiple.corrections import draws_needed
+from registry.store import comparisons
+from registry.store.catalog import AnyRow
+
+_PROCESS = 2**28  # bytes of the program itself with its libraries
+_COPIES, _OF_CLASSES = 3.0, 1.5  # of a board's statistics at the most at once, and of those that are made of labels
+
+
+@dataclass(frozen=True)
+class PlannedBoard:
+    """A board that is to be made.
+
+    Attributes:
+        name: Its name for people.
+        asked: What is asked for, in numbers.
+        systems: How many take part.
+        new: How many of their pairs no earlier comparison has tested.
+        cells: Items times columns of the statistics of one system.
+        loading: Seconds that its statistics take to be loaded.
+        copies: How many times they are held at the most at once.
+        foresight: What its pairs will take; None where there are none, or where the test will be refused.
+        why_drawn: Why pairs are drawn that are computed elsewhere.
+    """
+
+    name: str
+    asked: Significance
+    systems: int
+    new: int
+    cells: int
+    loading: float
+    copies: float
+    foresight: Foresight | None
+    why_drawn: str = ""
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs the family has."""
+        return math.comb(self.systems, 2)
+
+    @property
+    def by_pair(self) -> bool:
+        """Whether p-values of pairs are corrected, and not their joint draws, which no pair then does without."""
+        return CORRECTIONS[self.asked.correction].function is not None
+
+    @property
+    def most_draws(self) -> int:
+        """The most draws that a pair gets, `resolve` allowed for."""
+        return max(self.asked.draws, (self.asked.resolve or 0) if self.by_pair else 0)
+
+    @property
+    def drawn(self) -> int:
+        """How many of the new pairs will be drawn."""
+        return self.of_method("monte-carlo")
+
+    def of_method(self, method: Method) -> int:
+        """How many of the new pairs will come about so."""
+        return 0 if self.foresight is None else self.foresight.of_method(method, self.new)
+
+
+@dataclass(frozen=True)
+class Hopeless:
+    """A board, how many of its pairs are drawn, none of which can be significant, and the draws which that needs."""
+
+    board: PlannedBoard
+    drawn: int
+    needed: int
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a comparison will do: the boards that are not there yet, and how they are tested, by how many at once."""
+
+    boards: tuple[PlannedBoard, ...]
+    test: PairTest
+    threads: int
+    memory: int
+
+    @property
+    def pairs(self) -> int:
+        """How many pairs will be tested."""
+        return sum(board.new for board in self.boards)
+
+    def of_method(self, method: Method) -> int:
+        """How many of them will come about so, as far as a few of them show."""
+        return sum(board.of_method(method) for board in self.boards)
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why pairs are drawn that the test computes elsewhere."""
+        return sorted({board.why_drawn for board in self.boards if board.drawn and board.why_drawn})
+
+    @property
+    def seconds(self) -> float:
+        """About how long it will take, unless pairs are drawn again, where every thread has a processor."""
+        return self._seconds(self.threads)
+
+    @property
+    def processor_seconds(self) -> float:
+        """The same of processor time."""
+        return self._seconds(1)
+
+    def _seconds(self, threads: int) -> float:
+        return sum(board.loading + board.foresight.seconds(board.systems, board.new, board.asked.draws, threads)
+                   for board in self.boards if board.foresight is not None)
+
+    @property
+    def n_bytes(self) -> int:
+        """About how much memory it will take at the most."""
+        return _PROCESS + max((self._of_board(board) for board in self.boards), default=0)
+
+    def _of_board(self, board: PlannedBoard) -> int:
+        statistics = 8 * board.cells * board.systems
+        scores = min(8 * board.systems * board.asked.draws, self.memory) if board.drawn else 0
+        return int(board.copies * statistics) + scores
+
+    def hopeless(self) -> Iterator[Hopeless]:
+        """The boards none of whose drawn pairs can be significant.
+
+        Pairs that are not drawn are taken to have the smallest p-values there are.
+        """
+        for board in self.boards:
+            if not board.foresight:
+                continue
+            drawn = board.foresight.drawn(board.pairs) if board.by_pair else board.pairs
+            p = np.zeros(board.pairs)
+            p[:drawn] = np.nan
+            needed = draws_needed(p, board.asked.correction, board.asked.alpha) if drawn else 0
+            if needed > board.most_draws:
+                yield Hopeless(board, drawn, needed)
+
+
+def plan(connection: Connection, task_row: AnyRow, request: Request) -> Plan:
+    """Plan the comparison of all systems on every board of a task; nothing is written.
+
+    Raises:
+        UnknownNameError, MismatchError, InputError: As `compare` does.
+    """
+    test, _ = resolve_significance(request.significance)
+    boards = tuple(_planned(connection, place, request, test) for place in places(connection, task_row, request)
+                   if comparisons.find_comparison(connection, place.digest(request)) is None)
+    return Plan(boards, test, request.execution.threads, request.execution.memory)
+
+
+def _planned(connection: Connection, place: Place, request: Request, test: PairTest) -> PlannedBoard:
+    n = len(place.members)
+    request = request.of_family(n)
+    asked, new = request.significance, _new_pairs(connection, place, request)
+    few = replace(place, members=[place.members[m] for m in few_systems(n)])
+    begun = time.process_time()
+    if n < 2 or (board := load(connection, few, asked)) is None:
+        return PlannedBoard(place.name, asked, n, new, 0, 0.0, _COPIES, None)
+    loading = (time.process_time() - begun) * n / len(few.members)
+    if asked.unit == "response":
+        board = by_response(connection, board)
+    cells = len(board.matrix.statistics) * board.matrix.statistics.shape[2]
+    foresight = _foresight(test, board.matrix, request)
+    copies = _OF_CLASSES if board.metric.family == "confusion" else _COPIES
+    return PlannedBoard(place.name, asked, n, new, cells, loading, copies, foresight,
+                        test.why_drawn(board.matrix.by_unit))
+
+
+def _foresight(test: PairTest, matrix: StatisticMatrix, request: Request) -> Foresight | None:
+    if test.unfit(matrix.by_unit):
+        return None
+    asked = request.significance
+    settings: Settings = replace(request.settings, alternative=asked.alternative, interval=asked.interval)
+    return foresee(test, matrix, settings)
+
+
+def _new_pairs(connection: Connection, place: Place, request: Request) -> int:
+    """How many pairs are left beside those of systems that an earlier comparison like this one has tested."""
+    asked = request.significance
+    before = comparisons.compared_before(
+        connection, test_set_id=place.test_set.test_set_id, gold_revision_id=place.gold.gold_revision_id,
+        facet=place.facet_name, metric_id=place.metric.metric_id, test=repr(resolve_significance(asked)[0]),
+        alternative=asked.alternative, unit=asked.unit, resamples=asked.draws, seed=asked.seed,
+        interval=asked.interval, confidence=asked.confidence, runs=asked.runs)
+    members = {member.submission_id for member in place.members}
+    return math.comb(len(members), 2) - math.comb(len(members & before), 2)

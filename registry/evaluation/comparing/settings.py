@@ -1,0 +1,87 @@
+"""What a comparison is asked for: what the task declares about significance, with what somebody gives instead."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from registry.evaluation.resolve import resolve_significance, resolve_stored
+from registry.manifest import DRAWS, MOST_DRAWS, Significance, significance_with
+from registry.significance import CORRECTIONS, Execution, Settings
+from registry.significance.multiple.corrections import draws_needed
+from registry.store.catalog import AnyRow
+
+
+@dataclass(frozen=True)
+class Request:
+    """What a comparison is asked for: the settings with their seed, and the metrics by alias (None: all).
+
+    `facets` are the item attributes, by test set, for whose every value there is a board; `execution`
+    says who computes.
+    """
+
+    significance: Significance
+    facets: dict[str, list[str]]
+    rank_baselines: bool = True
+    metrics: tuple[str, ...] | None = None
+    execution: Execution = field(default=Execution(), compare=False)
+
+    @property
+    def seed(self) -> int:
+        """Of all random draws."""
+        assert self.significance.seed is not None  # every task has one
+        return self.significance.seed
+
+    @property
+    def settings(self) -> Settings:
+        """Of what is drawn beside the tests of pairs, two-sided, with the dual interval."""
+        asked = self.significance
+        return Settings("two-sided", asked.draws, self.seed, confidence=asked.confidence, execution=self.execution)
+
+    def of_family(self, systems: int) -> Request:
+        """The same for all pairs of so many systems, with numbers in the place of `resamples = "auto"`.
+
+        Pairs get the least power of ten, `DRAWS` at least, that lets any of them be significant where all are drawn.
+        No margin is needed: where decisions hang on Monte-Carlo error, `resolve` has more drawn, unless the joint draws
+        of pairs are corrected.
+        """
+        asked = self.significance
+        if asked.resamples != "auto":
+            return self
+        first = _first_draws(systems, asked.correction, asked.alpha)
+        if CORRECTIONS[asked.correction].function is None:
+            numbers = {"resamples": min(first, MOST_DRAWS)}
+        else:
+            most = asked.resolve or MOST_DRAWS
+            numbers = {"resamples": min(first, most), "resolve": most}
+        return replace(self, significance=significance_with(asked, numbers))
+
+
+@cache
+def _first_draws(systems: int, correction: str, alpha: float) -> int:
+    draws, pairs = DRAWS, math.comb(systems, 2)
+    needed = draws_needed(np.full(pairs, np.nan), correction, alpha) if pairs else 1
+    while draws < needed:
+        draws *= 10
+    return draws
+
+
+def declared_request(task_row: AnyRow, given: Mapping[str, Any] | None = None,
+                     metrics: tuple[str, ...] | None = None, execution: Execution | None = None) -> Request:
+    """The comparison that the task declares; `given` settings take the place of the declared ones.
+
+    Raises:
+        InputError: A given setting is wrong.
+    """
+    manifest = resolve_stored(task_row.manifest, task_row.slug).manifest
+    significance = significance_with(manifest.significance, {"seed": task_row.seed, **(given or {})})
+    if significance.unit is None:
+        test, _ = resolve_significance(significance)
+        significance = significance_with(significance, {"unit": test.units[0]})
+    return Request(significance, {t.name: t.facets for t in manifest.test_set}, manifest.board.rank_baselines,
+                   metrics, execution or Execution())

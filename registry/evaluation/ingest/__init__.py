@@ -1,0 +1,1 @@
+"""A manifest's task, gold and submissions into the store."""

@@ -1,0 +1,102 @@
+"""Answers joined to items by key, never by position."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from registry.errors import InputError
+from registry.evaluation.ingest.headers import as_header, header
+from registry.evaluation.ingest.remedies import for_missing
+from registry.items import Answer, Item, standing_twice
+from registry.metrics import Metric
+from registry.readers import Reader
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """A submission's answers in the order of the gold's items, None where there is none.
+
+    `differing` are the answers to a text that is not quite the gold's, let pass under the policy `warn`.
+    """
+
+    answers: list[Answer | None]
+    differing: int = 0
+
+    @property
+    def n_missing(self) -> int:
+        """How many items have no answer."""
+        return self.answers.count(None)
+
+
+def align(items: Sequence[Item], answers: Sequence[Answer], reader: Reader, *, missing: str, tokens: str, path: str,
+          metrics: Sequence[Metric] = ()) -> Aligned:
+    """Give the answer to each item.
+
+    Args:
+        items: The gold's, in its order.
+        answers: A submission's, in any order.
+        reader: Of the submission.
+        missing: The policy for items without an answer: `reject`, `worst`, `drop` or `own`.
+        tokens: The policy for text that differs from the gold's: `reject` or `warn`.
+        path: The submission's file, for errors.
+        metrics: By which it will be scored; remedies depend on them.
+
+    Raises:
+        InputError: An answer is to no item of the gold, two are to the same, items are missing under `reject`, or an
+            answer is about another text than the gold.
+    """
+    answers = reader.assign(items, answers, path)
+    for problem in disagreements(items, answers, reader, missing=missing, tokens=tokens, path=path, metrics=metrics):
+        raise problem
+    answered = {answer.key: answer for answer in answers}
+    aligned = [answered.get(item.key) for item in items]
+    differing = 0 if tokens == "reject" else sum(
+        answer is not None and reader.mismatch(item.gold, answer.value) is not None
+        for item, answer in zip(items, aligned, strict=True))
+    return Aligned(aligned, differing)
+
+
+def disagreements(items: Sequence[Item], answers: Sequence[Answer], reader: Reader, *, missing: str, tokens: str,
+                  path: str, metrics: Sequence[Metric] = ()) -> Iterator[InputError]:
+    """Give every reason why a submission does not go with the items; the arguments are those of `align`.
+
+    The answers are those that `Reader.assign` has brought to the items.
+
+    Of unknown and of missing items the first one's error says how many there are. Of several answers to an item the
+    first one is held against it.
+    """
+    answered: dict[str, Answer] = {}
+    for answer in answers:
+        if (first := answered.setdefault(answer.key, answer)) is not answer:
+            yield standing_twice(answer, first, path, reader.repeated)
+    if found := reader.implausible(items, answers):
+        yield InputError(found[1], path=path, line=found[0], category="order")
+    known = {item.key for item in items}
+    unknown = [] if reader.ignores_others else [answer for answer in answers if answer.key not in known]
+    if unknown[:1] == answers[:1] and unknown and header(answers, reader) is not None:
+        remedy = f"set {as_header(unknown[0], reader)}, or take the line out"
+        yield InputError(f"not in the gold, but like a header; {remedy}", path=path, line=unknown[0].line,
+                         item=unknown[0].key, category="header")
+        del unknown[0]
+    for n, answer in enumerate(unknown):
+        nor = "is" if len(unknown) == 2 else "are"
+        more = "" if n or len(unknown) == 1 else f" (nor {nor} {len(unknown) - 1} more of the file's {len(answers)})"
+        yield InputError(f"not in the gold{more}; is this file for another test set?", path=path, line=answer.line,
+                         item=answer.key, category="unknown")
+    for item in items:
+        if (given := answered.get(item.key)) is None:
+            continue
+        if why := reader.incomparable(item.gold, given.value):
+            yield InputError(why, path=path, line=given.line, item=item.key, category="text")
+        elif tokens == "reject" and (found := reader.mismatch(item.gold, given.value)):
+            yield InputError(f"{found[1]}; mend the file, or let the manifest say tokens = \"warn\"", path=path,
+                             line=given.line + found[0], item=item.key, category="text")
+    absent = [item for item in items if item.key not in answered] if missing == "reject" else []
+    for n, item in enumerate(absent):
+        more = "" if n or len(absent) == 1 else f" (one of {len(absent)} such among {len(items)} items)"
+        remedy = for_missing(len(absent), len(items), metrics)
+        if item is items[0] and header(items, reader) is not None:
+            remedy = (f"the gold's first line looks like a header: set {as_header(item, reader)} in the options of the "
+                      "test set")
+        yield InputError(f"{reader.absent}{more}; {remedy}", path=path, item=item.key, category="missing")

@@ -1,0 +1,190 @@
+"""Submissions into the registry: read, aligned, and kept with their responses."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from sqlalchemy import Connection
+
+from registry.errors import InputError, counted
+from registry.evaluation.ingest.declared import Declared
+from registry.evaluation.ingest.join import align
+from registry.evaluation.ingest.parsed_cache import Readings, stored_submission
+from registry.evaluation.ingest.remarks import FEW, of_copy, of_runs, of_submission
+from registry.evaluation.resolve import ResolvedTask
+from registry.identity import canonical_json, digest_lines
+from registry.items import Answer, Item
+from registry.readers import Document, Reader
+from registry.readers.names import NamedReader
+from registry.store import catalog, models, sources, statistics
+from registry.store.catalog import AnyRow
+from registry.store.journal import Journal, now
+from registry.store.rows import insert, insert_many, next_id
+
+
+class Change(StrEnum):
+    """What an apply did to a submission."""
+
+    added = "added"
+    changed = "changed"
+    unchanged = "unchanged"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What happened to one submission, and if its runs were aligned anew, what is remarkable about them."""
+
+    change: Change
+    remarks: tuple[InputError, ...] = ()
+
+
+def apply_submission(connection: Connection, journal: Journal, readings: Readings, task_row: AnyRow,
+                     one: Declared) -> Outcome:
+    """Bring one submission into the registry, as far as it is new or changed.
+
+    Raises:
+        InputError: The file is wrong, or the same system and version is there with other content.
+    """
+    for document in one.documents:
+        journal.read(document.name, document.digest)
+    test_set = catalog.get(connection, models.test_set, task_id=task_row.task_id, name=one.test_set.name)
+    track_id = None if one.track is None else catalog.find_or_insert(
+        connection, models.track, {"task_id": task_row.task_id, "name": one.track})
+    there = catalog.find_submission(connection, test_set.test_set_id, one.team, one.system, one.version)
+    properties = {"kind": one.kind, "track_id": track_id, "withdrawn": one.withdrawn, "late": one.late,
+                  "missing": one.missing, "attributes": canonical_json(one.attributes)}
+    kept = [] if there is None else [s.source_digest for s in catalog.submission_sources(
+        connection, there.submission_id)]
+    answers: list[list[Answer]] | None = None
+    if there is None or (kept, there.reader) != ([document.digest for document in one.documents], repr(one.reader)):
+        answers = [one.read(document) for document in one.documents]
+        digest = content_digest(one.reader, readings.items(connection, test_set.gold_revision_id), answers)
+        if there is not None and there.digest != digest:
+            raise _other_content(f"{task_row.slug}/{one.test_set.name}/{one.name}", kept, one.documents)
+    if there is None:
+        there = _insert_submission(connection, journal, task_row, test_set, one, digest, properties)
+        change = Change.added
+    elif changed := {k: v for k, v in properties.items() if there._mapping[k] != v}:
+        catalog.set_values(connection, models.submission, there.submission_id, **changed)
+        journal.event(connection, "submission-changed", f"{task_row.slug}/{one.test_set.name}/{one.name}", **changed)
+        change = Change.changed
+    else:
+        change = Change.unchanged
+    remarks = apply_scoring(connection, journal, readings, there.submission_id, test_set, one, answers)
+    if remarks is None:
+        return Outcome(change)
+    n_items = len(readings.items(connection, test_set.gold_revision_id))
+    if n_items >= FEW and (other := catalog.same_answers(connection, there)) is not None:
+        remarks.append(of_copy(other).error(one.documents[0].path))
+    return Outcome(Change.changed if change is Change.unchanged else change, tuple(remarks))
+
+
+def _other_content(name: str, kept: list[str], documents: tuple[Document, ...]) -> InputError:
+    """Say that the submission called `name` is there with other content, read from files that had these digests."""
+    other = next((document for document in documents if document.digest not in kept), documents[0])
+    if other.digest in kept and len(kept) == len(documents):
+        what = ", since it was read with other options; give it another version"
+    elif len(kept) == len(documents) == 1:
+        what = "; give this file another version"
+    else:
+        what = f" ({counted(len(kept), 'run')} there, {len(documents)} here); give these runs another version"
+    return InputError(f"{name} is in the registry with other content{what}", path=other.path)
+
+
+def content_digest(reader: Reader, items: Sequence[Item], runs: Sequence[Sequence[Answer]]) -> str:
+    """The digest of what a submission says, whatever the order of its lines; of several runs that of their digests."""
+    return digest_of_runs([run_digest(reader, items, answers) for answers in runs])
+
+
+def run_digest(reader: Reader, items: Sequence[Item], answers: Sequence[Answer]) -> str:
+    """The digest of what one file says of the gold's items; see `content_digest`."""
+    if isinstance(reader, NamedReader):
+        answers = reader.folded(items, answers)
+    return digest_lines(sorted(canonical_json([answer.key, reader.content(answer.value)]) for answer in answers))
+
+
+def digest_of_runs(digests: list[str]) -> str:
+    """The digest of a submission, of whose runs these are the digests."""
+    return digests[0] if len(digests) == 1 else digest_lines(digests)
+
+
+def apply_scoring(connection: Connection, journal: Journal, readings: Readings, submission_id: int, test_set: AnyRow,
+                  one: Declared, answers: list[list[Answer]] | None) -> list[InputError] | None:
+    """Align a submission's runs with the current gold; keep their responses, and what is remarkable about them.
+
+    Gives the remarks; None where all that was done before.
+    """
+    key = {"submission_id": submission_id, "gold_revision_id": test_set.gold_revision_id, "missing": one.missing}
+    if catalog.find(connection, models.scoring, **key) is not None:
+        return None
+    answers = [one.read(document) for document in one.documents] if answers is None else answers
+    items = readings.items(connection, test_set.gold_revision_id)
+    aligned = [align(items, of_run, one.reader, missing=one.missing, tokens=one.tokens, path=document.path,
+                     metrics=one.metrics)
+               for of_run, document in zip(answers, one.documents, strict=True)]
+    for run, document in zip(aligned, one.documents, strict=True):
+        for error in one.uncounted((item for item, a in zip(items, run.answers, strict=True) if a is None),
+                                   document.path):
+            raise error
+    found = [list(of_submission(items, run, one.reader, document, missing=one.missing))
+             for run, document in zip(aligned, one.documents, strict=True)]
+    scoring_id = insert(connection, models.scoring, **key, n_missing=sum(run.n_missing for run in aligned),
+                        run_id=journal.run_id(connection))
+    runs = [run.answers for run in aligned]
+    readings.keep_answers(scoring_id, runs)
+    _insert_responses(connection, readings, scoring_id, test_set.gold_revision_id, one.reader, runs)
+    insert_many(connection, models.remark, [
+        {"scoring_id": scoring_id, "replicate": replicate, "category": remark.category, "message": remark.told}
+        for replicate, of_run in enumerate(found) for remark in of_run])
+    return [*(remark.error(document.path) for of_run, document in zip(found, one.documents, strict=True)
+              for remark in of_run), *of_runs(one.documents)]
+
+
+def realign(connection: Connection, journal: Journal, readings: Readings, task: ResolvedTask, test_set: AnyRow,
+            submission: AnyRow) -> None:
+    """Align a submission that is in the registry with the current gold, from its kept files."""
+    reader, documents = stored_submission(connection, submission)
+    one = Declared(task.manifest.test_set_named(test_set.name), submission.team, submission.system,
+                   submission.version, documents, reader, submission.missing, tokens="warn")
+    apply_scoring(connection, journal, readings, submission.submission_id, test_set, one, None)
+
+
+def _insert_submission(connection: Connection, journal: Journal, task_row: AnyRow, test_set: AnyRow, one: Declared,
+                       digest: str, properties: dict[str, Any]) -> AnyRow:
+    team_id = catalog.find_or_insert(connection, models.team, {"task_id": task_row.task_id, "name": one.team})
+    system_id = catalog.find_or_insert(connection, models.system, {"team_id": team_id, "name": one.system})
+    submission_id = insert(
+        connection, models.submission, test_set_id=test_set.test_set_id, system_id=system_id, version=one.version,
+        reader=repr(one.reader), digest=digest, run_id=journal.run_id(connection), created_at=now(), **properties)
+    for replicate, document in enumerate(one.documents):
+        sources.keep(connection, document.digest, document.name, document.content)
+        connection.execute(models.submission_source.insert().values(
+            submission_id=submission_id, replicate=replicate, source_digest=document.digest, name=document.name))
+    journal.event(connection, "submission-added", f"{task_row.slug}/{one.test_set.name}/{one.name}",
+                  source=", ".join(document.digest for document in one.documents))
+    return catalog.get(connection, models.submission, submission_id=submission_id)
+
+
+def _insert_responses(connection: Connection, readings: Readings, scoring_id: int, gold_revision_id: int,
+                      reader: Reader, runs: list[list[Answer | None]]) -> None:
+    """Keep every answer of the submission's runs as a response, and as an answer where nobody gave it before."""
+    first_item, _ = catalog.item_ids(connection, gold_revision_id)
+    by_run = [[(first_item + n, response) for n, entry in enumerate(aligned) if entry is not None
+               for response in reader.answer_set(entry.value)] for aligned in runs]
+    given = [(item_id, response.key, response.type) for responses in by_run for item_id, response in responses]
+    if not given:
+        return
+    known = readings.known_answers(connection, gold_revision_id)
+    new = [answer for answer in dict.fromkeys(given) if answer not in known]
+    if new:
+        ids, keys, types = (list(column) for column in zip(*new, strict=True))
+        first = next_id(connection, models.answer)
+        statistics.insert_answers(connection, gold_revision_id, ids, keys, types, in_gold=False)
+        known.update((answer, (first + n, False)) for n, answer in enumerate(new))
+    answer_ids, correct = (list(column) for column in zip(*(known[answer] for answer in given), strict=True))
+    scores = [response.score for responses in by_run for _, response in responses]
+    statistics.insert_responses(connection, scoring_id, [len(responses) for responses in by_run], answer_ids, correct,
+                                scores)

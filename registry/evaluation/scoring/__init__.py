@@ -1,0 +1,1 @@
+"""The per-item statistics that metrics are made of."""

@@ -1,0 +1,75 @@
+"""One leaderboard of those that a task has, with what only some renderers need."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from sqlalchemy import Connection, text
+
+from registry.errors import MismatchError, UnknownNameError
+from registry.evaluation import declared_request
+from registry.evaluation.comparing.board_statistics import board_name
+from registry.leaderboards.leaderboard import Leaderboard, Ranks
+from registry.leaderboards.load import declared_leaderboards
+from registry.store import catalog
+from registry.store.catalog import AnyRow
+from registry.studies.macro_average import score_intervals
+
+
+def chosen_leaderboard(connection: Connection, task_row: AnyRow, *, metric: str | None = None,
+                       test_set: str | None = None, track: str | None = None, facet: str | None = None,
+                       ranks: Ranks | None = None) -> Leaderboard:
+    """The leaderboard of a metric (else the primary one), test set, track (else of none) and facet (else of all items).
+
+    Raises:
+        UnknownNameError: There is no board of that test set, track or facet.
+        MismatchError: There is none at all, or several are left to choose from.
+    """
+    catalog.check_metric(connection, [task_row], metric)
+    metric = metric or str(catalog.primary_metric(connection, task_row.task_id).alias)
+    found: Sequence[Leaderboard] = declared_leaderboards(connection, task_row, metric, ranks)
+    if not found:
+        raise MismatchError("there is no comparison to show yet; `registry score` and `registry compare` make one")
+    for kind, wanted in (("test_set", test_set), ("track", track), ("facet", facet)):
+        known = {getattr(board, kind) for board in found}
+        if wanted is None and None not in known:
+            continue
+        if wanted not in known:
+            raise UnknownNameError(kind.replace("_", " "), str(wanted), sorted(filter(None, known)))
+        found = [board for board in found if getattr(board, kind) == wanted]
+    if len(found) > 1:
+        places = "; ".join(board.title for board in found[:5]) + ("; ..." if len(found) > 5 else "")
+        raise MismatchError(f"{len(found)} leaderboards are meant; choose by --test-set and --track: {places}")
+    return found[0]
+
+
+def with_intervals(connection: Connection, task_row: AnyRow, board: Leaderboard) -> Leaderboard:
+    """The leaderboard with intervals of all scores: where its test gave none, percentiles of the bootstrap."""
+    if any(of.ci_low is not None for of in board.standings):
+        return board
+    drawn = score_intervals(connection, task_row, declared_request(task_row, metrics=(board.metric,)))
+    name = board_name(board.task, board.test_set, board.track, board.facet, board.metric)
+    of_board = {submission: tuple(None if math.isnan(end) else end for end in ends)
+                for submission, ends in drawn.get(name, {}).items()}
+    standings = []
+    for of in board.standings:
+        low, high = of_board.get(f"{board.task}/{board.test_set}/{of.submission}", (None, None))
+        standings.append(replace(of, ci_low=low, ci_high=high))
+    return replace(board, standings=tuple(standings))
+
+
+def submission_attributes(connection: Connection, board: Leaderboard, name: str) -> Mapping[str, str]:
+    """The values of an attribute by submission, `team/system@version`: team, kind, or what the manifest declares.
+
+    Raises:
+        UnknownNameError: No submission on the board has it.
+    """
+    rows = connection.execute(text("SELECT submission, submission_id FROM leaderboard WHERE signature = :signature"),
+                              {"signature": board.signature}).all()
+    attributes = catalog.submission_attributes(connection, [row.submission_id for row in rows])
+    known = sorted({key for values in attributes.values() for key in values})
+    if name not in known:
+        raise UnknownNameError("attribute of submissions", name, known)
+    return {row.submission: of[name] for row in rows if name in (of := attributes[row.submission_id])}

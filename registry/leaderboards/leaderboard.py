@@ -1,0 +1,180 @@
+"""A leaderboard as the store has it, frozen: what every renderer draws from, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from registry.leaderboards.footnotes import footnotes
+from registry.metrics import METRICS
+from registry.store.catalog import AnyRow
+from registry.values import parse
+
+Ranks = Literal["range", "cluster", "neighbour", "bootstrap"]
+Frequencies = Mapping[str, NDArray[np.float64]]
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One system on a leaderboard.
+
+    Attributes:
+        rank: 1, 2, 2, 4 by the score at full precision; None for baselines that are not ranked.
+        rank_low, rank_high: The places that the significant differences leave open.
+        cluster: A new one begins where every system above beats every system below.
+        shown: The system's name for people, with team or version where a name alone leaves it open.
+        submission: `team/system@version`.
+        score: None where it is undefined.
+        runs, run_deviation: How many runs it has, and the standard deviation of the score between them.
+        wins, losses: Significant differences in its favour and against it.
+        late: Whether the submission came late.
+        letters: Two systems that share one are not told apart (compact letter display); empty where not ranked.
+        neighbour_low, neighbour_high: The places up to the nearest system that differs.
+        frequent_low, frequent_high: The places that most resamples give it, where they were drawn, and
+        first: In what share of them it is the best; `frequencies`: in what share it has each place.
+        remarks: What is remarkable about the submission, in sentences without their subject.
+    """
+
+    rank: int | None
+    rank_low: int | None
+    rank_high: int | None
+    cluster: int | None
+    system: str
+    shown: str
+    team: str
+    kind: str
+    submission: str
+    score: float | None
+    ci_low: float | None
+    ci_high: float | None
+    runs: int
+    run_deviation: float | None
+    wins: int
+    losses: int
+    late: bool
+    letters: str = ""
+    neighbour_low: int | None = None
+    neighbour_high: int | None = None
+    frequent_low: int | None = None
+    frequent_high: int | None = None
+    first: float | None = None
+    frequencies: tuple[float, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One pair of a leaderboard: `a` and `b` are places in its standings, `a` the better one; `row` is all of it."""
+
+    a: int
+    b: int
+    significant: bool
+    row: Mapping[str, Any]
+
+    @property
+    def difference(self) -> float | None:
+        """How much better A is."""
+        return self.row["difference"]  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True)
+class Leaderboard:
+    """One leaderboard.
+
+    Attributes:
+        task, test_set, track, facet, metric: Where it is; the metric's alias.
+        metric_name: The metric with its options; `better`: the direction of its scores.
+        comparison: The settings of its tests, a row of `latest_comparison`.
+        standings: Best first, undefined scores last; baselines that are not ranked stand where their score is.
+        decisions: Every pair that was tested.
+        alike: The largest groups of ranked systems of which no two are told apart, by places in the standings; none
+            where they are too many.
+        sentences: What can and what cannot be said.
+        signature: One line that identifies gold, test and family.
+        ranks: The convention of the ranks that people see.
+    """
+
+    task: str
+    test_set: str
+    track: str | None
+    facet: str | None
+    metric: str
+    metric_name: str
+    better: str
+    comparison: AnyRow
+    standings: tuple[Standing, ...]
+    decisions: tuple[Decision, ...]
+    alike: tuple[tuple[int, ...], ...]
+    sentences: tuple[str, ...]
+    signature: str
+    ranks: Ranks = "range"
+
+    @property
+    def place(self) -> dict[str, Any]:
+        """What its rows have in common."""
+        return {key: getattr(self, key) for key in PLACE}
+
+    @property
+    def title(self) -> str:
+        """Which one it is, and by what it ranks."""
+        return title(self.place)
+
+    @property
+    def footnotes(self) -> tuple[str, ...]:
+        """What is remarkable about its submissions."""
+        return footnotes([(of.shown, of.remarks) for of in self.standings])
+
+    @property
+    def teams(self) -> bool:
+        """Whether some system's team is not called as the system is, so that teams are worth a column."""
+        return any(of.team != of.system for of in self.standings)
+
+    @cached_property
+    def beaten(self) -> tuple[tuple[int, ...], ...]:
+        """Whom the system at each place of the standings beats significantly, by their places."""
+        won = [list[int]() for _ in self.standings]
+        for decision in self.decisions:
+            if decision.significant:
+                won[decision.a].append(decision.b)
+        return tuple(tuple(sorted(worse)) for worse in won)
+
+
+PLACE = ("task", "test_set", "track", "facet", "metric", "metric_name", "signature")
+_STORED_OF_PAIRS = (
+    *PLACE, "system_a", "system_b", "submission_a", "submission_b", "score_a", "score_b", "difference", "ci_low",
+    "ci_high", "p_value", "p_adjusted", "significant", "method", "test", "alternative", "correction", "family_size",
+    "unit", "n_units", "n_discordant", "resamples", "seed", "log10_p", "p_low", "p_high", "statistic", "resolved",
+    "note",
+)
+PAIR_KEYS = (*_STORED_OF_PAIRS, "same_team")
+
+
+def title(place: Mapping[str, Any]) -> str:
+    """Which board is at a place, and by what it ranks."""
+    track = f"track {place['track']}" if place["track"] else None
+    metric = parse("metric", METRICS, place["metric_name"]).title
+    named = _plain(place["metric"]) == _plain(metric)
+    return ", ".join(filter(None, (f"{place['task']}/{place['test_set']}", track, place["facet"]))) + (
+        f": {place['metric']}" + ("" if named else f" = {metric}"))
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "").replace("-", "")
+
+
+def shown_names(rows: Sequence[Mapping[str, Any]], side: str = "") -> list[str]:
+    """The systems' names for people, with the team where several have one, and with every version but the first."""
+    sides = (side,) if not side else ("_a", "_b")
+    names = [name for name, _ in {(row[f"system{s}"], row[f"submission{s}"].rpartition("@")[0])
+                                  for row in rows for s in sides}]
+
+    def shown(system: str, submission: str) -> str:
+        full, at, version = submission.rpartition("@")
+        return (system if names.count(system) == 1 else full) + ("" if version == "1" else at + version)
+
+    return [shown(row[f"system{side}"], row[f"submission{side}"]) for row in rows]

@@ -1,0 +1,153 @@
+"""Leaderboards as the store has them: every board of a task, and which of them are out of date."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import chain, groupby
+from typing import Any
+
+import numpy as np
+from sqlalchemy import Connection, text
+
+from registry.evaluation import declared_request
+from registry.evaluation.comparing.board_statistics import board_name
+from registry.evaluation.resolve import resolve_stored
+from registry.leaderboards.leaderboard import (
+    _STORED_OF_PAIRS,
+    PLACE,
+    Decision,
+    Frequencies,
+    Leaderboard,
+    Ranks,
+    Standing,
+    shown_names,
+)
+from registry.leaderboards.sentences import sentences, separable
+from registry.significance.ranks.letter_display import alike_groups, letters
+from registry.significance.ranks.ranks import frequent_ranks, neighbour_ranges
+from registry.store.catalog import AnyRow
+from registry.studies.effects import rank_distributions
+
+
+def leaderboards(connection: Connection, task: str, metric: str | None = None, ranks: Ranks = "range",
+                 frequencies: Frequencies | None = None) -> list[Leaderboard]:
+    """Every leaderboard of a task (by one metric).
+
+    Args:
+        connection: To the store.
+        task: The task's id.
+        metric: A metric's alias; None: by all.
+        ranks: The convention of the ranks that people see.
+        frequencies: How often every submission has every place in resamples, by the board's and its own name.
+    """
+    chosen = {"task": task, "metric": metric}
+    where = "WHERE task = :task AND (:metric IS NULL OR metric = :metric)"
+    rows = _grouped(connection, f"SELECT * FROM leaderboard {where}", chosen)  # noqa: S608 - a join loses its order
+    late = set(connection.execute(text("SELECT submission_id FROM submission WHERE late")).scalars())
+    remarks = remarks_of(connection, task)
+    for row in chain.from_iterable(rows.values()):
+        row["late"] = row["submission_id"] in late
+        row["remarks"] = remarks.get(row["submission_id"], ())
+    pairs = _grouped(connection, f"SELECT {', '.join(_STORED_OF_PAIRS)} FROM pairwise {where}", chosen)  # noqa: S608
+    found = connection.execute(text(f"SELECT * FROM latest_comparison {where}"), chosen)  # noqa: S608
+    settings = {row.signature: row for row in found}
+    return [_leaderboard(settings[signature], standings, pairs.get(signature, []), sentences(connection, signature),
+                         ranks, frequencies or {}) for signature, standings in rows.items()]
+
+
+def declared_leaderboards(connection: Connection, task_row: AnyRow, metric: str | None = None,
+                          ranks: Ranks | None = None) -> list[Leaderboard]:
+    """Every leaderboard of a task (by one metric), with the ranks that it declares unless others are asked for."""
+    chosen = ranks or resolve_stored(task_row.manifest, task_row.slug).manifest.board.ranks
+    frequencies = None
+    if chosen == "bootstrap":
+        request = declared_request(task_row, metrics=None if metric is None else (metric,))
+        frequencies = rank_distributions(connection, task_row, request)
+    return leaderboards(connection, task_row.slug, metric, chosen, frequencies)
+
+
+def _grouped(connection: Connection, query: str, chosen: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    rows = [dict(row._mapping) for row in connection.execute(text(query), chosen)]
+    return {signature: list(group) for signature, group in groupby(rows, key=lambda row: row["signature"])}
+
+
+def _leaderboard(settings: AnyRow, rows: Sequence[dict[str, Any]], pairs: Sequence[dict[str, Any]],
+                 said: tuple[str, ...], ranks: Ranks, frequencies: Frequencies) -> Leaderboard:
+    """One leaderboard from its rows, best first, and its pairs."""
+    at = {row["submission"]: n for n, row in enumerate(rows)}
+    decisions = tuple(_decision(at[pair["submission_a"]], at[pair["submission_b"]], rows, pair) for pair in pairs)
+    wins = np.zeros((len(rows), len(rows)), dtype=bool)
+    for decision in decisions:
+        wins[decision.a, decision.b] = decision.significant
+    ranked = [n for n, row in enumerate(rows) if row["rank"] is not None]
+    among = wins[np.ix_(ranked, ranked)]
+    differ = among | among.T
+    groups = alike_groups(differ)
+    marks = letters(groups, len(ranked)) if decisions else [""] * len(ranked)
+    low, high = neighbour_ranges(among)
+    more: dict[int, dict[str, Any]] = {
+        n: {"letters": mark, "neighbour_low": int(a), "neighbour_high": int(b)}
+        for n, mark, a, b in zip(ranked, marks, low, high, strict=True)}
+    name = board_name(*(rows[0][key] for key in PLACE[:5]))
+    drawn = [frequencies.get(f"{name}: {row['task']}/{row['test_set']}/{row['submission']}") for row in rows]
+    for n, of_system in enumerate(drawn):
+        if of_system is not None:
+            ((first,), (last,)) = frequent_ranks(of_system[None], settings.confidence)
+            more.setdefault(n, {}).update(frequent_low=int(first), frequent_high=int(last),
+                                          first=float(of_system[0]), frequencies=tuple(map(float, of_system)))
+    fields = [key for key in Standing.__dataclass_fields__ if key in rows[0]]
+    standings = tuple(Standing(shown=shown, **{key: row[key] for key in fields}, **more.get(n, {}))
+                      for n, (row, shown) in enumerate(zip(rows, shown_names(rows), strict=True)))
+    if len(ranked) > 1:
+        names, places = [standings[n].shown for n in ranked], [rows[n]["rank"] for n in ranked]
+        said = (said[0], separable(names, places, differ, groups, settings), *said[1:])
+    alike = tuple(tuple(ranked[n] for n in group) for group in groups)
+    return Leaderboard(**{key: rows[0][key] for key in PLACE}, better=settings.better, comparison=settings,
+                       standings=standings, decisions=decisions, alike=alike, sentences=said, ranks=ranks)
+
+
+def _decision(a: int, b: int, rows: Sequence[dict[str, Any]], pair: dict[str, Any]) -> Decision:
+    """What was decided of the systems in rows `a` and `b`."""
+    return Decision(a, b, pair["significant"], {**pair, "same_team": rows[a]["team"] == rows[b]["team"]})
+
+
+def stale(connection: Connection, task: str | None = None) -> list[str]:
+    """Say which boards are not of today: their submissions are others by now, or an older registry scored them."""
+    found = connection.execute(text("""
+        WITH shown AS (
+            SELECT DISTINCT l.task, l.test_set, l.track, s.submission_id, l.gold_revision_id
+            FROM latest_comparison AS l JOIN standing AS s USING (comparison_id)
+        ),
+        taking_part AS (
+            SELECT task, test_set, track, submission_id, gold_revision_id FROM ranked_submission
+        )
+        SELECT DISTINCT task, test_set FROM (
+            (FROM shown EXCEPT FROM taking_part) UNION ALL (FROM taking_part EXCEPT FROM shown)
+        ) WHERE :task IS NULL OR task = :task
+        ORDER BY ALL"""), {"task": task}).all()
+    older = connection.execute(text("""
+        SELECT DISTINCT l.task, l.test_set
+        FROM latest_comparison AS l
+        JOIN standing USING (comparison_id)
+        JOIN ranked_submission AS s USING (submission_id)
+        JOIN score ON score.scoring_id = s.scoring_id AND score.metric_id = l.metric_id AND score.step IS NULL
+        WHERE :task IS NULL OR l.task = :task
+        ORDER BY ALL"""), {"task": task}).all()
+    remedy = "`registry score` and `registry compare` bring the board up to date"
+    return [*(f"{row.task}/{row.test_set}: submissions or gold have changed since the last comparison; {remedy}"
+              for row in found),
+            *(f"{row.task}/{row.test_set}: scores are of an older registry, which rounded decimals in another way; "
+              f"{remedy}" for row in older)]
+
+
+def remarks_of(connection: Connection, task: str) -> dict[int, tuple[str, ...]]:
+    """What is remarkable about the submissions to a task that take part, by their ids; runs are numbered from 1."""
+    found: dict[int, list[str]] = {}
+    query = text("""
+        SELECT submission_id, replicate, message, runs.n > 1 AS several FROM submission_remark
+        JOIN (SELECT submission_id, count(*) AS n FROM submission_source GROUP BY ALL) AS runs USING (submission_id)
+        WHERE task = :task ORDER BY submission_id, replicate NULLS LAST, category, message""")
+    for row in connection.execute(query, {"task": task}):
+        run = f"run {row.replicate + 1}: " if row.several and row.replicate is not None else ""
+        found.setdefault(row.submission_id, []).append(run + row.message)
+    return {submission: tuple(remarks) for submission, remarks in found.items()}

@@ -1,0 +1,194 @@
+"""What a comparison supports and what it does not, in plain sentences."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection, text
+
+from registry.errors import counted
+from registry.rendering.table import p_value
+from registry.significance import CORRECTIONS, TESTS
+from registry.significance.multiple.corrections import draws_needed
+from registry.store.catalog import AnyRow
+from registry.values import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+_GROUPS, _PLACES = 4, 12  # that one sentence names
+
+
+def sentences(connection: Connection, signature: str) -> tuple[str, ...]:
+    """Say what the latest comparison with a signature supports."""
+    row = connection.execute(text("""
+        WITH decided AS (
+            SELECT
+                comparison_id, count_if(is_significant) AS won, count_if(NOT is_resolved) AS open,
+                count_if(p_value IS NULL) AS undefined, list(DISTINCT note) FILTER (p_value IS NULL) AS reasons
+            FROM comparison_pair JOIN pair_result USING (pair_result_id) GROUP BY comparison_id
+        ),
+        stood AS (SELECT comparison_id, list(runs ORDER BY runs DESC) AS most_runs FROM standing GROUP BY comparison_id)
+        SELECT l.*, stood.most_runs, decided.* EXCLUDE (comparison_id), o.test AS overall, o.statistic, o.degrees,
+            o.p_value
+        FROM latest_comparison AS l
+        JOIN stood USING (comparison_id)
+        LEFT JOIN decided USING (comparison_id)
+        LEFT JOIN overall_result AS o USING (comparison_id)
+        WHERE signature = :signature"""), {"signature": signature}).one()
+    if row.n_systems == 1:
+        return ("One system: there is nothing to compare.",)
+    said = [_counted(row)]
+    if row.overall is not None:
+        said.append(f"All systems at once: {row.overall} {row.statistic:.2f} with "
+                    f"{counted(row.degrees, 'degree')} of freedom, p = {p_value(row.p_value)}.")
+    if row.open:
+        said.append(f"{row.open} of these decisions {'hangs' if row.open == 1 else 'hang'} on Monte-Carlo error: draw "
+                    "more with --resamples or --resolve.")
+    if row.undefined:
+        why = row.reasons[0] if len(row.reasons) == 1 else "registry pairs --format json says why"
+        are = counted(row.undefined, "p-value is", "p-values are")
+        said.append(f"{are} undefined, which counts as not significant: {why}.")
+    return (*said, *(_hopeless(row) or _few_draws(connection, row)))
+
+
+def _counted(row: AnyRow) -> str:
+    """How many differences are significant, by what."""
+    correction = CORRECTIONS[row.correction]
+    corrected = "uncorrected" if row.correction == "none" else f"after {correction.title}"
+    level = "a false discovery rate of " if correction.controls == "false discovery rate" else ""
+    one_sided = _sided(row) or parse("test", TESTS, row.test).is_one_sided
+    sure = "" if correction.controls == "family-wise error" and not one_sided else "; rank ranges are descriptive"
+    units = counted(row.n_units, row.unit)
+    if row.runs == "random":
+        units = "whole runs" if row.test == "permutation" else f"{units} and runs"
+    return (f"{are_significant(row.won, row.family_size)} at {level}{row.alpha:g} {corrected} ({row.test} "
+            f"over {units}{_sided(row)}){sure}.")
+
+
+def are_significant(won: int, differences: int) -> str:
+    """Say how many differences are significant.
+
+    >>> [are_significant(won, 1) for won in (0, 1)]
+    ['The one difference is not significant', 'The one difference is significant']
+    >>> [are_significant(won, 6) for won in (0, 1)]
+    ['None of 6 differences is significant', '1 of 6 differences is significant']
+    >>> [are_significant(won, 6) for won in (5, 6)]
+    ['5 of 6 differences are significant', 'All 6 differences are significant']
+    """
+    if differences == 1:
+        return f"The one difference is {'' if won else 'not '}significant"
+    if won == differences:
+        return f"All {won} differences are significant"
+    return f"{won or 'None'} of {differences} differences {'is' if won < 2 else 'are'} significant"
+
+
+def _sided(row: AnyRow) -> str:
+    return "" if row.alternative == "two-sided" else f", one-sided ({row.alternative})"
+
+
+def _hopeless(row: AnyRow) -> Sequence[str]:
+    """Say that no difference can be significant, where so few units or runs leave no p-value that is small enough."""
+    units, least = counted(row.n_units, row.unit), 2.0 ** ((not _sided(row)) - row.n_units)
+    if row.runs == "random":
+        most, second = row.most_runs[:2]
+        units = f"{most} and {second} runs"
+        least = (2 if not _sided(row) and most == second else 1) / math.comb(most + second, most)
+    first_by_all = row.correction in ("holm", "bonferroni", "shaffer")  # the others can reject all pairs together
+    needed = row.alpha / (row.family_size if first_by_all else 1)
+    if row.test == "permutation" and least > needed:
+        return (f"With {units} no p-value can be below {least:g}, so no difference can be significant here; that says "
+                "nothing about the systems.",)
+    return ()
+
+
+def _few_draws(connection: Connection, row: AnyRow) -> Sequence[str]:
+    """Say that no drawn difference can be significant, where the corrected p-values of so few draws are too large."""
+    results = connection.execute(text("""
+        SELECT r.p_value, r.method = 'monte-carlo' AS drawn, r.resamples
+        FROM comparison_pair JOIN pair_result AS r USING (pair_result_id)
+        WHERE comparison_id = :comparison ORDER BY position"""), {"comparison": row.comparison_id}).all()
+    p = np.array([of.p_value for of in results], dtype=np.float64)
+    by_pair = CORRECTIONS[row.correction].function is not None  # else all rest on joint draws
+    drawn = np.array([of.drawn or not by_pair for of in results], dtype=bool) & ~np.isnan(p)
+    if not drawn.any():
+        return ()
+    draws = max(of.resamples or row.resamples for of, is_drawn in zip(results, drawn, strict=True) if is_drawn)
+    p = np.where(drawn, np.nan, np.where(np.isnan(p), 1.0, p))
+    needed = draws_needed(p, row.correction, row.alpha)
+    return (too_few_draws(int(drawn.sum()), len(p), draws, needed),) if needed > draws else ()
+
+
+def separable(names: Sequence[str], ranks: Sequence[int], differ: NDArray[np.bool_],
+              groups: Sequence[Sequence[int]], settings: AnyRow) -> str:
+    """Say which systems are told apart and which are not: all that the letters say, or how many pairs there are.
+
+    Args:
+        names: Of the ranked systems, best first; at least two.
+        ranks: As the board shows them: 1, 2, 2, 4.
+        differ: Which of them are told apart, [systems, systems], symmetric.
+        groups: The largest groups of systems of which no two are told apart, by place from 0; none where they are too
+            many (`registry.significance.ranks.letter_display.alike_groups`).
+        settings: Of the comparison, a row of `latest_comparison`.
+    """
+    corrected = "" if settings.correction == "none" else f" after {CORRECTIONS[settings.correction].title}"
+    over = f"at {100 * settings.alpha:g} %{corrected} over {counted(settings.family_size, 'pair')}"
+    n = len(names)
+    pairs, apart = math.comb(n, 2), int(differ.sum()) // 2
+    ranked = "" if pairs == settings.family_size else "ranked "  # others are in the family too
+    if n == 2:
+        return f"{names[0]} is {'better than' if apart else 'not separable from'} {names[1]} {over}."
+    if apart in (0, pairs):
+        return f"{'Every' if apart else 'No'} two of the {n} {ranked}systems are separable {over}."
+    best = f"{names[0]} is better than every other {ranked}system" if differ[0, 1:].all() else ""
+    if told := _groups(names, ranks, groups):
+        return f"{best} {over}. Not separable from each other: {told}." if best else (
+            f"Not separable from each other {over}: {told}.")
+    best = best or f"{names[0]} is better than {differ[0].sum()} of {n - 1} other {ranked}systems"
+    return (f"{best}, and {pairs - apart} of {pairs} pairs of {ranked}systems are not separable {over}: "
+            "registry pairs shows which.")
+
+
+def _groups(names: Sequence[str], ranks: Sequence[int], groups: Sequence[Sequence[int]]) -> str:
+    """The groups of several systems by their ranks; nothing where that is too much for a sentence."""
+    told = [_places(names, ranks, group) for group in groups if len(group) > 1]
+    if len(told) > _GROUPS or sum(map(len, told)) > _PLACES:
+        return ""
+    return "; ".join(f"rank{'' if len(of) == 1 and ' to ' not in of[0] else 's'} {_listed(of)}" for of in told)
+
+
+def _places(names: Sequence[str], ranks: Sequence[int], group: Sequence[int]) -> list[str]:
+    """The ranks of a group, stretches of them as one; systems of equal rank are named where that leaves them open."""
+    known = sorted(set(ranks))
+    members = [[n for n in group if ranks[n] == rank] for rank in known]
+    several = sum(map(bool, members)) > 1
+    found: list[str] = []
+    stretch: list[int] = []
+    for rank, of_rank in zip(known, members, strict=True):
+        if several and len(of_rank) == ranks.count(rank):
+            stretch.append(rank)
+            continue
+        found += _stretch(stretch)
+        found += [f"{rank} ({_listed([names[n] for n in of_rank])})"] if of_rank else []
+        stretch = []
+    return found + _stretch(stretch)
+
+
+def _stretch(ranks: Sequence[int]) -> list[str]:
+    return [f"{ranks[0]} to {ranks[-1]}"] if len(ranks) > 2 else list(map(str, ranks))
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(words[:-1]), *words[-1:])))
+
+
+def too_few_draws(drawn: int, family: int, draws: int, needed: int) -> str:
+    """Say that so many draws let no drawn pair of a family be significant, and how many would."""
+    which = "no difference" if drawn == family else f"none of the {drawn:,} differences of {family:,} that are drawn"
+    return (f"With {draws:,} draws {which} can be significant, as no p-value can be small enough: set resamples to "
+            f"{needed:,} or more.")

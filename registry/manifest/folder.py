@@ -1,0 +1,83 @@
+"""A task in a folder of its own: its manifest and the files that it names, written as a whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from registry.errors import InputError, RegistryError
+from registry.files import is_there, new_file
+from registry.manifest.write import toml
+
+MANIFEST = "task.toml"
+
+
+@dataclass(frozen=True)
+class TaskFolder:
+    """A task that was made.
+
+    Attributes:
+        tables: Of its manifest, without `manifest` and the task's id.
+        files: What the manifest names, by path in the task's folder.
+        sources: What it was made from: digests by name.
+        notes: What the user has to know, such as what was passed over.
+        copies: The path of the user's file, by the name of the file that is a copy of it; errors speak of that.
+    """
+
+    tables: Mapping[str, Any]
+    files: Mapping[str, bytes]
+    sources: Mapping[str, str]
+    notes: tuple[str, ...] = ()
+    copies: Mapping[str, str] = field(default_factory=dict)
+
+    @contextmanager
+    def written(self, folder: Path, task: str) -> Iterator[Path]:
+        """Write the task called `task` into a folder, and give the manifest's path; if the block fails, take it back.
+
+        Files that are there with this content are left alone.
+
+        Raises:
+            InputError: A file is there with other content, or the folder cannot be written.
+        """
+        declared = {"manifest": 1, "task": {"id": task, **self.tables.get("task", {})}, **{
+            name: table for name, table in self.tables.items() if name != "task"}}
+        contents = {**self.files, MANIFEST: toml(declared).encode()}
+        paths = {folder / name: content for name, content in contents.items()}
+        new: list[Path] = []
+        try:
+            wanted = [path for path, content in paths.items() if not is_there(path, content)]
+            for path in wanted:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with new_file(path) as unfinished:
+                    new.append(unfinished)  # so that folders made for it are removed too
+                    unfinished.write_bytes(paths[path])
+                new[-1] = path
+        except OSError as error:
+            _remove(new, folder)
+            raise InputError(f"cannot write the task here: {error.strerror}", path=folder) from None
+        except (RegistryError, KeyboardInterrupt):
+            _remove(new, folder)
+            raise
+        try:
+            yield folder / MANIFEST
+        except RegistryError as error:
+            _remove(new, folder)
+            given = {str(folder / name): path for name, path in self.copies.items()}
+            if isinstance(error, InputError) and error.path in given:
+                more = "; of an import the option 'missing' says it" if error.category == "missing" else ""
+                raise InputError(f"{error.message}{more}", path=given[error.path], line=error.line, item=error.item,
+                                 category=error.category) from None
+            raise
+
+
+def _remove(paths: list[Path], folder: Path) -> None:
+    """Remove files, and the folders that this leaves empty."""
+    for path in paths:
+        path.unlink(missing_ok=True)
+        for above in path.absolute().parents:
+            if not above.is_relative_to(folder.absolute()) or not above.is_dir() or any(above.iterdir()):
+                break
+            above.rmdir()

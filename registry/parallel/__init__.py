@@ -1,0 +1,1 @@
+"""Who computes: threads, processes, a cluster, and the memory that they may take."""

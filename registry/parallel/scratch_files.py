@@ -1,0 +1,51 @@
+"""Temporary files that arrays lie in which memory does not hold, or which processes share."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from tempfile import TemporaryFile
+from typing import IO, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from registry.errors import RegistryError
+
+Number = TypeVar("Number", np.int16, np.float64)
+
+
+@contextmanager
+def scratch(size: int, remedy: str) -> Iterator[IO[bytes]]:
+    """Open a temporary file without a name that has room for so many bytes; what maps it keeps it.
+
+    The room is taken at once: where a disk is full, the system ends a process that writes to a mapping (SIGBUS).
+
+    Raises:
+        RegistryError: There is no room, or no folder for temporary files; `remedy` says what needs none.
+    """
+    try:
+        file = TemporaryFile()  # noqa: SIM115  (errors of the caller's are none of the file's)
+    except OSError as error:
+        raise RegistryError(f"no temporary file can be made: {error}; set TMPDIR, or {remedy}") from None
+    with file:
+        try:
+            if hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(file.fileno(), 0, size)
+            else:
+                file.truncate(size)
+        except OSError as error:
+            raise RegistryError(f"a temporary file of {size / 2**20:,.0f} MiB cannot be made: {error.strerror}; set "
+                                f"TMPDIR to a folder with more room, or {remedy}") from None
+        yield file
+
+
+def room(shape: tuple[int, int], most: int, dtype: type[Number]) -> NDArray[Number]:
+    """An array with nothing in it yet: in memory if it takes `most` bytes at most, else in a temporary file."""
+    size = math.prod(shape) * np.dtype(dtype).itemsize
+    if size <= most:
+        return np.empty(shape, dtype)
+    with scratch(size, "give more --memory") as file:
+        return np.memmap(file, dtype=dtype, mode="r+", shape=shape)

@@ -1,0 +1,139 @@
+"""A query in a process of its own, so that its limits hold.
+
+DuckDB looks for an interrupt between vectors of rows only, and one row can hold a list that takes hours or all memory.
+So the process is ended from outside at the time limit, on an interrupt, and when this one dies; and the system refuses
+it more memory, and every file, from the moment when the database is open. It only reads, so it can be ended any time.
+
+This process sends what is asked, the other sends back the text, and an error, if there is one. Only the other imports
+what is heavy.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import pickle
+import re
+import selectors
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from subprocess import PIPE, Popen
+
+from registry.errors import LimitError, RegistryError
+from registry.query.question import Question
+
+_START = "from registry.query.process import answer_parent; answer_parent()"
+_CHUNK = 1 << 16
+_LONGEST = 3600.0  # seconds in one wait; the system's call cannot wait for ever longer ones
+_OF_DUCKDB = 0.8  # of the memory: what DuckDB counts itself; the rest is for what it does not count, and for Python
+
+
+def ask(question: Question, timeout: float | None, write_bytes: Callable[[bytes], object]) -> None:
+    """Have a question answered in a process of its own; `write_bytes` gets the answer's UTF-8 as it comes.
+
+    Raises:
+        RegistryError: What the query raises, with its exit status and excerpt.
+        LimitError: It took longer than `timeout` seconds; those that `write_bytes` takes do not count.
+    """
+    here = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}  # it finds the same modules
+    told = bytearray()
+    command = [sys.executable, "-P", "-c", _START]
+    with Popen(command, stdin=PIPE, stdout=PIPE, stderr=PIPE, env=here, start_new_session=True) as child:  # noqa: S603
+        try:
+            assert child.stdin is not None  # it stays open: its end tells the process that this one is gone
+            with suppress(BrokenPipeError):  # it has ended already, and told why
+                child.stdin.write(pickle.dumps(question))
+                child.stdin.flush()
+            _copy(child, write_bytes, told.extend, timeout)
+        finally:
+            child.kill()
+    _raise(child.returncode, told.decode())
+
+
+def _copy(child: Popen[bytes], write_bytes: Callable[[bytes], object], tell: Callable[[bytes], object],
+          timeout: float | None) -> None:
+    """Pass on what the process writes until it has ended."""
+    left = timeout
+    with selectors.DefaultSelector() as selector:
+        selector.register(child.stdout, selectors.EVENT_READ, write_bytes)  # type: ignore[arg-type]
+        selector.register(child.stderr, selectors.EVENT_READ, tell)  # type: ignore[arg-type]
+        while selector.get_map():
+            since = time.monotonic()
+            ready = selector.select(None if left is None else min(left, _LONGEST))
+            if left is not None and timeout is not None:
+                left -= time.monotonic() - since
+                if left <= 0:
+                    raise LimitError(f"the query was ended after {timeout:g} seconds; --timeout allows more")
+            for key, _ in ready:
+                if chunk := os.read(key.fd, _CHUNK):
+                    key.data(chunk)
+                else:
+                    selector.unregister(key.fileobj)
+    child.wait()
+
+
+def _raise(returncode: int, told: str) -> None:
+    """Raise the error with which the process ended, if it did."""
+    if returncode == 0:
+        return
+    if -returncode in (signal.SIGKILL, signal.SIGABRT):
+        raise LimitError("the query's process was ended by the system, most likely for want of memory; --max-memory "
+                         "sets how much it may take")
+    if returncode < 0:
+        raise RegistryError(f"DuckDB crashed on this query ({signal.Signals(-returncode).name})")
+    try:
+        error = json.loads(told)
+    except ValueError:
+        raise RuntimeError(f"the query's process failed:\n{told}") from None
+    raised = RegistryError(error["message"])
+    raised.exit_code, raised.excerpt = returncode, error["excerpt"]
+    raise raised
+
+
+def answer_parent() -> None:
+    """Answer the question that comes on stdin; the whole work of the process."""
+    question: Question = pickle.load(sys.stdin.buffer)  # noqa: S301  (from the process that started this one)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")  # type: ignore[union-attr]
+    try:
+        from registry.query.writer import write
+        from registry.store.database import Database
+
+        try:
+            database = Database(question.path)
+            with database.querying(memory=int(question.memory * _OF_DUCKDB), output=question.output) as connection:
+                _bound(question.memory, writes=question.output is not None)
+                write(connection, question, sys.stdout)
+                sys.stdout.flush()
+        except MemoryError:
+            raise LimitError("the query needs more memory than it may take; --max-memory allows more") from None
+    except RegistryError as error:
+        sys.stdout.flush()
+        json.dump({"message": str(error), "excerpt": error.excerpt}, sys.stderr)
+        sys.exit(error.exit_code)
+
+
+def _end_with_parent() -> None:
+    """End the process when nobody holds the other end of stdin any more."""
+    while os.read(sys.stdin.fileno(), _CHUNK):
+        pass
+    os._exit(1)
+
+
+def _bound(memory: int, *, writes: bool) -> None:
+    """Have the system refuse this process more than `memory` bytes beside those that it has, and every file."""
+    try:
+        import resource
+    except ImportError:  # a system without limits of processes
+        return
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if not writes:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    if (status := Path("/proc/self/status")).exists():
+        (taken,) = re.findall(r"^VmData:\s*(\d+) kB$", status.read_text(), re.MULTILINE)
+        resource.setrlimit(resource.RLIMIT_DATA, (1024 * int(taken) + memory,) * 2)

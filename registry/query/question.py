@@ -1,0 +1,37 @@
+"""What the process that answers queries is asked; nothing here is heavy to import."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Question:
+    """What the process is asked.
+
+    Attributes:
+        path: Of the database.
+        sql: One SELECT or EXPLAIN.
+        parameters: What its named parameters (`$name`) stand for.
+        source: What errors call the place that the SQL was read from.
+        format: `table`, `parquet` or one of `table.FORMS`.
+        memory: The bytes that it may take.
+        max_rows: A result with more of them is an error, after these have been written.
+        output: The file that parquet is written to.
+        width: Of the terminal that the text goes to; None if it goes elsewhere.
+        color: Whether that terminal may be sent colours.
+    """
+
+    path: Path
+    sql: str
+    parameters: Mapping[str, Any]
+    source: str
+    format: str
+    memory: int
+    max_rows: int | None = None
+    output: Path | None = None
+    width: int | None = None
+    color: bool = False

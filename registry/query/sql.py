@@ -1,0 +1,232 @@
+"""SQL that a user wrote: exactly one SELECT or EXPLAIN, on a connection that can change and reach nothing else.
+
+The connection (`Database.querying`) is read-only, without access to files, its settings locked. That leaves functions
+that read memory by its address, tell settings and paths, wait, write logs or run SQL from a text; so a query is parsed
+before it runs, and what it names of DuckDB's own must be `permitted`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import duckdb
+from sqlalchemy import Connection
+
+from registry.errors import LimitError, QueryError, RegistryError
+from registry.query import permitted
+from registry.store.database import quoted
+from registry.store.failures import explain
+from registry.store.rows import driver_of
+
+_REFUSED = ("the query must be exactly one SELECT or EXPLAIN (also WITH, FROM, VALUES, DESCRIBE, SUMMARIZE); a "
+            "registry is changed by its own commands only")
+_SPACE = r"(?:\s|--[^\n]*(?:\n|\Z)|/\*.*?\*/)*"
+_EXPLAIN = re.compile(rf"{_SPACE}EXPLAIN\b{_SPACE}(?:ANALYZE\b{_SPACE})?(?:\([^()]*\))?", re.IGNORECASE | re.DOTALL)
+_PLACE = re.compile(r"\n\nLINE (\d+): ")
+_MACROS = "SELECT function_name FROM duckdb_functions() WHERE function_type = 'table_macro' AND NOT internal"
+_OWN_FUNCTIONS = "SELECT DISTINCT lower(function_name) FROM duckdb_functions() WHERE internal"
+_OWN_VIEWS = "SELECT view_name FROM duckdb_views() WHERE internal"
+_BATCH = 2048  # rows; DuckDB's own vectors hold so many
+
+
+Row = tuple[Any, ...]
+
+
+@dataclass(frozen=True)
+class Query:
+    """A query and what its named parameters (`$name`) stand for; `source` says where its text was read from."""
+
+    sql: str
+    parameters: Mapping[str, Any]
+    source: str = "SQL"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The names of a result's columns (a name may stand twice), and its rows as they come, some at a time."""
+
+    columns: list[str]
+    batches: Iterator[list[Row]]
+
+
+def answer(connection: Connection, query: Query) -> Answer:
+    """Begin a query; its rows are computed as they are asked for.
+
+    Raises:
+        QueryError: It is not exactly one SELECT or EXPLAIN, or DuckDB refuses it; carries DuckDB's own words.
+        MemoryError: It needs more memory than it may take. Both can also come with the rows.
+    """
+    cursor = execute(driver_of(connection).duplicate(), query)
+    return Answer([column[0] for column in cursor.description], batches(cursor, query))
+
+
+def execute(cursor: Any, query: Query) -> Any:
+    """Begin a query on a cursor of DuckDB, and return the cursor; see `answer`."""
+    with translating(query):
+        check(cursor, query)
+        return cursor.execute(query.sql, dict(query.parameters) or None)
+
+
+def write_parquet(connection: Connection, query: Query, path: Path, max_rows: int | None = None) -> None:
+    """Write a query's rows to the one file that the connection was opened for.
+
+    Raises:
+        QueryError, MemoryError: As `answer`.
+        LimitError: There are more than `max_rows`.
+        StoreError: The file cannot be written.
+    """
+    driver = driver_of(connection).duplicate()
+    with translating(query, first_line=2):
+        if check(driver, query):
+            raise QueryError("EXPLAIN has no rows for a parquet file; take another --format", path=query.source)
+        limit = "" if max_rows is None else f"LIMIT {max_rows + 1}"
+        select = f"FROM (\n{_without_end(query.sql)}\n) {limit}"
+        copy = f"COPY ({select}) TO {quoted(path)} (FORMAT parquet, USE_TMP_FILE false)"
+        try:
+            (written,) = driver.execute(copy, dict(query.parameters) or None).fetchone()
+        except duckdb.IOException as error:
+            raise explain(str(error), path) or error from None
+    if max_rows is not None and written > max_rows:
+        raise too_many_rows(max_rows)
+
+
+def _without_end(sql: str) -> str:
+    """One statement without the semicolons that end it and what comments follow them."""
+    text = sql.encode()
+    end = len(text)
+    for at, _ in reversed(duckdb.tokenize(sql)):
+        if text[at:at + 1] != b";":
+            break
+        end = at
+    return text[:end].decode()
+
+
+def too_many_rows(max_rows: int) -> LimitError:
+    """The error of a result with more rows than were allowed."""
+    return LimitError(f"the result has more than {max_rows} rows; --max-rows allows more, LIMIT asks for fewer")
+
+
+def check(driver: Any, query: Query) -> bool:
+    """Refuse what is not exactly one harmless SELECT or EXPLAIN; says whether it is an EXPLAIN.
+
+    Raises:
+        QueryError: It is refused.
+    """
+    if "\0" in query.sql:
+        raise QueryError("SQL cannot hold the character NUL", path=query.source)
+    statements = driver.extract_statements(query.sql)
+    allowed = (duckdb.StatementType.SELECT, duckdb.StatementType.EXPLAIN)
+    if len(statements) != 1 or statements[0].type not in allowed:
+        raise QueryError(_REFUSED, path=query.source)
+    explains: bool = statements[0].type == duckdb.StatementType.EXPLAIN
+    select = _EXPLAIN.sub("", query.sql, count=1) if explains else query.sql
+    (tree,) = driver.execute("SELECT json_serialize_sql(?)", [select]).fetchone()
+    try:
+        parsed = json.loads(tree)
+    except RecursionError:
+        raise QueryError("the query is nested too deeply", path=query.source) from None
+    if parsed["error"]:  # a SELECT only after DuckDB has rewritten it, as PRAGMA is
+        raise QueryError(_REFUSED, path=query.source)
+    _require_permitted(driver, _named(parsed), query)
+    return explains
+
+
+@dataclass
+class _Named:
+    """The names of all functions and tables in a syntax tree."""
+
+    table_functions: set[str] = field(default_factory=set)
+    functions: set[str] = field(default_factory=set)
+    tables: set[str] = field(default_factory=set)
+
+
+def _named(tree: Any) -> _Named:
+    named, nodes = _Named(), [tree]
+    while nodes:
+        node = nodes.pop()
+        if isinstance(node, list):
+            nodes += node
+        elif isinstance(node, dict):
+            children = dict(node)
+            if node.get("type") == "TABLE_FUNCTION":
+                call = children.pop("function")
+                named.table_functions.add(call["function_name"].lower())
+                nodes += call["children"]
+            if "function_name" in node:  # a scalar function, an aggregate, or one over a window
+                named.functions.add(node["function_name"].lower())
+            if table := node.get("table_name"):  # in quotation marks after SHOW
+                named.tables.add(table.strip('"').lower())
+            nodes += children.values()
+    return named
+
+
+def _require_permitted(driver: Any, named: _Named, query: Query) -> None:
+    """Refuse what is DuckDB's own and not permitted; what does not exist DuckDB refuses, and shows where."""
+    if others := named.table_functions - permitted.TABLE_FUNCTIONS:
+        _refuse("table function", others - _all(driver, _MACROS), query)
+    if others := named.functions - permitted.FUNCTIONS:
+        _refuse("function", others & _all(driver, _OWN_FUNCTIONS), query)
+    if others := named.tables - permitted.VIEWS:
+        _refuse("view", others & _all(driver, _OWN_VIEWS), query)
+
+
+def _refuse(kind: str, names: set[str], query: Query) -> None:
+    if names:
+        raise QueryError(f"the {kind} {min(names)!r} is not for queries, which compute over the registry's tables and "
+                         "reach nothing else", path=query.source)
+
+
+def _all(driver: Any, sql: str) -> set[str]:
+    return {name for (name,) in driver.execute(sql).fetchall()}
+
+
+def batches(cursor: Any, query: Query) -> Iterator[list[Row]]:
+    """The rows of a query that a cursor has begun, some at a time; errors as of `answer`."""
+    while True:
+        with translating(query):
+            rows = cursor.fetchmany(_BATCH)
+        if not rows:
+            return
+        yield rows
+
+
+@contextmanager
+def translating(query: Query, *, first_line: int = 1) -> Iterator[None]:
+    """Turn what DuckDB says of a query, whose text begins at `first_line` of what DuckDB sees, into errors."""
+    try:
+        yield
+    except duckdb.OutOfMemoryException:
+        raise MemoryError("the query needs more memory than it may take") from None
+    except (duckdb.InternalException, duckdb.FatalException) as error:
+        raise RegistryError(f"DuckDB {duckdb.__version__} fails on this query: {_first(str(error))}") from None
+    except duckdb.Error as error:
+        raise _refusal(str(error), query, first_line) from None
+
+
+def _refusal(message: str, query: Query, first_line: int) -> QueryError:
+    """The error for DuckDB's `message`, whose last lines may show the place with a caret."""
+    if "prepared statement parameters: " in message:
+        names = message.rpartition(": ")[2]
+        return QueryError(f"no value is given for the parameter {names}; --param NAME=VALUE, or in Python "
+                          "name=value, gives one", path=query.source)
+    if "excess parameters: " in message:
+        return QueryError(f"the query has no parameter ${message.rpartition(': ')[2]}", path=query.source)
+    *_, place = [None, *_PLACE.finditer(message)]
+    if place is None:
+        return QueryError(_first(message), path=query.source)
+    line = int(place[1]) - first_line + 1
+    shown = message[place.end():]
+    indent = len(place[0].strip()) + 1  # DuckDB's caret stands below its own "LINE n: "
+    text, _, caret = shown.partition("\n")
+    return QueryError(_first(message[:place.start()]), path=query.source, line=line,
+                      excerpt=f"  {text}\n  {caret[indent:]}")
+
+
+def _first(message: str) -> str:
+    return " ".join(message.split())

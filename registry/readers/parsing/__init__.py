@@ -1,0 +1,1 @@
+"""From bytes to lines, cells and objects: what the readers of many formats share."""

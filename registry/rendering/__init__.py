@@ -1,0 +1,1 @@
+"""Tables as text: terminal, Markdown, LaTeX, TSV, CSV, JSON."""

@@ -1,0 +1,106 @@
+"""Figures of what two ways of testing decide about pairs, and of how often claims hold, from the rows of a study."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from registry.reports.figures.style import COLOURS, COLUMN, named, write
+from registry.studies.run import Conducted
+from registry.studies.study import Row
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+_LEAST = 1e-12  # p-values below it are drawn at it
+_TICKS = {1.0: "1", 1e-3: "0.001", 1e-6: "1e-6", 1e-9: "1e-9", _LEAST: "≤ 1e-12"}
+_WRITTEN = 12  # systems up to which a claim's number has room to be written
+_GREY = "#777777"
+
+
+def draw_correlation(conducted: Conducted, path: Path) -> None:
+    """Every pair's p-value under independence against that of the paired test; what is missed is filled.
+
+    Raises:
+        InputError: matplotlib is not there, or the path's ending says no form.
+        StoreError: The file cannot be written.
+    """
+    _draw_against(conducted, path, ("p_adjusted", "p, paired"), ("p_independent", "p, as if independent"),
+                  lambda row: "missed" if row["missed"] else "same decision")
+
+
+def draw_dependence(conducted: Conducted, path: Path) -> None:
+    """Every pair's p-value by cluster against that by item; where the decision changes it is filled.
+
+    Raises:
+        InputError: matplotlib is not there, or the path's ending says no form.
+        StoreError: The file cannot be written.
+    """
+    _draw_against(conducted, path, ("p_items", "p, by item"), ("p_clusters", "p, by cluster"),
+                  lambda row: row["changes"] or "same decision")
+
+
+def draw_replicability(conducted: Conducted, path: Path) -> None:
+    """On how many test sets each system is better than each other one, at least, by Bonferroni's combination.
+
+    Raises:
+        InputError: matplotlib is not there, or the path's ending says no form.
+        StoreError: The file cannot be written.
+    """
+    rows = conducted.finding.tables["pairs"]
+    systems = len({row[side] for row in rows for side in ("better", "than")})
+    side = min(6.6, max(COLUMN, 0.9 + 0.16 * systems))
+    write(path, (side, side * 0.86), lambda figure: _claims(figure, rows))
+
+
+def _draw_against(conducted: Conducted, path: Path, x: tuple[str, str], y: tuple[str, str],
+                  decision: Callable[[Row], str]) -> None:
+    rows = conducted.finding.tables["pairs"]
+    write(path, (COLUMN, 2.6), lambda figure: _against(figure, rows, x, y, decision))
+
+
+def _against(figure: Figure, rows: list[Row], x: tuple[str, str], y: tuple[str, str],
+             decision: Callable[[Row], str]) -> None:
+    axes = figure.subplots()
+    known = [row for row in rows if row[x[0]] is not None and row[y[0]] is not None]
+    for k, group in enumerate(("same decision", "missed", "lost", "gained")):
+        chosen = [row for row in known if decision(row) == group]
+        if chosen:
+            colour = COLOURS[k % len(COLOURS)]
+            axes.plot([max(row[x[0]], _LEAST) for row in chosen], [max(row[y[0]], _LEAST) for row in chosen],
+                      "^" if k else "o", color=colour, markersize=3.4 if k else 2.8, markeredgewidth=0.6,
+                      markerfacecolor=colour if k else "none", linestyle="none", label=group, clip_on=False)
+    axes.plot([_LEAST, 1], [_LEAST, 1], color=_GREY, linewidth=0.6, linestyle=":")
+    axes.set(xscale="log", yscale="log", xlim=(_LEAST, 1), ylim=(_LEAST, 1), xlabel=x[1], ylabel=y[1])
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_ticks(list(_TICKS), list(_TICKS.values()))
+        axis.set_ticks((), minor=True)
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, fontsize=6, loc="lower right", handletextpad=0.2)
+
+
+def _claims(figure: Figure, rows: list[Row]) -> None:
+    axes = figure.subplots()
+    names = list(dict.fromkeys(row[side] for side in ("better", "than") for row in rows))
+    place = {name: n for n, name in enumerate(names)}
+    most = max((row["test_sets"] for row in rows), default=1)
+    cells = [[float("nan")] * len(names) for _ in names]
+    for row in rows:
+        cells[place[row["better"]]][place[row["than"]]] = row["k_bonferroni"]
+    image = axes.imshow(cells, cmap="Blues", vmin=0, vmax=most)
+    if len(names) <= _WRITTEN:
+        for row in rows:
+            axes.annotate(f"{row['k_bonferroni']}", (place[row["than"]], place[row["better"]]), ha="center",
+                          va="center", fontsize=6, color="white" if row["k_bonferroni"] > most / 2 else "black")
+    every = 1 + len(names) // 40
+    ticks = range(0, len(names), every)
+    axes.set_xticks(ticks, [named(names[n]) for n in ticks], rotation=90, fontsize=5.5)
+    axes.set_yticks(ticks, [named(names[n]) for n in ticks], fontsize=5.5)
+    axes.set_xlabel("than")
+    axes.set_ylabel("better")
+    axes.tick_params(length=0, pad=1)
+    axes.spines[:].set_visible(False)
+    bar = figure.colorbar(image, ax=axes, shrink=0.7, ticks=range(0, most + 1, 1 + most // 8))
+    bar.set_label(f"on at least so many of {most} test sets", fontsize=6)
+    bar.outline.set_visible(False)

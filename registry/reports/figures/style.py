@@ -1,0 +1,79 @@
+"""What figures have in common: colours, names that are no formulas, and files that are always the same bytes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from registry.errors import InputError, StoreError
+from registry.rendering.table import visible
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+# Okabe and Ito's colours, which colour-blind readers tell apart.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000", "#999999")
+COLUMN = 3.3  # inches: a column of a paper in two
+_FORMS = (".svg", ".png", ".pdf")
+_LONGEST = 24  # characters of a name that a figure has room for
+
+
+def write(path: Path, size: tuple[float, float], draw: Callable[[Figure], None], font: float = 7) -> None:
+    """Write one figure.
+
+    Args:
+        path: Where to; its ending (.svg, .png, .pdf) says in which form.
+        size: Width and height in inches.
+        draw: Draws what it is to show into an empty one.
+        font: The size of its text in points.
+
+    Raises:
+        InputError: matplotlib is not there, or the ending says no form.
+        StoreError: The file cannot be written.
+    """
+    try:
+        import matplotlib as mpl
+        from matplotlib.backend_bases import get_registered_canvas_class
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise InputError("figures need matplotlib: pip install 'evalregistry[plot]'") from None
+    check_form(path)
+    metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix, {})
+    with mpl.rc_context({"svg.hashsalt": "evalregistry", "svg.fonttype": "path", "pdf.fonttype": 42,
+                         "text.parse_math": False, "font.family": "DejaVu Sans", "font.size": font,
+                         "axes.linewidth": 0.6, "xtick.major.width": 0.6, "ytick.major.width": 0.6}):
+        figure = Figure(figsize=size, dpi=300 if size[0] <= COLUMN else 150, layout="constrained")
+        draw(figure)
+        form = path.suffix.removeprefix(".")
+        canvas = get_registered_canvas_class(form)(figure)
+        try:
+            getattr(canvas, f"print_{form}")(path, metadata=metadata)  # savefig draws everything twice
+        except OSError as error:
+            raise StoreError(path, f"cannot write the figure: {error.strerror}") from None
+
+
+def check_form(path: Path) -> None:
+    """Refuse a path whose ending says no form.
+
+    Raises:
+        InputError: It does not.
+    """
+    if path.suffix not in _FORMS:
+        raise InputError("a figure ends in .svg, .png or .pdf", path=path)
+
+
+def named(name: str, longest: int = _LONGEST) -> str:
+    """A name as a figure can show it: clipped, and what is invisible or not in the font by code points."""
+    clipped = name if len(name) <= longest else name[:longest - 1] + "…"
+    there = _characters()
+    return "".join(c if ord(c) in there else f"U+{ord(c):04X}" for c in visible(clipped))
+
+
+@cache
+def _characters() -> frozenset[int]:
+    """Code points of the letters of the font that comes with matplotlib, so that they are the same everywhere."""
+    from matplotlib.font_manager import findfont, get_font
+
+    return frozenset(get_font(findfont("DejaVu Sans")).get_charmap())

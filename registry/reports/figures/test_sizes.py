@@ -1,0 +1,90 @@
+"""Figures of test-set size (Berg-Kirkpatrick et al. 2012, figures 9 and 10), drawn from the rows of a study."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from registry.errors import InputError
+from registry.reports.figures.gains import frame, metric_of, points
+from registry.reports.figures.style import COLOURS, named, write
+from registry.studies.run import Conducted
+from registry.studies.study import Row
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_MOST = 6  # sizes whose pairs are told apart
+
+
+def draw_sizes(conducted: Conducted, path: Path) -> None:
+    """Confidence against gain on the first units, by size; and thresholds against size, with their extension.
+
+    Raises:
+        InputError: matplotlib is not there, the path's ending says no form, or no threshold is known.
+        StoreError: The file cannot be written.
+    """
+    tables = conducted.finding.tables
+    if all(row["fitted"] is None for row in tables["sizes"]):
+        raise InputError("no size has the pairs that a threshold needs, so there is nothing to draw; lower --enough")
+    write(path, (6.6, 2.7), lambda figure: _sizes(figure, conducted))
+
+
+def _sizes(figure: Figure, conducted: Conducted) -> None:
+    left, right = figure.subplots(1, 2)
+    tables = conducted.finding.tables
+    sizes = sorted({row["size"] for row in tables["pairs"]})
+    shown = sizes[::-1][::-(-len(sizes) // _MOST)][::-1]  # the largest among them
+    some = [row for row in tables["pairs"] if row["size"] in shown]
+    for k, size in enumerate(shown):
+        points(left, [row for row in some if row["size"] == size], k, f"first {size}")
+    frame(left, some, tables["sizes"][0]["alpha"], metric_of(conducted))
+    _thresholds(right, tables["sizes"], tables["larger"])
+    right.set_ylabel(f"threshold of the gain in {named(metric_of(conducted))}")
+
+
+def _thresholds(axes: Axes, rows: list[Row], larger: list[Row]) -> None:
+    series = (("random", "fitted", "o", COLOURS[0], "random units, by the fit"),
+              ("random", "threshold", "s", COLOURS[1], "random units, by the rule"),
+              ("first", "fitted", "^", COLOURS[2], "first units, by the fit"))
+    for k, (way, key, mark, colour, label) in enumerate(series):
+        some = [row for row in rows if row["taken"] in (way, "all") and row[key] is not None]
+        at = [row["size"] * 1.04**(k - 1) for row in some]  # beside each other
+        axes.plot(at, [row[key] for row in some], mark, color=colour, markersize=3, markerfacecolor="none",
+                  markeredgewidth=0.7, linestyle="none", label=label)
+        if way == "random":
+            _bars(axes, at, some, key, colour)
+    known = [row for row in rows if row["taken"] != "first" and row["fitted"] is not None]
+    if larger:
+        axes.plot([row["size"] for row in larger], [row["fitted"] for row in larger], "--", color=COLOURS[0],
+                  linewidth=0.8, label="extended")
+        band = [row for row in larger if row["fitted_low"] is not None]
+        axes.fill_between([row["size"] for row in band], [row["fitted_low"] for row in band],
+                          [row["fitted_high"] for row in band], color=COLOURS[0], alpha=0.15, linewidth=0)
+    if known:
+        last, ends = known[-1], (known[0]["size"], (larger or known)[-1]["size"])
+        axes.plot(ends, [last["fitted"] * (last["size"] / size)**0.5 for size in ends], ":", color="#777777",
+                  linewidth=0.8, label="size to the power of -0.5")
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    _plain_ticks(axes)
+    axes.set_xlabel("units")
+    axes.spines[["top", "right"]].set_visible(False)
+    axes.legend(frameon=False, fontsize=6, loc="upper right", handletextpad=0.3)
+
+
+def _bars(axes: Axes, at: list[float], rows: list[Row], key: str, colour: str) -> None:
+    for x, row in zip(at, rows, strict=True):
+        if row[f"{key}_low"] is not None:
+            axes.plot((x, x), (row[f"{key}_low"], row[f"{key}_high"]), color=colour, linewidth=0.7)
+
+
+def _plain_ticks(axes: Axes) -> None:
+    """Numbers that people read, not powers of ten, at 1, 2 and 5 times of them."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axis.set_minor_formatter(NullFormatter())

@@ -1,0 +1,228 @@
+"""Systems that are compared by correlations with the same gold values: their matrix, and its resamples and swaps.
+
+Statistics of a correlation do not add up, so the bootstrap scores how often each item is drawn, and the permutation
+test what each system holds after standardized predictions are swapped (Deutsch, Dror and Roth 2021, "A Statistical
+Analysis of Summarization Evaluation Metrics Using Resampling Methods"). The draws are those of all other metrics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from registry.parallel.execution import Execution
+from registry.significance.base import Pair
+from registry.significance.correlations.coefficients import weighted_kendall, weighted_pearson, weighted_spearman
+from registry.significance.correlations.swaps import (
+    Bits,
+    Swapped,
+    SwappedKendall,
+    SwappedPearson,
+    SwappedSpearman,
+    ranks,
+    z_scores,
+)
+from registry.significance.matrix import Floats, Score, StatisticMatrix
+from registry.significance.resampling.draws import BLOCK, resamples_of, swaps, units_by_stratum
+from registry.significance.units import ROUNDING
+
+Used = TypeVar("Used")
+OfUnits = TypeVar("OfUnits", Floats, Bits)
+
+_CELLS = 2**20  # draws times items that are scored together: 8 MiB of float64
+_TOGETHER = 16 * BLOCK  # swaps that a pair is prepared for once
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """A correlation coefficient.
+
+    Attributes:
+        name: What it is called.
+        weighted: From predictions, gold values and weights to scores, see `coefficients`.
+        standardized: From predictions [items] to what can be swapped between systems, [items].
+        swapped: From two systems' standardized predictions and the gold values, [items] each, to their scores by swap.
+    """
+
+    name: str
+    weighted: Callable[[Floats, Floats, Floats], Floats]
+    standardized: Callable[[Floats], Floats]
+    swapped: Callable[[Floats, Floats, Floats], Swapped]
+
+
+PEARSON = Coefficient("pearson", weighted_pearson, z_scores, SwappedPearson.of)
+SPEARMAN = Coefficient("spearman", weighted_spearman, ranks, SwappedSpearman.of)
+KENDALL = Coefficient("kendall", weighted_kendall, ranks, SwappedKendall.of)
+COEFFICIENTS = {coefficient.name: coefficient for coefficient in (PEARSON, SPEARMAN, KENDALL)}
+
+
+def _no_sums(sums: Floats) -> Floats:  # noqa: ARG001
+    raise TypeError("a correlation is no function of sums over items")
+
+
+@dataclass(frozen=True, eq=False)
+class PairMatrix(StatisticMatrix):
+    """What a test knows of a comparison by a correlation; the columns are x, a prediction, and y, its gold value.
+
+    They do not add up: clusters are resampled and swapped by their items, and there is no `score` of sums.
+
+    Attributes:
+        coefficient: What scores them.
+    """
+
+    score: Score = _no_sums
+    family: str | None = "pair"
+    coefficient: Coefficient = PEARSON
+
+    @property
+    def x(self) -> Floats:
+        """The predictions, [items, systems]."""
+        return self.statistics[:, :, 0]
+
+    @property
+    def y(self) -> Floats:
+        """The gold values, [items]."""
+        return self.statistics[:, 0, 1]
+
+    @property
+    def by_unit(self) -> StatisticMatrix:
+        """The same matrix: it keeps its items, and knows the units that they belong to."""
+        return self
+
+    def scores(self) -> Floats:
+        """Score every system on all items, [systems]."""
+        alone: Floats = self.weighted(np.ones((1, self.n_units)))[0]
+        return alone
+
+    def weighted(self, weights: Floats) -> Floats:
+        """Score every system under weights [draws, units], which are whole numbers: [draws, systems]."""
+        some = max(1, _CELLS // len(self.statistics))
+        return np.concatenate([
+            self.coefficient.weighted(self.x, self.y, self.by_item(weights[at:at + some]))
+            for at in range(0, len(weights), some)])
+
+    def jackknife(self) -> Floats:
+        """Score every system without each unit in turn, [units, systems]."""
+        units = np.arange(self.n_units)
+        return np.concatenate([
+            self.weighted((units[at:at + BLOCK, None] != units).astype(np.float64))
+            for at in range(0, len(units), BLOCK)])
+
+    def standardized(self, pair: Pair) -> tuple[Floats, Floats]:
+        """The predictions of two systems on one scale, [items] each."""
+        a, b = (self.coefficient.standardized(self.x[:, system]) for system in pair)
+        return a, b
+
+    def by_item(self, of_units: OfUnits) -> OfUnits:
+        """Give each item what its unit has: from [draws, units] to [draws, items]."""
+        return of_units if self.units is None else of_units[:, self.units]
+
+
+def resampled_correlations(matrix: PairMatrix, resamples: int, seed: int, execution: Execution) -> Iterator[Floats]:
+    """Score every system in resamples of the units, within strata: those of `draws.resampled_sums`.
+
+    Yields:
+        Scores [draws, systems], block by block in their order.
+    """
+    return execution.map(_Resamples(matrix, seed), list(_parts(resamples, BLOCK)))
+
+
+@dataclass(frozen=True, eq=False)
+class _Resamples:
+    matrix: PairMatrix
+    seed: int
+
+    def __call__(self, draws: range) -> Floats:
+        counts = np.empty((len(draws), self.matrix.n_units))
+        for stratum, units in units_by_stratum(self.matrix.unit_strata, self.matrix.n_units):
+            for rows, some in resamples_of(len(units), len(draws), draws.start // BLOCK, self.seed, stratum):
+                counts[rows, units] = some
+        return self.matrix.weighted(counts)
+
+
+def swapped_differences(matrix: PairMatrix, pairs: Sequence[Pair], resamples: int, seed: int,
+                        use: Callable[[Floats], Used], execution: Execution) -> Iterator[Used]:
+    """Swap the standardized predictions of each pair in the units that `draws.swapped_sums` would take.
+
+    Args:
+        matrix: Of all systems.
+        pairs: Of systems; each swaps its own two.
+        resamples: How many draws.
+        seed: Of the streams.
+        use: What becomes of the differences [draws, pairs], positive where the first is better, of some draws.
+        execution: Who works on them.
+
+    Yields:
+        What `use` gives, some draws at a time in their order.
+    """
+    return execution.map(_Swaps(matrix, pairs, seed, use), list(_parts(resamples, _TOGETHER)))
+
+
+def all_swapped_differences(matrix: PairMatrix, pair: Pair) -> Floats:
+    """The differences of a pair after every way to swap it in the units where it differs once it is standardized."""
+    swapped, differ = _Swapped.of(matrix, pair), differing_units(matrix, pair)
+    found = []
+    for draws in _parts(2**len(differ), BLOCK):
+        taken = np.zeros((len(draws), matrix.n_units), dtype=np.uint8)
+        taken[:, differ] = np.array(draws)[:, None] >> np.arange(len(differ)) & 1
+        found.append(swapped.differences(taken))
+    return np.concatenate(found)
+
+
+def unswapped_difference(matrix: PairMatrix, pair: Pair) -> float:
+    """The observed difference of a pair, rounded as the swapped ones are."""
+    return float(_Swapped.of(matrix, pair).differences(np.zeros((1, matrix.n_units), dtype=np.uint8))[0])
+
+
+def differing_units(matrix: PairMatrix, pair: Pair) -> NDArray[np.int64]:
+    """The units in which two systems' standardized predictions differ by more than rounding."""
+    a, b = matrix.standardized(pair)
+    items = np.flatnonzero(np.abs(a - b) > ROUNDING * max(np.abs(a).max(), np.abs(b).max()))
+    return items if matrix.units is None else np.unique(matrix.units[items])
+
+
+@dataclass(frozen=True, eq=False)
+class _Swaps(Generic[Used]):
+    matrix: PairMatrix
+    pairs: Sequence[Pair]
+    seed: int
+    use: Callable[[Floats], Used]
+
+    def __call__(self, draws: range) -> Used:
+        differences = np.empty((len(draws), len(self.pairs)))
+        for n, pair in enumerate(self.pairs):
+            swapped = _Swapped.of(self.matrix, pair)
+            for some in _parts(len(draws), BLOCK):
+                block = draws[some.start] // BLOCK
+                drawn = np.concatenate([bits for _, bits in swaps(self.matrix.n_units, block, self.seed)])
+                differences[some.start:some.stop, n] = swapped.differences(drawn[:, :len(some)].T)
+        return self.use(differences)
+
+
+@dataclass(frozen=True, eq=False)
+class _Swapped:
+    """A pair that is prepared for swaps."""
+
+    matrix: PairMatrix
+    scores: Swapped
+
+    @classmethod
+    def of(cls, matrix: PairMatrix, pair: Pair) -> _Swapped:
+        return cls(matrix, matrix.coefficient.swapped(*matrix.standardized(pair), matrix.y))
+
+    def differences(self, taken: Bits) -> Floats:
+        """Swap the units that are `taken` [draws, units], and give the differences [draws]."""
+        some = max(1, _CELLS // (2 * len(self.matrix.statistics)))
+        return np.concatenate([
+            self.matrix.gain(*self.scores(np.ascontiguousarray(self.matrix.by_item(taken[at:at + some]))))
+            for at in range(0, len(taken), some)])
+
+
+def _parts(draws: int, most: int) -> Iterator[range]:
+    """The numbers of the draws, some at a time."""
+    for at in range(0, draws, most):
+        yield range(at, min(at + most, draws))

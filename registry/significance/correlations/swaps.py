@@ -1,0 +1,191 @@
+"""Correlations of two systems whose predictions are swapped in some items, each scored on what it then holds.
+
+Predictions can be swapped where they are on one scale, so each system's are standardized first: z-scores for Pearson's
+r, ranks for the rank correlations. Then Pearson's r is a function of sums over items. Ranks are ranked again among what
+a system holds; there the two systems' scores are nearly mirror images, and most of the work serves both.
+
+With s = 1 for an item that stays and -1 for one that is swapped, the sign of the difference between what A holds in two
+items is a polynomial in the two s, and for B it is the same one of the two -s. So what A has in common with the gold,
+sums of such signs with the gold's differences, is an even part plus an odd one, and what B has the even part less the
+odd one; the odd part is linear in s.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from registry.families import decimal_places
+from registry.significance.correlations.coefficients import (
+    ROWS,
+    Groups,
+    dot,
+    form,
+    imbalances,
+    quotient,
+    rank_spread,
+    signs,
+    sizes,
+    untied,
+)
+from registry.significance.matrix import Floats
+from registry.significance.units import midranks
+
+Bits = NDArray[np.uint8]
+
+_NOTHING = 1e-12  # the share of a sum of squares that is rounding, where a spread should be 0
+
+
+class Swapped(Protocol):
+    """Scores two systems whose predictions are swapped in some items."""
+
+    def __call__(self, swaps: Bits) -> tuple[Floats, Floats]:
+        """Give the scores [draws] of both, where `swaps` [draws, items] is 1 for an item that is swapped, else 0."""
+
+
+def z_scores(values: Floats) -> Floats:
+    """Give values [items] a mean of 0 and a deviation of 1; all the same, they are nan.
+
+    Decimals are taken as the whole numbers that they were written as, so that percentages become what shares become.
+    """
+    places = decimal_places(values)
+    plain = values if places is None else np.rint(values * 10.0**places)
+    deviation = float(plain.std())
+    return np.asarray((plain - plain.mean()) / (deviation or np.nan))
+
+
+def ranks(values: Floats) -> Floats:
+    """Rank values [items] from 1, equal ones with the mean of their ranks."""
+    return midranks(values, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class SwappedPearson:
+    """Pearson's r after swaps of z-scores, from the sums of z, z^2 and z y over what a system holds.
+
+    `first` [3] are the sums of A, `moves` [items, 3] what a swap adds to them, `both` [3] the sums of A and B.
+    """
+
+    first: Floats
+    moves: Floats
+    both: Floats
+
+    @classmethod
+    def of(cls, a: Floats, b: Floats, y: Floats) -> SwappedPearson:
+        """Prepare the swaps of z-scores."""
+        gold = z_scores(y)
+        sums_a, sums_b = (np.stack([side, side * side, side * gold], axis=1) for side in (a, b))
+        return cls(sums_a.sum(axis=0), sums_b - sums_a, (sums_a + sums_b).sum(axis=0))
+
+    def __call__(self, swaps: Bits) -> tuple[Floats, Floats]:
+        """Score both systems, [draws] each."""
+        sums = self.first + swaps.astype(np.float64) @ self.moves
+        return self._score(sums), self._score(self.both - sums)
+
+    def _score(self, sums: Floats) -> Floats:
+        squares = len(self.moves) * sums[:, 1]
+        spread = squares - sums[:, 0] ** 2
+        return quotient(sums[:, 2], np.where(spread > _NOTHING * squares, spread, 0), np.ones(1))
+
+
+@dataclass(frozen=True, eq=False)
+class _Both:
+    """Ranks of A and, after them, of B, in groups of equal ranks."""
+
+    groups: Groups
+
+    @classmethod
+    def of(cls, a: Floats, b: Floats) -> _Both:
+        return cls(Groups.of(np.concatenate([a, b])))
+
+    def held(self, swaps: Bits) -> tuple[Bits, Floats]:
+        """What A holds, [draws, 2 items], and how much of it up to and with each group, [draws, groups]."""
+        held = np.concatenate([1 - swaps, swaps], axis=1)
+        return held, self.groups.through(held)
+
+    def sizes(self, through: Floats) -> tuple[Floats, Floats]:
+        """How many items A holds of each group, and B the others, [draws, groups]."""
+        of_a = sizes(through)
+        return of_a, np.diff(self.groups.ends, prepend=-1) - of_a
+
+
+@dataclass(frozen=True, eq=False)
+class SwappedSpearman:
+    """Spearman's rho after swaps of ranks.
+
+    `pulls` [2 items] is twice the distance of the items' gold ranks from their mean, for what A and what B predicts for
+    them; `spread` is the sum of their squares, and `odd` [items] the odd part's coefficients.
+    """
+
+    both: _Both
+    pulls: Floats
+    spread: Floats
+    odd: Floats
+
+    @classmethod
+    def of(cls, a: Floats, b: Floats, y: Floats) -> SwappedSpearman:
+        """Prepare the swaps of ranks.
+
+        The odd part of item i is that of moving it from its place in A's ranks to that in B's, among all ranks of both:
+        the sum over their items j of sign(rank - rank_j) (pull_i - pull_j).
+        """
+        both, pulls = _Both.of(a, b), np.tile(2 * ranks(y) - (len(y) + 1), 2)
+        everything = both.groups.through(np.stack([np.ones(len(pulls)), pulls]))
+        count, pulled = both.groups.by_item(imbalances(everything))
+        of_a, of_b = np.split(pulls * count - pulled, 2)
+        return cls(both, pulls, np.array([pulls @ pulls / 2]), (of_a - of_b) / 4)
+
+    def __call__(self, swaps: Bits) -> tuple[Floats, Floats]:
+        """Score both systems, [draws] each."""
+        held, through = self.both.held(swaps)
+        of_a = dot(self.both.groups.by_item(imbalances(through)), self.pulls * held)
+        of_b = of_a - 2 * (_stays(swaps) @ self.odd)
+        sizes_a, sizes_b = self.both.sizes(through)
+        return quotient(of_a, rank_spread(sizes_a), self.spread), quotient(of_b, rank_spread(sizes_b), self.spread)
+
+
+@dataclass(frozen=True, eq=False)
+class SwappedKendall:
+    """Kendall's tau-b after swaps of ranks.
+
+    What a system has in common with the gold is its excess of concordant over discordant pairs. Four times the even
+    part is `constant` + s `even` s, with the rows of a triangular matrix in pieces; four times the odd part is `odd` s.
+    `spread` is twice the number of pairs that the gold does not tie.
+    """
+
+    both: _Both
+    constant: int
+    even: tuple[NDArray[np.int8], ...]
+    odd: Floats
+    spread: Floats
+
+    @classmethod
+    def of(cls, a: Floats, b: Floats, y: Floats) -> SwappedKendall:
+        """Prepare the swaps of ranks."""
+        constant, even, odd = 0, [], np.zeros(len(y))
+        for at in range(0, len(y), ROWS):
+            gold = np.triu(signs(y, y, at))
+            aa, ab, ba, bb = (gold * signs(i, j, at) for i in (a, b) for j in (a, b))
+            constant += int((aa + ab + ba + bb).sum())
+            even.append(aa - ab - ba + bb)
+            odd[at:at + ROWS] += (aa + ab - ba - bb).sum(axis=1)
+            odd[at:] += (aa - ab + ba - bb).sum(axis=0)
+        spread = untied(sizes(Groups.of(y).through(np.ones((1, len(y))))))
+        return cls(_Both.of(a, b), constant, tuple(even), odd, spread)
+
+    def __call__(self, swaps: Bits) -> tuple[Floats, Floats]:
+        """Score both systems, [draws] each."""
+        stays = _stays(swaps)
+        even = self.constant + sum(form(rows, stays, n * ROWS) for n, rows in enumerate(self.even))
+        odd = stays @ self.odd
+        sizes_a, sizes_b = self.both.sizes(self.both.held(swaps)[1])
+        return (quotient((even + odd) / 2, untied(sizes_a), self.spread),
+                quotient((even - odd) / 2, untied(sizes_b), self.spread))
+
+
+def _stays(swaps: Bits) -> NDArray[np.float32]:
+    """1 for an item that stays, -1 for one that is swapped."""
+    return 1 - 2 * swaps.astype(np.float32)

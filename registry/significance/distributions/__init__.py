@@ -1,0 +1,1 @@
+"""Distributions that scipy has not, or not as exactly."""

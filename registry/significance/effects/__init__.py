@@ -1,0 +1,1 @@
+"""Effect sizes, equivalence, power: what stands beside a p-value."""

@@ -1,0 +1,86 @@
+"""How much items of one cluster agree in what they say about a pair: the case for testing by cluster.
+
+Sentences of a document share its author, topic and luck, so n of them tell less than n independent ones. What counts is
+the agreement in the *difference* of the two systems, not in the scores: a hard document is hard for both.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from registry.significance.base import Pair
+from registry.significance.effects.influence import influences
+from registry.significance.matrix import Floats, StatisticMatrix
+from registry.significance.units import ROUNDING
+
+
+@dataclass(frozen=True, slots=True)
+class Clustering:
+    """How the items of a test set cluster in the difference of one pair.
+
+    Attributes:
+        n_items: Items.
+        n_clusters: Clusters of items; as many as items where the test set declares none.
+        intra_cluster_correlation: Of the items' influences on the difference; may be negative, nan without two items
+            in one cluster.
+        design_effect: The variance of the difference with clusters as units, over that with items as units.
+        note: Why a value is nan.
+    """
+
+    n_items: int
+    n_clusters: int
+    intra_cluster_correlation: float
+    design_effect: float
+    note: str = ""
+
+
+def design_effect(matrix: StatisticMatrix, pair: Pair) -> Clustering:
+    """Measure the clustering of the linearized difference of a pair.
+
+    What an item does to the difference of scores is its influence u (`effects.influence`). The
+    intra-cluster correlation is that of a one-way analysis of variance with clusters of unequal size (Donner and Koval
+    1980). The design effect (Kish 1965) is the ratio of C / (C - 1) times the sum of squares of the C clusters' sums of
+    u to n / (n - 1) times that of the n items' u. It reads as 1 + (m' - 1) ICC, with m' = sum m^2 / n the size of the
+    cluster in which a random item lies, which it nearly equals where influence does not depend on a cluster's size.
+    m copies of each item give m (n - 1) / (n - m), that is m for many items. Its root is the factor by which a test of
+    items understates the standard error.
+
+    Args:
+        matrix: By item, with the cluster of each in `units`; not `by_unit`.
+        pair: The two systems.
+    """
+    n, n_clusters = len(matrix.statistics), matrix.n_units
+    u, slack = _influence(matrix, pair)
+    if np.isnan(u).any():
+        return Clustering(n, n_clusters, math.nan, math.nan, "a score is undefined")
+    u = u - u.sum() / max(n, 1)
+    if n_clusters < 2 or np.abs(u).max() <= slack:
+        reason = "needs two clusters" if n_clusters < 2 else "the difference is the same in every item"
+        return Clustering(n, n_clusters, math.nan, math.nan, reason)
+    clusters = np.arange(n) if matrix.units is None else matrix.units
+    sizes, sums = np.bincount(clusters), np.bincount(clusters, weights=u)
+    effect = (n_clusters / (n_clusters - 1) * float(sums @ sums)) / (n / (n - 1) * float(u @ u))
+    if n == n_clusters:
+        return Clustering(n, n_clusters, math.nan, effect, "no cluster has two items")
+    apart = u - (sums / sizes)[clusters]
+    between = float(sums @ (sums / sizes)) / (n_clusters - 1)
+    within = float(apart @ apart) / (n - n_clusters)
+    typical = (n - float(sizes @ sizes) / n) / (n_clusters - 1)
+    return Clustering(n, n_clusters, (between - within) / (between + (typical - 1) * within), effect)
+
+
+def _influence(matrix: StatisticMatrix, pair: Pair) -> tuple[Floats, float]:
+    """The influence of every item on the difference, and how far rounding alone can move it."""
+    items = replace(matrix.of_systems(pair), units=None)
+    influence: Floats = influences(items) @ np.array([1.0, -1.0])
+    if matrix.quotient is None:
+        return influence, ROUNDING * float(np.abs(items.scores()).max(initial=0))
+    over, under = items.parts
+    things = under.sum(axis=0)
+    if not things.all():
+        return influence, 0.0
+    kept = 4 / float(things.min()) if items.rounded else 0  # steps
+    return influence, matrix.scale * (ROUNDING * float(np.abs(over / things).max(initial=0)) + kept)

@@ -1,0 +1,1 @@
+"""Exact tails on the lattice of integer statistics."""

@@ -1,0 +1,165 @@
+"""Sums of a random half of some vectors, exponentially tilted: moments, bounds, and probabilities in a window.
+
+B = sum of b_i v_i, b_i in {0, 1} equally likely and v_i in Z^2; tilted by exp(t.B), the b_i stay independent and are no
+longer equally likely. A window of the tilted distribution is one Fourier transform of its characteristic function, and
+what lies outside folds into it. See `registry.significance.exact.lattice`.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from registry.significance.matrix import Floats
+
+Ints = NDArray[np.int64]
+
+SILENT = -50.0  # the logarithm of what is nothing beside 1
+
+
+class HalfSums:
+    """B = sum of b_i v_i, with `counts[j]` summands of the vector `vectors[j]`, under tilts exp(t.B)."""
+
+    def __init__(self, vectors: Ints, counts: Ints) -> None:
+        self.whole, self.vectors, self.counts = vectors, vectors.astype(np.float64), counts.astype(np.float64)
+
+    @classmethod
+    def of(cls, vectors: Ints) -> HalfSums:
+        """Of these vectors [n, 2], whose distinct ones are told by one number for each: much faster than by axis."""
+        width = int(np.ptp(vectors[:, 1])) + 1
+        base = int(vectors[:, 1].min())
+        keys, counts = np.unique(vectors[:, 0] * width + (vectors[:, 1] - base), return_counts=True)
+        return cls(np.stack([keys // width, keys % width + base], axis=1), counts)
+
+    def log_scale(self, tilt: Floats, point: Floats | Ints) -> float:
+        """K(t) - t.point: what undoes the tilt at a point, and minus the rate function at the tilt's mean."""
+        exponents = self.vectors @ tilt
+        # log((1 + e^x) / 2) = max(x, 0) + log1p(expm1(-|x|) / 2); the first parts add up to t.corner, and a difference
+        # of whole vectors loses nothing where t.corner and t.point are large and nearly the same
+        corner = (self.counts * (exponents > 0)) @ self.vectors
+        return float(self.counts @ np.log1p(np.expm1(-np.abs(exponents)) / 2)) + float(tilt @ (corner - point))
+
+    def probabilities(self, tilt: Floats) -> tuple[Floats, Floats]:
+        """P(b_i = 1) and P(b_i = 0) under the tilt, for each distinct vector, both right in relative terms."""
+        exponents = self.vectors @ tilt
+        return np.exp(-np.logaddexp(0, -exponents)), np.exp(-np.logaddexp(0, exponents))
+
+    def mean(self, tilt: Floats) -> Floats:
+        """The gradient of K."""
+        return (self.counts * self.probabilities(tilt)[0]) @ self.vectors
+
+    def covariance(self, tilt: Floats) -> Floats:
+        """The Hessian of K."""
+        p, q = self.probabilities(tilt)
+        return (self.vectors * (self.counts * p * q)[:, None]).T @ self.vectors
+
+    def deviations(self, tilt: Floats) -> Floats:
+        """The standard deviation of either coordinate."""
+        return np.sqrt(np.diag(self.covariance(tilt)))
+
+    def tilt_for(self, point: Floats) -> Floats:
+        """The tilt under which the mean of B is about `point`: Newton's method on the convex K(t) - t.point."""
+        tilt = np.zeros(2)
+        value = 0.0
+        for _ in range(60):
+            gradient = self.mean(tilt) - point
+            if (np.abs(gradient) < 0.05).all():
+                break
+            # no step along a direction in which B does not move
+            step = np.linalg.pinv(self.covariance(tilt), rcond=1e-9, hermitian=True) @ gradient
+            length = min(1.0, 8 / max(np.abs(self.vectors @ step).max(), 1e-300))
+            while True:
+                there = tilt - length * step
+                after = self.log_scale(there, point)
+                if after <= value - 0.1 * length * float(gradient @ step) or length < 1e-6:
+                    break
+                length /= 2
+            tilt, value = there, after
+            if np.abs(self.vectors @ tilt).max() > 600:  # a point on the rim of what is possible
+                break
+        return tilt
+
+    def rate(self, point: Floats) -> float:
+        """The rate function sup_t t.point - K(t), to a few digits."""
+        return -self.log_scale(self.tilt_for(point), point)
+
+    def log_rows(self, first: int, last: int) -> float:
+        """Chernoff's bound on log P(second coordinate of B from `first` to `last`)."""
+        still = np.zeros(2)
+        mean = self.mean(still)[1]
+        if first <= mean <= last:
+            return 0.0
+        edge, sign = (first, 1) if first > mean else (last, -1)
+        return self.log_scale(self._turn(still, 1, float(edge), sign), np.array([0.0, edge]))
+
+    def log_outside(self, tilt: Floats, first: Ints, last: Ints, low: Ints, high: Ints) -> float:
+        """Chernoff's bound on log P_t(B outside the window from `first` to `last`), summed over its faces."""
+        bounds = [-math.inf]
+        for axis in (0, 1):
+            for edge, sign, beyond in ((first[axis] - 1, -1, first[axis] > low[axis]),
+                                       (last[axis] + 1, 1, last[axis] < high[axis])):
+                if beyond:
+                    face = np.where(np.arange(2) == axis, edge, 0)
+                    turn = self._turn(tilt, axis, float(edge), sign)
+                    bounds.append(self.log_scale(turn, face) - self.log_scale(tilt, face))
+        return float(np.logaddexp.reduce(bounds))
+
+    def _turn(self, tilt: Floats, axis: int, edge: float, sign: int) -> Floats:
+        """Tilt further along an axis, until the mean is about at the edge; any further tilt gives a valid bound."""
+        direction: Floats = sign * np.eye(2)[axis]
+        near, far = 0.0, 1e-3
+        while sign * (self.mean(tilt + far * direction)[axis] - edge) < 0 and far < 100:
+            near, far = far, 2 * far
+        for _ in range(12):
+            middle = (near + far) / 2
+            before = sign * (self.mean(tilt + middle * direction)[axis] - edge) < 0
+            near, far = (middle, far) if before else (near, middle)
+        return tilt + (near + far) / 2 * direction
+
+    def window(self, tilt: Floats, first: Ints, last: Ints) -> Floats:
+        """P_t(B = x) for x from `first` to `last`, what lies outside folded in modulo the window's sides."""
+        sides = last - first + 1
+        p, q = self.probabilities(tilt)
+        rows, columns = self._loud(p * q, sides)
+        # the inverse transform has exp(+i...), so it takes the conjugate of E exp(i f.B), moved to the window's corner
+        log_modulus, phase = np.zeros(len(rows)), -_turn(rows, columns, first, sides)
+        for n, vector in enumerate(self.whole):  # by logarithms that keep their digits near 0
+            turned = _turn(rows, columns, vector, sides)
+            with np.errstate(divide="ignore"):  # a modulus of 0 is exact: its logarithm is -inf
+                log_modulus += self.counts[n] / 2 * np.log1p(-4 * p[n] * q[n] * np.sin(turned / 2) ** 2)
+            phase += self.counts[n] * np.arctan2(p[n] * np.sin(turned), q[n] + p[n] * np.cos(turned))
+        transform = np.zeros((sides[0], sides[1] // 2 + 1), dtype=np.complex128)
+        transform[rows, columns] = np.exp(log_modulus) * np.exp(-1j * phase)
+        masses: Floats = np.fft.irfft2(transform, tuple(sides))
+        return masses
+
+    def _loud(self, variances: Floats, sides: Ints) -> tuple[Ints, Ints]:
+        """The frequencies at which the transform is not as good as 0: few, unless the window is hardly wider than B.
+
+        The transform's modulus is a product over the vectors. With those of the largest share first, nearly all
+        frequencies drop out at once.
+        """
+        rows, columns = (side.ravel() for side in np.indices((sides[0], sides[1] // 2 + 1)))
+        log_modulus = np.zeros(len(rows))
+        for n in np.argsort(-self.counts * variances):
+            cosine = [(np.cos(angle), np.sin(angle)) for angle in (
+                _angle(np.arange(side), step, side) for step, side in zip(self.whole[n], sides, strict=True))]
+            (c, s), (d, t) = cosine
+            swing = np.clip(1 - (c[rows] * d[columns] - s[rows] * t[columns]), 0, 2)
+            log_modulus += self.counts[n] / 2 * np.log1p(-2 * min(variances[n], 0.25 * (1 - 1e-15)) * swing)
+            if np.count_nonzero(loud := log_modulus > SILENT) < 0.7 * len(rows):
+                rows, columns, log_modulus = rows[loud], columns[loud], log_modulus[loud]
+        return rows, columns
+
+
+def _turn(rows: Ints, columns: Ints, vector: Ints, sides: Ints) -> Floats:
+    """The angles 2 pi f.v of frequencies and a vector, up to whole turns."""
+    return _angle(rows, vector[0], sides[0]) + _angle(columns, vector[1], sides[1])
+
+
+def _angle(frequencies: Ints, multiple: int, size: int) -> Floats:
+    """2 pi frequency multiple / size, reduced exactly into (-pi, pi]."""
+    residues = frequencies * (multiple % size) % size
+    return np.where(2 * residues > size, residues - size, residues) * (2 * math.pi / size)

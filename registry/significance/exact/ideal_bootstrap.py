@@ -1,0 +1,255 @@
+"""The ideal bootstrap: the limit of infinitely many resamples, computed rather than drawn.
+
+Where both systems share every unit's denominator, the resampled difference is a quotient d* = u / w of two sums over
+the units drawn: of their gains and of their denominators. A resample draws its n units independently of each other, so
+the sums (u, w) have the n-th power of one draw's characteristic function, and a Fourier transform gives their
+distribution on the lattice they live on (one-dimensional where all denominators are equal).
+
+That is exact to rounding relative to the largest probability. A small p-value is computed as in
+`registry.significance.exact.lattice`: tilted until the edge of the half-plane of extreme sums is the middle of the
+distribution, which puts a probability of 1e-300 right in relative terms. Only a window is transformed, and what lies
+outside folds into it; Chernoff's inequality, solved for the window's edges, says how wide that must be.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from registry.significance.base import Alternative, Observed, Settings, Tail
+from registry.significance.exact.ideal_windows import LOG_OUTSIDE, MAX_CELLS, Ints, edge, is_wide
+from registry.significance.exact.lattice import TooLargeError
+from registry.significance.matrix import Floats, StatisticMatrix
+from registry.significance.resampling.reach import UNREACHED
+
+MOST_UNDEFINED = 0.001  # the share of undefined resamples above which no interval is given
+LARGEST = 2**62  # that products of whole numbers may reach
+COUNTABLE = 11  # units up to which p, a whole number of their n^n resamples, is right to the last digit
+SMALL = 1e-3  # other p-values below it are computed by tilting
+LEAST_SHARE = 1e-7  # of a tilted distribution that must be extreme, so that rounding and the outside do not show
+TIE = 1 + 1e-12  # a probability this close to a level is at it
+
+
+def may_be_ideal(matrix: StatisticMatrix, settings: Settings) -> bool:
+    """Whether `ideal_tail` may give one for a pair of the matrix, as far as that can be told of all pairs at once."""
+    return (matrix.strata is None and matrix.runs is None and matrix.quotient is not None
+            and settings.interval != "bca")
+
+
+def ideal_tail(observed: Observed, settings: Settings) -> Tail | None:
+    """Give the p-value and the interval of the recentred paired bootstrap after infinitely many resamples.
+
+    A resample whose denominators are all 0 is undefined, and extreme. Where no resample at all is as extreme as what
+    was observed (`resampling.reach`), p is nan rather than 0, and there is no interval. The dual interval
+    leaves out 0 just when p <= 1 - confidence; the percentile and the basic one are those of the defined resamples.
+
+    Returns:
+        The tail, p with a relative error of about 1e-11. None where there are strata, where runs are random, where the
+        score is no quotient of whole numbers or decimals whose denominators the systems share, where the lattice is
+        too large, and for `bca`.
+    """
+    matrix = observed.matrix
+    if not may_be_ideal(matrix, settings) or (whole_parts := matrix.whole_parts(observed.pair)) is None:
+        return None
+    assert matrix.quotient is not None
+    over, under = whole_parts
+    if (under[:, 0] != under[:, 1]).any() or under.min() < 0 or is_wide(over[:, 0] - over[:, 1]):
+        return None
+    parts = [part[:, list(observed.pair)] for part in matrix.parts]
+    if len(over) < 2:
+        return Tail(math.nan, "ideal", note="one unit cannot be resampled")
+    step, step_under = (math.gcd(*side) * float(np.abs(part).sum() / max(1, np.abs(whole).sum())) or 1.0
+                        for side, part, whole in zip(matrix.quotient, parts, (over, under), strict=True))
+    scale, gains = step / step_under, (over[:, 0] - over[:, 1]) * (-1 if matrix.lower_is_better else 1)
+    try:
+        if gains.sum() >= 0:
+            return _tail(_Resamples(gains, under[:, 0]), scale, settings)
+        mirrored: dict[Alternative, Alternative] = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
+        settings = replace(settings, alternative=mirrored[settings.alternative])
+        tail = _tail(_Resamples(-gains, under[:, 0]), scale, settings)
+        return replace(tail, ci_low=-tail.ci_high, ci_high=-tail.ci_low)
+    except TooLargeError:
+        return None
+
+
+def _tail(resamples: _Resamples, scale: float, settings: Settings) -> Tail:
+    """Test an observed difference that is not negative; `scale` times u / w is in units of the score."""
+    u, w = resamples.observed
+    if u and not (resamples.units[0] * w != u * resamples.units[1]).any():
+        return Tail(math.nan, "ideal", note="the difference is the same in every resample")
+    differences, n = _Differences(resamples), resamples.draws
+    bar = -differences.bar if settings.alternative == "less" else differences.bar
+    p = min(1.0, differences.extreme(bar, settings.alternative))
+    if counted := n <= COUNTABLE:
+        p = round(p * n**n) / n**n
+    if counted or p >= SMALL:
+        log_p = math.log(p) if p else -math.inf
+    else:  # so small only where it is that of d* >= 2 d, or d* <= 0 as well
+        back = resamples.log_tail(-1, 0) if settings.alternative == "two-sided" else -math.inf
+        log_p = float(np.logaddexp.reduce([resamples.log_undefined, resamples.log_tail(w, -2 * u), back]))
+        p = math.exp(log_p)
+    if log_p == -math.inf:
+        return Tail(math.nan, "ideal", note=UNREACHED)
+    tail = Tail(log_p, "ideal", p=p if counted else None)
+    if differences.undefined > MOST_UNDEFINED:
+        return replace(tail, note="undefined in more than 0.1 % of the resamples: no interval")
+    ends = _dual(differences, p, settings) if settings.interval == "dual" else _percentile(differences, settings)
+    low, high = (scale * end / differences.grid for end in ends)
+    return replace(tail, ci_low=low, ci_high=high)
+
+
+class _Resamples:
+    """The sums (u, w) of n units drawn with replacement from n with the gains `over` and the denominators `under`."""
+
+    def __init__(self, over: Ints, under: Ints) -> None:
+        if (under == under[0]).all():  # numbers are sorted several times as fast as pairs of them
+            gains, counts = np.unique(over, return_counts=True)
+            self.units = np.stack([gains, np.full_like(gains, under[0])])
+        else:
+            self.units, counts = np.unique(np.stack([over, under]), axis=1, return_counts=True)
+        self.draws, self.log_shares = len(over), np.log(counts / len(over))
+        self.observed = int(over.sum()), int(under.sum())
+        empty = int(np.count_nonzero(under == 0))
+        self.log_undefined = self.draws * math.log(empty / self.draws) if empty else -math.inf
+        largest_u, largest_w = (self.draws * int(np.abs(side).max()) for side in self.units)
+        if 2 * (largest_u * self.observed[1] + largest_w * abs(self.observed[0])) >= LARGEST:
+            raise TooLargeError
+
+    def log_tail(self, a: int, b: int) -> float:
+        """The natural logarithm of P(a u + b w >= 0, w > 0), where the mean is not in that half-plane.
+
+        Raises:
+            TooLargeError: The window needs more than `MAX_CELLS`, or rounding hides the tail.
+        """
+        rises = a * self.units[0] + b * self.units[1]
+        apart = int(np.gcd.reduce(rises - rises.min())) or 1
+        start = self.draws * int(rises.min()) % apart  # the first of their sums' lattice that is not negative
+        top = int(rises.max())
+        if self.draws * top < start or (top == 0 and not self.units[1, rises == top].any()):
+            return -math.inf
+        excess = rises - start / self.draws
+        tilt = _tilt(excess, self.log_shares)
+        tilted = self.log_shares + tilt * excess
+        log_scale = float(np.logaddexp.reduce(tilted))
+        masses, u, w = self.law(tilted - log_scale)
+        beyond = a * u + b * w[:, None] - start
+        inside = (beyond >= 0) & (tilt * beyond < -LOG_OUTSIDE) & (w > 0)[:, None]
+        share = float(masses[inside] @ np.exp(-tilt * beyond[inside]))
+        if share < LEAST_SHARE:
+            raise TooLargeError
+        return self.draws * log_scale + math.log(share)
+
+    def law(self, log_shares: Floats) -> tuple[Floats, Ints, Ints]:
+        """The probabilities of sums in a window, [w, u], and the sums u and w, where a draw has these probabilities.
+
+        The sums are those of one period of the transform, so they rise from somewhere within it and go on at its start.
+        """
+        from scipy.fft import irfft2, next_fast_len, rfft2
+
+        low = self.units.min(axis=1)[:, None]
+        steps = np.maximum(1, np.gcd.reduce(self.units - low, axis=1))
+        places = (self.units - low) // steps[:, None]
+        first = [-edge(-place, log_shares, self.draws) for place in places]
+        sides = [next_fast_len(edge(place, log_shares, self.draws) - f + 1, real=True)
+                 for place, f in zip(places, first, strict=True)]
+        if math.prod(sides) > MAX_CELLS:
+            raise TooLargeError
+        drawn = np.zeros(sides[::-1])
+        np.add.at(drawn, (places[1] % sides[1], places[0] % sides[0]), np.exp(log_shares))
+        transform = rfft2(drawn)
+        loud = np.abs(transform) > math.exp((LOG_OUTSIDE - 10) / self.draws)  # the other powers are nothing
+        power = np.zeros_like(transform)
+        power[loud] = transform[loud] ** self.draws
+        u, w = (self.draws * int(start) + step * (f + (np.arange(side) - f) % side)
+                for start, step, f, side in zip(low[:, 0], steps, first, sides, strict=True))
+        return irfft2(power, sides[::-1]), u, w
+
+
+def _tilt(excess: Floats, log_shares: Floats) -> float:
+    """The t >= 0 under which a draw's mean excess is 0, or nearly where it is never above.
+
+    Any t gives the right probability; a good one gives it without loss of digits.
+    """
+    low, high = 0.0, 60 / float(np.abs(excess[excess != 0]).min(initial=np.inf))
+    for _ in range(100):
+        middle = (low + high) / 2
+        weights = log_shares + middle * excess
+        low, high = (middle, high) if np.exp(weights - weights.max()) @ excess < 0 else (low, middle)
+    return low
+
+
+class _Differences:
+    """The distribution of d* = u / w in whole multiples of 1 / `grid`; the observed d is `bar` of them.
+
+    Probabilities are right to 1e-14, so that levels from 1e-12 on are told apart.
+    """
+
+    def __init__(self, resamples: _Resamples) -> None:
+        masses, u, w = resamples.law(resamples.log_shares)
+        start = int(u.argmin())
+        masses, w = np.roll(masses, -start, axis=1)[w > 0], w[w > 0]
+        self.w = w if len(w) > 1 else int(w[0])  # a number is much faster than an array of one
+        self.tails = np.zeros((len(w), len(u) + 1))  # P(w, u from a column on)
+        self.tails[:, :-1] = np.cumsum(masses[:, ::-1], axis=1)[:, ::-1]
+        self.first, self.step = int(u[start]), max(1, int(np.ptp(u)) // max(1, len(u) - 1))
+        self.undefined = math.exp(resamples.log_undefined)
+        largest, least, most = int(np.abs(u).max()) + 1, int(w.min()), int(w.max())
+        fineness = 1  # where the denominator never changes, d* has no other values
+        if most > least:
+            fineness = LARGEST // (4 * largest * resamples.observed[1] * (most // least + 1))
+            if fineness < 2**20:
+                raise TooLargeError
+        self.bar, self.grid = (fineness * total for total in resamples.observed)
+        self.top = self.grid * largest // least + 1  # no d* is as large
+
+    def at_least(self, x: int) -> float:
+        """P(d* >= x / grid)."""
+        return self._from(-(-x * self.w // self.grid))
+
+    def at_most(self, x: int) -> float:
+        """P(d* <= x / grid)."""
+        return 1 - self.undefined - self._from(x * self.w // self.grid + 1)
+
+    def extreme(self, x: int, alternative: Alternative) -> float:
+        """P(d* - d is as extreme as x / grid, or undefined); above 1 where x is 0 and either side counts it."""
+        above = self.at_least(self.bar + x) if alternative != "less" else 0
+        return self.undefined + above + (self.at_most(self.bar - x) if alternative != "greater" else 0)
+
+    def _from(self, u: Ints | int) -> float:
+        columns, last = -((self.first - u) // self.step), self.tails.shape[1] - 1
+        if isinstance(columns, int):
+            return float(self.tails[0, min(max(columns, 0), last)])
+        return float(self.tails[np.arange(len(columns)), columns.clip(0, last)].sum())
+
+
+def _dual(differences: _Differences, p: float, settings: Settings) -> tuple[float, float]:
+    """The interval as far as the largest extremity whose probability is above 1 - confidence.
+
+    On which side of it the observed extremity lies, p says.
+    """
+    d, alternative, alpha = differences.bar, settings.alternative, 1 - settings.confidence
+    bar, top = -d if alternative == "less" else d, 2 * differences.top
+    low, high = (0 if alternative == "two-sided" else -top, bar) if p <= alpha * TIE else (bar, top)
+    reach = _last(lambda x: differences.extreme(x, alternative), alpha, low, high)
+    if differences.undefined > alpha * TIE:
+        reach = math.inf
+    return (-math.inf if alternative == "less" else d - reach, math.inf if alternative == "greater" else d + reach)
+
+
+def _percentile(differences: _Differences, settings: Settings) -> tuple[float, float]:
+    """The interval that leaves equal shares of the defined resamples on either side; its mirror image where `basic`."""
+    outside, top = (1 - settings.confidence) / 2 * (1 - differences.undefined), differences.top
+    high = _last(differences.at_least, outside, -top, top)
+    low = -_last(lambda x: differences.at_most(-x), outside, -top, top)
+    return (2 * differences.bar - high, 2 * differences.bar - low) if settings.interval == "basic" else (low, high)
+
+
+def _last(tail: Callable[[int], float], level: float, low: int, high: int) -> float:
+    """The last x from `low` to before `high` at which a falling tail is above the level, as it is at `low`."""
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if tail(middle) > level * TIE else (low, middle)
+    return low

@@ -1,0 +1,1 @@
+"""Corrections of families of p-values."""

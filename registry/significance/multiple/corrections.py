@@ -1,0 +1,170 @@
+"""Corrections of a family of p-values; `CORRECTIONS` maps a correction's name to what it does, controls and assumes."""
+
+from __future__ import annotations
+
+import math
+from bisect import bisect_left
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
+from typing import Literal
+
+import numpy as np
+
+from registry.significance.matrix import Floats
+
+
+@dataclass(frozen=True)
+class Correction:
+    """A way to adjust the p-values of a family.
+
+    Attributes:
+        name: What manifests and commands call it.
+        title: What people call it.
+        controls: The error rate that stays below alpha where adjusted p-values up to alpha are called significant.
+        assumes: What must hold of the p-values for that.
+        citation: Where it comes from.
+        function: From p-values [family], none undefined, to adjusted ones, of at most 1 and in the order of the given;
+            None where joint draws are adjusted rather than p-values (`registry.significance.multiple.stepdown`).
+    """
+
+    name: str
+    title: str
+    controls: Literal["family-wise error", "false discovery rate", "nothing"]
+    assumes: str
+    citation: str
+    function: Callable[[Floats], Floats] | None = field(repr=False)
+
+
+def adjust(p: Floats, correction: str) -> Floats:
+    """Adjust the p-values of a family by the `correction` of that name.
+
+    An undefined p-value (nan) stays so and counts in the family as one that rejects nothing.
+
+    Raises:
+        ValueError: The correction does not take a family of this size (shaffer), or no p-values but draws.
+    """
+    function = CORRECTIONS[correction].function
+    if function is None:
+        raise ValueError(f"{correction} adjusts joint draws, not p-values")
+    defined = np.where(np.isnan(p), 1.0, p)
+    return np.where(np.isnan(p), np.nan, function(defined))
+
+
+def draws_needed(p: Floats, correction: str, alpha: float) -> int:
+    """The fewest draws with which a drawn pair of a family can be significant at all.
+
+    A Monte-Carlo p-value is 1 / (R + 1) or more, so Holm's and Bonferroni's corrections of m drawn pairs need
+    R >= m / alpha - 1. Adjusted p-values never fall when a p-value rises: if none is small enough with every drawn pair
+    at the least p-value, none ever is.
+
+    Args:
+        p: [family]; nan stands for a pair that is to be drawn, of which there is at least one.
+        correction: Its name.
+        alpha: The level of significance.
+    """
+    drawn, function = np.isnan(p), CORRECTIONS[correction].function
+
+    def can(draws: int) -> bool:
+        lowest = np.where(drawn, 1 / (draws + 1), p)
+        return bool((lowest if function is None else function(lowest))[drawn].min() <= alpha)
+
+    enough = 1
+    while not can(enough):
+        enough *= 2
+    return bisect_left(range(enough), True, lo=enough // 2 + 1, key=can)
+
+
+def shaffer_factors(systems: int) -> Floats:
+    """How many of the hypotheses that pairs of systems are equal can be true at once, for Shaffer's procedure S1.
+
+    Equality divides the systems into groups, and all pairs within a group are true: S(k), the possible numbers of true
+    hypotheses among k systems, is the union over the size g of one group of g (g - 1) / 2 + S(k - g) (Shaffer 1986).
+
+    Returns:
+        [pairs]: at j, the most that can be true when at least j of them are false, from j = 0.
+    """
+    possible = [1]  # of each number of systems, S as the set bits of one number
+    for k in range(1, systems + 1):
+        possible.append(reduce(or_, (possible[k - g] << math.comb(g, 2) for g in range(1, k + 1))))
+    numbers = np.flatnonzero([bit == "1" for bit in reversed(f"{possible[-1]:b}")])
+    left = np.arange(math.comb(systems, 2), 0, -1)
+    return numbers[np.searchsorted(numbers, left, side="right") - 1].astype(np.float64)
+
+
+def _uncorrected(p: Floats) -> Floats:
+    return p.copy()
+
+
+def _bonferroni(p: Floats) -> Floats:
+    return np.minimum(p * len(p), 1)
+
+
+def _holm(p: Floats) -> Floats:
+    return _step_down(p, np.arange(len(p), 0.0, -1))
+
+
+def _shaffer(p: Floats) -> Floats:
+    systems = (1 + math.isqrt(1 + 8 * len(p))) // 2
+    if math.comb(systems, 2) != len(p):
+        raise ValueError(f"shaffer takes the family of all pairs of k systems, k (k - 1) / 2 of them, and not "
+                         f"{len(p)} p-values; take holm")
+    return _step_down(p, shaffer_factors(systems))
+
+
+def _hochberg(p: Floats) -> Floats:
+    return _step_up(p, np.arange(len(p), 0.0, -1))
+
+
+def _benjamini_hochberg(p: Floats) -> Floats:
+    return _step_up(p, len(p) / np.arange(1, len(p) + 1))
+
+
+def _benjamini_yekutieli(p: Floats) -> Floats:
+    places = np.arange(1, len(p) + 1)
+    return _step_up(p, len(p) / places * (1 / places).sum())
+
+
+def _step_down(p: Floats, factors: Floats) -> Floats:
+    """Multiply the p-values by the factors from the smallest on, none to fall below the one before."""
+    order = np.argsort(p, kind="stable")
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * factors), 1)
+    return adjusted
+
+
+def _step_up(p: Floats, factors: Floats) -> Floats:
+    """Multiply the p-values by the factors, of the smallest first, none to exceed a later one."""
+    order = np.argsort(p, kind="stable")
+    adjusted = np.empty_like(p)
+    adjusted[order] = np.minimum(np.minimum.accumulate((p[order] * factors)[::-1])[::-1], 1)
+    return adjusted
+
+
+CORRECTIONS: dict[str, Correction] = {
+    correction.name: correction for correction in (
+        Correction("holm", "Holm's correction", "family-wise error", "nothing", "Holm 1979", _holm),
+        Correction("shaffer", "Shaffer's correction", "family-wise error",
+                   "the family is that of all pairs of k systems, each tested two-sided, and equality is transitive: "
+                   "if A = B and B = C, then A = C",
+                   "Shaffer 1986, procedure S1", _shaffer),
+        Correction("bonferroni", "Bonferroni's correction", "family-wise error", "nothing", "Dunn 1961", _bonferroni),
+        Correction("hochberg", "Hochberg's correction", "family-wise error",
+                   "p-values are independent or positively dependent (MTP2), which those of all pairs need not be",
+                   "Hochberg 1988; Sarkar 1998", _hochberg),
+        Correction("bh", "Benjamini and Hochberg's correction", "false discovery rate",
+                   "p-values are independent or positively dependent (PRDS), which those of all pairs need not be",
+                   "Benjamini and Hochberg 1995; Benjamini and Yekutieli 2001", _benjamini_hochberg),
+        Correction("by", "Benjamini and Yekutieli's correction", "false discovery rate", "nothing",
+                   "Benjamini and Yekutieli 2001, theorem 1.3", _benjamini_yekutieli),
+        Correction("min-p", "step-down min-P correction", "family-wise error",
+                   "the test is permutation or bootstrap, and units are many, where pairs share systems",
+                   "Westfall and Young 1993, algorithm 2.8", None),
+        Correction("max-t", "step-down max-T correction", "family-wise error",
+                   "the test is permutation or bootstrap, and units are many, where pairs share systems",
+                   "Westfall and Young 1993, algorithm 4.1", None),
+        Correction("none", "no correction", "nothing", "every pair is judged alone: errors add up over the family", "",
+                   _uncorrected),
+    )
+}

@@ -1,0 +1,249 @@
+"""Step-down adjustment from joint draws: what Holm's correction gives away where tests of pairs are dependent.
+
+Pairs share the draws, so how large the most extreme of them gets by chance is seen in the draws themselves. The most
+extreme pair is held against the most extreme one of each draw, the next against the most extreme one without it, and
+so on (Westfall and Young 1993, algorithm 2.8). Pairs are made comparable by their p-values within the draws (`min_p`)
+or by their standard deviation (`max_t`); raw differences are not comparable, and the noisiest pair would rule them.
+
+The p-value of a single pair is as valid as its test. That of the family rests, moreover, on the draws' covariance of
+pairs that share systems, which swaps and resamples have right in the limit of many units, whichever pairs are equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from registry.parallel.execution import Execution
+from registry.significance.base import Alternative, Pair, Settings, extremity
+from registry.significance.correlations.matrix import PairMatrix, swapped_differences, unswapped_difference
+from registry.significance.matrix import Floats, Score, StatisticMatrix
+from registry.significance.resampled_scores import resampled_scores
+from registry.significance.resampling.draws import swapped_sides, swapped_sums
+from registry.significance.resampling.exceedances import TOLERANCE
+
+Places = NDArray[np.int64]
+
+STEP_DOWN = ("permutation", "bootstrap")  # the tests that have joint draws
+
+_SINGLE = 1e-6  # relative to a statistic: what is kept in single precision may be equal when closer
+_BEYOND = 1e30  # stands for an undefined difference, which is more extreme than any other
+_VALUES = 2**17  # differences of resamples at once
+
+
+@dataclass(frozen=True, eq=False)
+class Draws:
+    """How extreme the differences of pairs are, as observed and in joint draws under the null.
+
+    Attributes:
+        observed: [pairs], from `extremity`; nan where undefined.
+        blocks: [draws, pairs] each, `resamples` draws in all; nan where undefined, which is extreme.
+        resamples: The number of draws.
+        tolerance: [pairs]; extremities closer than this tie.
+        execution: Whose threads rank the draws.
+    """
+
+    observed: Floats
+    blocks: Iterable[Floats]
+    resamples: int
+    tolerance: Floats
+    execution: Execution = field(default=Execution())
+
+
+@dataclass(frozen=True, eq=False)
+class StepDown:
+    """P-values of pairs from joint draws, each a multiple of 1 / (R + 1); nan where the difference is undefined.
+
+    Attributes:
+        raw: [pairs], of each pair alone: (c + 1) / (R + 1).
+        adjusted: [pairs], for the family; never below `raw`.
+    """
+
+    raw: Floats
+    adjusted: Floats
+
+
+def bytes_of_draws(n_pairs: int, resamples: int) -> int:
+    """The memory that an adjustment holds, beside some rows of 1 + resamples: four bytes per pair and draw."""
+    return 4 * n_pairs * (1 + resamples)
+
+
+def draws_of(matrix: StatisticMatrix, pairs: Sequence[Pair], settings: Settings, kind: str) -> Draws:
+    """Draw the differences of all pairs under the null, from the swaps or resamples that the test called `kind` uses.
+
+    A permutation swaps the same units in all pairs, and each pair only its own two systems; a bootstrap's differences
+    are less the observed one, and the matrix keeps its scores (`resampled_scores`). Ties are those within the tests'
+    tolerance; quotients are not compared as fractions, so two F-scores' differences closer than that tie as well.
+    """
+    matrix = matrix.by_unit
+    a, b = (np.array([pair[side] for pair in pairs], dtype=np.int64) for side in (0, 1))
+    scores, alternative = matrix.scores(), settings.alternative
+    difference = matrix.gain(scores[a], scores[b])
+    tolerance = TOLERANCE * np.nan_to_num(np.maximum(np.abs(scores[a]), np.abs(scores[b])))
+    if kind == "permutation" and isinstance(matrix, PairMatrix):
+        difference = np.array([unswapped_difference(matrix, pair) for pair in pairs])
+        tolerance = np.full(len(pairs), TOLERANCE)
+        blocks = swapped_differences(matrix, pairs, settings.resamples, settings.seed,
+                                     partial(extremity, alternative=alternative), settings.execution)
+    elif kind == "permutation":
+        swapped = _Swapped(matrix.score, matrix.lower_is_better, alternative, matrix.statistics.sum(axis=0), a, b)
+        blocks = swapped_sums(matrix.statistics, settings.resamples, settings.seed, swapped, settings.execution)
+    else:
+        blocks = _recentred(matrix, settings, a, b, difference)
+    return Draws(extremity(difference, alternative), blocks, settings.resamples, tolerance,
+                 settings.execution.here)
+
+
+def min_p(draws: Draws) -> StepDown:
+    """Adjust by the smallest p-value of each draw (Westfall and Young 1993, algorithm 2.8).
+
+    A draw's p-values are its places among the R + 1 labellings, the observed one and the draws (Ge, Dudoit and Speed
+    2003). Ties count. A pair with few possible differences or none, whose p-values cannot be small, costs the
+    others nothing. Adjusted p-values never exceed those of Holm from the same draws.
+
+    A pair whose difference is undefined is nan, and counts in the family as one that rejects nothing; so is one whose
+    draws are all the same and less extreme than what was observed. The draws are used up.
+    """
+    kept, is_defined = _kept(draws)
+    ranks = kept.view(np.int32)  # takes the place of what it is made from
+    found = draws.execution.map(lambda n: _ranks(kept[n], float(draws.tolerance[n])), range(len(kept)),
+                                 "pairs to rank")
+    for n, row in enumerate(found):
+        ranks[n] = row
+    adjusted = step_down(-ranks[:, 0].astype(np.float64), lambda n: -ranks[n, 1:], draws.resamples)
+    return _defined(ranks[:, 0] / (1 + draws.resamples), adjusted, is_defined)
+
+
+def max_t(draws: Draws) -> StepDown:
+    """Adjust by the largest extremity of each draw, in standard deviations (Westfall and Young 1993, algorithm 4.1).
+
+    The standard deviation of a pair is that of its draws about 0, where the null has its centre, hence the same for
+    every alternative. Finer than `min_p` where R is small for the number of pairs, and less fair where the draws of
+    pairs differ in shape. Undefined differences are as in `min_p`. The draws are used up.
+    """
+    kept, is_defined = _kept(draws)
+    centre = np.where(is_defined, draws.observed, 0)
+
+    def drawn(n: int) -> Floats:
+        return np.where(kept[n, 1:] == np.float32(_BEYOND), np.inf, kept[n, 1:] + centre[n])
+
+    deviation = np.array([_deviation(drawn(n), tolerance) for n, tolerance in enumerate(draws.tolerance)])
+    observed = np.where(is_defined, centre / deviation, -np.inf)
+    adjusted = step_down(observed, lambda n: _per(drawn(n), deviation[n]), draws.resamples, _SINGLE * np.abs(observed))
+    raw = (kept >= kept[:, :1]).sum(axis=1) / (1 + draws.resamples)
+    return _defined(raw, adjusted, is_defined)
+
+
+def step_down(observed: Floats, drawn: Callable[[int], NDArray[Any]], resamples: int,
+              slack: Floats | float = 0.0) -> Floats:
+    """Adjust by successive maxima of comparable statistics, and never below a more extreme one's p-value.
+
+    Args:
+        observed: [hypotheses], the larger the more extreme.
+        drawn: From a hypothesis to its draws under the null, [resamples], taken jointly with those of the others.
+        resamples: The number of draws; the observed statistics count as one more.
+        slack: Draws that miss the observed one by no more than this tie.
+
+    Returns:
+        Adjusted p-values [hypotheses].
+    """
+    order = np.argsort(-observed, kind="stable")
+    bars = observed - slack
+    highest = np.full(resamples, -np.inf)
+    adjusted = np.empty(len(observed))
+    for n in order[::-1]:
+        np.maximum(highest, drawn(n), out=highest)
+        adjusted[n] = (1 + np.count_nonzero(highest >= bars[n])) / (1 + resamples)
+    adjusted[order] = np.maximum.accumulate(adjusted[order])
+    return adjusted
+
+
+@dataclass(frozen=True, eq=False)
+class _Swapped:
+    """Gives the extremity of all pairs in draws in which the sums [draws, systems, columns] change sides.
+
+    `totals` are the sums of the systems [systems, columns], `a` and `b` the systems of the pairs.
+    """
+
+    score: Score
+    lower_is_better: bool
+    alternative: Alternative
+    totals: Floats
+    a: Places
+    b: Places
+
+    def __call__(self, swapped: Floats) -> Floats:
+        found = np.empty((len(swapped), len(self.a)))
+        for pairs, sums_a, sums_b in swapped_sides(self.totals, self.a, self.b, swapped):
+            found[:, pairs] = (self.score(sums_a) - self.score(sums_b)).T
+        return extremity(-found if self.lower_is_better else found, self.alternative)
+
+
+def _recentred(matrix: StatisticMatrix, settings: Settings, a: Places, b: Places,
+               difference: Floats) -> Iterator[Floats]:
+    scores = resampled_scores(matrix, settings)
+    some = max(1, _VALUES // max(1, len(a)))
+    for at in range(0, len(scores), some):
+        part = scores[at:at + some]
+        yield extremity(matrix.gain(part[:, a], part[:, b]) - difference, settings.alternative)
+
+
+def _kept(draws: Draws) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+    """By how much each labelling is more extreme than the observed one, which is the first; and which are defined.
+
+    [pairs, 1 + resamples], and [pairs]. Single precision keeps the sign, and the order up to ties far from the
+    observed value. An undefined observed one is less extreme than all draws.
+    """
+    bar = np.where(np.isnan(draws.observed), 0, draws.observed)
+    kept = np.empty((len(bar), 1 + draws.resamples), dtype=np.float32)
+    at = 1
+    for block in draws.blocks:
+        excess = block - bar
+        excess[np.abs(excess) <= draws.tolerance] = 0
+        kept[:, at:at + len(block)] = np.where(np.isnan(excess), _BEYOND, excess).T
+        at += len(block)
+    assert at == 1 + draws.resamples
+    is_defined = ~np.isnan(draws.observed)
+    for n, row in enumerate(kept[:, 1:]):
+        is_defined[n] &= not _is_one_point(row, float(draws.tolerance[n]))
+    kept[:, 0] = np.where(is_defined, 0, -_BEYOND)
+    return kept, is_defined
+
+
+def _is_one_point(excess: NDArray[np.float32], tolerance: float) -> bool:
+    """Whether the defined draws are all the same and below what was observed: their p-value would rest on nothing."""
+    defined = excess < np.float32(_BEYOND)
+    low = float(excess.min(where=defined, initial=_BEYOND))
+    high = float(excess.max(where=defined, initial=-_BEYOND))
+    return low <= high < 0 and high - low <= 2 * (tolerance + float(np.spacing(np.float32(-low))))
+
+
+def _ranks(row: NDArray[np.float32], tolerance: float) -> NDArray[np.int32]:
+    """How many labellings are at least as extreme as each one, ties and itself included."""
+    order = np.argsort(row)
+    values = row[order]
+    apart = np.diff(values) > tolerance + np.spacing(np.abs(values[1:]))
+    first = np.maximum.accumulate(np.concatenate([[0], np.where(apart, np.arange(1, len(row)), 0)]))
+    ranks = np.empty(len(row), dtype=np.int32)
+    ranks[order] = len(row) - first
+    return ranks
+
+
+def _deviation(drawn: Floats, tolerance: float) -> float:
+    """The standard deviation about 0 of the defined draws; infinite where they never leave it: all statistics tie."""
+    defined = drawn[np.isfinite(drawn)]
+    deviation = float(np.sqrt(np.square(defined).sum() / max(1, len(defined))))
+    return deviation if deviation > tolerance else np.inf
+
+
+def _per(drawn: Floats, deviation: float) -> Floats:
+    return np.where(np.isinf(drawn), np.inf, 0.0) if np.isinf(deviation) else drawn / deviation
+
+
+def _defined(raw: Floats, adjusted: Floats, is_defined: NDArray[np.bool_]) -> StepDown:
+    return StepDown(np.where(is_defined, raw, np.nan), np.where(is_defined, adjusted, np.nan))

@@ -1,0 +1,1 @@
+"""Tests of two systems, one file each."""

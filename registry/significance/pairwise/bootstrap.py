@@ -1,0 +1,243 @@
+"""The paired bootstrap: units are resampled for both systems together, and the difference is recentred.
+
+The null distribution of the difference is that of d* - d, the resampled difference less the observed one
+(Berg-Kirkpatrick et al. 2012, section 2: their d* > 2 d). All systems share the resamples, so the scores of every
+system in every resample, [resamples, systems], are all that is kept.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal, TypeVar
+
+import numpy as np
+
+from registry.families import FAMILIES
+from registry.parallel.execution import Execution
+from registry.parallel.scratch_files import room as _room
+from registry.significance.base import Alternative, Observed, PairTest, Settings, Tail, extremity
+from registry.significance.exact.ideal_bootstrap import MOST_UNDEFINED, ideal_tail, may_be_ideal
+from registry.significance.exact.ideal_windows import too_fine
+from registry.significance.matrix import Floats, StatisticMatrix
+from registry.significance.resampled_scores import percentiles, resampled_scores, why_fixed
+from registry.significance.resampling import studentized
+from registry.significance.resampling.exceedances import monte_carlo_tail, monte_carlo_tails
+from registry.significance.resampling.random_runs import unfit_runs
+from registry.significance.resampling.reach import UNREACHED, is_reachable
+from registry.significance.resampling.recentred import Recentred, recentred, tolerance
+from registry.significance.resampling.studentized import bootstrap_t
+
+Task = TypeVar("Task")
+
+_LONG = 2**18  # resamples from which on threads help
+
+
+@dataclass(frozen=True, repr=False)
+class Bootstrap(PairTest):
+    """Paired bootstrap of whole items or clusters (and runs, where they are random), recentred by the difference.
+
+    It is ideal, without any draws, where both systems share the denominators of a quotient and the lattice is small.
+    `variant` is `recentred`; or `studentized`, the bootstrap-t, for scores that are quotients: differences in units of
+    their standard errors, and intervals made of them (`dual` symmetric, all others equal-tailed); or
+    `berg-kirkpatrick-2012`, their Figure 1: p = s / b, s counting d* > 2 d, one-sided in the direction of the gain
+    whatever the alternative is; where s is 0, (s + 1) / (b + 1), as draws never show that p is 0.
+
+    Where no resample at all is as extreme as what was observed (`resampling.reach`), p is nan, and there is
+    no interval: permutation has to test such a difference.
+    """
+
+    name: ClassVar[str] = "bootstrap"
+    null: ClassVar[str] = "the two systems' scores are equal in the population that the units are drawn from"
+    assumes: ClassVar[str] = "units are independent draws from a population, and many: small test sets need permutation"
+    families: ClassVar[tuple[str, ...] | None] = tuple(FAMILIES)
+    takes_strata: ClassVar[bool] = True
+    citation: ClassVar[str] = "Efron and Tibshirani 1993, chapter 16; Berg-Kirkpatrick et al. 2012, section 2"
+    takes_runs: ClassVar[bool] = True
+    draws_intervals: ClassVar[bool] = True
+    variant: Literal["recentred", "studentized", "berg-kirkpatrick-2012"] = "recentred"
+
+    @property
+    def is_one_sided(self) -> bool:
+        """Berg-Kirkpatrick's count is."""
+        return self.variant == "berg-kirkpatrick-2012"
+
+    def refusal(self, matrix: StatisticMatrix) -> str | None:
+        """Refuse to studentize a score that is no quotient, and runs that are random but no sample."""
+        if self.variant == "studentized" and matrix.quotient is None:
+            return "a studentized test needs a score that is a quotient of sums, such as F1 or accuracy"
+        return unfit_runs(matrix, studentized=self.variant == "studentized")
+
+    def tails(self, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
+        """Give the p-value and the interval of each pair, all from the same resamples."""
+        matrix = pairs[0].matrix
+        if reason := why_fixed(matrix):
+            return [Tail(math.nan, "monte-carlo", resamples=settings.resamples, note=reason)] * len(pairs)
+        if self.variant == "studentized":
+            return [_studentized_tail(*drawn, settings) for drawn in bootstrap_t(pairs, settings)]
+        if self.variant == "berg-kirkpatrick-2012":
+            return _drawn(pairs, _berg_kirkpatrick, settings)
+        if not may_be_ideal(matrix, settings):
+            return _drawn(pairs, _recentred, settings)
+        coarse = list(itertools.compress(pairs, ~too_fine(pairs)))
+        here = settings.execution.here if not matrix.is_mean else _alone(settings)  # small lattices
+        ideal = here.map(lambda o: ideal_tail(o, settings), coarse, "pairs to compute")
+        found = {o.pair: tail for o, tail in zip(coarse, ideal, strict=True) if tail is not None}
+        drawn = [o for o in pairs if o.pair not in found]
+        found |= dict(zip((o.pair for o in drawn), _drawn(drawn, _recentred, settings), strict=True))
+        return [found[o.pair] for o in pairs]
+
+    def score_intervals(self, matrix: StatisticMatrix, settings: Settings) -> Floats:
+        """Percentile intervals of the scores, from the resamples that the pairs rest on."""
+        matrix = matrix.by_unit
+        if why_fixed(matrix):
+            return super().score_intervals(matrix, settings)
+        return percentiles(resampled_scores(matrix, settings), settings.confidence)
+
+
+def _drawn(pairs: Sequence[Observed], test: Callable[[Sequence[Observed], Floats, Settings], list[Tail]],
+           settings: Settings) -> list[Tail]:
+    """Test pairs by the scores of their systems in the resamples, [systems, resamples], which all of them share."""
+    if not pairs:
+        return []
+    matrix = pairs[0].matrix
+    chosen = sorted({system for o in pairs for system in o.pair})
+    if len(chosen) < matrix.statistics.shape[1]:
+        some, place = matrix.of_systems(chosen), {system: n for n, system in enumerate(chosen)}
+        return _drawn([replace(o, matrix=some, pair=(place[o.pair[0]], place[o.pair[1]])) for o in pairs], test,
+                      settings)
+    return test(pairs, resampled_scores(matrix, settings).T, settings)
+
+
+def _recentred(pairs: Sequence[Observed], scores: Floats, settings: Settings) -> list[Tail]:
+    """Test pairs; undefined resamples count as extreme."""
+    rank = _rank(settings) if settings.interval == "dual" else 0
+    rounded = _room(scores.shape, settings.execution.memory // 4, np.int16)
+    found = recentred(pairs, scores, rounded, settings.alternative, rank, settings.execution)
+    tails = monte_carlo_tails([of.extremes for of in found], settings.resamples)
+    return _each(lambda told: _with_interval(*told, scores, settings), list(zip(tails, pairs, found, strict=True)),
+                 settings)
+
+
+def _with_interval(tail: Tail, o: Observed, found: Recentred, scores: Floats, settings: Settings) -> Tail:
+    """Give the tail its interval, or say why there is none."""
+    alternative = settings.alternative
+    if not found.moves and o.difference:
+        return Tail(math.nan, "monte-carlo", resamples=settings.resamples,
+                    note="the difference is the same in every resample")
+    if not found.extremes and not is_reachable(o, alternative):
+        return Tail(math.nan, "monte-carlo", resamples=settings.resamples, note=UNREACHED)
+    if found.undefined > MOST_UNDEFINED * settings.resamples:
+        return replace(tail, note="undefined in more than 0.1 % of the resamples: no interval")
+    if settings.interval == "dual":
+        low, high = _dual(o.difference, found.reach, extremity(o.difference, alternative), tolerance(o), alternative)
+    else:
+        moved = o.matrix.gain(*(scores[system] for system in o.pair))
+        low, high = _interval(o, moved[~np.isnan(moved)], settings)
+    return replace(tail, ci_low=low, ci_high=high)
+
+
+def _berg_kirkpatrick(pairs: Sequence[Observed], scores: Floats, settings: Settings) -> list[Tail]:
+    """Count the resamples in which the better system's gain is more than twice what was observed."""
+    def count(o: Observed) -> Tail:
+        if not o.difference:
+            return Tail(0.0, "monte-carlo", resamples=settings.resamples, note="there is no gain to test")
+        gains = math.copysign(1, o.difference) * o.matrix.gain(*(scores[system] for system in o.pair))
+        if not (np.abs(gains - abs(o.difference)) > tolerance(o)).any():
+            return Tail(math.nan, "monte-carlo", resamples=settings.resamples,
+                        note="the difference is the same in every resample")
+        s = int(np.count_nonzero(~(gains <= 2 * abs(o.difference) + tolerance(o))))  # undefined ones are extreme
+        if not s and not is_reachable(o, "greater" if o.difference > 0 else "less", strictly=True):
+            return Tail(math.nan, "monte-carlo", resamples=settings.resamples, note=UNREACHED)
+        tail, direction = monte_carlo_tail(s, settings.resamples), "one-sided in the direction of the gain"
+        if not s:
+            return replace(tail, note=f"(s + 1) / (b + 1) because s is 0, {direction}")
+        p = s / settings.resamples
+        return replace(tail, p=p, log_p=math.log(p), note=f"s / b, {direction}")
+
+    return _each(count, pairs, settings)
+
+
+def _each(work: Callable[[Task], Tail], tasks: Sequence[Task], settings: Settings) -> list[Tail]:
+    """Work pair by pair, on threads where the resamples of one are enough for them."""
+    here = settings.execution.here if settings.resamples >= _LONG else _alone(settings)
+    return list(here.map(work, tasks, "pairs"))
+
+
+def _alone(settings: Settings) -> Execution:
+    """One thread: where tasks are short, several wait for each other's interpreter lock."""
+    return replace(settings.execution.here, workers=1)
+
+
+def _studentized_tail(drawn: Floats, difference: float, error: float, settings: Settings) -> Tail:
+    """Test one pair by the recentred statistics of the resamples; undefined ones count as extreme."""
+    if not error and not difference:
+        return Tail(0.0, "monte-carlo", resamples=len(drawn))
+    if not error:
+        return Tail(math.nan, "monte-carlo", resamples=len(drawn), note="the difference is the same in every unit")
+    statistic, alternative = difference / error, settings.alternative
+    undefined = np.isnan(drawn)
+    reached = np.where(undefined, np.inf, extremity(drawn, alternative))
+    bar, slack = extremity(statistic, alternative), studentized.TOLERANCE * abs(statistic)
+    tail = monte_carlo_tail(int(np.count_nonzero(reached >= bar - slack)), len(drawn))
+    tail = replace(tail, statistic=abs(statistic))
+    if np.count_nonzero(undefined) > MOST_UNDEFINED * len(drawn):
+        return replace(tail, note="undefined in more than 0.1 % of the resamples: no interval")
+    if settings.interval == "dual":
+        rank = _rank(settings)
+        reach = float(np.partition(reached, -rank)[-rank]) if rank else math.inf
+        low, high = _dual(statistic, reach, bar, slack, alternative)
+        low, high = low * error, high * error
+    else:
+        outside = (1 - settings.confidence) / 2
+        levels = np.quantile(drawn[~undefined], (1 - outside, outside), method="inverted_cdf")  # some can be infinite
+        low, high = (difference - error * float(q) for q in levels)
+    return replace(tail, ci_low=low, ci_high=high)
+
+
+def _rank(settings: Settings) -> int:
+    """The rank from above of the extremity that the dual interval reaches to: floor(alpha (R + 1))."""
+    rank = math.floor((1 - settings.confidence) * (settings.resamples + 1) * (1 + 1e-12))
+    return min(rank, settings.resamples)
+
+
+def _dual(d: float, reach: float, bar: float, tolerance: float, alternative: Alternative) -> tuple[float, float]:
+    """The interval that leaves out 0 just when (c + 1) / (R + 1) <= alpha, alpha = 1 - confidence.
+
+    It reaches as far as the k-th largest extremity, k = floor(alpha (R + 1)): below what was observed just then.
+    """
+    if abs(reach - bar) <= tolerance:
+        reach = bar  # a tie, as the p-value counts it: the interval ends at 0
+    return -math.inf if alternative == "less" else d - reach, math.inf if alternative == "greater" else d + reach
+
+
+def _interval(o: Observed, resampled: Floats, settings: Settings) -> tuple[float, float]:
+    d, outside = o.difference, 1 - settings.confidence
+    plain = (outside / 2, 1 - outside / 2)
+    levels = _bca_levels(o, resampled, outside / 2) if settings.interval == "bca" else plain
+    low, high = (float(q) for q in np.quantile(resampled, levels))
+    return (2 * d - high, 2 * d - low) if settings.interval == "basic" else (low, high)
+
+
+def _bca_levels(o: Observed, resampled: Floats, outside: float) -> tuple[float, float]:
+    """The levels of the bias-corrected and accelerated interval (Efron 1987), ties half counted.
+
+    The acceleration is that of the paired difference under the jackknife by unit.
+    """
+    from scipy.special import ndtr, ndtri
+
+    below = (np.count_nonzero(resampled < o.difference) + np.count_nonzero(resampled <= o.difference)) / 2
+    bias = float(ndtri(min(max(below, 0.5), len(resampled) - 0.5) / len(resampled)))
+    matrix = o.matrix
+    without = matrix.gain(*matrix.of_systems(o.pair).jackknife().T)
+    pull = np.nanmean(without) - without
+    spread = float(np.nansum(pull**2))
+    acceleration = float(np.nansum(pull**3)) / (6 * spread**1.5) if spread else 0.0
+
+    def level(z: float) -> float:
+        return float(ndtr(bias + (bias + z) / (1 - acceleration * (bias + z))))
+
+    z = float(ndtri(outside))
+    return level(z), level(-z)

@@ -1,0 +1,196 @@
+"""Tests that assume independence between two systems' results, kept for comparison with what others printed.
+
+Two systems that answer the same items are nearly always positively correlated; these tests then see less than there is
+(Yeh 2000, section 2). Each says beside its p-value how large the correlation is and what it costs.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from registry.significance.base import Alternative, Observed, PairTest, Settings, Tail, extremity
+from registry.significance.distributions.normal import log_normal_p, log_t_p
+from registry.significance.matrix import Floats, StatisticMatrix
+from registry.significance.units import ROUNDING, midranks, unit_scores
+
+
+def correlation(x: Floats, y: Floats) -> float:
+    """r12 of Yeh 2000, section 2.1: how two systems' scores go together over units; nan where either never changes."""
+    x, y = (_deviations(scores, scores) for scores in (x, y))
+    spread = math.sqrt(float(x @ x) * float(y @ y))
+    return float(x @ y) / spread if spread else math.nan
+
+
+def understatement(x: Floats, y: Floats) -> float:
+    """By what factor a test that assumes independence takes the deviation of the difference for too large.
+
+    s_d-ind / s_d = sqrt((s1^2 + s2^2) / (s1^2 + s2^2 - 2 r12 s1 s2)); 1 / sqrt(1 - r12) where s1 = s2 (Yeh 2000,
+    section 2.1, equation 2). Infinite where the difference is constant.
+    """
+    of_x, of_y, of_both = _deviations(x, x), _deviations(y, y), _deviations(x - y, np.concatenate([x, y]))
+    together, apart = float(of_both @ of_both), float(of_x @ of_x) + float(of_y @ of_y)
+    return math.sqrt(apart / together) if together else math.inf
+
+
+def _deviations(values: Floats, scores: Floats) -> Floats:
+    """How far values, made of the scores, are from their mean: not at all where they differ by rounding alone."""
+    if np.ptp(values) <= ROUNDING * np.abs(scores).max():
+        return np.zeros_like(values)
+    return np.asarray(values - values.mean())
+
+
+@dataclass(frozen=True, repr=False)
+class IndependentTest(PairTest):
+    """A test that takes the two systems' results for independent samples."""
+
+    independent: ClassVar[bool] = True
+
+    def tails(self, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
+        """Test each pair, and say what the assumption of independence does to it."""
+        tails = []
+        for o in pairs:
+            a, b = unit_scores(o)
+            both = ~np.isnan(a) & ~np.isnan(b)
+            equal = not o.difference and np.array_equal(a, b, equal_nan=True)
+            of_a, of_b = (a[~np.isnan(a)], b[~np.isnan(b)]) if self.takes_unequal else (a[both], b[both])
+            tail = Tail(0.0, "asymptotic") if equal else self.tail(o, of_a, of_b, settings.alternative)
+            note = "assumes independent results"
+            if both.any() and not math.isnan(r := correlation(a[both], b[both])):
+                note += f"; r12 = {r:.2f}, standard error overstated by {understatement(a[both], b[both]):.2f}"
+            tails.append(replace(tail, note=f"{note}; {tail.note}" if tail.note else note))
+        return tails
+
+    @abstractmethod
+    def tail(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:
+        """Test one pair, of which `a` and `b` are the scores of the units where both are defined, or where each is."""
+
+
+@dataclass(frozen=True, repr=False)
+class TwoSampleT(IndependentTest):
+    """Student's t-test of two independent samples with a common variance."""
+
+    name: ClassVar[str] = "two-sample-t"
+    takes_unequal: ClassVar[bool] = True
+    null: ClassVar[str] = "the mean scores of units are equal"
+    assumes: ClassVar[str] = "the systems' results are independent of each other, with nearly normal means"
+    citation: ClassVar[str] = "Student 1908; Yeh 2000, section 2.1"
+
+    def tail(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:
+        """Compare the difference of means with its standard error under independence."""
+        n, m = len(a), len(b)
+        apart = [_deviations(scores, scores) for scores in (a, b)] if min(n, m) > 1 else []
+        spread = sum(float(d @ d) for d in apart) / max(1, n + m - 2)
+        if not spread:
+            return Tail(math.nan, "asymptotic", note="no variance within either system")
+        t = float(o.matrix.gain(a.mean(), b.mean())) / math.sqrt(spread * (1 / n + 1 / m))
+        return Tail(log_t_p(t, n + m - 2, alternative), "asymptotic", statistic=abs(t), favours=t)
+
+
+@dataclass(frozen=True, repr=False)
+class _Proportions(IndependentTest):
+    """A test of two proportions: score = counted things over things."""
+
+    families: ClassVar[tuple[str, ...] | None] = ("ratio", "prf", "alignment")
+
+    def refusal(self, matrix: StatisticMatrix) -> str | None:
+        """Refuse scores that are no proportions of things that are counted one by one."""
+        if matrix.multiple > 1:
+            return f"{self.name} counts things, which averages over runs are not; take permutation"
+        ones = matrix.quotient is not None and {c for side in matrix.quotient for c in side} <= {0, 1}
+        if ones:
+            over, under = matrix.parts
+            if (over <= under).all() and (over >= 0).all() and np.array_equal(over, np.rint(over)):
+                return None
+        return f"{self.name} needs a proportion of counted things, such as accuracy, precision or recall"
+
+    def z(self, o: Observed, *, pooled: bool) -> float:
+        """The difference of the proportions over its standard error under independence; nan where that is 0."""
+        hits, things = (part[:, list(o.pair)].sum(axis=0) for part in o.matrix.parts)
+        shares = hits / things
+        p = np.full(2, hits.sum() / things.sum()) if pooled else shares
+        error = math.sqrt(float((p * (1 - p) / things).sum()))
+        return float(o.matrix.gain(shares[0], shares[1])) / error if error else math.nan
+
+
+@dataclass(frozen=True, repr=False)
+class BinomialZ(_Proportions):
+    """The normal test of two binomial proportions; `pooled` takes one proportion for both in the standard error."""
+
+    name: ClassVar[str] = "binomial-z"
+    null: ClassVar[str] = "the two proportions are equal"
+    assumes: ClassVar[str] = "the systems' results are independent of each other, and so are the things counted"
+    citation: ClassVar[str] = "Harnett 1982, section 8.11; Yeh 2000, section 2.1"
+    pooled: bool = True
+
+    def tail(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:  # noqa: ARG002
+        """Compare the difference of the proportions with its standard error."""
+        z = self.z(o, pooled=self.pooled)
+        if math.isnan(z):
+            return Tail(math.nan, "asymptotic", note="both proportions are 0 or 1")
+        return Tail(log_normal_p(z, alternative), "asymptotic", statistic=abs(z))
+
+
+@dataclass(frozen=True, repr=False)
+class ChiSquared(_Proportions):
+    """Pearson's chi-squared test of the 2 x 2 table of hits and misses (for precision: recalled and spurious).
+
+    `correction` is Yates's for continuity. With a one-sided alternative the signed root of the statistic is tested, as
+    R's prop.test does.
+    """
+
+    name: ClassVar[str] = "chi-squared"
+    null: ClassVar[str] = "the ratio of hits to misses is the same for both systems"
+    assumes: ClassVar[str] = "the systems' results are independent of each other, and so are the things counted"
+    citation: ClassVar[str] = "Pearson 1900; Yeh 2000, section 2.2"
+    correction: bool = False
+
+    def tail(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:  # noqa: ARG002
+        """The signed root of the statistic is the pooled z; Yates takes half a thing from each deviation."""
+        z = self.z(o, pooled=True)
+        if math.isnan(z):
+            return Tail(math.nan, "asymptotic", note="a column of the table is empty")
+        if self.correction:
+            hits, things = (part[:, list(o.pair)].sum(axis=0) for part in o.matrix.parts)
+            deviation = abs(hits[0] - hits.sum() * things[0] / things.sum())
+            z *= max(0.0, deviation - 0.5) / deviation if deviation else 0.0
+        return Tail(log_normal_p(z, alternative), "asymptotic", statistic=z * z)
+
+
+@dataclass(frozen=True, repr=False)
+class RankSum(IndependentTest):
+    """Wilcoxon's rank-sum test (Mann and Whitney's U) of the scores of units, normal with ties and continuity."""
+
+    name: ClassVar[str] = "rank-sum"
+    takes_unequal: ClassVar[bool] = True
+    null: ClassVar[str] = "a unit of either system is as likely to score higher than a unit of the other"
+    assumes: ClassVar[str] = "the systems' results are independent of each other"
+    citation: ClassVar[str] = "Mann and Whitney 1947; Conover 1999, section 5.1"
+
+    def tail(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:
+        """Rank the units of both systems together."""
+        return rank_sum(*((b, a) if o.matrix.lower_is_better else (a, b)), alternative)
+
+
+def rank_sum(x: Floats, y: Floats, alternative: Alternative, rounding: float = 1e-12) -> Tail:
+    """Test whether values of `x` tend to be larger than those of `y`; the two may be of different size.
+
+    This is how WMT compares human scores of systems that were judged on different segments. The statistic is the
+    smaller U. Values that differ by no more than `rounding`, relative to the largest, are tied.
+    """
+    n, m = len(x), len(y)
+    ranks = midranks(np.concatenate([x, y]), rounding * float(max(np.abs(x).max(initial=0), np.abs(y).max(initial=0))))
+    u = float(ranks[:n].sum()) - n * (n + 1) / 2
+    deviations = ranks - (n + m + 1) / 2
+    spread = math.sqrt(n * m / (n + m) / (n + m - 1) * float(deviations @ deviations)) if n and m else 0.0
+    smaller = min(u, n * m - u)
+    if not spread:
+        return Tail(0.0, "asymptotic", statistic=smaller)
+    excess = extremity(u - n * m / 2, alternative)
+    log_p = log_normal_p((excess - 0.5) / spread, "greater") + (math.log(2) if alternative == "two-sided" else 0)
+    return Tail(min(0.0, log_p), "asymptotic", statistic=smaller, favours=u - n * m / 2)

@@ -1,0 +1,87 @@
+"""Tests of the differences between two systems' scores in the same units: Wilcoxon's and the matched-pair t."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from registry.significance.base import Observed, PairTest, Settings, Tail, extremity
+from registry.significance.distributions.normal import log_normal_p, log_t_p
+from registry.significance.exact.lattice import TooLargeError, log_sign_tail
+from registry.significance.units import midranks, unit_gains
+
+
+@dataclass(frozen=True, repr=False)
+class Wilcoxon(PairTest):
+    """Wilcoxon's signed-rank test; units with equal scores are left out, equal differences share their mean rank.
+
+    `exact` counts all signs of the ranks, ties included, up to some 500 units, and is `normal` beyond; `normal` has
+    the variance of the ranks as they are and a correction for continuity.
+    """
+
+    name: ClassVar[str] = "wilcoxon"
+    null: ClassVar[str] = "differences in a unit are symmetric about 0"
+    assumes: ClassVar[str] = "units are independent of each other; their differences can be ranked against each other"
+    citation: ClassVar[str] = "Wilcoxon 1945; Conover 1999, section 5.7"
+    variant: Literal["exact", "normal"] = "exact"
+
+    def tails(self, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
+        """Rank the differences of the units where they differ; the statistic is the smaller sum of ranks."""
+        return [self._tail(o, settings) for o in pairs]
+
+    def _tail(self, o: Observed, settings: Settings) -> Tail:
+        gains, slack = unit_gains(o)
+        gains = gains[gains != 0]
+        if not gains.size:
+            return Tail(0.0, "exact")
+        doubled = (2 * midranks(np.abs(gains), slack)).astype(np.int64)
+        excess = int(doubled @ np.sign(gains).astype(np.int64))
+        bar, sides = extremity(float(excess), settings.alternative), 2 if settings.alternative == "two-sided" else 1
+        statistic = min(float(doubled[side * gains > 0].sum()) for side in (1, -1)) / 2
+        if self.variant == "exact":
+            try:
+                log_p = 0.0 if sides == 2 and excess == 0 else math.log(sides) + log_sign_tail(doubled, int(bar))
+                return Tail(min(0.0, log_p), "exact", coins=len(gains), statistic=statistic, favours=excess)
+            except TooLargeError:
+                pass
+        z = (bar - 2) / math.sqrt(float(doubled @ doubled))  # half a step of the sum of ranks moves the excess by 2
+        log_p = min(0.0, math.log(sides) + log_normal_p(z, "greater"))
+        return Tail(log_p, "asymptotic", statistic=statistic, favours=excess)
+
+
+@dataclass(frozen=True, repr=False)
+class MatchedT(PairTest):
+    """The matched-pair t-test of the mean difference of units."""
+
+    name: ClassVar[str] = "t"
+    null: ClassVar[str] = "the mean difference of a unit is 0"
+    assumes: ClassVar[str] = "units are independent of each other, and their mean difference is nearly normal"
+    citation: ClassVar[str] = "Student 1908; Yeh 2000, section 3.1; Dror et al. 2018, section 3.2.1"
+
+    def tails(self, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
+        """Compare the mean difference with its standard error; the t interval is given where the score is that mean."""
+        return [_t(o, settings) for o in pairs]
+
+
+def _t(o: Observed, settings: Settings) -> Tail:
+    from scipy.special import stdtrit
+
+    gains, slack = unit_gains(o)
+    n = len(gains)
+    if not gains.any():
+        return Tail(0.0, "exact")
+    if n < 2 or np.ptp(gains) <= slack:
+        return Tail(math.nan, "asymptotic", note="the difference is the same in every unit")
+    mean, error = float(gains.mean()), float(gains.std(ddof=1)) / math.sqrt(n)
+    tail = Tail(log_t_p(mean / error, n - 1, settings.alternative), "asymptotic", statistic=abs(mean / error),
+                favours=mean)
+    if not o.is_mean:  # the interval would be that of another difference
+        return tail
+    outside = (1 - settings.confidence) / (2 if settings.alternative == "two-sided" else 1)
+    reach = float(stdtrit(n - 1, 1 - outside)) * error
+    return replace(tail, ci_low=-math.inf if settings.alternative == "less" else mean - reach,
+                   ci_high=math.inf if settings.alternative == "greater" else mean + reach)

@@ -1,0 +1,186 @@
+"""The paired permutation test: under the null the two systems' outputs can be swapped in any unit.
+
+Exact where the score is a quotient of sums of whole numbers or of decimals (accuracy, precision, recall, F-beta, error
+rates, means of item scores): swaps then move the two sums over a lattice, of one dimension where both systems share the
+denominators. Exact by trying every swap where few units differ. Monte Carlo elsewhere, with Noreen's (c + 1) / (R + 1).
+Correlations swap standardized predictions (`registry.significance.correlations.matrix`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from registry.families import FAMILIES
+from registry.significance.base import Observed, PairTest, Settings, Tail, extremity
+from registry.significance.correlations.matrix import (
+    PairMatrix,
+    all_swapped_differences,
+    differing_units,
+    swapped_differences,
+    unswapped_difference,
+)
+from registry.significance.exact.quotient_tails import lattice_work, on_fine_lattice, tail_on_lattice
+from registry.significance.matrix import StatisticMatrix
+from registry.significance.resampling.draws import swapped_sums
+from registry.significance.resampling.exceedances import (
+    TOLERANCE,
+    Extremes,
+    Reached,
+    monte_carlo_tail,
+    monte_carlo_tails,
+)
+from registry.significance.resampling.random_runs import (
+    LABELLED,
+    count_relabelled,
+    least_of_runs,
+    n_labellings,
+    unfit_runs,
+)
+from registry.significance.resampling.studentized import count_all_swaps, count_swaps
+
+ENUMERATED = 16  # discordant units up to which every swap is tried, whatever the score
+
+
+@dataclass(frozen=True, repr=False)
+class Permutation(PairTest):
+    """Paired permutation (approximate randomization) of items or clusters; of whole runs where those are random.
+
+    `studentized` compares the difference in units of its standard error, for scores that are quotients. That is right
+    also where two systems with equal scores are not exchangeable, as when one finds more and the other errs less; it
+    is drawn, unless few units differ.
+    """
+
+    name: ClassVar[str] = "permutation"
+    null: ClassVar[str] = "in every unit, the outputs of the two systems are exchangeable"
+    assumes: ClassVar[str] = "units are independent of each other; the two systems may be correlated"
+    citation: ClassVar[str] = "Noreen 1989; Yeh 2000, section 3.2; Deutsch, Dror and Roth 2021 (correlations)"
+    families: ClassVar[tuple[str, ...] | None] = tuple(FAMILIES)
+    takes_runs: ClassVar[bool] = True
+    studentized: bool = False
+
+    def refusal(self, matrix: StatisticMatrix) -> str | None:
+        """Refuse to studentize a score that is no quotient, and runs that are random but no sample."""
+        if self.studentized and matrix.quotient is None:
+            return "a studentized test needs a score that is a quotient of sums, such as F1 or accuracy"
+        return unfit_runs(matrix, studentized=self.studentized)
+
+    def why_drawn(self, matrix: StatisticMatrix) -> str:
+        """Swaps are counted of quotients of sums on a lattice, as long as that is not too fine."""
+        if matrix.runs is not None:
+            return "there are too many ways to give runs to systems"
+        if self.studentized:
+            return "studentized differences lie on no lattice"
+        if matrix.quotient is None:
+            return "the score is no quotient of sums, whose swaps could be counted"
+        return "their sums take too many values for all swaps to be counted"
+
+    def work(self, observed: Observed) -> float:
+        """How many cells and moves the lattice has; none where no swap is counted on one."""
+        matrix = observed.matrix
+        if self.studentized or matrix.runs is not None or matrix.quotient is None or on_fine_lattice(observed):
+            return 0.0
+        return lattice_work(observed)
+
+    def tails(self, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
+        """Give exact tails where the lattice allows, and draw the other pairs together."""
+        if pairs[0].matrix.runs is not None:
+            return _of_runs(pairs, settings)
+        if self.studentized:
+            return _studentized(pairs, settings)
+        if isinstance(pairs[0].matrix, PairMatrix):
+            return _correlated(pairs, settings)
+        # what lies on a fine lattice is drawn: a thread for each of these pairs would be more than its work
+        coarse = [o for o in pairs if not on_fine_lattice(o)]
+        exact = settings.execution.here.map(lambda o: _exact(o, settings), coarse, "pairs to count")
+        found = dict(zip((o.pair for o in coarse), exact, strict=True))
+        drawn = [o for o in pairs if found.get(o.pair) is None]
+        found |= dict(zip((o.pair for o in drawn), _monte_carlo(drawn, settings), strict=True))
+        return [tail for o in pairs if (tail := found[o.pair]) is not None]
+
+
+def _exact(observed: Observed, settings: Settings) -> Tail | None:
+    """Give the exact tail of a pair; None where there are too many swaps, or the lattice is too large.
+
+    Few swaps are tried each; a quotient's moves over its lattice are counted.
+    """
+    if (tail := tail_on_lattice(observed, settings)) is not None:
+        return tail
+    return _all_swaps(observed, settings) if observed.n_discordant <= ENUMERATED else None
+
+
+def _all_swaps(observed: Observed, settings: Settings) -> Tail:
+    """Try every way to swap the discordant units, as Yeh 2000 does where there are few."""
+    apart = observed.b - observed.a
+    apart, swaps = apart[apart.any(axis=1)], _every_swap(observed)
+    moved = swaps @ apart
+    sums = np.stack([np.zeros_like(moved), moved], axis=1)  # A loses nothing to B but the sum of what is apart
+    extremes = Extremes.of([replace(observed, pair=(0, 1), matrix=observed.matrix.of_systems(observed.pair))],
+                            settings.alternative)
+    return Tail(math.log(int(extremes.count(sums)[0]) / len(swaps)), "exact", coins=len(apart))
+
+
+def _every_swap(observed: Observed) -> NDArray[np.int64]:
+    """All ways to swap the discordant units, [ways, units]."""
+    ways: NDArray[np.int64] = np.arange(2**observed.n_discordant)[:, None] >> np.arange(observed.n_discordant) & 1
+    return ways
+
+
+def _studentized(pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
+    few = [o for o in pairs if o.n_discordant <= ENUMERATED]
+    many = [o for o in pairs if o.n_discordant > ENUMERATED]
+    found = {o.pair: Tail(math.log(count_all_swaps(o, _every_swap(o), settings) / 2**o.n_discordant), "exact",
+                          coins=o.n_discordant) for o in few}
+    counts = list(count_swaps(many, settings)) if many else []
+    found |= dict(zip((o.pair for o in many), monte_carlo_tails(counts, settings.resamples), strict=True))
+    return [found[o.pair] for o in pairs]
+
+
+def _of_runs(pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
+    """Give exact tails where every labelling of the runs is tried."""
+    tails = []
+    for o, extremes in zip(pairs, count_relabelled(pairs, settings), strict=True):
+        labellings, note = n_labellings(o), least_of_runs(o, settings)
+        tails.append(replace(monte_carlo_tail(extremes, settings.resamples), note=note) if labellings > LABELLED else
+                     Tail(math.log(extremes / labellings), "exact", p=extremes / labellings, note=note))
+    return tails
+
+
+def _monte_carlo(pairs: list[Observed], settings: Settings) -> list[Tail]:
+    """Draw the swapped units of all pairs at once; each pair swaps only its own two systems."""
+    if not pairs:
+        return []
+    statistics = pairs[0].matrix.statistics
+    extremes = Extremes.of(pairs, settings.alternative)
+    counts = reduce(np.add, swapped_sums(
+        statistics, settings.resamples, settings.seed, extremes.count, settings.execution))
+    return monte_carlo_tails(counts, settings.resamples)
+
+
+def _correlated(pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
+    """Test pairs of a `PairMatrix` by swaps: by all of them where few units differ, else by random ones.
+
+    A swap that leaves a correlation undefined counts as extreme. Ties are those within the tolerance of 1, not of what
+    was observed: swaps change correlations that are nearly 0 into others, with all the rounding of those. For the same
+    reason the observed difference is that of no swap, rounded as the others are.
+    """
+    matrix, alternative = pairs[0].matrix, settings.alternative
+    assert isinstance(matrix, PairMatrix)
+    bars = {o.pair: extremity(unswapped_difference(matrix, o.pair), alternative) - TOLERANCE for o in pairs}
+    few = {o.pair: n for o in pairs if (n := len(differing_units(matrix, o.pair))) <= ENUMERATED}
+    found = {}
+    for pair, n in few.items():
+        reached = extremity(all_swapped_differences(matrix, pair), alternative)
+        found[pair] = Tail(math.log(np.count_nonzero(~(reached < bars[pair])) / 2**n), "exact", coins=n)
+    if many := [o.pair for o in pairs if o.pair not in few]:
+        extremes = Reached(np.array([bars[pair] for pair in many]), alternative)
+        counts = reduce(np.add, swapped_differences(
+            matrix, many, settings.resamples, settings.seed, extremes, settings.execution))
+        found |= dict(zip(many, monte_carlo_tails(counts, settings.resamples), strict=True))
+    return [found[o.pair] for o in pairs]

@@ -1,0 +1,1 @@
+"""From decisions to ranks, groups and the best."""

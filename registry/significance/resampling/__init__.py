@@ -1,0 +1,1 @@
+"""Random draws: streams, resamples, swaps, and counting what is extreme."""

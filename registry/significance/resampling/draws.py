@@ -1,0 +1,201 @@
+"""Random draws that depend on the seed alone: blocks of fixed size, each with a stream of its own.
+
+Block b of a kind comes from `SeedSequence(seed, spawn_key=(kind, b))`, so a result does not depend on the order of
+systems, on how many blocks are held at once, or on who computes them. All systems share the draws: one matrix product
+per block.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache, reduce
+from typing import Generic, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from registry.parallel.execution import Execution
+from registry.significance.matrix import Floats
+from registry.significance.resampling.columns import Columns
+
+Used = TypeVar("Used")
+Singles = NDArray[np.float32]
+
+BLOCK = 512  # draws in a block
+# the kinds of streams: permutations, bootstraps, the same of whole runs; resampled systems, drawn test sets; outputs of
+# systems and training sets that are written
+SIGNS, COUNTS, LABELS, RUNS, SYSTEMS, SETS, OUTPUTS, TRAINING = range(8)
+
+_UNCLEAR = 2**16 - 1  # no two counts
+_ALL = 2**64 - 1  # whole random words, drawn without holding other threads up
+_CHUNK = 2**11  # units whose bits are expanded at once: a core keeps them
+_VALUES = 2**17  # sums of pairs that swaps leave, at once: 1 MiB of float64
+_CELLS = 2**21  # draws times units whose counts are drawn at once, 8 MiB: part of what a seed means
+
+
+def swapped_sums(statistics: Floats, resamples: int, seed: int, use: Callable[[Floats], Used],
+                 execution: Execution) -> Iterator[Used]:
+    """Draw a random half of the units again and again, and sum the statistics over it.
+
+    Each draw takes every unit with probability 1/2, the same units for all systems: the units that a permutation
+    swaps.
+
+    Args:
+        statistics: [units, systems, columns].
+        resamples: How many draws.
+        seed: Of the streams.
+        use: What becomes of the sums [draws, systems, columns] of a block.
+        execution: Who works on the blocks.
+
+    Yields:
+        What `use` gives, block by block in their order.
+    """
+    return execution.map(_Swaps(Columns.of(statistics), seed, use), blocks(resamples))
+
+
+def resampled_sums(statistics: Floats, resamples: int, seed: int, use: Callable[[Floats], Used],
+                   execution: Execution, strata: NDArray[np.int64] | None = None) -> Iterator[Used]:
+    """Draw as many units as there are, with replacement, again and again, and sum the statistics over them.
+
+    Arguments and results as in `swapped_sums`. Of each of the `strata` [units], numbered from 0, as many units are
+    drawn as it has.
+    """
+    columns = Columns.of(statistics)
+    parts = [(key, columns if strata is None else columns.of_units(units))
+             for key, units in units_by_stratum(strata, len(statistics))]
+    return execution.map(_Resamples(parts, seed, use), blocks(resamples))
+
+
+def swapped_sides(totals: Floats, a: NDArray[np.int64], b: NDArray[np.int64],
+                  swapped: Floats) -> Iterator[tuple[slice, Floats, Floats]]:
+    """What swaps leave pairs of systems with, some pairs at a time: each pair swaps only its own two.
+
+    Args:
+        totals: The sums of the systems without a swap, [systems, columns].
+        a: The first systems of the pairs.
+        b: Their second systems.
+        swapped: The sums that change sides, [draws, systems, columns].
+
+    Yields:
+        Which pairs, and the sums of the first and of the second systems, [pairs, draws, columns] each.
+    """
+    some = max(1, _VALUES // (swapped.shape[0] * swapped.shape[2]))
+    by_system = swapped.transpose(1, 2, 0)  # the draws of a column lie together
+    for at in range(0, len(a), some):
+        pairs = slice(at, at + some)
+        moved = by_system[b[pairs]] - by_system[a[pairs]]
+        yield (pairs, (totals[a[pairs], :, None] + moved).transpose(0, 2, 1),
+               (totals[b[pairs], :, None] - moved).transpose(0, 2, 1))
+
+
+def units_by_stratum(strata: NDArray[np.int64] | None, units: int) -> list[tuple[tuple[int, ...], NDArray[np.int64]]]:
+    """The units of each stratum, with what its streams are told from others' by; without strata all of them."""
+    if strata is None:
+        return [((), np.arange(units))]
+    return [((n,), np.flatnonzero(strata == n)) for n in range(int(strata.max()) + 1)]
+
+
+def swaps(units: int, block: int, seed: int) -> Iterator[tuple[slice, NDArray[np.uint8]]]:
+    """The draws of a block: for some units at a time, which of them each draw takes, [units, draws] of 0 and 1."""
+    bits = stream(seed, SIGNS, block)
+    for at in range(0, units, _CHUNK):
+        part = slice(at, min(at + _CHUNK, units))
+        words = bits.random_raw((part.stop - at, BLOCK // 64)).astype("<u8", copy=False)
+        yield part, np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
+
+
+def resamples_of(units: int, draws: int, block: int, seed: int,
+                 stratum: tuple[int, ...] = ()) -> Iterator[tuple[slice, Singles]]:
+    """The draws of a block: for some draws at a time, how often each takes every unit, [draws, units].
+
+    The counts of n draws with replacement are multinomial. Independent Poisson counts with the sum N are multinomial
+    too, given N, so n - N further draws complete them; a row with N > n is drawn anew, which leaves the distribution
+    as it is. Two Poisson counts at a time are read off a table by 16 random bits, more bits deciding where a step of
+    their distribution lies between two entries. That is several times faster than drawing and counting n indices.
+    """
+    rng = np.random.Generator(stream(seed, COUNTS, block, *stratum))
+    some = max(1, _CELLS // units)
+    for at in range(0, draws, some):
+        rows = min(some, draws - at)
+        counts, missing = _poisson_rows(rng, rows, units)
+        while len(over := np.flatnonzero(missing < 0)):
+            counts[over], missing[over] = _poisson_rows(rng, len(over), units)
+        places = np.repeat(np.arange(rows) * units, missing)
+        places += rng.integers(0, units, len(places), dtype=np.uint32)
+        np.add.at(counts.reshape(-1), places, np.uint8(1))
+        yield slice(at, at + rows), counts.astype(np.float32)
+
+
+def _poisson_rows(rng: np.random.Generator, rows: int, units: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Poisson counts [rows, units] of a mean somewhat below 1, and how many draws each row lacks."""
+    mean = max(0.0, 1 - 2.5 / math.sqrt(units))  # 1 row in 160 has more draws than it may
+    if not mean:
+        return np.zeros((rows, units), dtype=np.uint8), np.full(rows, units)
+    table, distribution, most = _poisson(mean)
+    twos = -(-rows * units // 2)
+    words = rng.integers(0, _ALL, -(-twos // 4), dtype=np.uint64, endpoint=True).astype("<u8", copy=False)
+    bits = words.view("<u2")[:twos]
+    found = table.take(bits)
+    unclear = np.flatnonzero(found == _UNCLEAR)
+    finer = (bits[unclear] + rng.random(len(unclear))) / 2**16
+    outcomes = np.searchsorted(distribution, finer, side="right")
+    counts = found.view(np.uint8)
+    counts[2 * unclear], counts[2 * unclear + 1] = outcomes // most, outcomes % most
+    counts = counts[:rows * units].reshape(rows, units)
+    return counts, units - counts.sum(axis=1, dtype=np.uint32).astype(np.int64)
+
+
+@cache
+def _poisson(mean: float) -> tuple[NDArray[np.uint16], Floats, int]:
+    """Two Poisson counts by 16 bits, a byte each, `_UNCLEAR` where more bits must decide, and what they decide by.
+
+    The counts (i, j) are numbered i * `most` + j, and `distribution` is P(number <= k).
+    """
+    masses = [math.exp(-mean)]
+    while masses[-1] > 1e-18:
+        masses.append(masses[-1] * mean / len(masses))
+    most = len(masses)
+    distribution = np.cumsum(np.outer(masses, masses))
+    outcomes = np.searchsorted(distribution, np.arange(2**16) / 2**16, side="right")
+    table = np.stack([outcomes // most, outcomes % most], axis=1).astype(np.uint8).view(np.uint16)[:, 0]
+    table[np.minimum((distribution * 2**16).astype(np.int64), 2**16 - 1)] = _UNCLEAR
+    return table, distribution, most
+
+
+@dataclass(frozen=True, eq=False)
+class _Swaps(Generic[Used]):
+    columns: Columns
+    seed: int
+    use: Callable[[Floats], Used]
+
+    def __call__(self, numbered: tuple[int, int]) -> Used:
+        block, draws = numbered
+        sums = reduce(np.add, (self.columns.sums(taken, part)
+                               for part, taken in swaps(len(self.columns.own), block, self.seed)))
+        return self.use(self.columns.lay_out(sums[:, :draws]))
+
+
+@dataclass(frozen=True, eq=False)
+class _Resamples(Generic[Used]):
+    parts: list[tuple[tuple[int, ...], Columns]]  # those of each stratum
+    seed: int
+    use: Callable[[Floats], Used]
+
+    def __call__(self, numbered: tuple[int, int]) -> Used:
+        block, draws = numbered
+        sums = reduce(np.add, (np.concatenate([
+            columns.sums(counts.T) for _, counts in resamples_of(len(columns.own), draws, block, self.seed, stratum)],
+            axis=1) for stratum, columns in self.parts))
+        return self.use(self.parts[0][1].lay_out(sums))
+
+
+def stream(seed: int, *key: int) -> np.random.PCG64:
+    """The stream of a kind's block."""
+    return np.random.PCG64(np.random.SeedSequence(seed, spawn_key=key))
+
+
+def blocks(resamples: int) -> list[tuple[int, int]]:
+    """The number of each block, and how many of its draws are wanted."""
+    return [(block, min(BLOCK, resamples - start)) for block, start in enumerate(range(0, resamples, BLOCK))]

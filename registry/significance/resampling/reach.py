@@ -1,0 +1,69 @@
+"""Whether any resample at all is as extreme as what was observed, so that a bootstrap has something to count.
+
+Two units with gains of 1 and 2 have a difference of 1.5; no resample of them reaches twice that, nor falls to 0. A
+bootstrap of them would give p = 0, where the permutation test, with its four swaps, gives 0.5: units that are few, or
+much alike, have nothing to say about the null hypothesis by being resampled.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations_with_replacement
+
+import numpy as np
+from numpy.typing import NDArray
+
+from registry.significance.base import Alternative, Observed, extremity
+from registry.significance.matrix import Floats
+from registry.significance.resampling.exceedances import TOLERANCE
+
+UNREACHED = "no resample is as extreme as the observed difference, so the bootstrap cannot test it; take permutation"
+FEW = 8  # units, of which there are 6,435 different resamples
+
+
+def is_reachable(observed: Observed, alternative: Alternative, *, strictly: bool = False) -> bool:
+    """Whether some resample's recentred difference is as extreme as the observed one (`strictly`: more), or undefined.
+
+    It is told where both systems share the denominators of a quotient, and of few units by looking at all resamples.
+    Of others, and where runs are random, it is taken to be so.
+    """
+    matrix, (a, b) = observed.matrix, observed.pair
+    if matrix.runs is not None or matrix.family == "pair" or extremity(observed.difference, alternative) <= 0:
+        return True
+    if matrix.quotient is not None and np.array_equal(matrix.parts[1][:, a], matrix.parts[1][:, b]):
+        return _shared(observed, alternative, strictly=strictly)
+    return matrix.n_units > FEW or matrix.strata is not None or _few(observed, alternative, strictly=strictly)
+
+
+def _shared(observed: Observed, alternative: Alternative, *, strictly: bool) -> bool:
+    """The same where denominators are shared.
+
+    The difference of a resample, the quotient of its sums u of gains and w of denominators, reaches 2 d just where the
+    sum of u - 2 d w is not negative, and a sum is largest where the best unit of each stratum is drawn all the time.
+    """
+    matrix, (a, b) = observed.matrix, observed.pair
+    over, weights = matrix.parts[0], matrix.parts[1][:, a]
+    strata = np.zeros(len(weights), dtype=np.int64) if matrix.strata is None else matrix.strata
+    if not _largest_sum(-weights, strata):  # a resample without a denominator is undefined
+        return True
+    gains = np.copysign(1, observed.difference) * matrix.gain(over[:, a], over[:, b])
+    rises = [gains - 2 * gains.sum() / weights.sum() * weights, *([-gains] if alternative == "two-sided" else [])]
+    slack = TOLERANCE * float(np.abs(over[:, [a, b]]).sum())
+    return any(_largest_sum(rise, strata) > (slack if strictly else -slack) for rise in rises)
+
+
+def _largest_sum(values: Floats, strata: NDArray[np.int64]) -> float:
+    """The largest sum of a resample, which takes as many units of each stratum as there are."""
+    present, places, sizes = np.unique(strata, return_inverse=True, return_counts=True)
+    most = np.full(len(present), -np.inf)
+    np.maximum.at(most, places, values)
+    return float(sizes @ most)
+
+
+def _few(observed: Observed, alternative: Alternative, *, strictly: bool) -> bool:
+    """The same by all resamples of few units."""
+    matrix, d = observed.matrix.of_systems(observed.pair), observed.difference
+    drawn = np.array(list(combinations_with_replacement(range(matrix.n_units), matrix.n_units)))
+    a, b = matrix.score(matrix.statistics[drawn].sum(axis=1)).T
+    slack = TOLERANCE * float(np.abs(matrix.observed).max())
+    reached = extremity(matrix.gain(a, b) - d, alternative)
+    return bool((~(reached < extremity(d, alternative) + (slack if strictly else -slack))).any())

@@ -1,0 +1,197 @@
+"""How often is the better system of a test with a p-value the truly better one (Berg-Kirkpatrick et al. 2012, 4.2)?
+
+The test set at hand is taken for the population of all items: on it one knows which system of a pair is better. Test
+sets are drawn from it with replacement, every pair is tested on each of them, and the tests are sorted into bands by
+their p-values.
+
+What to expect depends on how far apart systems are. Where the noise of a gain is normal and the true difference of pair
+j is r_j of its standard errors, a test with z = gain / standard error names the better system with the probability
+sum_j phi(z - r_j) / sum_j (phi(z - r_j) + phi(z + r_j)). That becomes Phi(z tau / sqrt(tau^2 + 1)) for r_j from N(0,
+tau^2), and a coin's toss where all systems are equally good, whatever p is.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from registry.errors import InputError, counted
+from registry.significance.matrix import Floats
+from registry.significance.resampling.draws import SETS, stream
+from registry.studies.gains.pair_gains import Gains, joined, packed, unpacked
+from registry.studies.gains.resampled_test_sets import drawable, gains_of_sets, warnings_of_sets
+from registry.studies.gains.threshold import DRAWS, interval, resampled_systems
+from registry.studies.study import Case, Finding, Row, Study
+
+BANDS = (0.0, 0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 1.0)  # as in table 1, and beyond
+WIDTH = 0.2  # of alpha: how far the borderline band goes to either side
+_TOGETHER = 10  # test sets in a part
+_MOST, _LARGEST = 10_000, 10**6  # test sets, and units of one
+
+
+@dataclass(frozen=True, repr=False)
+class Calibration(Study):
+    """The share of tests that name the truly better system, by p-value, with the test set as the population.
+
+    Attributes:
+        size: Of the test sets, in units; none: a fourth of the population.
+        sets: How many test sets.
+    """
+
+    name: ClassVar[str] = "calibration"
+    title: ClassVar[str] = "How often does a test name the truly better system?"
+    citation: ClassVar[str] = "Berg-Kirkpatrick et al. 2012, section 4.2"
+    size: int | None = None
+    sets: int = 100
+
+    def run(self, case: Case) -> Finding:
+        """Draw test sets and test all pairs on them.
+
+        Raises:
+            InputError: An option is out of range, no two systems differ, or the bootstrap does not take the metric.
+        """
+        matrix, alpha, settings = drawable(case.board.matrix), case.request.significance.alpha, case.settings
+        size = max(2, matrix.n_units // 4) if self.size is None else self.size
+        if not 2 <= size <= _LARGEST or not 2 <= self.sets <= _MOST:
+            raise InputError(f"test sets have 2 to {_LARGEST} units, and there are 2 to {_MOST} of them")
+        whole = matrix.gain(matrix.observed[:, None], matrix.observed[None, :])
+        if not (whole > 0).any():
+            raise InputError("no two systems differ on the whole test set, so there is no better one to find")
+
+        def tested(start: int) -> list[Any]:
+            drawn = [np.random.Generator(stream(settings.seed, SETS, n)).integers(0, matrix.n_units, size)
+                     for n in range(start, min(start + _TOGETHER, self.sets))]
+            return packed(gains_of_sets(matrix, np.stack(drawn), settings, alpha))
+
+        parts = case.parts.each(range(0, self.sets, _TOGETHER), tested)
+        tests = Judged.of([gains for part in parts for gains in unpacked(part)], whole, alpha)
+        resampled = _Resampled(self.sets, len(whole), settings.seed, case.request.significance.confidence)
+        rows = [_row(tests, low, high, resampled) for low, high in bands(alpha)]
+        return Finding({"bands": rows}, _reading(rows[0], tests, size, self.sets, matrix.n_units),
+                       warnings_of_sets(case.board.matrix, size))
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """Tests of pairs that differ in the population, on test sets drawn from it.
+
+    Attributes:
+        on: The number of each test's test set, [tests].
+        pairs: What was found, [tests].
+        right: Whether the better system is the truly better one, [tests].
+        ratios: The true difference of each pair in its standard errors, above 0, [pairs].
+        left_out: How many tests are of pairs that are level in the population.
+    """
+
+    on: NDArray[np.int64]
+    pairs: Gains
+    right: NDArray[np.bool_]
+    ratios: Floats
+    left_out: int
+
+    @classmethod
+    def of(cls, sets: Sequence[Gains], whole: Floats, alpha: float) -> Judged:
+        """Judge the tests of test sets, with gains critical at alpha, by the true gains [systems, systems]."""
+        tests = joined(sets)
+        true = whole[tests.better, tests.worse]
+        known = true != 0
+        on = np.repeat(np.arange(len(sets)), [len(of.p) for of in sets])
+        pairs = tests.where(known)
+        return cls(on[known], pairs, true[known] > 0, _ratios(pairs, whole, alpha), int((~known).sum()))
+
+    def within(self, low: float, high: float) -> NDArray[np.bool_]:
+        """Which p-values lie in a band."""
+        return inside(self.pairs.p, low, high)
+
+
+def bands(alpha: float) -> list[tuple[float, float]]:
+    """The band about alpha, then those that p-values fall into, the smallest first."""
+    return [(alpha * (1 - WIDTH), alpha * (1 + WIDTH)), *pairwise(BANDS)]
+
+
+def inside(p: Floats, low: float, high: float) -> NDArray[np.bool_]:
+    """Which p-values lie in a band, its lower end left out but for 0, which p-values of exact tests come to."""
+    found: NDArray[np.bool_] = (p <= high) & ((p > low) | (low == 0))
+    return found
+
+
+def expected(p: Floats, ratios: Floats) -> Floats:
+    """How likely the better system is the truly better one where noise is normal, [tests].
+
+    Args:
+        p: One-sided, [tests].
+        ratios: The true differences of all pairs in their standard errors, [pairs].
+    """
+    from scipy.special import ndtri
+
+    z = np.clip(-ndtri(p), -8, 8)
+    right, wrong = np.full((2, len(z)), 1e-300)
+    for ratio in ratios:
+        right += np.exp(-((z - ratio) ** 2) / 2)
+        wrong += np.exp(-((z + ratio) ** 2) / 2)
+    shares: Floats = right / (right + wrong)
+    return shares
+
+
+class _Resampled:
+    """Test sets and systems that are resampled: tests of one test set, or of one system, are not independent."""
+
+    def __init__(self, sets: int, systems: int, seed: int, confidence: float) -> None:
+        rng = np.random.Generator(stream(seed, SETS))
+        self.sets = rng.multinomial(sets, np.full(sets, 1 / sets), DRAWS)
+        self.systems, self.confidence = resampled_systems(systems, seed), confidence
+
+    def interval(self, tests: Judged, chosen: NDArray[np.bool_]) -> tuple[float, float]:
+        """The interval of the share that is right; nan where all are, or none: so are they in all resamples."""
+        if tests.right[chosen].all() or not tests.right[chosen].any():
+            return math.nan, math.nan
+        pairs, on, right = tests.pairs.where(chosen), tests.on[chosen], tests.right[chosen]
+        shares = []
+        for sets, systems in zip(self.sets, self.systems, strict=True):
+            times = sets[on] * systems[pairs.better] * systems[pairs.worse]
+            shares.append(float(times @ right / times.sum()) if times.any() else math.nan)
+        return interval(np.array(shares), self.confidence)
+
+
+def _ratios(pairs: Gains, whole: Floats, alpha: float) -> Floats:
+    """The true difference of every pair over its standard error: critical gains are z(alpha) of these, on average."""
+    from scipy.special import ndtri
+
+    first, second = np.minimum(pairs.better, pairs.worse), np.maximum(pairs.better, pairs.worse)
+    known, of = np.unique(first * len(whole) + second, return_inverse=True)
+    errors = np.bincount(of, pairs.critical) / np.bincount(of) / -ndtri(alpha)
+    ratios: Floats = np.abs(whole[known // len(whole), known % len(whole)]) / errors
+    return ratios
+
+
+def _row(tests: Judged, low: float, high: float, resampled: _Resampled) -> Row:
+    chosen = tests.within(low, high)
+    n = int(chosen.sum())
+    lowest, highest = resampled.interval(tests, chosen)
+    return {"above": low, "up_to": high, "tests": n, "right": int(tests.right[chosen].sum()),
+            "share": float(tests.right[chosen].mean()) if n else math.nan, "low": lowest, "high": highest,
+            "expected": float(expected(tests.pairs.p[chosen], tests.ratios).mean()) if n else math.nan}
+
+
+def _reading(row: Row, tests: Judged, size: int, sets: int, units: int) -> list[str]:
+    about = f"p from {row['above']:.3g} to {row['up_to']:.3g}"
+    drawn = f"{counted(sets, 'test set')} of {size} units, drawn from the {units} at hand"
+    said = [f"Of {len(tests.right)} tests on {drawn}, {row['tests']} have {about}; no share can be given."]
+    if row["tests"]:
+        ends = "" if math.isnan(row["low"]) else f" ({100 * row['low']:.1f} to {100 * row['high']:.1f})"
+        said = [f"Of {counted(row['tests'], 'test')} with {about}, {100 * row['share']:.1f} %{ends} name the system "
+                f"that is better on all items, out of {len(tests.right)} tests on {drawn}.",
+                f"With normal noise {100 * row['expected']:.1f} % are to be expected of systems as far apart as these: "
+                "the share depends on that, and is not 1 - p; were all equally good, it would be half."]
+    if tests.left_out:
+        said.append(f"{counted(tests.left_out, 'test is', 'tests are')} left out, of systems that are level on all "
+                    "items.")
+    said.append("The population is the test set itself, so this says how a test of such items carries over to more of "
+                "the same kind, and nothing of other domains.")
+    return said

@@ -1,0 +1,156 @@
+"""The gains of all pairs of systems, and how likely chance alone makes them (Berg-Kirkpatrick et al. 2012, section 2).
+
+Every pair is put in the order in which its gain is positive, and its p-value is the paired bootstrap's, one-sided in
+the direction of the gain. All pairs share the resamples.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from registry.errors import InputError, UnknownNameError, counted
+from registry.evaluation.comparing.board_statistics import Board
+from registry.significance import Bootstrap, Settings, StatisticMatrix
+from registry.significance.assumptions import misuses
+from registry.significance.matrix import Floats
+from registry.studies.study import Case, Row, called
+
+Places = NDArray[np.int64]
+
+_UNTESTABLE = "a gain that is the same in every unit, or that no resample doubles"
+
+
+@dataclass(frozen=True, eq=False)
+class Gains:
+    """Pairs that have a gain.
+
+    Attributes:
+        better: Their systems with the better scores, [pairs].
+        worse: Their other systems, [pairs].
+        gain: By how much the better are better, above 0, [pairs].
+        p: How likely so large a gain is if there is none, [pairs].
+        critical: The gain with which each pair, varying as it does, would be just significant, [pairs]; not finite
+            where that is undefined.
+    """
+
+    better: Places
+    worse: Places
+    gain: Floats
+    p: Floats
+    critical: Floats
+
+    def where(self, chosen: NDArray[np.bool_] | Places) -> Gains:
+        """Some of the pairs, by flags [pairs] or by their places."""
+        return Gains(self.better[chosen], self.worse[chosen], self.gain[chosen], self.p[chosen], self.critical[chosen])
+
+
+def joined(sets: Sequence[Gains]) -> Gains:
+    """The pairs of several test sets together."""
+    return Gains(*(np.concatenate(of) for of in zip(*(
+        (gains.better, gains.worse, gains.gain, gains.p, gains.critical) for gains in sets), strict=True)))
+
+
+def packed(sets: Iterable[Gains]) -> list[Any]:
+    """The pairs of test sets, as JSON can keep them: a critical gain that is undefined is None."""
+    return [[of.better.tolist(), of.worse.tolist(), of.gain.tolist(), of.p.tolist(),
+             [one if math.isfinite(one) else None for one in of.critical.tolist()]] for of in sets]
+
+
+def unpacked(kept: Iterable[Sequence[Any]]) -> list[Gains]:
+    """The pairs of test sets again."""
+    return [Gains(np.array(better, dtype=np.int64), np.array(worse, dtype=np.int64), np.array(gain), np.array(p),
+                  np.array(critical, dtype=np.float64)) for better, worse, gain, p, critical in kept]
+
+
+def all_gains(matrix: StatisticMatrix, settings: Settings, alpha: float, within: int | None = None) -> Gains:
+    """Test all pairs that have a gain; those whose p-value is undefined are left out.
+
+    The gain that would be significant at alpha is half the width of the interval that is dual to the test.
+
+    Args:
+        matrix: Of the systems.
+        settings: Of the bootstrap, their alternative aside.
+        alpha: The level at which gains are critical.
+        within: Only pairs of the first so many systems, of the next so many, and so on; None: all.
+
+    Raises:
+        InputError: The bootstrap does not take the matrix.
+    """
+    matrix = by_unit(matrix)
+    scores = matrix.observed.reshape(-1, within or matrix.statistics.shape[1])
+    block, better, worse = np.nonzero(matrix.gain(scores[:, :, None], scores[:, None, :]) > 0)
+    better, worse = (block * scores.shape[1] + of for of in (better, worse))
+    found = Bootstrap().run(matrix, list(zip(better.tolist(), worse.tolist(), strict=True)),
+                            replace(settings, alternative="greater", confidence=1 - alpha))
+    gains = Gains(better, worse, *np.array([(one.difference, one.p_value, one.difference - one.ci_low)
+                                            for one in found]).reshape(-1, 3).T)
+    return gains.where(~np.isnan(gains.p))
+
+
+def by_unit(matrix: StatisticMatrix) -> StatisticMatrix:
+    """The matrix by unit, which the bootstrap takes.
+
+    Raises:
+        InputError: It does not.
+    """
+    if matrix.answers_to is not None:
+        raise InputError("the bootstrap resamples items, not their answers: take --unit item")
+    matrix = matrix.by_unit
+    if reason := Bootstrap().unfit(matrix):
+        raise InputError(reason)
+    return matrix
+
+
+def no_gains(boards: Iterable[Board]) -> InputError:
+    """Why no pair of these boards has a gain whose p-value is defined."""
+    if all(board.matrix.by_unit.n_units == 1 for board in boards):
+        return InputError("one unit cannot be resampled, so no gain can be tested; take --unit item where clusters are "
+                          "the units")
+    return InputError(f"no two systems differ, or only by {_UNTESTABLE}, so there is no gain to look at")
+
+
+def left_out(matrix: StatisticMatrix, gains: Gains) -> list[str]:
+    """Say how many pairs of a board have a gain, but no p-value."""
+    scores = matrix.by_unit.observed
+    n = int((scores[:, None] > scores[None, :]).sum()) - len(gains.p)
+    return [f"{counted(n, 'pair is', 'pairs are')} left out: resampling cannot test {_UNTESTABLE}"] if n else []
+
+
+def bootstrap_warnings(matrix: StatisticMatrix) -> list[str]:
+    """What a reader of the bootstrap's p-values must be warned of."""
+    return misuses(Bootstrap(), matrix.by_unit)
+
+
+def values_of(case: Case, systems: Sequence[str], attribute: str) -> NDArray[np.object_]:
+    """The value of an attribute of every submission, None where it has none, [systems].
+
+    Raises:
+        UnknownNameError: No submission has the attribute.
+    """
+    known: set[str] = set().union(*(case.attributes[system] for system in systems))
+    if attribute not in known:
+        raise UnknownNameError("attribute of submissions", attribute, sorted(known))
+    return np.array([case.attributes[system].get(attribute) for system in systems], dtype=object)
+
+
+def alike(gains: Gains, values: NDArray[np.object_]) -> list[bool | None]:
+    """Say of every pair whether its systems have the same value of an attribute; None where one of them has none."""
+    return [None if values[a] is None or values[b] is None else bool(values[a] == values[b])
+            for a, b in zip(gains.better, gains.worse, strict=True)]
+
+
+def pair_rows(board: Board, gains: Gains, by: str, values: NDArray[np.object_]) -> list[Row]:
+    """The pairs of a board as rows, the smallest gain first."""
+    groups = {True: f"same {by}", False: f"different {by}", None: None}
+    systems = called(board.members)
+    rows = [{"test_set": board.place.test_set.name, "system_a": systems[a], "system_b": systems[b], "gain": gain,
+             "p_value": p, "confidence": 1 - p, "group": groups[same]}
+            for a, b, gain, p, same in zip(gains.better, gains.worse, gains.gain.tolist(), gains.p.tolist(),
+                                           alike(gains, values), strict=True)]
+    return sorted(rows, key=lambda row: (row["gain"], row["system_a"], row["system_b"]))

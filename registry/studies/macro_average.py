@@ -1,0 +1,252 @@
+"""Macro-averages of scores over test sets: their intervals, and which of them differ significantly.
+
+An average over test sets is a score like any other one: a function of sums, where each test set has columns of its own.
+So the permutation test swaps the outputs of two systems in units of all sets, and the bootstrap resamples the units of
+each set. Conclusions are about these test sets, not about others that there might be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection
+
+from registry.evaluation.comparing.board_statistics import Board, Place, load, places
+from registry.evaluation.comparing.settings import Request
+from registry.evaluation.resolve import resolve_significance
+from registry.identity import digest_json
+from registry.significance import CORRECTIONS, PairResult, StatisticMatrix, rank
+from registry.significance.correlations.matrix import PairMatrix
+from registry.significance.matrix import Floats, Score
+from registry.significance.multiple.corrections import adjust
+from registry.significance.multiple.stepdown import STEP_DOWN
+from registry.significance.resampled_scores import percentiles, resampled_scores, why_fixed
+from registry.significance.resampling.random_runs import unfit_runs
+from registry.store.catalog import AnyRow
+
+
+@dataclass(frozen=True)
+class MacroAverage:
+    """The mean of one system's scores on several test sets, each counting the same.
+
+    `system` is `team/system`: versions may differ between test sets. What is undefined is nan; ranks are None where
+    pairs are not tested, and of baselines that are not ranked.
+    """
+
+    system: str
+    team: str
+    score: float
+    ci_low: float
+    ci_high: float
+    rank: int | None = None
+    rank_low: int | None = None
+    rank_high: int | None = None
+    cluster: int | None = None
+
+
+@dataclass(frozen=True)
+class MacroPair:
+    """Two systems by their places among the averages, the better one first, with their test."""
+
+    a: int
+    b: int
+    result: PairResult
+    p_adjusted: float
+    significant: bool
+
+
+@dataclass(frozen=True)
+class MacroBoard:
+    """The macro-averages of a metric on one track, best first, for the systems that took part in all test sets.
+
+    Attributes:
+        task, track: Where it is.
+        metric: The metric's alias; `metric_name`: with its options; `better`: the direction of its scores.
+        test_sets: Over which it averages.
+        averages: One for each system.
+        pairs: One for each two of them; none where they are not tested.
+        untested: Why they are not; empty where they are.
+        request: What was asked for.
+    """
+
+    task: str
+    track: str | None
+    metric: str
+    metric_name: str
+    better: str
+    test_sets: tuple[str, ...]
+    averages: tuple[MacroAverage, ...]
+    pairs: tuple[MacroPair, ...]
+    untested: str
+    request: Request
+
+
+def macro_boards(connection: Connection, task_row: AnyRow, request: Request) -> Iterator[MacroBoard]:
+    """Average every metric over the test sets of each track, and test all pairs of the averages as one family."""
+    groups: dict[tuple[str | None, str], list[Place]] = {}
+    for place in list(places(connection, task_row, replace(request, facets={}))):
+        groups.setdefault((place.track, place.metric.alias), []).append(place)
+    for of_group in groups.values():
+        boards = [board for place in of_group if (board := load(connection, place, request.significance))] if (
+            len(of_group) > 1) else []
+        if len(boards) > 1:
+            yield _Averaging.of(boards, request).board()
+
+
+@dataclass(frozen=True)
+class _MeanScore:
+    """Scores from sums [..., columns of all test sets], whose own columns end at `ends`."""
+
+    scores: tuple[Score, ...]
+    ends: tuple[int, ...]
+
+    def __call__(self, sums: Floats) -> Floats:
+        parts = np.split(sums, self.ends[:-1], axis=-1)
+        means: Floats = np.mean([score(part) for score, part in zip(self.scores, parts, strict=True)], axis=0)
+        return means
+
+
+@dataclass(frozen=True, eq=False)
+class _Averaging:
+    """Boards of several test sets, and the places of those systems in each that are on all, best first."""
+
+    boards: Sequence[Board]
+    chosen: list[list[int]]
+    scores: Floats
+    request: Request
+
+    @classmethod
+    def of(cls, boards: Sequence[Board], request: Request) -> _Averaging:
+        at = [{f"{member.team}/{member.system}": n for n, member in enumerate(board.members)} for board in boards]
+        names = sorted(name for name in at[0] if all(name in others for others in at))
+        places = np.array([[of_board[name] for name in names] for of_board in at], dtype=np.int64)
+        scores = np.mean([board.scores[of_board] for board, of_board in zip(boards, places, strict=True)], axis=0)
+        best_first = np.argsort(scores if boards[0].matrix.lower_is_better else -scores, kind="stable")
+        return cls(boards, places[:, best_first].tolist(), scores[best_first], request.of_family(len(names)))
+
+    def board(self) -> MacroBoard:
+        first, n = self.boards[0], len(self.scores)
+        drawn = averaged_scores(self.boards, self.chosen, self.request) if n else None
+        ends = np.full((n, 2), np.nan) if drawn is None else percentiles(drawn, self.request.significance.confidence)
+        ends[np.isnan(self.scores)] = np.nan
+        untested = self._untested(drawn)
+        pairs = () if untested else tuple(self._pairs(drawn))
+        members = [first.members[at] for at in self.chosen[0]]
+        ranks: list[tuple[int | None, ...]] = [(None,) * 4] * n if untested else self._ranks(pairs, members)
+        averages = tuple(
+            MacroAverage(f"{member.team}/{member.system}", member.team, float(score), float(low), float(high), *of)
+            for member, score, (low, high), of in zip(members, self.scores, ends, ranks, strict=True))
+        place = first.place
+        return MacroBoard(
+            place.task.slug, place.track, place.metric.alias, place.metric.name,
+            "lower" if first.matrix.lower_is_better else "higher",
+            tuple(board.place.test_set.name for board in self.boards), averages, pairs, untested, self.request)
+
+    def _untested(self, drawn: Floats | None) -> str:
+        """Say why the averages are not tested."""
+        asked = self.request.significance
+        test, _ = resolve_significance(asked)
+        if len(self.scores) < 2:
+            return "fewer than two systems took part in all test sets"
+        if test.name not in STEP_DOWN or asked.unit == "response":
+            return f"{test!r} over {asked.unit}s knows no averages; permutation and bootstrap over items or clusters do"
+        if CORRECTIONS[asked.correction].function is None:
+            return f"{asked.correction} is not made for averages"
+        if any(isinstance(board.matrix, PairMatrix) or board.matrix.unequal for board in self.boards):
+            return "correlations, and scores on items of a system's own, do not add up"
+        if test.name == "bootstrap" and drawn is None:
+            return "a test set cannot be resampled"
+        if test.name == "permutation" and asked.runs == "random":
+            return "whole runs are not swapped across test sets"
+        return test.unfit(self._matrix(list(range(len(self.scores))))) or ""
+
+    def _matrix(self, systems: Sequence[int]) -> StatisticMatrix:
+        """The units of all test sets as one matrix, each set with columns of its own."""
+        matrices = [board.matrix.by_unit.of_systems([of_board[n] for n in systems])
+                    for board, of_board in zip(self.boards, self.chosen, strict=True)]
+        ends = np.cumsum([matrix.statistics.shape[2] for matrix in matrices]).tolist()
+        rows = np.cumsum([len(matrix.statistics) for matrix in matrices]).tolist()
+        together = np.zeros((rows[-1], len(systems), ends[-1]))
+        for matrix, row, end in zip(matrices, rows, ends, strict=True):
+            n, _, width = matrix.statistics.shape
+            together[row - n:row, :, end - width:end] = matrix.statistics
+        return StatisticMatrix(together, _MeanScore(tuple(matrix.score for matrix in matrices), tuple(ends)),
+                               lower_is_better=matrices[0].lower_is_better)
+
+    def _pairs(self, drawn: Floats | None) -> Iterator[MacroPair]:
+        asked = self.request.significance
+        test, _ = resolve_significance(asked)
+        defined = np.flatnonzero(~np.isnan(self.scores)).tolist()  # which come first
+        matrix = self._matrix(defined)
+        if drawn is not None:
+            matrix.drawn[asked.draws, self.request.seed] = drawn[:, defined]
+        pairs = list(combinations(range(len(defined)), 2))
+        settings = replace(self.request.settings, alternative=asked.alternative, interval=asked.interval)
+        results = test.run(matrix, pairs, settings) if pairs else []
+        adjusted = adjust(np.array([of.p_value for of in results]), asked.correction) if pairs else np.zeros(0)
+        for (a, b), result, p in zip(pairs, results, adjusted, strict=True):
+            yield MacroPair(a, b, result, float(p), bool(p <= asked.alpha and result.favours * result.difference > 0))
+
+    def _ranks(self, pairs: Sequence[MacroPair], members: Sequence[AnyRow]) -> list[tuple[int | None, ...]]:
+        n = len(members)
+        wins: NDArray[np.bool_] = np.zeros((n, n), dtype=bool)
+        for pair in pairs:
+            wins[pair.a, pair.b] = pair.significant
+        ranked = [m for m, member in enumerate(members) if self.request.rank_baselines or member.kind != "baseline"]
+        ranking = rank(self.scores[ranked], wins[np.ix_(ranked, ranked)],
+                       lower_is_better=self.boards[0].matrix.lower_is_better)
+        found: list[tuple[int | None, ...]] = [(None,) * 4] * n
+        for m, of in enumerate(ranked):
+            found[of] = (int(ranking.rank[m]), int(ranking.low[m]), int(ranking.high[m]), int(ranking.cluster[m]))
+        return found
+
+
+Ends = tuple[float, float]
+
+
+def score_intervals(connection: Connection, task_row: AnyRow, request: Request) -> dict[str, dict[str, Ends]]:
+    """Percentile intervals of all scores, by the board's and each submission's name.
+
+    An end is nan where resamples are undefined; boards that cannot be resampled are left out.
+    """
+    found = {}
+    for place in list(places(connection, task_row, request)):
+        board = load(connection, place, request.significance)
+        if board is not None and not _why_not(board):
+            scores = resampled_scores(board.matrix.by_unit, request.settings)
+            ends = percentiles(scores, request.significance.confidence).tolist()
+            found[place.name] = {member.name: (low, high)
+                                 for member, (low, high) in zip(board.members, ends, strict=True)}
+    return found
+
+
+def averaged_scores(boards: Sequence[Board], chosen: Sequence[Sequence[int]], request: Request) -> Floats | None:
+    """The mean over boards of their systems' scores in resamples, [resamples, systems].
+
+    Units are resampled within each board, independently of the other ones. None where one cannot be resampled.
+
+    Args:
+        boards: Of several test sets.
+        chosen: Which systems of each board, in the same order in all of them.
+        request: What is asked for.
+    """
+    if any(map(_why_not, boards)):
+        return None
+    total: Floats = np.zeros((request.settings.resamples, len(chosen[0])))
+    for board, of_board in zip(boards, chosen, strict=True):
+        of_set = digest_json([request.seed, board.place.test_set.name])  # lest two test sets share their draws
+        drawn = resampled_scores(board.matrix.by_unit, replace(
+            request.settings, seed=int(of_set.rpartition(":")[2][:15], 16)))
+        total += drawn[:, list(of_board)]
+    return total / len(boards)
+
+
+def _why_not(board: Board) -> str | None:
+    """Say why a board cannot be resampled."""
+    if board.matrix.unequal:
+        return "systems are scored on items of their own"
+    return unfit_runs(board.matrix, studentized=False) or why_fixed(board.matrix.by_unit)

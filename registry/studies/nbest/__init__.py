@@ -1,0 +1,1 @@
+"""Evaluation of n-best lists."""

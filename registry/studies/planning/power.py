@@ -1,0 +1,249 @@
+"""Which differences a test set can find, and how far to trust those that it finds (Gelman and Carlin 2014).
+
+A test set that is small for the differences that matter does two kinds of harm: it misses most of them, and the ones it
+calls significant are exaggerated, some even of the wrong sign. Both follow from a difference that somebody declares,
+never from the one that was observed: power at the observed difference is the p-value in other words (Hoenig and Heisey
+2001).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import ClassVar
+
+import numpy as np
+
+from registry.errors import InputError, counted
+from registry.significance.base import Observed
+from registry.significance.effects.power import Design, DrawnDesign, ExactMcNemar, MatchedTDesign, discordance
+from registry.significance.matrix import StatisticMatrix
+from registry.significance.resampled_scores import resampled_scores, why_fixed
+from registry.significance.units import right_or_wrong, unit_gains
+from registry.studies.gains.pair_gains import bootstrap_warnings
+from registry.studies.study import Case, Finding, Row, Study, called
+
+CORRELATIONS = (0.0, 0.25, 0.5, 0.75)  # of two systems' results, where none is declared
+_BEYOND = 20  # resamples that must lie beyond the level of a test, to say where it begins
+LARGEST = 10**6  # units of a test set to plan: the powers of exact tests take ten seconds there
+_STEPS = 24  # of a curve, up to half as much again as is detectable
+
+
+@dataclass(frozen=True, repr=False)
+class Power(Study):
+    """The smallest difference that the task's test set detects, for every pair as it deviates there.
+
+    `power` is what detecting means. For a declared `difference` of scores also the power, the type S and type M error,
+    and the units that it needs. `items` are other numbers of units, for a test set to come. `family` is the number of
+    comparisons that share alpha by Bonferroni, which Holm's first step is.
+    """
+
+    name: ClassVar[str] = "power"
+    title: ClassVar[str] = "Which differences can the test set find?"
+    citation: ClassVar[str] = "Gelman and Carlin 2014; Card et al. 2020"
+    power: float = 0.8
+    difference: float | None = None
+    items: tuple[int, ...] = ()
+    family: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse what is no power, difference, size or family."""
+        if not 0 < self.power < 1:
+            raise InputError(f"the power is {self.power!r}; expected a number above 0 and below 1")
+        if self.difference is not None and not 0 < self.difference < math.inf:
+            raise InputError(f"the difference is {self.difference!r}; expected a difference of scores above 0")
+        if any(not 2 <= n <= LARGEST for n in self.items):
+            wrong = next(n for n in self.items if not 2 <= n <= LARGEST)
+            raise InputError(f"{wrong} items cannot be planned; expected from 2 to {LARGEST}")
+        if self.family < 1:
+            raise InputError(f"the family is {self.family!r}; expected a number of comparisons from 1 up")
+
+    def run(self, case: Case) -> Finding:
+        """Look at every pair.
+
+        Raises:
+            InputError: Units cannot be resampled or are answers, or runs are random.
+        """
+        matrix = case.board.matrix.by_unit
+        if matrix.answers_to is not None:
+            raise InputError("the power is that of tests of items, not of their answers: take --unit item")
+        if reason := why_fixed(matrix):
+            raise InputError(reason)
+        if matrix.runs is not None:
+            raise InputError('the power is that of units, and not of runs: set runs = "fixed"')
+        names = called(case.board.members)
+        alpha = case.request.significance.alpha / self.family
+        planned = []
+        for o in Observed.of(matrix, list(combinations(range(len(names)), 2))):
+            if (design := _design(case, o, alpha)) is not None:
+                a, b = o.pair
+                pair = {"system_a": names[a], "system_b": names[b], "observed": o.difference}
+                planned.append(_Planned(pair, design, self.items or (matrix.n_units,)))
+        if not planned:
+            raise InputError("no two systems differ in any unit")
+        rows = [row for one in planned for row in self.rows(one)]
+        by_size = sorted(planned, key=lambda one: _known(one.design.detectable(matrix.n_units, self.power)))
+        middle = by_size[len(by_size) // 2]
+        return Finding({"pairs": rows, "curve": self.curve(middle), "sizes": self.sizes(middle)},
+                       self.reading(rows, len(planned), "pair"),
+                       self._warnings(case, matrix) if any(one.test == "bootstrap" for one in planned) else [])
+
+    def _warnings(self, case: Case, matrix: StatisticMatrix) -> list[str]:
+        """What a reader of powers that rest on draws must be warned of."""
+        alpha, resamples = case.request.significance.alpha / self.family, case.settings.resamples
+        few = [] if alpha * resamples >= _BEYOND else [
+            f"only {alpha * resamples:.2g} of {resamples} resamples lie beyond the level {alpha:.2g}, so where it "
+            f"begins is uncertain: take --resamples {math.ceil(_BEYOND / alpha)} or more"]
+        return [*bootstrap_warnings(matrix), *few]
+
+    def rows(self, planned: _Planned) -> list[Row]:
+        """What can be detected on each number of units."""
+        return [planned.about | {"test": planned.test, "units": n,
+                                 "detectable": planned.design.detectable(n, self.power)}
+                | self.declared(planned.design, n) for n in planned.units]
+
+    def declared(self, design: Design, units: int) -> Row:
+        """What comes of the declared difference on so many units; nothing where none is declared."""
+        if self.difference is None:
+            return {}
+        if self.difference > design.largest:
+            raise InputError(f"the difference is {self.difference:g}, and two such scores differ by {design.largest:g} "
+                             "at most")
+        found = design.at(self.difference, units)
+        return {"difference": self.difference, "power": found.power, "type_s": found.wrong_sign,
+                "type_m": found.exaggeration, "needed": design.needed(self.difference, self.power)}
+
+    def curve(self, planned: _Planned) -> list[Row]:
+        """The power of one pair by the true difference."""
+        units = planned.units[0]
+        detectable = planned.design.detectable(units, self.power)
+        most = planned.design.largest if math.isnan(detectable) else min(1.5 * detectable, planned.design.largest)
+        rows = []
+        for x in np.linspace(0, most, _STEPS + 1)[1:]:
+            found = planned.design.at(float(x), units)
+            rows.append(planned.about | {"units": units, "difference": float(x), "power": found.power,
+                                         "type_s": found.wrong_sign, "type_m": found.exaggeration})
+        return rows
+
+    def sizes(self, planned: _Planned) -> list[Row]:
+        """What one pair's test detects on more and on fewer units."""
+        return [planned.about | {"units": n, "detectable": planned.design.detectable(n, self.power)}
+                for n in (round(planned.units[0] * 2.0**k) for k in range(-3, 5)) if n > 1]
+
+    def reading(self, rows: Sequence[Row], n: int, thing: str) -> list[str]:
+        """Say what is detectable, what becomes of a declared difference, and what this does not say."""
+        first = [row for row in rows if row["units"] == rows[0]["units"]]
+        known = sorted(_known(row["detectable"]) for row in first)
+        level = "alpha" if self.family == 1 else f"alpha divided by {self.family} comparisons"
+        to = "to none at all" if math.isinf(known[-1]) else f"to {known[-1]:.4g}"
+        of = f", for the middle one of {counted(n, thing)} (from {known[0]:.4g} {to})" if n > 1 else ""
+        said = [f"On {rows[0]['units']} units the smallest true difference that a test at {level} finds with a power "
+                f"of {100 * self.power:g} % is {known[len(known) // 2]:.4g}{of}."]
+        if math.isinf(known[len(known) // 2]):
+            said = [f"On {rows[0]['units']} units a test at {level} finds no true difference with a power of "
+                    f"{100 * self.power:g} %" + (f", for the middle one of {counted(n, thing)}." if n > 1 else ".")]
+        if self.difference is not None:
+            middle = sorted(first, key=lambda row: row["power"])[len(first) // 2]
+            said.append(f"One of {self.difference:g} is found with a power of {100 * middle['power']:.0f} %." + (
+                f" Where it is found, it looks {middle['type_m']:.2f} times as large as it is (type M), and a share of "
+                f"{middle['type_s']:.2g} of what is significant favours the worse system (type S)."
+                if middle["power"] else " Nothing can be significant on so few units."))
+        said.append("This is about test sets to come whose units deviate as these do. It says nothing of a difference "
+                    "that was observed, whose p-value says all that power could.")
+        return said
+
+
+@dataclass(frozen=True, eq=False)
+class _Planned:
+    """A design with what it is the design of, and the numbers of units to look at."""
+
+    about: Row
+    design: Design
+    units: tuple[int, ...]
+
+    @property
+    def test(self) -> str:
+        return {ExactMcNemar: "mcnemar", MatchedTDesign: "t", DrawnDesign: "bootstrap"}[type(self.design)]
+
+
+@dataclass(frozen=True)
+class Declared:
+    """Two systems of a task that nobody has submitted to yet.
+
+    Attributes:
+        items: The sizes of test set to look at.
+        rates: The rates at which systems are right, one for both or one for each; or none, where `deviation` is given.
+        deviation: The standard deviation of the scores of items, of either system.
+        correlation: Of the two systems' results; None: several are looked at.
+        alpha: The level of the test.
+    """
+
+    items: tuple[int, ...]
+    rates: tuple[float, ...] = ()
+    deviation: float | None = None
+    correlation: float | None = None
+    alpha: float = 0.05
+
+    def __post_init__(self) -> None:
+        """Refuse what cannot be planned."""
+        if not self.items:
+            raise InputError("nothing says how large the test set is to be; name --items, or a task")
+        if bool(self.rates) == (self.deviation is not None) or len(self.rates) > 2:
+            raise InputError("declare one or two rates at which systems are right (--rate), or the standard deviation "
+                             "of the scores of items (--deviation)")
+        if any(not 0 < rate < 1 for rate in self.rates):
+            raise InputError(f"the rates are {', '.join(map(str, self.rates))}; expected numbers above 0 and below 1")
+        if self.deviation is not None and not 0 < self.deviation < math.inf:
+            raise InputError(f"the deviation is {self.deviation!r}; expected a number above 0")
+        if self.correlation is not None and not -1 <= self.correlation < 1:
+            raise InputError(f"the correlation is {self.correlation!r}; expected a number from -1 up and below 1")
+        if not 0 < self.alpha < 1:
+            raise InputError(f"alpha is {self.alpha!r}; expected a number above 0 and below 1")
+
+    def study(self, asked: Power) -> Finding:
+        """Say what `asked` asks; two rates declare their difference.
+
+        Raises:
+            InputError: No two systems of these rates are so correlated.
+        """
+        if len(self.rates) == 2 and asked.difference is None and (gap := abs(self.rates[0] - self.rates[1])):
+            asked = Power(asked.power, round(gap, 12), self.items, asked.family)
+        wanted = CORRELATIONS if self.correlation is None else (self.correlation,)
+        planned = [_Planned({"r12": r}, design, self.items) for r in wanted
+                   if (design := self.design(r, self.alpha / asked.family)) is not None]
+        rows = [row for one in planned for row in asked.rows(one)]
+        return Finding({"plans": rows, "curve": asked.curve(planned[-1]), "sizes": asked.sizes(planned[-1])},
+                       asked.reading(rows, len(planned), "correlation"))
+
+    def design(self, correlation: float, alpha: float) -> Design | None:
+        """The test under this correlation; None where it is one of several and cannot be."""
+        if self.deviation is not None:
+            return MatchedTDesign(alpha, self.deviation * math.sqrt(2 * (1 - correlation)))
+        try:
+            return ExactMcNemar(alpha, discordance(self.rates[0], self.rates[-1], correlation))
+        except ValueError as error:
+            if self.correlation is None and correlation:  # independent systems can have any rates
+                return None
+            raise InputError(str(error)) from None
+
+
+def _design(case: Case, o: Observed, alpha: float) -> Design | None:
+    """The test of a pair as it deviates; None where it differs in no unit."""
+    if not o.n_discordant or math.isnan(o.difference):
+        return None
+    if o.is_mean:
+        gains, _ = unit_gains(o)
+        if right_or_wrong(o):
+            return ExactMcNemar(alpha, float(np.count_nonzero(gains)) / len(gains))
+        if np.ptp(gains):
+            return MatchedTDesign(alpha, float(gains.std(ddof=1)))
+    resampled = resampled_scores(o.matrix, case.settings)
+    moves = o.matrix.gain(*(resampled[:, system] for system in o.pair)) - o.difference
+    moves = moves[~np.isnan(moves)]
+    return DrawnDesign(alpha, moves, o.matrix.n_units) if len(moves) and np.ptp(moves) else None
+
+
+def _known(value: float) -> float:
+    return math.inf if math.isnan(value) else value
