@@ -17,7 +17,7 @@ from registry.errors import counted
 def score(task: TaskName = None, workers: Workers = None, db: Db = None, actor: Actor = None, dry_run: DryRun = False,
           quiet: Quiet = False) -> None:
     """Compute the per-item statistics that are missing."""
-    from registry.evaluation import Readings
+    from registry.evaluation import ParseCache
     from registry.evaluation import score as score_task
     from registry.store import catalog
     from registry.store.journal import Journal
@@ -26,7 +26,7 @@ def score(task: TaskName = None, workers: Workers = None, db: Db = None, actor: 
     journal, progress = Journal("score", {"task": task}, actor=actor_name(actor)), reporter(quiet=quiet)
     with writing(database(db), journal, dry_run=dry_run) as session:
         for row in catalog.tasks(session.connection, task):
-            scored = score_task(session.connection, journal, Readings(), row, workers, progress)
+            scored = score_task(session.connection, journal, ParseCache(), row, workers, progress)
             say(f"{row.slug}: {counted(scored.computed, 'score')} computed, {scored.unchanged} there already")
     if dry_run and journal.changed:
         say("dry run: nothing was written")

@@ -49,7 +49,7 @@ def diff(
 def _differences(before: str | None, after: str | None, task: str | None, metric: str | None,
                  db: Path | None) -> list[Difference]:
     from registry.errors import MismatchError
-    from registry.evaluation.comparing.board_statistics import board_name
+    from registry.evaluation.comparing.board_keys import board_name
     from registry.leaderboards.differences import difference
     from registry.leaderboards.history import latest
 

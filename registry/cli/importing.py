@@ -34,7 +34,7 @@ def import_(
     Its items, submissions and scores are brought in. It is written as a manifest with its files, so that `registry
     run` and everything else work on it as on any other.
     """
-    from registry.evaluation import Readings, apply, score
+    from registry.evaluation import ParseCache, apply, score
     from registry.evaluation.resolve import resolve
     from registry.importers import IMPORTERS
     from registry.manifest import load_manifest
@@ -50,7 +50,7 @@ def import_(
     folder = to or Path(slug)
     journal = Journal("import", {"kind": kind, "path": recorded_name(path), "task": slug, **options},
                       inputs=dict(imported.sources), actor=actor_name(actor))
-    readings, progress = Readings(), reporter(quiet=quiet)
+    readings, progress = ParseCache(), reporter(quiet=quiet)
     with ExitStack() as stack:
         target = Path(stack.enter_context(tempfile.TemporaryDirectory())) if dry_run else folder
         manifest = stack.enter_context(imported.written(target, slug))

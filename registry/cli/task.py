@@ -93,7 +93,7 @@ def apply(manifest: ManifestPath, root: Root = None, db: Db = None, actor: Actor
 
     Files that are there already are left alone.
     """
-    from registry.evaluation import Readings
+    from registry.evaluation import ParseCache
     from registry.evaluation import apply as apply_task
     from registry.store.journal import Journal
     from registry.store.session import writing
@@ -101,7 +101,7 @@ def apply(manifest: ManifestPath, root: Root = None, db: Db = None, actor: Actor
     task, content = resolved(manifest, root)
     journal = Journal("apply", {"manifest": task.root.manifest_name}, actor=actor_name(actor))
     with writing(database(db), journal, create=True, dry_run=dry_run) as session:
-        applied = apply_task(session.connection, journal, Readings(), task, content, progress=reporter(quiet=quiet))
+        applied = apply_task(session.connection, journal, ParseCache(), task, content, progress=reporter(quiet=quiet))
     say_applied(applied)
     say_end(changed=journal.changed, dry_run=dry_run, then="`registry score` and `registry compare` bring boards up")
 
@@ -126,7 +126,7 @@ def submit(
 
     It is read under the rules of the task, which is there.
     """
-    from registry.evaluation import Readings
+    from registry.evaluation import ParseCache
     from registry.evaluation import submit as submit_one
     from registry.evaluation.ingest.declared import declare, natural
     from registry.evaluation.resolve import resolve_stored
@@ -146,7 +146,7 @@ def submit(
     with writing(database(db), journal, dry_run=dry_run) as session:
         (row,) = catalog.tasks(session.connection, task)
         one = declare(resolve_stored(row.manifest, task), entry, documents, {}, "")
-        applied = submit_one(session.connection, journal, Readings(), row, one)
+        applied = submit_one(session.connection, journal, ParseCache(), row, one)
     say_applied(applied)
     say_end(changed=journal.changed, dry_run=dry_run, then="`registry score` and `registry compare` bring boards up")
 
@@ -166,11 +166,11 @@ def resolved(manifest: Path, root: Path | None) -> tuple[ResolvedTask, bytes]:
 def bring_up(session: Session, journal: Journal, task: ResolvedTask, content: bytes,
              how: Execution) -> tuple[AnyRow, Scored, Compared]:
     """Apply, score and compare what a manifest declares; gives the task's row too."""
-    from registry.evaluation import Readings, apply, compare, declared_request, score
+    from registry.evaluation import ParseCache, apply, compare, declared_request, score
     from registry.evaluation.comparing.plan import plan
     from registry.store import catalog
 
-    readings = Readings()
+    readings = ParseCache()
     session.bound(how.memory)
     applied = apply(session.connection, journal, readings, task, content, progress=how.progress)
     say_applied(applied)

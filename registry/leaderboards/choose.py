@@ -10,7 +10,7 @@ from sqlalchemy import Connection, text
 
 from registry.errors import MismatchError, UnknownNameError
 from registry.evaluation import declared_request
-from registry.evaluation.comparing.board_statistics import board_name
+from registry.evaluation.comparing.board_keys import board_name
 from registry.leaderboards.leaderboard import Leaderboard, Ranks
 from registry.leaderboards.load import declared_leaderboards
 from registry.store import catalog

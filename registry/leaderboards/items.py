@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, text
 
 from registry.errors import MismatchError, UnknownNameError
-from registry.evaluation.ingest.parsed_cache import Readings
+from registry.evaluation.ingest.parsed_cache import ParseCache
 from registry.evaluation.resolve import resolve_stored
 from registry.items import Answer, Item, Tagged
 from registry.store import catalog, models
@@ -111,7 +111,7 @@ def shown(connection: Connection, task: AnyRow, key: str) -> list[Shown]:
     Raises:
         UnknownNameError: None has it.
     """
-    found, readings = [], Readings()
+    found, readings = [], ParseCache()
     for test_set in catalog.test_sets(connection, task.task_id):
         keys = catalog.item_keys(connection, test_set.gold_revision_id)
         if key in keys:
@@ -125,7 +125,7 @@ def shown(connection: Connection, task: AnyRow, key: str) -> list[Shown]:
 
 def most_disagreed(connection: Connection, task: AnyRow, limit: int) -> list[Shown]:
     """What everybody says of the items of every test set on which submissions disagree most, the worst first."""
-    found, readings = [], Readings()
+    found, readings = [], ParseCache()
     for test_set in catalog.test_sets(connection, task.task_id):
         at = {key: n for n, key in enumerate(catalog.item_keys(connection, test_set.gold_revision_id))}
         chosen = [at[row["item"]] for row in disagreed(connection, task, limit, test_set.name)
@@ -134,7 +134,7 @@ def most_disagreed(connection: Connection, task: AnyRow, limit: int) -> list[Sho
     return found
 
 
-def _shown(connection: Connection, readings: Readings, task: AnyRow, test_set: AnyRow,
+def _shown(connection: Connection, readings: ParseCache, task: AnyRow, test_set: AnyRow,
            places: Sequence[int]) -> list[Shown]:
     """What is said of the items at some places of a test set's gold, in their order."""
     first, _ = catalog.item_ids(connection, test_set.gold_revision_id)
@@ -179,7 +179,7 @@ def _facets(connection: Connection, task: AnyRow, test_set: AnyRow) -> dict[int,
     return found
 
 
-def _texts(connection: Connection, readings: Readings, runs: Sequence[AnyRow]) -> list[list[Answer | None]]:
+def _texts(connection: Connection, readings: ParseCache, runs: Sequence[AnyRow]) -> list[list[Answer | None]]:
     """The texts that every run gives, for all items of the gold."""
     given = {scoring_id: readings.answers(connection, catalog.get(connection, models.scoring, scoring_id=scoring_id))
              for scoring_id in dict.fromkeys(run.scoring_id for run in runs)}

@@ -10,7 +10,7 @@ import numpy as np
 from sqlalchemy import Connection, text
 
 from registry.evaluation import declared_request
-from registry.evaluation.comparing.board_statistics import board_name
+from registry.evaluation.comparing.board_keys import board_name
 from registry.evaluation.resolve import resolve_stored
 from registry.leaderboards.leaderboard import (
     _STORED_OF_PAIRS,

@@ -6,11 +6,11 @@ from typing import Any
 
 from registry.errors import UnknownNameError
 from registry.rendering.table import Column, Table, p_value, text
-from registry.studies.run import Conducted
+from registry.studies.run import StudyResult
 from registry.studies.study import Row
 
 
-def study_table(conducted: Conducted, shown: str | None = None) -> Table:
+def study_table(conducted: StudyResult, shown: str | None = None) -> Table:
     """One table of a study, with its reading, signature and, for programs, the task in every row.
 
     Raises:

@@ -181,8 +181,8 @@ def _steps(matrix: StatisticMatrix, shape: Shape, advised: PairTest | None) -> I
 
 def _facts(board: Board, matrix: StatisticMatrix, shape: Shape, alpha: float) -> Iterator[Row]:
     """What the board says of itself; ties and normality are those of neighbours on it."""
-    cluster = board.place.test_set.cluster_attribute
-    yield _fact("metric", f"{board.place.metric.name}: {shape.what}")
+    cluster = board.key.test_set.cluster_attribute
+    yield _fact("metric", f"{board.key.metric.name}: {shape.what}")
     yield _fact("family of statistics", matrix.family or board.metric.family)
     yield _fact("items", len(board.items))
     yield _fact("units", matrix.n_units)
@@ -225,7 +225,7 @@ def _reading(case: Case, matrix: StatisticMatrix, shape: Shape, advised: PairTes
     said.append(f"The test that the task declares, {test!r}, is " + (
         "valid here." if declared.how == "valid" else
         f"{'refused' if declared.how == 'refused' else 'misused'}: {declared.why}."))
-    if board.place.test_set.cluster_attribute is not None and unit != "cluster":
+    if board.key.test_set.cluster_attribute is not None and unit != "cluster":
         said.append("Items of one cluster are taken for independent; `registry study dependence` says what that does, "
                     "and --unit cluster takes whole clusters.")
     if shape.quotient and not shape.mean and matrix.family == "prf" and advised == Permutation():

@@ -72,7 +72,7 @@ def _summary(case: Case, rows: list[Row], alpha: float) -> Row:
         known = [row[key] for row in rows if not math.isnan(row[key])]
         return median(known) if known else math.nan
 
-    return {"metric": case.board.place.metric.alias, "items": len(matrix.statistics), "clusters": matrix.n_units,
+    return {"metric": case.board.key.metric.alias, "items": len(matrix.statistics), "clusters": matrix.n_units,
             "pairs": len(rows), "intra_cluster_correlation": middle("intra_cluster_correlation"),
             "design_effect": middle("design_effect"),
             "largest": max((row["design_effect"] for row in rows if not math.isnan(row["design_effect"])),

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from registry.errors import InputError
-from registry.evaluation.comparing.board_statistics import Board, load, places
+from registry.evaluation.comparing.board_keys import board_keys
+from registry.evaluation.comparing.board_statistics import Board, load
 from registry.evaluation.comparing.settings import Request
 from registry.significance import Bootstrap, PairMatrix, PairResult
 from registry.significance.base import Observed
@@ -50,7 +51,7 @@ def best_systems(connection: Connection, task_row: AnyRow, request: Request) -> 
     """
     for board in _boards(connection, task_row, request):
         if reason := why_fixed(board.matrix):
-            raise InputError(f"{board.place.name}: {reason}")
+            raise InputError(f"{board.key.name}: {reason}")
         resampled = resampled_scores(board.matrix.by_unit, request.settings)
         alpha, lower = request.significance.alpha, board.matrix.lower_is_better
         best = compare_with_best(board.scores, resampled, alpha=alpha, lower_is_better=lower)
@@ -62,28 +63,28 @@ def best_systems(connection: Connection, task_row: AnyRow, request: Request) -> 
 
 
 def rank_distributions(connection: Connection, task_row: AnyRow, request: Request) -> dict[str, NDArray[np.float64]]:
-    """How often every ranked submission has each place in resamples, [places], by the board's and its own name."""
+    """How often every ranked submission has each key in resamples, [board_keys], by the board's and its own name."""
     found: dict[str, NDArray[np.float64]] = {}
     for board in _boards(connection, task_row, request):
         if reason := why_fixed(board.matrix):
-            raise InputError(f"{board.place.name}: {reason}")
+            raise InputError(f"{board.key.name}: {reason}")
         ranked = [n for n, m in enumerate(board.members) if request.rank_baselines or m.kind != "baseline"]
         resampled = resampled_scores(board.matrix.by_unit, request.settings)
         some = resampled if len(ranked) == len(board.members) else resampled[:, ranked]  # a copy is large
         shares = rank_frequencies(some, lower_is_better=board.matrix.lower_is_better)
-        found |= {f"{board.place.name}: {board.members[n].name}": of for n, of in zip(ranked, shares, strict=True)}
+        found |= {f"{board.key.name}: {board.members[n].name}": of for n, of in zip(ranked, shares, strict=True)}
     return found
 
 
 def _boards(connection: Connection, task_row: AnyRow, request: Request) -> Iterator[Board]:
-    for place in list(places(connection, task_row, request)):
-        board = load(connection, place, request.significance)
+    for key in list(board_keys(connection, task_row, request)):
+        board = load(connection, key, request.significance)
         if board is not None and len(board.members) > 1:
             if board.matrix.unequal:
-                raise InputError(f"{place.name}: systems are scored on items of their own (missing = \"own\"), which "
+                raise InputError(f"{key.name}: systems are scored on items of their own (missing = \"own\"), which "
                                  "only `registry compare` with rank-sum or two-sample-t compares")
             if reason := unfit_runs(board.matrix, studentized=False):
-                raise InputError(f"{place.name}: {reason}")
+                raise InputError(f"{key.name}: {reason}")
             yield board
 
 
@@ -114,9 +115,9 @@ def _of_pair(board: Board, observed: Observed, tested: PairResult, request: Requ
 
 
 def _place(board: Board) -> dict[str, Any]:
-    place = board.place
-    return {"task": place.task.slug, "test_set": place.test_set.name, "track": place.track, "facet": place.facet_name,
-            "metric": place.metric.alias, "metric_name": place.metric.name}
+    key = board.key
+    return {"task": key.task.slug, "test_set": key.test_set.name, "track": key.track, "facet": key.facet_name,
+            "metric": key.metric.alias, "metric_name": key.metric.name}
 
 
 def _system(board: Board, n: int, side: str = "") -> dict[str, Any]:

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection
 
-from registry.evaluation.comparing.board_statistics import Board, Place, load, places
+from registry.evaluation.comparing.board_keys import BoardKey, board_keys
+from registry.evaluation.comparing.board_statistics import Board, load
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.resolve import resolve_significance
 from registry.identity import digest_json
@@ -50,7 +51,7 @@ class MacroAverage:
 
 @dataclass(frozen=True)
 class MacroPair:
-    """Two systems by their places among the averages, the better one first, with their test."""
+    """Two systems by their board_keys among the averages, the better one first, with their test."""
 
     a: int
     b: int
@@ -87,11 +88,11 @@ class MacroBoard:
 
 def macro_boards(connection: Connection, task_row: AnyRow, request: Request) -> Iterator[MacroBoard]:
     """Average every metric over the test sets of each track, and test all pairs of the averages as one family."""
-    groups: dict[tuple[str | None, str], list[Place]] = {}
-    for place in list(places(connection, task_row, replace(request, facets={}))):
-        groups.setdefault((place.track, place.metric.alias), []).append(place)
+    groups: dict[tuple[str | None, str], list[BoardKey]] = {}
+    for key in list(board_keys(connection, task_row, replace(request, facets={}))):
+        groups.setdefault((key.track, key.metric.alias), []).append(key)
     for of_group in groups.values():
-        boards = [board for place in of_group if (board := load(connection, place, request.significance))] if (
+        boards = [board for key in of_group if (board := load(connection, key, request.significance))] if (
             len(of_group) > 1) else []
         if len(boards) > 1:
             yield _Averaging.of(boards, request).board()
@@ -112,7 +113,7 @@ class _MeanScore:
 
 @dataclass(frozen=True, eq=False)
 class _Averaging:
-    """Boards of several test sets, and the places of those systems in each that are on all, best first."""
+    """Boards of several test sets, and the board_keys of those systems in each that are on all, best first."""
 
     boards: Sequence[Board]
     chosen: list[list[int]]
@@ -123,10 +124,10 @@ class _Averaging:
     def of(cls, boards: Sequence[Board], request: Request) -> _Averaging:
         at = [{f"{member.team}/{member.system}": n for n, member in enumerate(board.members)} for board in boards]
         names = sorted(name for name in at[0] if all(name in others for others in at))
-        places = np.array([[of_board[name] for name in names] for of_board in at], dtype=np.int64)
-        scores = np.mean([board.scores[of_board] for board, of_board in zip(boards, places, strict=True)], axis=0)
+        board_keys = np.array([[of_board[name] for name in names] for of_board in at], dtype=np.int64)
+        scores = np.mean([board.scores[of_board] for board, of_board in zip(boards, board_keys, strict=True)], axis=0)
         best_first = np.argsort(scores if boards[0].matrix.lower_is_better else -scores, kind="stable")
-        return cls(boards, places[:, best_first].tolist(), scores[best_first], request.of_family(len(names)))
+        return cls(boards, board_keys[:, best_first].tolist(), scores[best_first], request.of_family(len(names)))
 
     def board(self) -> MacroBoard:
         first, n = self.boards[0], len(self.scores)
@@ -140,11 +141,11 @@ class _Averaging:
         averages = tuple(
             MacroAverage(f"{member.team}/{member.system}", member.team, float(score), float(low), float(high), *of)
             for member, score, (low, high), of in zip(members, self.scores, ends, ranks, strict=True))
-        place = first.place
+        key = first.key
         return MacroBoard(
-            place.task.slug, place.track, place.metric.alias, place.metric.name,
+            key.task.slug, key.track, key.metric.alias, key.metric.name,
             "lower" if first.matrix.lower_is_better else "higher",
-            tuple(board.place.test_set.name for board in self.boards), averages, pairs, untested, self.request)
+            tuple(board.key.test_set.name for board in self.boards), averages, pairs, untested, self.request)
 
     def _untested(self, drawn: Floats | None) -> str:
         """Say why the averages are not tested."""
@@ -214,12 +215,12 @@ def score_intervals(connection: Connection, task_row: AnyRow, request: Request) 
     An end is nan where resamples are undefined; boards that cannot be resampled are left out.
     """
     found = {}
-    for place in list(places(connection, task_row, request)):
-        board = load(connection, place, request.significance)
+    for key in list(board_keys(connection, task_row, request)):
+        board = load(connection, key, request.significance)
         if board is not None and not _why_not(board):
             scores = resampled_scores(board.matrix.by_unit, request.settings)
             ends = percentiles(scores, request.significance.confidence).tolist()
-            found[place.name] = {member.name: (low, high)
+            found[key.name] = {member.name: (low, high)
                                  for member, (low, high) in zip(board.members, ends, strict=True)}
     return found
 
@@ -238,7 +239,7 @@ def averaged_scores(boards: Sequence[Board], chosen: Sequence[Sequence[int]], re
         return None
     total: Floats = np.zeros((request.settings.resamples, len(chosen[0])))
     for board, of_board in zip(boards, chosen, strict=True):
-        of_set = digest_json([request.seed, board.place.test_set.name])  # lest two test sets share their draws
+        of_set = digest_json([request.seed, board.key.test_set.name])  # lest two test sets share their draws
         drawn = resampled_scores(board.matrix.by_unit, replace(
             request.settings, seed=int(of_set.rpartition(":")[2][:15], 16)))
         total += drawn[:, list(of_board)]

@@ -129,9 +129,9 @@ def _claims(boards: Sequence[Board], parts: Sequence[Any], wanted: Sequence[str]
 
 def _test_sets(boards: Sequence[Board]) -> list[str]:
     """What test sets, or values of an attribute, are called; with the test set where there are several of both."""
-    several = len({board.place.test_set.name for board in boards}) > 1
-    return [board.place.test_set.name if board.place.facet is None else
-            f"{board.place.test_set.name}/{board.place.facet[1]}" if several else board.place.facet[1]
+    several = len({board.key.test_set.name for board in boards}) > 1
+    return [board.key.test_set.name if board.key.facet is None else
+            f"{board.key.test_set.name}/{board.key.facet[1]}" if several else board.key.facet[1]
             for board in boards]
 
 

@@ -15,7 +15,8 @@ from sqlalchemy import Connection
 
 from registry.errors import InputError, MismatchError, UnknownNameError, counted
 from registry.evaluation import Request
-from registry.evaluation.comparing.board_statistics import Board, Place, load, places
+from registry.evaluation.comparing.board_keys import BoardKey, board_keys
+from registry.evaluation.comparing.board_statistics import Board, load
 from registry.evaluation.comparing.by_response import by_response
 from registry.identity import digest_json, plain_value
 from registry.provenance import StudySignature
@@ -41,7 +42,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Conducted:
+class StudyResult:
     """One study that was made or found; `subject` is what it looks at, and `made` whether it was not there before."""
 
     study: Study
@@ -52,8 +53,8 @@ class Conducted:
     made: bool
 
 
-def conduct(database: Database, journal: Journal, task: str, study: Study, choice: Choice,
-            ask: Callable[[AnyRow, str], Request], *, dry_run: bool = False) -> list[Conducted]:
+def run_study(database: Database, journal: Journal, task: str, study: Study, choice: Choice,
+            ask: Callable[[AnyRow, str], Request], *, dry_run: bool = False) -> list[StudyResult]:
     """Make a study of every board that is meant, or of all of them together, as its scope says.
 
     Args:
@@ -76,7 +77,7 @@ def conduct(database: Database, journal: Journal, task: str, study: Study, choic
                  for alias in chosen_metrics(connection, row, choice.metric, every=study.every_metric)
                  for request in (ask(row, alias),)
                  for boards in _joined(connection, row, request, study, choice)]
-    return [case.conduct(database, journal, dry_run=dry_run) for case in cases]
+    return [case.run(database, journal, dry_run=dry_run) for case in cases]
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,30 +98,30 @@ class _Case:
            request: Request) -> _Case:
         members = {member.submission_id: member.name for board in boards for member in board.members}
         attributes = {members[n]: of for n, of in catalog.submission_attributes(connection, list(members)).items()}
-        digest = digest_json({"study": repr(study), "boards": [board.place.digest(request) for board in boards],
+        digest = digest_json({"study": repr(study), "boards": [board.key.digest(request) for board in boards],
                               "attributes": attributes, "version": __version__})
         return cls(study, task, boards, attributes, request, digest, studies.find_study(connection, digest),
                    studies.parts_of(connection, digest))
 
     @property
     def subject(self) -> str:
-        names = [board.place.name for board in self.boards]
+        names = [board.key.name for board in self.boards]
         return "; ".join(names if len(names) < 4 else [*names[:2], f"{len(names) - 2} more"])
 
     @property
     def signature(self) -> str:
-        places = [board.place for board in self.boards]
+        keys = [board.key for board in self.boards]
         return str(StudySignature(
-            study=repr(self.study), metric=places[0].metric.alias, task=self.task.slug, task_version=self.task.version,
-            test_sets=_distinct(place.test_set.name for place in places), track=places[0].track,
-            facet=None if self.study.facets_by else places[0].facet_name,
+            study=repr(self.study), metric=keys[0].metric.alias, task=self.task.slug, task_version=self.task.version,
+            test_sets=_distinct(key.test_set.name for key in keys), track=keys[0].track,
+            facet=None if self.study.facets_by else keys[0].facet_name,
             n_items=sum(len(board.items) for board in self.boards),
             n_systems=len({_system(m) for board in self.boards for m in board.members}),
-            golds=_distinct(place.gold.digest for place in places), seed=self.request.seed, identity=self.digest))
+            golds=_distinct(key.gold.digest for key in keys), seed=self.request.seed, identity=self.digest))
 
-    def conduct(self, database: Database, journal: Journal, *, dry_run: bool) -> Conducted:
+    def run(self, database: Database, journal: Journal, *, dry_run: bool) -> StudyResult:
         if self.there is not None:
-            return self._conducted(self.there.result, made=False)
+            return self._result(self.there.result, made=False)
         keeping = _Keeping(database, journal, self.digest, dry_run)
         parts = Parts(dict(self.parts), keeping.keep, self.request.execution.progress)
         case = Case(self.boards, self.attributes, self.request, parts)
@@ -132,17 +133,18 @@ class _Case:
             keeping.flush()
         result = json.dumps(plain_value(asdict(finding)), ensure_ascii=False)  # its tables and keys stay in their order
         if dry_run:  # also where nothing may be written
-            return self._conducted(result, made=True)
+            return self._result(result, made=True)
         with writing(database, journal) as session:
             studies.keep_study(
                 session.connection, self.digest, study=repr(self.study), task_id=self.task.task_id,
                 subject=self.subject, result=result, signature=self.signature,
                 run_id=journal.run_id(session.connection), created_at=now())
             journal.event(session.connection, "study", self.task.slug, signature=self.signature)
-        return self._conducted(result, made=True)
+        return self._result(result, made=True)
 
-    def _conducted(self, result: str, *, made: bool) -> Conducted:
-        return Conducted(self.study, self.task.slug, self.subject, Finding(**json.loads(result)), self.signature, made)
+    def _result(self, result: str, *, made: bool) -> StudyResult:
+        finding = Finding(**json.loads(result))
+        return StudyResult(self.study, self.task.slug, self.subject, finding, self.signature, made)
 
 
 class _Keeping:
@@ -176,19 +178,19 @@ def chosen_boards(connection: Connection, task: AnyRow, request: Request, choice
     """
     if facets_by is not None:
         request = replace(request, facets={t.name: [facets_by] for t in catalog.test_sets(connection, task.task_id)})
-    known = list(places(connection, task, request))
+    known = list(board_keys(connection, task, request))
     if facets_by is not None:
-        known = [place for place in known if place.facet is not None]
+        known = [key for key in known if key.facet is not None]
         if not known:
             raise InputError(f"items of {task.slug} have no attribute {facets_by!r}; the options of the gold's reader "
                              "name attributes")
     for kind, wanted in (("test set", choice.test_set), ("track", choice.track), ("facet", choice.facet)):
-        names = {_called(place, kind) for place in known}
+        names = {_called(key, kind) for key in known}
         if wanted is not None and wanted not in names:
             raise UnknownNameError(f"{kind} of {task.slug}", wanted, sorted(filter(None, names)))
         if wanted is not None or (kind == "facet" and facets_by is None):
-            known = [place for place in known if _called(place, kind) == wanted]
-    loaded = [board for place in known if (board := load(connection, place, request.significance)) is not None
+            known = [key for key in known if _called(key, kind) == wanted]
+    loaded = [board for key in known if (board := load(connection, key, request.significance)) is not None
               and len(board.members) >= least]
     if request.significance.unit == "response":
         loaded = [by_response(connection, board) for board in loaded]
@@ -196,7 +198,7 @@ def chosen_boards(connection: Connection, task: AnyRow, request: Request, choice
         raise MismatchError(f"there is nothing to study: no board of {task.slug} has {counted(least, 'system')} that "
                             "are scored; `registry submit` brings one in, and `registry score` scores it")
     if uneven := next((board for board in loaded if board.matrix.unequal), None):
-        raise InputError(f'{uneven.place.name}: systems are scored on items of their own (missing = "own"), which '
+        raise InputError(f'{uneven.key.name}: systems are scored on items of their own (missing = "own"), which '
                          "studies cannot compare; take another policy for missing items")
     return loaded
 
@@ -220,12 +222,12 @@ def _joined(connection: Connection, task: AnyRow, request: Request, study: Study
     if study.scope == "board":
         yield from ((board,) for board in loaded)
         return
-    for track in sorted({board.place.track for board in loaded}, key=lambda name: (name is not None, name)):
-        yield tuple(board for board in loaded if board.place.track == track)
+    for track in sorted({board.key.track for board in loaded}, key=lambda name: (name is not None, name)):
+        yield tuple(board for board in loaded if board.key.track == track)
 
 
-def _called(place: Place, kind: str) -> str | None:
-    return {"test set": str(place.test_set.name), "track": place.track, "facet": place.facet_name}[kind]
+def _called(key: BoardKey, kind: str) -> str | None:
+    return {"test set": str(key.test_set.name), "track": key.track, "facet": key.facet_name}[kind]
 
 
 def _distinct(names: Iterable[str]) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from registry.cli.task import resolved
-from registry.evaluation import Readings, apply, compare, declared_request, score
+from registry.evaluation import ParseCache, apply, compare, declared_request, score
 from registry.evaluation.comparing.plan import plan
 from registry.significance import Execution
 from registry.store import catalog
@@ -64,7 +64,7 @@ def _one(what, manifest, root, given):
         database = Database(Path(folder) / "registry.duckdb")
         journal = Journal("run", {})
         with writing(database, journal, create=True) as session:
-            readings = Readings()
+            readings = ParseCache()
             apply(session.connection, journal, readings, task, content)
             (row,) = catalog.tasks(session.connection, task.manifest.task.id)
             score(session.connection, journal, readings, row)

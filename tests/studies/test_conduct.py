@@ -13,7 +13,7 @@ from registry.store import studies
 from registry.store.database import Database
 from registry.store.journal import Journal
 from registry.studies import STUDIES
-from registry.studies import run as conduct
+from registry.studies import run as running
 from registry.studies.run import Choice
 from registry.studies.study import Finding, Study
 from registry.values import parse
@@ -47,7 +47,7 @@ def conducted(task, registry, monkeypatch):
     monkeypatch.setattr(Counting, "computed", [])
 
     def run(study, **choice):
-        return conduct.conduct(Database("registry.duckdb"), Journal("study", {}), "small", study, Choice(**choice),
+        return running.run_study(Database("registry.duckdb"), Journal("study", {}), "small", study, Choice(**choice),
                                lambda row, alias: declared_request(row, {}, (alias,)))
 
     return run
@@ -100,8 +100,8 @@ def test_a_dry_run_needs_no_database_that_can_be_written(task, registry, monkeyp
     def refuse(*_, **__):
         raise StoreError(Path("registry.duckdb"), "cannot use the file: Permission denied")
 
-    monkeypatch.setattr(conduct, "writing", refuse)
-    (done,) = conduct.conduct(Database("registry.duckdb"), Journal("study", {}), "small", Counting(), Choice(),
+    monkeypatch.setattr(running, "writing", refuse)
+    (done,) = running.run_study(Database("registry.duckdb"), Journal("study", {}), "small", Counting(), Choice(),
                               lambda row, alias: declared_request(row, {}, (alias,)), dry_run=True)
     assert [row["z"] for row in done.finding.tables["words"]] == [3, 5, 6]
 
@@ -126,7 +126,7 @@ def test_what_is_not_there_is_named(conducted, task, registry):
     task.folder.mkdir()
     registry("run", task.write(), "--db", "alone.duckdb")
     with pytest.raises(MismatchError, match="2 systems"):
-        conduct.conduct(Database("alone.duckdb"), Journal("study", {}), "small", Counting(), Choice(),
+        running.run_study(Database("alone.duckdb"), Journal("study", {}), "small", Counting(), Choice(),
                         lambda row, alias: declared_request(row, {}, (alias,)))
 
 

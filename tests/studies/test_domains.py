@@ -70,6 +70,6 @@ def test_domains_that_there_are_not():
     with pytest.raises(InputError, match="one unit cannot be resampled"):
         Domains().run(case_of(*(means(np.array([[1.0, 0.0]])) for _ in range(2))))
     for board in two.boards:
-        board.place.facet = ("genre", "news")
+        board.key.facet = ("genre", "news")
     with pytest.raises(InputError, match="several test sets have items of the same genre"):
         Domains(across="genre").run(two)

@@ -8,7 +8,7 @@ import typer
 
 from registry.cli.console import show
 from registry.cli.options import Actor, ChosenMetric, Db, DryRun, Facet, OutputFormat, TestSet, Track
-from registry.cli.study.options import Alpha, Asked, Shown, TestName, Unit
+from registry.cli.study.options import Alpha, Shown, StudyOptions, TestName, Unit
 
 OptionalTask = Annotated[str | None, typer.Argument(metavar="[TASK]", help=(
     "A task's id; without one, --explain says what there is to say of a test."))]
@@ -31,17 +31,17 @@ def advise(
     from registry.significance import TESTS
     from registry.studies import Advise
     from registry.studies.advise import explanation
-    from registry.studies.run import Conducted
+    from registry.studies.run import StudyResult
     from registry.studies.study import Finding
     from registry.values import parse
 
     asked = Advise(explain)
     if task is not None:
         settings = {"test": test, "unit": unit, "alpha": alpha}
-        Asked(task, metric, test_set, track, facet, settings, db, format_, None, None, shown,
-              dry_run=dry_run, actor=actor).conduct(asked)
+        StudyOptions(task, metric, test_set, track, facet, settings, db, format_, None, None, shown,
+              dry_run=dry_run, actor=actor).run(asked)
         return
     if explain is None:
         raise InputError("name a task to advise on, or a test to --explain: `registry list tests`")
     finding = Finding({"explanation": explanation(parse("test", TESTS, explain))})
-    show([study_table(Conducted(asked, "", "", finding, "", made=True))], format_)
+    show([study_table(StudyResult(asked, "", "", finding, "", made=True))], format_)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from registry.cli.execution import Memory, Quiet, Workers
 from registry.cli.options import Actor, ChosenMetric, Db, DryRun, Facet, OutputFormat, TestSet, Track
-from registry.cli.study.options import Alpha, Asked, Plot, Resamples, Seed, Shown, Task, TestName, Unit
+from registry.cli.study.options import Alpha, Plot, Resamples, Seed, Shown, StudyOptions, Task, TestName, Unit
 
 
 def correlation(
@@ -21,8 +21,8 @@ def correlation(
     from registry.studies import Correlation
 
     settings = {"test": test, "unit": unit, "alpha": alpha, "resamples": resamples, "seed": seed}
-    Asked(task, metric, test_set, track, facet, settings, db, format_, workers, memory, shown, plot,
-          dry_run, actor, quiet).conduct(Correlation(), draw_correlation)
+    StudyOptions(task, metric, test_set, track, facet, settings, db, format_, workers, memory, shown, plot,
+          dry_run, actor, quiet).run(Correlation(), draw_correlation)
 
 
 def dependence(
@@ -40,5 +40,5 @@ def dependence(
     from registry.studies import Dependence
 
     settings = {"test": test, "unit": "cluster", "alpha": alpha, "resamples": resamples, "seed": seed}
-    Asked(task, metric, test_set, track, facet, settings, db, format_, workers, memory, shown, plot,
-          dry_run, actor, quiet).conduct(Dependence(), draw_dependence)
+    StudyOptions(task, metric, test_set, track, facet, settings, db, format_, workers, memory, shown, plot,
+          dry_run, actor, quiet).run(Dependence(), draw_dependence)

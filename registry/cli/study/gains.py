@@ -8,7 +8,7 @@ import typer
 
 from registry.cli.execution import Memory, Quiet, Workers
 from registry.cli.options import Actor, ChosenMetric, Db, DryRun, Facet, OutputFormat, TestSet, Track, rising_sizes
-from registry.cli.study.options import Alpha, Asked, Plot, Resamples, Seed, Shown, Task, Unit
+from registry.cli.study.options import Alpha, Plot, Resamples, Seed, Shown, StudyOptions, Task, Unit
 
 By = Annotated[str, typer.Option("--by", metavar="ATTRIBUTE", help=(
     "Of submissions: pairs that share its value are told from others. team, kind, or what the manifest declares."))]
@@ -33,8 +33,8 @@ def threshold(
     from registry.studies import Threshold
 
     settings = {"unit": unit, "alpha": alpha, "resamples": resamples, "seed": seed}
-    Asked(task, metric, test_set, track, facet, settings, db, format_, workers, memory, shown, plot,
-          dry_run, actor, quiet).conduct(Threshold(by=by, width=width, enough=enough), draw_thresholds)
+    StudyOptions(task, metric, test_set, track, facet, settings, db, format_, workers, memory, shown, plot,
+          dry_run, actor, quiet).run(Threshold(by=by, width=width, enough=enough), draw_thresholds)
 
 
 def curve(
@@ -52,8 +52,8 @@ def curve(
     from registry.studies import Curve
 
     settings = {"unit": unit, "alpha": alpha, "resamples": resamples, "seed": seed}
-    Asked(task, metric, test_set, track, facet, settings, db, format_, workers, memory, shown, plot,
-          dry_run, actor, quiet).conduct(Curve(by=by), draw_curve)
+    StudyOptions(task, metric, test_set, track, facet, settings, db, format_, workers, memory, shown, plot,
+          dry_run, actor, quiet).run(Curve(by=by), draw_curve)
 
 
 def sizes(
@@ -77,8 +77,8 @@ def sizes(
     settings = {"unit": unit, "alpha": alpha, "resamples": resamples, "seed": seed}
     chosen = () if sizes is None else tuple(rising_sizes(sizes, "--sizes"))
     study = Sizes(sizes=chosen, repetitions=repetitions, width=width, enough=enough)
-    Asked(task, metric, test_set, track, facet, settings, db, format_, workers, memory, shown, plot,
-          dry_run, actor, quiet).conduct(study, draw_sizes)
+    StudyOptions(task, metric, test_set, track, facet, settings, db, format_, workers, memory, shown, plot,
+          dry_run, actor, quiet).run(study, draw_sizes)
 
 
 def calibration(
@@ -112,5 +112,5 @@ def calibration(
                          "--domains, --across and --tested-on")
     study = Domains(tested_on=tested_on, across=across) if elsewhere else Calibration(size=size, sets=sets)
     settings = {"unit": unit, "alpha": alpha, "resamples": resamples, "seed": seed}
-    Asked(task, metric, test_set, track, facet, settings, db, format_, workers, memory, shown, plot,
-          dry_run, actor, quiet).conduct(study, draw_domains if elsewhere else draw_calibration)
+    StudyOptions(task, metric, test_set, track, facet, settings, db, format_, workers, memory, shown, plot,
+          dry_run, actor, quiet).run(study, draw_domains if elsewhere else draw_calibration)

@@ -15,7 +15,7 @@ from registry.cli.options import Format, actor_name, database
 
 if TYPE_CHECKING:
     from registry.studies import Study
-    from registry.studies.run import Conducted
+    from registry.studies.run import StudyResult
 
 Task = Annotated[str, typer.Argument(metavar="TASK", help="A task's id.")]
 Resamples = Annotated[int | None, typer.Option("--resamples", help="Random draws; else as the task declares.")]
@@ -31,7 +31,7 @@ Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help=(
 
 
 @dataclass(frozen=True)
-class Asked:
+class StudyOptions:
     """The options that studies share: which boards, how tests are set, who computes, and what is printed."""
 
     task: str
@@ -50,14 +50,14 @@ class Asked:
     actor: str | None = None
     quiet: bool = False
 
-    def conduct(self, study: Study, draw: Callable[[Conducted, Path], None] | None = None) -> None:
+    def run(self, study: Study, draw: Callable[[StudyResult, Path], None] | None = None) -> None:
         """Make the study, or find it, and print it; draw it where a plot is asked for."""
         from registry.errors import InputError
         from registry.evaluation import declared_request
         from registry.reports.figures.style import check_form
         from registry.reports.study import study_table
         from registry.store.journal import Journal
-        from registry.studies.run import Choice, conduct
+        from registry.studies.run import Choice, run_study
 
         if self.plot is not None:
             check_form(self.plot)  # before the work
@@ -65,7 +65,7 @@ class Asked:
         choice = Choice(self.metric, self.test_set, self.track, self.facet)
         how = execution(self.workers, None, self.memory, quiet=self.quiet)
         journal = Journal("study", {"task": self.task, "study": repr(study), **given}, actor=actor_name(self.actor))
-        found = conduct(
+        found = run_study(
             database(self.db), journal, self.task, study, choice,
             lambda row, alias: declared_request(row, given, (alias,), how), dry_run=self.dry_run)
         if self.plot is not None and draw is not None:
@@ -83,7 +83,7 @@ class Asked:
         show([study_table(one, self.shown) for one in found], self.format_)
 
 
-def draw_found(draw: Callable[[Conducted, Path], None], found: Conducted, plot: Path, *, dry_run: bool) -> None:
+def draw_found(draw: Callable[[StudyResult, Path], None], found: StudyResult, plot: Path, *, dry_run: bool) -> None:
     """Draw a study into a file, unless nothing is to be written, and say so."""
     if not dry_run:
         draw(found, plot)

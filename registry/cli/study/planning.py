@@ -22,7 +22,7 @@ from registry.cli.options import (
     database,
     named_values,
 )
-from registry.cli.study.options import Alpha, Asked, Plot, Resamples, Seed, Shown, Task, Unit, draw_found
+from registry.cli.study.options import Alpha, Plot, Resamples, Seed, Shown, StudyOptions, Task, Unit, draw_found
 
 OptionalTask = Annotated[str | None, typer.Argument(metavar="[TASK]", help=(
     "A task's id; without one, rates are declared."))]
@@ -58,7 +58,7 @@ def power(
     from registry.reports.study import study_table
     from registry.studies import Power
     from registry.studies.planning.power import Declared
-    from registry.studies.run import Conducted
+    from registry.studies.run import StudyResult
 
     asked = Power(power_, difference, tuple(items or ()), family)
     if task is not None:
@@ -66,15 +66,15 @@ def power(
             raise InputError("the task's own pairs tell their rates and deviations; leave --rate, --deviation and "
                              "--correlation out, or name no task")
         settings = {"unit": unit, "alpha": alpha, "resamples": resamples, "seed": seed}
-        Asked(task, metric, test_set, track, facet, settings, db, format_, workers, memory, shown, plot,
-              dry_run, actor, quiet).conduct(asked, draw_power)
+        StudyOptions(task, metric, test_set, track, facet, settings, db, format_, workers, memory, shown, plot,
+              dry_run, actor, quiet).run(asked, draw_power)
         return
     if idle := [name for name, value in (("--metric", metric), ("--test-set", test_set), ("--track", track),
                                          ("--facet", facet), ("--unit", unit), ("--resamples", resamples),
                                          ("--seed", seed)) if value is not None]:
         raise InputError(f"{', '.join(idle)}: only of a task; name one, or leave them out")
     declared = Declared(asked.items, tuple(rate or ()), deviation, correlation, 0.05 if alpha is None else alpha)
-    found = Conducted(asked, "", "(declared)", declared.study(asked), "", made=True)
+    found = StudyResult(asked, "", "(declared)", declared.study(asked), "", made=True)
     if plot is not None:
         draw_found(draw_power, found, plot, dry_run=dry_run)
     show([study_table(found, shown)], format_)

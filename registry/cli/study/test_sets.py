@@ -8,7 +8,7 @@ import typer
 
 from registry.cli.execution import Memory, Quiet, Workers
 from registry.cli.options import Actor, ChosenMetric, Db, DryRun, OutputFormat, TestSet, Track
-from registry.cli.study.options import Alpha, Asked, Plot, Resamples, Seed, Shown, Task, TestName, Unit
+from registry.cli.study.options import Alpha, Plot, Resamples, Seed, Shown, StudyOptions, Task, TestName, Unit
 
 
 def replicability(
@@ -30,5 +30,5 @@ def replicability(
     from registry.studies import Replicability
 
     settings = {"test": test, "unit": unit, "alpha": alpha, "resamples": resamples, "seed": seed}
-    Asked(task, metric, test_set, track, None, settings, db, format_, workers, memory, shown, plot,
-          dry_run, actor, quiet).conduct(Replicability(across, tuple(system or ())), draw_replicability)
+    StudyOptions(task, metric, test_set, track, None, settings, db, format_, workers, memory, shown, plot,
+          dry_run, actor, quiet).run(Replicability(across, tuple(system or ())), draw_replicability)

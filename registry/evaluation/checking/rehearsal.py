@@ -13,7 +13,7 @@ from registry.evaluation.comparing.settings import declared_request
 from registry.evaluation.comparing.vetting import vet
 from registry.evaluation.ingest.apply import apply
 from registry.evaluation.ingest.declared import Declared, Refuse
-from registry.evaluation.ingest.parsed_cache import Readings
+from registry.evaluation.ingest.parsed_cache import ParseCache
 from registry.evaluation.resolve import ResolvedTask
 from registry.evaluation.scoring.score import score
 from registry.significance import Execution
@@ -49,7 +49,7 @@ def rehearse(task: ResolvedTask, content: bytes, submissions: Sequence[Declared]
         target = database or Database(Path(folder) / "registry.duckdb")
         try:
             with writing(target, journal, create=True, dry_run=True) as session:
-                connection, readings = session.connection, Readings()
+                connection, readings = session.connection, ParseCache()
                 applied = apply(connection, journal, readings, task, content, submissions, errors.append,
                                 execution.progress)
                 rehearsed.warnings += applied.of_registry

@@ -28,14 +28,14 @@ def by_response(connection: Connection, board: Board) -> Board:
     Raises:
         InputError: The metric does not count distinct answers, or a system has several runs.
     """
-    place, matrix, metric = board.place, board.matrix, board.metric
+    key, matrix, metric = board.key, board.matrix, board.metric
     if max(len(scores) for scores in board.run_scores) > 1:
-        raise InputError(f"{place.name}: single responses are not averaged over runs; take permutation")
-    uncounted = InputError(f"{place.name}: {metric!r} does not count distinct answers; take permutation")
+        raise InputError(f"{key.name}: single responses are not averaged over runs; take permutation")
+    uncounted = InputError(f"{key.name}: {metric!r} does not count distinct answers; take permutation")
     if not isinstance(metric, MatchMetric):
         raise uncounted
-    first, _ = catalog.item_ids(connection, place.gold.gold_revision_id)
-    answers, types = load_named_answers(connection, place.gold.gold_revision_id), metric.types()
+    first, _ = catalog.item_ids(connection, key.gold.gold_revision_id)
+    answers, types = load_named_answers(connection, key.gold.gold_revision_id), metric.types()
     typed = np.flatnonzero(np.array([type_ in (types or (type_,)) for _, _, type_ in answers.names], dtype=bool))
     responses = load_responses(connection, [m.scoring_id for m in board.members], answers.ids[typed])
     accepted = metric.acceptance([answers.names[n] for n in typed.tolist()], responses.given, responses.scores)

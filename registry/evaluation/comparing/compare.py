@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from registry.errors import together
-from registry.evaluation.comparing.board_statistics import Board, places
+from registry.evaluation.comparing.board_keys import board_keys
+from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.pair_results import PairResults
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.comparing.vetting import tested_board, vet
@@ -80,14 +81,14 @@ def compare(connection: Connection, journal: Journal, task_row: AnyRow, request:
     if begin is not None:
         connection = begin()
     shown = []
-    for place in list(places(connection, task_row, request)):
-        digest = place.digest(request)
+    for key in list(board_keys(connection, task_row, request)):
+        digest = key.digest(request)
         there = comparisons.find_comparison(connection, digest)
         latest = comparisons.latest_sequence(
-            connection, test_set_id=place.test_set.test_set_id, track_id=place.members[0].track_id,
-            facet=place.facet_name, alias=place.metric.alias)
+            connection, test_set_id=key.test_set.test_set_id, track_id=key.members[0].track_id,
+            facet=key.facet_name, alias=key.metric.alias)
         if there is None:
-            if (board := tested_board(connection, place, request)) is None:
+            if (board := tested_board(connection, key, request)) is None:
                 continue
             here = request.of_family(len(board.members))
             _Comparing(connection, journal, board, here, test, overall, compared).run(digest, latest + 1)
@@ -169,28 +170,28 @@ class _Comparing:
 
     def _keep_comparison(self, digest: str, sequence: int, methods: set[str], family_size: int, *,
                          drawn: bool) -> int:
-        board, place, asked = self.board, self.board.place, self.asked
+        board, key, asked = self.board, self.board.key, self.asked
         signature = str(Signature(
-            metric=place.metric.alias, task=place.task.slug, task_version=place.task.version,
-            test_set=place.test_set.name, track=place.track, facet=place.facet_name,
+            metric=key.metric.alias, task=key.task.slug, task_version=key.task.version,
+            test_set=key.test_set.name, track=key.track, facet=key.facet_name,
             n_items=len(board.items),
             n_clusters=board.matrix.n_units if asked.unit == "cluster" else None, strata=asked.strata,
-            gold=place.gold.digest,
+            gold=key.gold.digest,
             test=repr(self.test), alternative=asked.alternative,
             method="mixed" if len(methods) > 1 else next(iter(methods), None), runs=asked.runs,
             seed=asked.seed if drawn else None, correction=asked.correction, family_size=family_size,
-            alpha=asked.alpha, identity=place.digest(self.request, drawn=drawn)))
+            alpha=asked.alpha, identity=key.digest(self.request, drawn=drawn)))
         insert_many(self.connection, models.comparison, [{
-            "digest": digest, "sequence": sequence, "test_set_id": place.test_set.test_set_id,
-            "gold_revision_id": place.gold.gold_revision_id, "track_id": place.members[0].track_id,
-            "facet": place.facet_name, "metric_id": place.metric.metric_id, "alias": place.metric.alias,
+            "digest": digest, "sequence": sequence, "test_set_id": key.test_set.test_set_id,
+            "gold_revision_id": key.gold.gold_revision_id, "track_id": key.members[0].track_id,
+            "facet": key.facet_name, "metric_id": key.metric.metric_id, "alias": key.metric.alias,
             "test": repr(self.test), "alternative": asked.alternative, "unit": asked.unit, "alpha": asked.alpha,
             "correction": asked.correction, "resamples": asked.draws, "seed": asked.seed,
             "interval": asked.interval, "confidence": asked.confidence, "n_items": len(board.items),
             "n_units": board.matrix.n_tested, "n_systems": len(board.members), "family_size": family_size,
             "signature": signature, "run_id": self.journal.run_id(self.connection), "created_at": now(),
             "runs": asked.runs}])
-        self.journal.event(self.connection, "compare", place.task.slug, signature=signature)
+        self.journal.event(self.connection, "compare", key.task.slug, signature=signature)
         return int(catalog.get(self.connection, models.comparison, digest=digest).comparison_id)
 
 

@@ -14,7 +14,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sqlalchemy import Connection
 
-from registry.evaluation.comparing.board_statistics import Place, load, places
+from registry.evaluation.comparing.board_keys import BoardKey, board_keys
+from registry.evaluation.comparing.board_statistics import load
 from registry.evaluation.comparing.by_response import by_response
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.resolve import resolve_significance
@@ -160,26 +161,26 @@ def plan(connection: Connection, task_row: AnyRow, request: Request) -> Plan:
         UnknownNameError, MismatchError, InputError: As `compare` does.
     """
     test, _ = resolve_significance(request.significance)
-    boards = tuple(_planned(connection, place, request, test) for place in places(connection, task_row, request)
-                   if comparisons.find_comparison(connection, place.digest(request)) is None)
+    boards = tuple(_planned(connection, key, request, test) for key in board_keys(connection, task_row, request)
+                   if comparisons.find_comparison(connection, key.digest(request)) is None)
     return Plan(boards, test, request.execution.threads, request.execution.memory)
 
 
-def _planned(connection: Connection, place: Place, request: Request, test: PairTest) -> PlannedBoard:
-    n = len(place.members)
+def _planned(connection: Connection, key: BoardKey, request: Request, test: PairTest) -> PlannedBoard:
+    n = len(key.members)
     request = request.of_family(n)
-    asked, new = request.significance, _new_pairs(connection, place, request)
-    few = replace(place, members=[place.members[m] for m in few_systems(n)])
+    asked, new = request.significance, _new_pairs(connection, key, request)
+    few = replace(key, members=[key.members[m] for m in few_systems(n)])
     begun = time.process_time()
     if n < 2 or (board := load(connection, few, asked)) is None:
-        return PlannedBoard(place.name, asked, n, new, 0, 0.0, _COPIES, None)
+        return PlannedBoard(key.name, asked, n, new, 0, 0.0, _COPIES, None)
     loading = (time.process_time() - begun) * n / len(few.members)
     if asked.unit == "response":
         board = by_response(connection, board)
     cells = len(board.matrix.statistics) * board.matrix.statistics.shape[2]
     foresight = _foresight(test, board.matrix, request)
     copies = _OF_CLASSES if board.metric.family == "confusion" else _COPIES
-    return PlannedBoard(place.name, asked, n, new, cells, loading, copies, foresight,
+    return PlannedBoard(key.name, asked, n, new, cells, loading, copies, foresight,
                         test.why_drawn(board.matrix.by_unit))
 
 
@@ -191,13 +192,13 @@ def _foresight(test: PairTest, matrix: StatisticMatrix, request: Request) -> For
     return foresee(test, matrix, settings)
 
 
-def _new_pairs(connection: Connection, place: Place, request: Request) -> int:
+def _new_pairs(connection: Connection, key: BoardKey, request: Request) -> int:
     """How many pairs are left beside those of systems that an earlier comparison like this one has tested."""
     asked = request.significance
     before = comparisons.compared_before(
-        connection, test_set_id=place.test_set.test_set_id, gold_revision_id=place.gold.gold_revision_id,
-        facet=place.facet_name, metric_id=place.metric.metric_id, test=repr(resolve_significance(asked)[0]),
+        connection, test_set_id=key.test_set.test_set_id, gold_revision_id=key.gold.gold_revision_id,
+        facet=key.facet_name, metric_id=key.metric.metric_id, test=repr(resolve_significance(asked)[0]),
         alternative=asked.alternative, unit=asked.unit, resamples=asked.draws, seed=asked.seed,
         interval=asked.interval, confidence=asked.confidence, runs=asked.runs)
-    members = {member.submission_id for member in place.members}
+    members = {member.submission_id for member in key.members}
     return math.comb(len(members), 2) - math.comb(len(members & before), 2)

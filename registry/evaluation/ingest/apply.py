@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 from registry.errors import InputError, RegistryError, suggest
 from registry.evaluation.ingest.declared import Declared, Refuse, check_runs, declared, natural, raising
 from registry.evaluation.ingest.gold import apply_gold, check_names
-from registry.evaluation.ingest.parsed_cache import Readings
+from registry.evaluation.ingest.parsed_cache import ParseCache
 from registry.evaluation.ingest.remarks import of_gold
 from registry.evaluation.ingest.submissions import Change, apply_submission, realign
 from registry.evaluation.resolve import ResolvedTask, resolve_stored
@@ -52,7 +52,7 @@ class Applied:
     notes: list[str] = field(default_factory=list)
 
 
-def apply(connection: Connection, journal: Journal, readings: Readings, task: ResolvedTask, content: bytes,
+def apply(connection: Connection, journal: Journal, readings: ParseCache, task: ResolvedTask, content: bytes,
           chosen: Sequence[Declared] | None = None, refuse: Refuse = raising,
           progress: Progress | None = None) -> Applied:
     """Bring everything that a manifest declares into the registry; the same manifest twice changes nothing.
@@ -103,7 +103,7 @@ def apply(connection: Connection, journal: Journal, readings: Readings, task: Re
     return applied
 
 
-def submit(connection: Connection, journal: Journal, readings: Readings, task_row: AnyRow, one: Declared) -> Applied:
+def submit(connection: Connection, journal: Journal, readings: ParseCache, task_row: AnyRow, one: Declared) -> Applied:
     """Bring one more submission into the registry.
 
     Raises:
@@ -118,7 +118,7 @@ def submit(connection: Connection, journal: Journal, readings: Readings, task_ro
     return applied
 
 
-def _apply_one(connection: Connection, journal: Journal, readings: Readings, task_row: AnyRow, one: Declared,
+def _apply_one(connection: Connection, journal: Journal, readings: ParseCache, task_row: AnyRow, one: Declared,
                applied: Applied) -> None:
     one = one.loaded()  # all that follows is about the same bytes
     outcome = apply_submission(connection, journal, readings, task_row, one)
@@ -160,7 +160,7 @@ def _apply_task(connection: Connection, journal: Journal, task: ResolvedTask, co
     return row
 
 
-def _follow_others(connection: Connection, journal: Journal, readings: Readings, task: ResolvedTask,
+def _follow_others(connection: Connection, journal: Journal, readings: ParseCache, task: ResolvedTask,
                    task_row: AnyRow, submissions: Sequence[Declared], applied: Applied) -> None:
     """Align with new gold what is in the registry but not among the submissions of the manifest, and tell of it."""
     declared_names = {f"{one.test_set.name}/{one.name}" for one in submissions}

@@ -8,7 +8,7 @@ from typing import Literal
 from sqlalchemy import Connection
 
 from registry.errors import InputError, ManifestError, MismatchError, suggest
-from registry.evaluation.ingest.parsed_cache import Readings
+from registry.evaluation.ingest.parsed_cache import ParseCache
 from registry.evaluation.resolve import ResolvedTask
 from registry.identity import canonical_json, digest_lines
 from registry.items import Item, by_key
@@ -94,7 +94,7 @@ def check_names(task: ResolvedTask, known: Mapping[str, Callable[[Name], Set[str
     return warnings
 
 
-def apply_gold(connection: Connection, journal: Journal, readings: Readings, task: ResolvedTask, task_row: AnyRow,
+def apply_gold(connection: Connection, journal: Journal, readings: ParseCache, task: ResolvedTask, task_row: AnyRow,
                test_set: TestSet, version_before: str | None, *, redeclared: bool) -> bool:
     """Bring a test set's gold into the registry; says whether it is new or changed.
 

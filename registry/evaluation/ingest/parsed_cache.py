@@ -19,7 +19,7 @@ from registry.values import parse
 MOST = 2**19  # answers that are kept
 
 
-class Readings:
+class ParseCache:
     """What has been parsed, by gold revision and by scoring."""
 
     def __init__(self) -> None:

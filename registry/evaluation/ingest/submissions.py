@@ -12,7 +12,7 @@ from sqlalchemy import Connection
 from registry.errors import InputError, counted
 from registry.evaluation.ingest.declared import Declared
 from registry.evaluation.ingest.join import align
-from registry.evaluation.ingest.parsed_cache import Readings, stored_submission
+from registry.evaluation.ingest.parsed_cache import ParseCache, stored_submission
 from registry.evaluation.ingest.remarks import FEW, of_copy, of_runs, of_submission
 from registry.evaluation.resolve import ResolvedTask
 from registry.identity import canonical_json, digest_lines
@@ -41,7 +41,7 @@ class Outcome:
     remarks: tuple[InputError, ...] = ()
 
 
-def apply_submission(connection: Connection, journal: Journal, readings: Readings, task_row: AnyRow,
+def apply_submission(connection: Connection, journal: Journal, readings: ParseCache, task_row: AnyRow,
                      one: Declared) -> Outcome:
     """Bring one submission into the registry, as far as it is new or changed.
 
@@ -111,7 +111,7 @@ def digest_of_runs(digests: list[str]) -> str:
     return digests[0] if len(digests) == 1 else digest_lines(digests)
 
 
-def apply_scoring(connection: Connection, journal: Journal, readings: Readings, submission_id: int, test_set: AnyRow,
+def apply_scoring(connection: Connection, journal: Journal, readings: ParseCache, submission_id: int, test_set: AnyRow,
                   one: Declared, answers: list[list[Answer]] | None) -> list[InputError] | None:
     """Align a submission's runs with the current gold; keep their responses, and what is remarkable about them.
 
@@ -143,7 +143,7 @@ def apply_scoring(connection: Connection, journal: Journal, readings: Readings, 
               for remark in of_run), *of_runs(one.documents)]
 
 
-def realign(connection: Connection, journal: Journal, readings: Readings, task: ResolvedTask, test_set: AnyRow,
+def realign(connection: Connection, journal: Journal, readings: ParseCache, task: ResolvedTask, test_set: AnyRow,
             submission: AnyRow) -> None:
     """Align a submission that is in the registry with the current gold, from its kept files."""
     reader, documents = stored_submission(connection, submission)
@@ -168,7 +168,7 @@ def _insert_submission(connection: Connection, journal: Journal, task_row: AnyRo
     return catalog.get(connection, models.submission, submission_id=submission_id)
 
 
-def _insert_responses(connection: Connection, readings: Readings, scoring_id: int, gold_revision_id: int,
+def _insert_responses(connection: Connection, readings: ParseCache, scoring_id: int, gold_revision_id: int,
                       reader: Reader, runs: list[list[Answer | None]]) -> None:
     """Keep every answer of the submission's runs as a response, and as an answer where nobody gave it before."""
     first_item, _ = catalog.item_ids(connection, gold_revision_id)

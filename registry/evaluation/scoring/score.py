@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 
 from registry.errors import InputError, together
 from registry.evaluation.ingest.declared import Refuse, raising
-from registry.evaluation.ingest.parsed_cache import Readings
+from registry.evaluation.ingest.parsed_cache import ParseCache
 from registry.evaluation.matrices import Steps, scores_of
 from registry.evaluation.scoring.label_codes import with_new_labels
 from registry.evaluation.scoring.run_averages import averaged
@@ -39,7 +39,7 @@ class Scored:
     unchanged: int = 0
 
 
-def score(connection: Connection, journal: Journal, readings: Readings, task_row: AnyRow, workers: int | None = None,
+def score(connection: Connection, journal: Journal, readings: ParseCache, task_row: AnyRow, workers: int | None = None,
           progress: Progress | None = None, refuse: Refuse = raising) -> Scored:
     """Compute what is missing; what is there is left alone.
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from registry.errors import InputError
-from registry.evaluation.ingest.parsed_cache import Readings, aligned_runs, stored_submission
+from registry.evaluation.ingest.parsed_cache import ParseCache, aligned_runs, stored_submission
 from registry.families import as_kept, check_exact
 from registry.items import Answer, Item
 from registry.metrics import METRICS, Metric
@@ -51,7 +51,7 @@ class Wanted:
     metrics: tuple[Metric, ...]
 
 
-def compute(connection: Connection, readings: Readings, wanted: Sequence[Wanted],
+def compute(connection: Connection, readings: ParseCache, wanted: Sequence[Wanted],
             workers: int) -> Iterator[Computed | list[InputError]]:
     """Give the statistics of every wanted submission, all of one gold revision, or why a metric does not take it.
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from registry.reports.figures.style import COLOURS, COLUMN, named, write
-from registry.studies.run import Conducted
+from registry.studies.run import StudyResult
 from registry.studies.study import Row
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ _LEAST = 1e-4  # where the band that begins at 0 begins in a figure
 _FEW, _FEWEST = 10, 3  # tests below which a share is not drawn, and pairs of two domains
 
 
-def draw_calibration(conducted: Conducted, path: Path) -> None:
+def draw_calibration(conducted: StudyResult, path: Path) -> None:
     """The share that is right by band of p-values, with intervals and what is expected of normal noise.
 
     Raises:
@@ -28,7 +28,7 @@ def draw_calibration(conducted: Conducted, path: Path) -> None:
     write(path, (COLUMN, 2.5), lambda figure: _calibration(figure, conducted))
 
 
-def draw_domains(conducted: Conducted, path: Path) -> None:
+def draw_domains(conducted: StudyResult, path: Path) -> None:
     """The share of pairs that agree elsewhere by band of p-values, for every two domains.
 
     Raises:
@@ -38,7 +38,7 @@ def draw_domains(conducted: Conducted, path: Path) -> None:
     write(path, (COLUMN, 2.5), lambda figure: _domains(figure, conducted))
 
 
-def _domains(figure: Figure, conducted: Conducted) -> None:
+def _domains(figure: Figure, conducted: StudyResult) -> None:
     axes = figure.subplots()
     rows = conducted.finding.tables["bands"]
     for k, (tested_on, other) in enumerate(dict.fromkeys((row["tested_on"], row["other"]) for row in rows)):
@@ -47,7 +47,7 @@ def _domains(figure: Figure, conducted: Conducted) -> None:
     frame(axes, "same better system elsewhere (%)")
 
 
-def _calibration(figure: Figure, conducted: Conducted) -> None:
+def _calibration(figure: Figure, conducted: StudyResult) -> None:
     axes = figure.subplots()
     about, *rows = (row for row in conducted.finding.tables["bands"])
     shares(axes, rows, 0, "share that is right")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from registry.reports.figures.style import COLOURS, COLUMN, named, write
-from registry.studies.run import Conducted
+from registry.studies.run import StudyResult
 from registry.studies.study import Row
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ _WRITTEN = 12  # systems up to which a claim's number has room to be written
 _GREY = "#777777"
 
 
-def draw_correlation(conducted: Conducted, path: Path) -> None:
+def draw_correlation(conducted: StudyResult, path: Path) -> None:
     """Every pair's p-value under independence against that of the paired test; what is missed is filled.
 
     Raises:
@@ -30,7 +30,7 @@ def draw_correlation(conducted: Conducted, path: Path) -> None:
                   lambda row: "missed" if row["missed"] else "same decision")
 
 
-def draw_dependence(conducted: Conducted, path: Path) -> None:
+def draw_dependence(conducted: StudyResult, path: Path) -> None:
     """Every pair's p-value by cluster against that by item; where the decision changes it is filled.
 
     Raises:
@@ -41,7 +41,7 @@ def draw_dependence(conducted: Conducted, path: Path) -> None:
                   lambda row: row["changes"] or "same decision")
 
 
-def draw_replicability(conducted: Conducted, path: Path) -> None:
+def draw_replicability(conducted: StudyResult, path: Path) -> None:
     """On how many test sets each system is better than each other one, at least, by Bonferroni's combination.
 
     Raises:
@@ -54,7 +54,7 @@ def draw_replicability(conducted: Conducted, path: Path) -> None:
     write(path, (side, side * 0.86), lambda figure: _claims(figure, rows))
 
 
-def _draw_against(conducted: Conducted, path: Path, x: tuple[str, str], y: tuple[str, str],
+def _draw_against(conducted: StudyResult, path: Path, x: tuple[str, str], y: tuple[str, str],
                   decision: Callable[[Row], str]) -> None:
     rows = conducted.finding.tables["pairs"]
     write(path, (COLUMN, 2.6), lambda figure: _against(figure, rows, x, y, decision))

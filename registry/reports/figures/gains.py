@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from registry.reports.figures.style import COLOURS, COLUMN, named, write
-from registry.studies.run import Conducted
+from registry.studies.run import StudyResult
 from registry.studies.study import Row
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ _GREY = "#777777"
 _SETTLED, _BEYOND = 0.99, 1.4  # confidence above which a pair is settled, and how far beyond the last other one to show
 
 
-def draw_thresholds(conducted: Conducted, path: Path) -> None:
+def draw_thresholds(conducted: StudyResult, path: Path) -> None:
     """The confidence 1 - p of every pair against its gain, marked by group, and the groups' thresholds.
 
     Raises:
@@ -29,7 +29,7 @@ def draw_thresholds(conducted: Conducted, path: Path) -> None:
     write(path, (COLUMN, 2.5), lambda figure: _thresholds(figure, conducted))
 
 
-def draw_curve(conducted: Conducted, path: Path) -> None:
+def draw_curve(conducted: StudyResult, path: Path) -> None:
     """The confidence 1 - p of every pair against its gain, marked by test set and group, with the curves that fit.
 
     Raises:
@@ -39,7 +39,7 @@ def draw_curve(conducted: Conducted, path: Path) -> None:
     write(path, (COLUMN, 2.5), lambda figure: _curves(figure, conducted))
 
 
-def _curves(figure: Figure, conducted: Conducted) -> None:
+def _curves(figure: Figure, conducted: StudyResult) -> None:
     axes = figure.subplots()
     tables = conducted.finding.tables
     keys = [key for key in ("test_set", "group") if len({row[key] for row in tables["curves"]}) > 1]
@@ -52,7 +52,7 @@ def _curves(figure: Figure, conducted: Conducted) -> None:
     frame(axes, tables["pairs"], tables["curves"][0]["alpha"], metric_of(conducted))
 
 
-def _thresholds(figure: Figure, conducted: Conducted) -> None:
+def _thresholds(figure: Figure, conducted: StudyResult) -> None:
     axes = figure.subplots()
     tables = conducted.finding.tables
     groups = [row for row in tables["thresholds"] if row["group"] != "all"] or tables["thresholds"]
@@ -89,6 +89,6 @@ def frame(axes: Axes, rows: Sequence[Row], alpha: float, metric: str) -> None:
     axes.legend(frameon=False, fontsize=6, loc="lower right", handletextpad=0.3)
 
 
-def metric_of(conducted: Conducted) -> str:
+def metric_of(conducted: StudyResult) -> str:
     """What the study's boards are scored by, as people call it."""
     return conducted.subject.split("; ")[0].rpartition(", ")[2]

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from registry.reports.figures.style import COLOURS, named, write
-from registry.studies.run import Conducted
+from registry.studies.run import StudyResult
 from registry.studies.study import Row
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def draw_power(conducted: Conducted, path: Path) -> None:
+def draw_power(conducted: StudyResult, path: Path) -> None:
     """Power and type S error against the true difference, and beside them type M.
 
     Raises:

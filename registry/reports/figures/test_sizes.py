@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from registry.errors import InputError
 from registry.reports.figures.gains import frame, metric_of, points
 from registry.reports.figures.style import COLOURS, named, write
-from registry.studies.run import Conducted
+from registry.studies.run import StudyResult
 from registry.studies.study import Row
 
 if TYPE_CHECKING:
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _MOST = 6  # sizes whose pairs are told apart
 
 
-def draw_sizes(conducted: Conducted, path: Path) -> None:
+def draw_sizes(conducted: StudyResult, path: Path) -> None:
     """Confidence against gain on the first units, by size; and thresholds against size, with their extension.
 
     Raises:
@@ -31,7 +31,7 @@ def draw_sizes(conducted: Conducted, path: Path) -> None:
     write(path, (6.6, 2.7), lambda figure: _sizes(figure, conducted))
 
 
-def _sizes(figure: Figure, conducted: Conducted) -> None:
+def _sizes(figure: Figure, conducted: StudyResult) -> None:
     left, right = figure.subplots(1, 2)
     tables = conducted.finding.tables
     sizes = sorted({row["size"] for row in tables["pairs"]})

@@ -31,8 +31,8 @@ from registry.significance.matrix import StatisticMatrix
 from registry.significance.resampling.draws import swapped_sums
 from registry.significance.resampling.exceedances import (
     TOLERANCE,
+    ExceedanceCounter,
     Extremes,
-    Reached,
     monte_carlo_tail,
     monte_carlo_tails,
 )
@@ -179,7 +179,7 @@ def _correlated(pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
         reached = extremity(all_swapped_differences(matrix, pair), alternative)
         found[pair] = Tail(math.log(np.count_nonzero(~(reached < bars[pair])) / 2**n), "exact", coins=n)
     if many := [o.pair for o in pairs if o.pair not in few]:
-        extremes = Reached(np.array([bars[pair] for pair in many]), alternative)
+        extremes = ExceedanceCounter(np.array([bars[pair] for pair in many]), alternative)
         counts = reduce(np.add, swapped_differences(
             matrix, many, settings.resamples, settings.seed, extremes, settings.execution))
         found |= dict(zip(many, monte_carlo_tails(counts, settings.resamples), strict=True))

@@ -84,7 +84,7 @@ def _fraction(sums: Floats, quotient: Quotient | None) -> Fraction:
 
 
 @dataclass(frozen=True, eq=False)
-class Reached:
+class ExceedanceCounter:
     """Counts for each pair the differences [draws, pairs] that reach its bar, undefined ones among them."""
 
     bars: Floats

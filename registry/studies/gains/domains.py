@@ -85,7 +85,7 @@ def agreeing(gains: Gains, here: Board, there: Board) -> tuple[Gains, NDArray[np
 
 
 def _domain(board: Board) -> str:
-    return str(board.place.test_set.name if board.place.facet is None else board.place.facet[1])
+    return str(board.key.test_set.name if board.key.facet is None else board.key.facet[1])
 
 
 def _rows(case: Case, name: str, other: str, domains: dict[str, Board], gains: Gains) -> Iterator[Row]:

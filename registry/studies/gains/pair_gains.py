@@ -149,7 +149,7 @@ def pair_rows(board: Board, gains: Gains, by: str, values: NDArray[np.object_]) 
     """The pairs of a board as rows, the smallest gain first."""
     groups = {True: f"same {by}", False: f"different {by}", None: None}
     systems = called(board.members)
-    rows = [{"test_set": board.place.test_set.name, "system_a": systems[a], "system_b": systems[b], "gain": gain,
+    rows = [{"test_set": board.key.test_set.name, "system_a": systems[a], "system_b": systems[b], "gain": gain,
              "p_value": p, "confidence": 1 - p, "group": groups[same]}
             for a, b, gain, p, same in zip(gains.better, gains.worse, gains.gain.tolist(), gains.p.tolist(),
                                            alike(gains, values), strict=True)]

@@ -60,16 +60,16 @@ class Source:
             InputError: Its score is a correlation, which single items have no part in.
         """
         if isinstance(board.matrix, PairMatrix):
-            raise InputError(f"{board.place.name}: items have no scores of their own in a correlation; name another "
+            raise InputError(f"{board.key.name}: items have no scores of their own in a correlation; name another "
                              "metric")
         scores = board.matrix.score(board.matrix.statistics) * (-1 if board.matrix.lower_is_better else 1)
         ease = _ease(scores)
-        revision, attribute = board.place.gold.gold_revision_id, board.place.test_set.cluster_attribute
+        revision, attribute = board.key.gold.gold_revision_id, board.key.test_set.cluster_attribute
         keys, (first, _) = catalog.item_keys(connection, revision), catalog.item_ids(connection, revision)
         values = {} if attribute is None else catalog.item_attribute(connection, revision, attribute)
-        return cls(board.place.name, [keys[n] for n in board.items],
+        return cls(board.key.name, [keys[n] for n in board.items],
                    None if attribute is None else [values[first + int(n)] for n in board.items], ease,
-                   _labels(connection, board, first), board.place.gold.digest)
+                   _labels(connection, board, first), board.key.gold.digest)
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,7 +177,7 @@ def _labels(connection: Connection, board: Board, first: int) -> list[tuple[str,
     """The gold's label of every item, and the wrong ones to choose from."""
     if board.metric.takes != "label":
         return [(RIGHT, [WRONG])] * len(board.items)
-    answers = load_named_answers(connection, board.place.gold.gold_revision_id)
+    answers = load_named_answers(connection, board.key.gold.gold_revision_id)
     responses = load_responses(connection, [m.scoring_id for m in board.members], answers.ids)
     gold: dict[int, str] = {}
     wrong: dict[int, list[str]] = {}

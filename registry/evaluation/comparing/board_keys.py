@@ -1,0 +1,86 @@
+"""The leaderboards of a task by what tells them apart: test set, track, facet and metric, and who takes part."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from sqlalchemy import Connection
+
+from registry.errors import MismatchError
+from registry.evaluation.comparing.settings import Request
+from registry.identity import digest_json
+from registry.store import catalog, models
+from registry.store.catalog import AnyRow
+
+
+@dataclass(frozen=True)
+class BoardKey:
+    """One board: a test set, track, facet and metric, and who takes part; `scores` are by scoring."""
+
+    task: AnyRow
+    test_set: AnyRow
+    gold: AnyRow
+    metric: AnyRow
+    track: str | None
+    facet: tuple[str, str] | None
+    members: list[AnyRow]
+    scores: dict[int, AnyRow]
+
+    @property
+    def facet_name(self) -> str | None:
+        """The facet as boards show it, `attribute=value`."""
+        return None if self.facet is None else "=".join(self.facet)
+
+    @property
+    def name(self) -> str:
+        """The board's name for people."""
+        return board_name(self.task.slug, self.test_set.name, self.track, self.facet_name, self.metric.alias)
+
+    def digest(self, request: Request, *, drawn: bool = True) -> str:
+        """The identity of a comparison here: everything that its numbers depend on, and nothing else.
+
+        They depend on what governs random draws only where something was `drawn`. Fixed runs go without saying.
+        """
+        request = request.of_family(len(self.members))
+        unused = set() if drawn else {"seed", "resamples", "resolve", "interval", "confidence"}
+        unused |= {"runs"} if request.significance.runs == "fixed" else set()
+        return digest_json({
+            "task": [self.task.slug, self.task.version], "test_set": self.test_set.name, "gold": self.gold.digest,
+            "track": self.track, "facet": self.facet, "metric": [self.metric.alias, self.metric.name],
+            "members": sorted([m.name, m.kind, self.scores[m.scoring_id].digest, self.scores[m.scoring_id].n_items]
+                              for m in self.members),
+            "cluster": self.test_set.cluster_attribute if request.significance.unit == "cluster" else None,
+            "significance": request.significance.model_dump(mode="json", exclude=unused, exclude_none=True),
+            "rank_baselines": request.rank_baselines,
+        })
+
+
+def board_name(task: str, test_set: str, track: str | None, facet: str | None, metric: str) -> str:
+    """What people call the board of a metric."""
+    return ", ".join(filter(None, (f"{task}/{test_set}", track, facet, metric)))
+
+
+def board_keys(connection: Connection, task_row: AnyRow, request: Request) -> Iterator[BoardKey]:
+    """List every board of a task that has members.
+
+    Raises:
+        MismatchError: A submission is not scored yet.
+    """
+    for test_set in catalog.test_sets(connection, task_row.task_id):
+        members = catalog.ranked(connection, test_set.test_set_id)
+        if not members:
+            continue
+        gold = catalog.get(connection, models.gold_revision, gold_revision_id=test_set.gold_revision_id)
+        facets = [(name, value) for name in request.facets.get(test_set.name, []) for value in sorted(set(
+            catalog.item_attribute(connection, gold.gold_revision_id, name).values()))]
+        for metric in catalog.task_metrics(connection, task_row.task_id):
+            if request.metrics is not None and metric.alias not in request.metrics:
+                continue
+            scores = catalog.scores(connection, metric.metric_id, [m.scoring_id for m in members])
+            if stale := [m.name for m in members if m.scoring_id not in scores]:
+                raise MismatchError(f"{stale[0]} is not scored by {metric.alias} yet; `registry score` does it")
+            for track in sorted({m.track for m in members}, key=lambda t: (t is not None, t)):
+                of_track = [m for m in members if m.track == track]
+                for facet in (None, *facets):
+                    yield BoardKey(task_row, test_set, gold, metric, track, facet, of_track, scores)
