@@ -48,7 +48,8 @@ class Strangers:
         name, n, of = self.reader.named, sum(self.strange.values()), sum(self.given.values())
         shown = _listed([f"{name!r} ({counted(n, 'time')}{self._guess(name)})" for name, n in self.strange.items()])
         if self.all:
-            return f"no {name} is one of the gold's, which are {_listed(list(map(repr, self.gold)))}: {shown}"
+            gold = sorted(self.gold, key=lambda known: (-self.gold[known], known))
+            return f"no {name} is one of the gold's, which are {_listed(list(map(repr, gold)))}: {shown}"
         return f"{n} of {of} {name}s {'is' if n == 1 else 'are'} unknown to the gold: {shown}"
 
     @property
