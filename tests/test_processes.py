@@ -16,7 +16,7 @@ from tests.running import is_running, wait_for
 PROGRAM = """
 import os, time
 from registry.errors import RegistryError
-from registry.processes import processes
+from registry.parallel.processes import processes
 
 if __name__ == "__main__":
     try:

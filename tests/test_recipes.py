@@ -1,0 +1,69 @@
+"""The recipes of CONTRIBUTING.md, followed word by word in a copy of the code."""
+
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from tests.conftest import ROOT
+
+STEP = re.compile(r"^`(?P<path>[^`\n]+)`(?:, new)?:\n|^```(?P<kind>python|diff)\n(?P<code>.*?)^```$", re.M | re.S)
+
+
+def steps():
+    """The files that the recipes name with what they say of each: new content, or a change."""
+    path = None
+    for step in STEP.finditer((ROOT / "CONTRIBUTING.md").read_text()):
+        if step["path"]:
+            path = step["path"]
+        else:
+            yield path, step["kind"], step["code"]
+
+
+def changed(text, diff):
+    """A text with a change made, whose lines must stand in it just once."""
+    lines = diff.splitlines(keepends=True)
+    before, after = ("".join(line[1:] for line in lines if line[0] != other) for other in "+-")
+    assert text.count(before) == 1, f"stands {text.count(before)} times:\n{before}"
+    return text.replace(before, after)
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    """A copy of the code in which all recipes were followed."""
+    root = tmp_path_factory.mktemp("recipes")
+    unneeded = shutil.ignore_patterns("__pycache__", "gallery", "studies")
+    for name in ("registry", "migrations", "tests"):
+        shutil.copytree(ROOT / name, root / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "docs", root / "docs", ignore=unneeded)
+    shutil.copy(ROOT / "pyproject.toml", root)
+    for path, kind, code in steps():
+        file = root / path
+        assert file.exists() == (kind == "diff"), f"{path} is {'not there' if kind == 'diff' else 'there already'}"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(code if kind == "python" else changed(file.read_text(), code))
+    return root
+
+
+def test_what_the_recipes_add_passes_the_tests_that_they_add(copy):
+    tests = [path for path, kind, _ in steps() if path.startswith("tests/") and kind == "python"]
+    assert len(tests) == 4
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests], cwd=copy,
+                          capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.parametrize(("thing", "name"), [("metrics", "Within"), ("readers", "properties"), ("tests", "z")])
+def test_the_program_lists_what_they_add(copy, thing, name):
+    done = subprocess.run([sys.executable, "-m", "registry", "list", thing], cwd=copy, capture_output=True, text=True,
+                          check=True)
+    assert any(line.startswith(f"{name}\t") for line in done.stdout.splitlines())
+
+
+def test_what_they_add_is_written_in_the_house_style(copy):
+    paths = sorted({path for path, _, _ in steps()})
+    done = subprocess.run([sys.executable, "-m", "ruff", "check", *paths], cwd=copy, capture_output=True, text=True,
+                          check=False)
+    assert done.returncode == 0, done.stdout
