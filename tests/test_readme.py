@@ -53,9 +53,21 @@ def test_the_python_example(registry, monkeypatch):
     assert doctest.DocTestRunner().run(test).failed == 0
 
 
+MANIFESTS = re.findall(r"```toml\n(.*?)```", README, re.DOTALL)
+
+
 def test_the_manifest_is_the_sample_task_s():
-    (text,) = re.findall(r"```toml\n(.*?)```", README, re.DOTALL)
-    assert tomllib.loads(text) == tomllib.loads((ROOT / "sample_data" / "entities" / "task.toml").read_text())
+    assert tomllib.loads(MANIFESTS[0]) == tomllib.loads((ROOT / "sample_data" / "entities" / "task.toml").read_text())
+
+
+def test_the_task_of_labels_runs(registry):
+    Path("gold.tsv").write_text("id\tstance\na\tpro\nb\tcon\nc\tcon\n")
+    Path("x.tsv").write_text("id\tstance\na\tpro\nb\tcon\nc\tpro\n")
+    (_, labels) = MANIFESTS
+    Path("task.toml").write_text(
+        f'manifest = 1\n[task]\nid = "t"\n{labels}\n[[submit]]\nfile = "x.tsv"\nsystem = "x"\n')
+    (row,) = registry("run", "task.toml", "--format", "json").json
+    assert row["score"] == (2 / 3 + 2 / 3) / 2  # precision and recall of pro are 1/2 and 1, of con 1 and 1/2
 
 
 def test_every_command_is_named():

@@ -104,7 +104,9 @@ def _message(location: tuple[int | str, ...], kind: str, given: Any, detail: Err
     """Say what is wrong with the value `given` at a key, and what is expected."""
     heading = _heading(location) if location else ""
     if kind == "extra_forbidden":
-        return f"unknown key; {suggest(str(location[-1]), _keys_at(location[:-1]))}"
+        key, known = str(location[-1]), _keys_at(location[:-1])
+        option = f"; options of the format or metric go into options = {{ {key} = ... }}" if "options" in known else ""
+        return f"unknown key; {suggest(key, known)}{'' if nearest(key, known) else option}"
     if kind == "missing":
         return f"this table is missing; add {heading}" if heading else "this key is missing; add it"
     if kind == "literal_error":

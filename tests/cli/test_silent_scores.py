@@ -73,7 +73,8 @@ def test_a_header_that_is_an_item_and_a_class_everywhere(registry, stance):
     manifest = stance.write()
     told = "its first line ('id', 'stance') looks like a header, but counts as an item"
     check = registry("check", manifest).stderr
-    assert f'gold.tsv:1: {told}; set header = true, item = "id", label = "stance", or take the line out' in check
+    remedy = 'set options = { header = true, item = "id", label = "stance" }, or take the line out'
+    assert f"gold.tsv:1: {told}; {remedy}" in check
     assert check.count(told) == 3
     assert f"gold.tsv:1: {told}" in registry("run", manifest).stderr
     assert f"a, b: {told}." in registry("board", "--format", "table").stdout
@@ -86,14 +87,14 @@ def test_a_header_that_is_an_item_and_a_class_everywhere(registry, stance):
 def test_a_header_in_the_submission_alone(registry, stance):
     stance.systems["a"] = {"id": "stance", **SOUND}
     told = registry("check", stance.write(), exit_code=3).stderr
-    assert "a.tsv:1: item 'id': not in the gold, but like a header; set header = true, item = \"id\"" in told
+    assert "a.tsv:1: item 'id': not in the gold, but like a header; set options = { header = true, item" in told
     assert told.count("error") == 1
 
 
 def test_a_header_in_the_gold_alone(registry, stance):
     stance.gold = {"id": "stance", **GOLD}
     told = registry("run", stance.write(), exit_code=3).stderr
-    assert "item 'id': there is no answer to it; the gold's first line looks like a header: set header = true" in told
+    assert "item 'id': there is no answer to it; the gold's first line looks like a header: set options = {" in told
 
 
 @pytest.mark.parametrize("first", [("i000", "favor"), ("i000", "neutral"), ("text", "favor")])

@@ -80,6 +80,7 @@ def test_options_are_merged_as_long_as_the_format_stays():
     ("[submission]", "[submission", "", "not TOML"),
     ("[submission]", ".".join("a" * 1200) + " = 1", "", "has more than 1000 dots; break it"),
     ('system = "a"', 'system = "a"\nversion = 2', "submit[0].version", "expected text in quotes, not 2"),
+    ('system = "a"', 'system = "a"\nheader = true', "submit[0].header", "go into options = { header = ... }"),
     ('system = "a"', 'system = "a"\nlate = "yes"', "submit[0].late", "expected true or false, not 'yes'"),
     ('format = "labels"', 'format = "labels"\nfacets = "x"', "test_set[0].facets", "expected a list, not 'x'"),
     ('system = "a"', 'system = "a"\noptions = ["a"]', "submit[0].options", "expected a table, not a list"),

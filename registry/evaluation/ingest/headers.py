@@ -39,7 +39,8 @@ def as_header(first: Item | Answer, reader: Reader) -> str:
     """The options of the reader with which the line is read as the header that it looks like."""
     named = {"item": first.key, "label": _label(first)}
     other = {option: cell for option, cell in named.items() if getattr(reader, option, cell) != cell}
-    return ", ".join(["header = true", *(f"{o} = {json.dumps(cell, ensure_ascii=False)}" for o, cell in other.items())])
+    options = ["header = true", *(f"{name} = {json.dumps(cell, ensure_ascii=False)}" for name, cell in other.items())]
+    return f"options = {{ {', '.join(options)} }}"
 
 
 def _label(entry: Item | Answer) -> str:

@@ -97,6 +97,5 @@ def disagreements(items: Sequence[Item], answers: Sequence[Answer], reader: Read
         more = "" if n or len(absent) == 1 else f" (one of {len(absent)} such among {len(items)} items)"
         remedy = for_missing(len(absent), len(items), metrics)
         if item is items[0] and header(items, reader) is not None:
-            remedy = (f"the gold's first line looks like a header: set {as_header(item, reader)} in the options of the "
-                      "test set")
+            remedy = f"the gold's first line looks like a header: set {as_header(item, reader)} of the test set"
         yield InputError(f"{reader.absent}{more}; {remedy}", path=path, item=item.key, category="missing")
