@@ -16,8 +16,9 @@ from registry.evaluation.ingest.join import Policies
 from registry.evaluation.resolve import ResolvedTask
 from registry.items import Answer, Item
 from registry.manifest import TestSet
+from registry.manifest.fields import Name
 from registry.manifest.files import identity
-from registry.manifest.spec import BRACES, COMPOSED, Name, Submit
+from registry.manifest.spec import BRACES, COMPOSED, Submit
 from registry.metrics import CorrelationMetric, Metric
 from registry.readers import Document, Reader
 
