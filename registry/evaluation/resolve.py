@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from registry.errors import InputError, ManifestError, RegistryError, UnknownNameError, together
-from registry.evaluation.matrices import matrix_of
+from registry.evaluation.matrices import Counts, matrix_of
 from registry.families import FAMILIES
 from registry.identity import canonical_json, digest
 from registry.manifest import Manifest, Root, Significance, Submit, TestSet
@@ -208,7 +208,7 @@ def unfit(test: PairTest, overall: OverallTest | None, matrix: StatisticMatrix) 
 def _of_nothing(metric: Metric) -> StatisticMatrix:
     """A metric's matrix without any item or system: what a test refuses of it, it refuses of every one."""
     nothing = np.zeros((0, 0, 3 if isinstance(metric, ConfusionMetric) else len(FAMILIES[metric.family].columns)))
-    return matrix_of(metric, nothing)
+    return matrix_of(metric, Counts.of(nothing))
 
 
 @contextmanager

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sklearn import metrics as sklearn
 
 from registry.errors import InputError
-from registry.evaluation.matrices import matrix_of, scores_of
+from registry.evaluation.matrices import Counts, matrix_of, scores_of
 from registry.evaluation.scoring.label_codes import Labels
 from registry.items import Answer, Item
 from registry.metrics import MCC, METRICS, BalancedAccuracy, Kappa, LabelF, LabelP, LabelR
@@ -113,7 +113,7 @@ def test_the_bootstrap_resamples_macro_f1():
     said = [np.where(rng.random(200) < share, gold, 3) for share in (0.9, 0.7, 0.7)]
     said[2] = said[1]
     statistics = np.stack([np.stack([gold, one], -1) for one in said], axis=1).astype(float)
-    matrix = matrix_of(LabelF(), Labels(NUMBERS).counted(LabelF(), statistics))
+    matrix = matrix_of(LabelF(), Counts.of(Labels(NUMBERS).counted(LabelF(), statistics)))
     names = [[NAMES[n] for n in one] for one in (gold, *said)]
     assert matrix.scores() == pytest.approx([sklearn.f1_score(names[0], one, average="macro") for one in names[1:]])
     low, high = Bootstrap().score_intervals(matrix, Settings(resamples=500)).T
@@ -134,4 +134,4 @@ def test_names_read_back_and_labels_stand_once():
 def test_no_item_has_no_score():
     for metric, _, named in PEERS:
         if not named:
-            assert np.isnan(scores_of(metric, counted(metric, [("x", "x")])[:0, None])).all()
+            assert np.isnan(scores_of(metric, Counts.of(counted(metric, [("x", "x")])[:0, None]))).all()

@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 
 from registry.errors import InputError, together
 from registry.evaluation.ingest.context import Ingest, Refuse
-from registry.evaluation.matrices import Steps, scores_of
+from registry.evaluation.matrices import Counts, Steps, scores_of
 from registry.evaluation.scoring.label_codes import with_new_labels
 from registry.evaluation.scoring.run_averages import averaged
 from registry.evaluation.scoring.workers import Wanted, compute
@@ -132,12 +132,11 @@ def _keep(ingest: Ingest, scoring: AnyRow, row: AnyRow, metric: Metric, kept: ND
     runs = np.stack(counts, axis=1)
     step = 1.0 if FAMILIES[row.family].integer else step_of(runs)
     steps = Steps.of(metric, [runs], step)
-    averages = averaged([runs], steps)
-    value = float(scores_of(metric, averages.statistics, steps, averages.multiple)[0])
+    value = float(scores_of(metric, averaged([runs], steps))[0])
     key = {"scoring_id": scoring.scoring_id, "metric_id": row.metric_id}
     insert_many(connection, models.score, [key | {
         "value": value, "n_items": len(at), "digest": digest, "run_id": ingest.run_id, "step": step}])
     insert_many(connection, models.replicate_score, [
         key | {"replicate": n, "value": float(of_run)}
-        for n, of_run in enumerate(scores_of(metric, steps.counted(runs), steps))])
+        for n, of_run in enumerate(scores_of(metric, Counts.of(runs, steps)))])
     return [Block(scoring.scoring_id, row.metric_id, first + at, of_run, n) for n, of_run in enumerate(stored)]
