@@ -19,7 +19,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
     "registry.evaluation": ["matrices", "resolve", "ingest", "scoring", "comparing", "checking"],
     "registry.readers": [
         "parsing", "base", "alignments lines markup names tables trec",
-        "candidates conllu labels logprobs mtme nbest responses scores sgml spans wmt_xml", "bio"],
+        "bio candidates conllu labels logprobs mtme nbest responses scores sgml spans wmt_xml"],
     "registry.studies": [
         "effects macro_average study", "advise correlation dependence gains nbest replicability run", "planning"],
     "registry.reports": [
