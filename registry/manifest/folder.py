@@ -95,12 +95,7 @@ def write_files(folder: Path, files: Mapping[str, bytes], *, other: str = OTHER,
 
 
 def _is_there(path: Path, content: bytes, other: str) -> bool:
-    """Whether a file with this content is there already; nothing is, where it is still to be written.
-
-    Raises:
-        InputError: Something else is there: other content, a folder, or a link that leads nowhere.
-        OSError: It cannot be read.
-    """
+    """Whether a file with this content is there already; nothing is, where it is still to be written."""
     if not path.exists() and not path.is_symlink():
         return False
     if not path.is_file() or path.read_bytes() != content:

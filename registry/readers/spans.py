@@ -142,11 +142,7 @@ class Spans(TableReader, SpanReader):
         return Span(first, first + length, type_, value)
 
     def _position(self, cell: Any, column: str, row: Row, document: Document) -> int:
-        """Read a position, counted from 0.
-
-        Raises:
-            InputError: It is none.
-        """
+        """Read a position, counted from 0."""
         if self.syntax == "delimited":
             value = int(cell) if _POSITION.fullmatch(cell) else -1
         else:

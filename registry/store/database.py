@@ -168,11 +168,7 @@ class Database:
             self._complete(connection)
 
     def _complete(self, connection: Connection) -> None:
-        """Bring what is committed from the log into the file itself.
-
-        Raises:
-            StoreError: It cannot be; nothing is lost.
-        """
+        """Bring what is committed from the log into the file itself."""
         if not self._log.exists():
             return
         try:

@@ -68,21 +68,13 @@ def vet(connection: Connection, task_row: AnyRow, request: Request) -> Vetted:
 
 
 def _tested_board(connection: Connection, key: BoardKey, request: Request) -> Board | None:
-    """Load a board by the units that are tested; None where no item is left of it.
-
-    Raises:
-        InputError: It does not have the clusters, strata or single responses that are asked for.
-    """
+    """Load a board by the units that are tested; None where no item is left of it."""
     board = load(connection, key, request.significance)
     return by_response(connection, board) if board and request.significance.unit == "response" else board
 
 
 def _warnings(board: Board, request: Request) -> list[str]:
-    """What the assumptions of the test do not cover.
-
-    Raises:
-        InputError: The board cannot be tested so.
-    """
+    """What the assumptions of the test do not cover."""
     n = len(board.members)
     settings, matrix = request.of_family(n).significance, board.matrix.by_unit
     test, overall = resolve_significance(settings)

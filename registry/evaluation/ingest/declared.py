@@ -203,11 +203,7 @@ def declare(task: ResolvedTask, submit: Submit, files: Sequence[File], captured:
 
 
 def _names(submit: Submit, captured: Mapping[str, str]) -> dict[str, str]:
-    """What a `[[submit]]` gives by its keys, composed of what was captured where they have braces, or just captures.
-
-    Raises:
-        ValueError: A key and a capture contradict each other, or what comes out is no name.
-    """
+    """What a `[[submit]]` gives by its keys, composed of what was captured where they have braces, or just captures."""
     names = {name: captured[name] for name in COMPOSED if name in captured}
     used = {part for key in COMPOSED for part in submit.composed(key)}
     for key in COMPOSED:
