@@ -199,8 +199,8 @@ class Labels(NamedReader):
             yield number, dict(zip(columns, cells, strict=True))
 
     def _objects(self, document: Document) -> Iterator[Row]:
-        rows = parquet_rows(document) if self.syntax == "parquet" else json_rows(document, self.separator, self.comment)
-        for number, value in rows:
+        for number, value in (parquet_rows(document) if self.syntax == "parquet" else  # held by nothing but the loop
+                              json_rows(document, self.separator, self.comment)):
             try:
                 yield number, self._row(value)
             except ValueError as error:
