@@ -46,7 +46,7 @@ class Labels:
         return _translated(statistics, {number: label_code(name) for name, number in self.numbers.items()})
 
     def counted(self, metric: ConfusionMetric, statistics: Floats) -> Floats:
-        """Count for each class whether an item is right, predicted and in the gold: [..., 2] to [..., 3 classes].
+        """Count for each class whether an item is correct, predicted and in the gold: [..., 2] to [..., 3 classes].
 
         Classes are in the order of their names, or in that of the metric.
         """
