@@ -14,7 +14,7 @@ from registry.errors import InputError, counted
 from registry.evaluation.comparing.board_keys import BoardKey
 from registry.evaluation.ingest.gold import split_cluster
 from registry.evaluation.matrices import Counts, Steps, matrix_of, scores_of
-from registry.evaluation.scoring.label_codes import Labels
+from registry.evaluation.scoring.label_codes import LabelNumbers
 from registry.evaluation.scoring.run_averages import averaged, in_order_of_content, unchanged
 from registry.identity import digest_array, digest_json
 from registry.manifest import Significance
@@ -87,7 +87,7 @@ def load(connection: Connection, key: BoardKey, settings: Significance) -> Board
     by_run: list[Floats] | None = None  # what tells members with runs of their own apart
     expanded, like = unchanged, rows.of_members
     if isinstance(metric, ConfusionMetric):
-        labels = Labels.of(connection, key.gold.gold_revision_id)
+        labels = LabelNumbers.of(connection, key.gold.gold_revision_id)
         by_run = [in_order_of_content(labels.coded(of_member)) for of_member in rows.of_members]
         expanded = partial(labels.counted, metric)
         like = [expanded(rows.of_members[0][:0])]  # counts of labels are whole
