@@ -65,7 +65,7 @@ class PairResults:
 
     @property
     def settings(self) -> Significance:
-        """What is asked for."""
+        """The comparison's settings, of which `_kernel_settings` are made."""
         return self.request.significance
 
     def of_all_pairs(self) -> tuple[list[Pair], list[AnyRow]]:

@@ -39,7 +39,7 @@ class Request:
 
     @property
     def settings(self) -> Settings:
-        """Of what is drawn beside the tests of pairs, two-sided, with the dual interval."""
+        """The kernels' settings for what is drawn beside the tests of pairs: two-sided, with the dual interval."""
         settings = self.significance
         return Settings("two-sided", settings.draws, self.seed, confidence=settings.confidence,
                         execution=self.execution)
