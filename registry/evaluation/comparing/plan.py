@@ -37,7 +37,7 @@ class PlannedBoard:
 
     Attributes:
         name: Its name for people.
-        asked: What is asked for, in numbers.
+        settings: Of the comparison, with numbers in the place of `auto`.
         systems: How many take part.
         new: How many of their pairs no earlier comparison has tested.
         cells: Items times columns of the statistics of one system.
