@@ -56,21 +56,6 @@ def replace_file(path: Path, content: str) -> None:
         unfinished.unlink(missing_ok=True)
 
 
-def is_there(path: Path, content: bytes) -> bool:
-    """Whether a file with this content is there already; nothing is, where it is still to be written.
-
-    Raises:
-        InputError: Something else is there: other content, a folder, or a link that leads nowhere.
-        OSError: It cannot be read.
-    """
-    if not path.exists() and not path.is_symlink():
-        return False
-    if not path.is_file() or path.read_bytes() != content:
-        raise InputError("is there already with other content; name another folder with --to, or remove this one",
-                         path=path)
-    return True
-
-
 def is_database(path: Path) -> bool:
     """Whether the file at `path`, if one is there, begins as DuckDB's do."""
     if not path.is_file():

@@ -17,9 +17,16 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
         "matrix", "base", "distributions units", "overall resampling", "correlations exact foresight",
         "resampled_scores", "effects multiple pairwise", "assumptions ranks"],
     "registry.evaluation": ["matrices", "resolve", "ingest", "scoring", "comparing", "checking"],
+    "registry.evaluation.ingest": [
+        "headers remedies unicode_normal_form vocabulary", "join", "parsed_cache remarks", "context", "declared gold",
+        "submissions", "apply"],
+    "registry.evaluation.comparing": [
+        "contingency settings", "board_keys", "board_statistics", "by_response pair_results", "plan vetting",
+        "compare"],
+    "registry.manifest": ["fields write", "folder spec", "files load"],
     "registry.readers": [
         "parsing", "base", "alignments lines markup names tables trec",
-        "candidates conllu labels logprobs mtme nbest responses scores sgml spans wmt_xml", "bio"],
+        "bio candidates conllu labels logprobs mtme nbest responses scores sgml spans wmt_xml"],
     "registry.studies": [
         "effects macro_average study", "advise correlation dependence gains nbest replicability run", "planning"],
     "registry.reports": [

@@ -11,7 +11,7 @@ import typer
 from registry.cli.console import say, show
 from registry.cli.execution import Memory, Quiet, Workers, execution, say_plan
 from registry.cli.options import ManifestPath, OutputFormat, Root, named_values
-from registry.cli.task import resolved
+from registry.cli.pipeline import resolved
 from registry.errors import InputError, ManifestError, counted
 
 if TYPE_CHECKING:

@@ -9,16 +9,17 @@ import typer
 from registry.cli.console import say, show
 from registry.cli.execution import Cluster, Memory, Quiet, Workers, execution, say_plan, say_unused
 from registry.cli.options import Actor, Db, DryRun, MetricAlias, OutputFormat, TaskName, actor_name, database
+from registry.cli.pipeline import say_end, say_results
 from registry.cli.progress import reporter
-from registry.cli.task import say_end, say_results
 from registry.errors import counted
 
 
 def score(task: TaskName = None, workers: Workers = None, db: Db = None, actor: Actor = None, dry_run: DryRun = False,
           quiet: Quiet = False) -> None:
     """Compute the per-item statistics that are missing."""
-    from registry.evaluation import ParseCache
+    from registry.evaluation import Ingest
     from registry.evaluation import score as score_task
+    from registry.evaluation.resolve import resolve_stored
     from registry.store import catalog
     from registry.store.journal import Journal
     from registry.store.session import writing
@@ -26,7 +27,8 @@ def score(task: TaskName = None, workers: Workers = None, db: Db = None, actor: 
     journal, progress = Journal("score", {"task": task}, actor=actor_name(actor)), reporter(quiet=quiet)
     with writing(database(db), journal, dry_run=dry_run) as session:
         for row in catalog.tasks(session.connection, task):
-            scored = score_task(session.connection, journal, ParseCache(), row, workers, progress)
+            known = resolve_stored(row.manifest, row.slug)
+            scored = score_task(Ingest(session.connection, journal, known, progress=progress), workers)
             say(f"{row.slug}: {counted(scored.computed, 'score')} computed, {scored.unchanged} there already")
     if dry_run and journal.changed:
         say("dry run: nothing was written")

@@ -12,8 +12,8 @@ import typer
 from registry.cli.console import say
 from registry.cli.execution import Quiet
 from registry.cli.options import Actor, Db, DryRun, actor_name, database, named_values
+from registry.cli.pipeline import say_applied, say_end, say_results
 from registry.cli.progress import reporter
-from registry.cli.task import say_applied, say_end, say_results
 
 
 def import_(
@@ -34,12 +34,11 @@ def import_(
     Its items, submissions and scores are brought in. It is written as a manifest with its files, so that `registry
     run` and everything else work on it as on any other.
     """
-    from registry.evaluation import ParseCache, apply, score
+    from registry.evaluation import Ingest, apply, score
     from registry.evaluation.resolve import resolve
     from registry.importers import IMPORTERS
     from registry.manifest import load_manifest
     from registry.provenance import recorded_name
-    from registry.store import catalog
     from registry.store.journal import Journal
     from registry.store.session import writing
     from registry.values import build
@@ -50,16 +49,15 @@ def import_(
     folder = to or Path(slug)
     journal = Journal("import", {"kind": kind, "path": recorded_name(path), "task": slug, **options},
                       inputs=dict(imported.sources), actor=actor_name(actor))
-    readings, progress = ParseCache(), reporter(quiet=quiet)
     with ExitStack() as stack:
         target = Path(stack.enter_context(tempfile.TemporaryDirectory())) if dry_run else folder
         manifest = stack.enter_context(imported.written(target, slug))
         specification, content = load_manifest(manifest)
         with writing(database(db), journal, create=True, dry_run=dry_run) as session:
-            applied = apply(session.connection, journal, readings, resolve(specification, manifest), content,
-                            progress=progress)
-            (row,) = catalog.tasks(session.connection, slug)
-            scored = score(session.connection, journal, readings, row, progress=progress)
+            ingest = Ingest(session.connection, journal, resolve(specification, manifest),
+                            progress=reporter(quiet=quiet))
+            applied = apply(ingest, content)
+            scored = score(ingest)
     say(f"{'would be written' if dry_run else 'task'}: {folder / manifest.name}")
     for note in imported.notes:
         say(f"warning: {note}")

@@ -11,7 +11,7 @@ from registry.cli.board import Ranks
 from registry.cli.console import say
 from registry.cli.execution import Memory, Quiet, Workers, execution
 from registry.cli.options import Actor, Db, Root, actor_name, database
-from registry.cli.task import bring_up, resolved, say_end, say_results
+from registry.cli.pipeline import bring_up, resolved, say_end, say_results
 from registry.errors import counted
 
 if TYPE_CHECKING:

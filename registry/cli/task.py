@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from registry.cli.console import say, show_boards
-from registry.cli.execution import Cluster, Memory, Quiet, Workers, execution, say_plan, say_unused
+from registry.cli.execution import Cluster, Memory, Quiet, Workers, execution, say_unused
 from registry.cli.options import (
     Actor,
     Db,
@@ -22,17 +21,8 @@ from registry.cli.options import (
     database,
     named_values,
 )
+from registry.cli.pipeline import bring_up, resolved, say_applied, say_end, say_results
 from registry.cli.progress import reporter
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
-    from registry.evaluation import Applied, Compared, Scored
-    from registry.evaluation.resolve import ResolvedTask
-    from registry.significance import Execution
-    from registry.store.catalog import AnyRow
-    from registry.store.journal import Journal
-    from registry.store.session import Session
 
 
 class Missing(StrEnum):
@@ -93,7 +83,7 @@ def apply(manifest: ManifestPath, root: Root = None, db: Db = None, actor: Actor
 
     Files that are there already are left alone.
     """
-    from registry.evaluation import ParseCache
+    from registry.evaluation import Ingest
     from registry.evaluation import apply as apply_task
     from registry.store.journal import Journal
     from registry.store.session import writing
@@ -101,7 +91,7 @@ def apply(manifest: ManifestPath, root: Root = None, db: Db = None, actor: Actor
     task, content = resolved(manifest, root)
     journal = Journal("apply", {"manifest": task.root.manifest_name}, actor=actor_name(actor))
     with writing(database(db), journal, create=True, dry_run=dry_run) as session:
-        applied = apply_task(session.connection, journal, ParseCache(), task, content, progress=reporter(quiet=quiet))
+        applied = apply_task(Ingest(session.connection, journal, task, progress=reporter(quiet=quiet)), content)
     say_applied(applied)
     say_end(changed=journal.changed, dry_run=dry_run, then="`registry score` and `registry compare` bring boards up")
 
@@ -126,7 +116,7 @@ def submit(
 
     It is read under the rules of the task, which is there.
     """
-    from registry.evaluation import ParseCache
+    from registry.evaluation import Ingest
     from registry.evaluation import submit as submit_one
     from registry.evaluation.ingest.declared import declare, natural
     from registry.evaluation.resolve import resolve_stored
@@ -145,78 +135,8 @@ def submit(
                                  "file": ", ".join(document.name for document in documents)}, actor=actor_name(actor))
     with writing(database(db), journal, dry_run=dry_run) as session:
         (row,) = catalog.tasks(session.connection, task)
-        one = declare(resolve_stored(row.manifest, task), entry, documents, {}, "")
-        applied = submit_one(session.connection, journal, ParseCache(), row, one)
+        known = resolve_stored(row.manifest, task)
+        one = declare(known, entry, documents, {}, "")
+        applied = submit_one(Ingest(session.connection, journal, known), one)
     say_applied(applied)
     say_end(changed=journal.changed, dry_run=dry_run, then="`registry score` and `registry compare` bring boards up")
-
-
-def resolved(manifest: Path, root: Path | None) -> tuple[ResolvedTask, bytes]:
-    """Read a manifest and resolve its names; give the bytes that were read too."""
-    from registry.errors import ManifestError
-    from registry.evaluation.resolve import resolve
-    from registry.manifest import load_manifest
-
-    if root is not None and not root.is_dir():
-        raise ManifestError(f"--root {root} is no folder", path=manifest)
-    specification, content = load_manifest(manifest)
-    return resolve(specification, manifest, root), content
-
-
-def bring_up(session: Session, journal: Journal, task: ResolvedTask, content: bytes,
-             how: Execution) -> tuple[AnyRow, Scored, Compared]:
-    """Apply, score and compare what a manifest declares; gives the task's row too."""
-    from registry.evaluation import ParseCache, apply, compare, declared_request, score
-    from registry.evaluation.comparing.plan import plan
-    from registry.store import catalog
-
-    readings = ParseCache()
-    session.bound(how.memory)
-    applied = apply(session.connection, journal, readings, task, content, progress=how.progress)
-    say_applied(applied)
-    (row,) = catalog.tasks(session.connection, task.manifest.task.id)
-    scored = score(session.connection, journal, readings, row, how.workers, how.progress)
-    request = declared_request(row, execution=how)
-
-    def begin() -> Connection:
-        say_plan(plan(session.connection, row, request), how)
-        session.checkpoint()  # nothing is kept before it is known that nothing is refused
-        return session.connection
-
-    return row, scored, compare(session.connection, journal, row, request, begin)
-
-
-def say_applied(applied: Applied) -> None:
-    """Tell what was brought in."""
-    for warning in applied.of_registry + applied.warnings:
-        say(f"warning: {warning}")
-    for note in applied.notes:
-        say(f"note: {note}")
-    if applied.drawn_seed is not None:
-        say(f"no seed was given: drew {applied.drawn_seed}, kept with the task")
-    changes = Counter(applied.changes.values())
-    parts = [f"{n} {change.value}" for change in sorted(changes) if (n := changes[change])]
-    gold = f"gold of {', '.join(applied.gold)} new; " if applied.gold else ""
-    say(f"{applied.task}: {gold}submissions: {', '.join(parts) or 'none'}")
-
-
-def say_results(scored: Scored | None = None, compared: Compared | None = None) -> None:
-    """Tell what was computed."""
-    if scored is not None and scored.computed:
-        say(f"scores: {scored.computed} computed, {scored.unchanged} there already")
-    for warning in compared.warnings if compared is not None else ():
-        say(f"warning: {warning}")
-    for note in compared.notes if compared is not None else ():
-        say(f"note: {note}")
-    if compared is not None and compared.made:
-        say(f"comparisons: {compared.made} made; pairs: {compared.pairs_computed} tested, {compared.pairs_found} known")
-
-
-def say_end(*, changed: bool, dry_run: bool, then: str = "") -> None:
-    """Tell whether anything was written, and what comes next, if anything does."""
-    if not changed:
-        say("nothing changed")
-    elif dry_run:
-        say("dry run: nothing was written")
-    elif then:
-        say(f"next: {then} to date")

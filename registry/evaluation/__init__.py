@@ -4,10 +4,10 @@ from registry.evaluation.checking.check import Checked, check, check_task
 from registry.evaluation.comparing.compare import Compared, compare
 from registry.evaluation.comparing.settings import Request, declared_request
 from registry.evaluation.ingest.apply import Applied, apply, submit
-from registry.evaluation.ingest.parsed_cache import ParseCache
+from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.scoring.score import Scored, score
 
 __all__ = [
-    "Applied", "Checked", "Compared", "ParseCache", "Request", "Scored", "apply", "check", "check_task", "compare",
+    "Applied", "Checked", "Compared", "Ingest", "Request", "Scored", "apply", "check", "check_task", "compare",
     "declared_request", "score", "submit",
 ]

@@ -45,42 +45,60 @@ class Steps:
         return statistics if self.are_one else np.rint(statistics * np.array(self.per_one, dtype=np.float64)) + 0.0
 
 
-def matrix_of(metric: Metric, statistics: Floats, units: Numbers | None = None, strata: Numbers | None = None, *,
-              steps: Steps | None = None, multiple: int = 1, runs: tuple[Floats, ...] | None = None,
-              unequal: bool = False) -> StatisticMatrix:
+@dataclass(frozen=True, eq=False)
+class Counts:
+    """Statistics of systems (or runs), counted in whole steps.
+
+    Attributes:
+        statistics: [items, systems, columns], `multiple` times as large as they are.
+        steps: What they are counted in.
+        multiple: What makes averages whole numbers.
+    """
+
+    statistics: Floats
+    steps: Steps
+    multiple: int
+
+    @classmethod
+    def of(cls, statistics: Floats, steps: Steps | None = None) -> Counts:
+        """Count statistics in steps, or where there are none in ones."""
+        ones = Steps((1,) * statistics.shape[-1])
+        return Counts(statistics if steps is None else steps.counted(statistics), steps or ones, 1)
+
+
+def matrix_of(metric: Metric, counts: Counts, units: Numbers | None = None, strata: Numbers | None = None, *,
+              runs: tuple[Floats, ...] | None = None, unequal: bool = False) -> StatisticMatrix:
     """Make the matrix of systems (or runs) scored by a metric; see `StatisticMatrix` for what else it holds.
 
     Args:
         metric: What they are scored by.
-        statistics: [items, systems, columns].
+        counts: Their statistics.
         units: [items].
         strata: [items].
-        steps: What the statistics are counted in; None: in ones.
-        multiple: How many times larger than they are the statistics are given.
         runs: Of each system whose runs are random, [items, runs, columns].
         unequal: Whether some systems lack items that others have.
     """
-    lower = metric.better == "lower"
+    statistics, lower = counts.statistics, metric.better == "lower"
     if isinstance(metric, CorrelationMetric):
         return PairMatrix(statistics, units=units, strata=strata, lower_is_better=lower, runs=runs,
                           coefficient=COEFFICIENTS[metric.coefficient])
-    per_one = (steps or Steps((1,) * statistics.shape[-1])).per_one
+    per_one = counts.steps.per_one
     finest = max(per_one, default=1)
     factors = tuple(finest // of_column for of_column in per_one)  # from a column's steps to the finest
     quotient = None
     if metric.quotient is not None:
         over, under = (tuple(c * factor for c, factor in zip(side, factors, strict=True)) for side in metric.quotient)
         quotient = over, under
-    scored = _InSteps(metric, factors, 1 if quotient else finest * multiple)
+    scored = _InSteps(metric, factors, 1 if quotient else finest * counts.multiple)
     return StatisticMatrix(
         statistics, metric.score if scored.is_plain else scored, units, strata, lower_is_better=lower,
-        family=metric.family, multiple=multiple, quotient=quotient, runs=runs, unequal=unequal,
+        family=metric.family, multiple=counts.multiple, quotient=quotient, runs=runs, unequal=unequal,
         rounded=finest == round(1 / FINEST))
 
 
-def scores_of(metric: Metric, statistics: Floats, steps: Steps | None = None, multiple: int = 1) -> Floats:
-    """Score systems (or runs), [systems], by their statistics, [items, systems, columns]."""
-    return matrix_of(metric, statistics, steps=steps, multiple=multiple).scores()
+def scores_of(metric: Metric, counts: Counts) -> Floats:
+    """Score systems (or runs), [systems]."""
+    return matrix_of(metric, counts).scores()
 
 
 @dataclass(frozen=True)

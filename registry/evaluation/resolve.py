@@ -6,13 +6,13 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 
 import numpy as np
 
 from registry.errors import InputError, ManifestError, RegistryError, UnknownNameError, together
-from registry.evaluation.matrices import matrix_of
+from registry.evaluation.matrices import Counts, matrix_of
 from registry.families import FAMILIES
 from registry.identity import canonical_json, digest
 from registry.manifest import Manifest, Root, Significance, Submit, TestSet
@@ -64,15 +64,8 @@ class ResolvedTask:
                  ("source", "source", test_set.source)]
         given += [(f"reference:{reference.name}", f"references[{m}].path", reference.path)
                   for m, reference in enumerate(test_set.references)]
-        documents: dict[str, Document] = {}
-        errors: list[RegistryError] = []
-        for role, key, path in given:
-            if path is not None:
-                    path_there = self.root.resolve(path, f"test_set[{n}].{key}")
-                    documents[role] = Document.load(path_there, self.root.folder)
-        if errors:
-            raise together(errors)
-        return documents
+        return {role: Document.load(self.root.resolve(path, f"test_set[{n}].{key}"), self.root.folder)
+                for role, key, path in given if path is not None}
 
     def submission_reader(self, test_set: TestSet, submit: Submit, key: str) -> Reader:
         """Build the reader of a submission."""
@@ -135,8 +128,9 @@ def _check_fit(metric: Metric, reader: Reader, test_set: TestSet) -> None:
             raise UnknownNameError(f"{what} of test set {test_set.name}", name, known)
 
 
+@cache
 def resolve_stored(stored: str, slug: str) -> ResolvedTask:
-    """Resolve the manifest that the database keeps of a task."""
+    """Resolve the manifest that the database keeps of a task; once in a process, whoever asks for it."""
     return resolve(Manifest.model_validate(json.loads(stored)), Path(f"<stored manifest of {slug}>"), Path())
 
 
@@ -208,7 +202,7 @@ def unfit(test: PairTest, overall: OverallTest | None, matrix: StatisticMatrix) 
 def _of_nothing(metric: Metric) -> StatisticMatrix:
     """A metric's matrix without any item or system: what a test refuses of it, it refuses of every one."""
     nothing = np.zeros((0, 0, 3 if isinstance(metric, ConfusionMetric) else len(FAMILIES[metric.family].columns)))
-    return matrix_of(metric, nothing)
+    return matrix_of(metric, Counts.of(nothing))
 
 
 @contextmanager

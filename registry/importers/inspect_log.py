@@ -135,11 +135,7 @@ class Inspect(ScoredImporter):
 
 
 def _header(archive: Archive, *, unfinished: bool) -> _Header:
-    """Read what a log is of.
-
-    Raises:
-        InputError: The evaluation has not finished, unless `unfinished` ones are taken as far as they go.
-    """
+    """Read what a log is of."""
     if _HEADER not in archive.names:
         raise InputError(f"no member {_HEADER!r}: no log of Inspect, or the evaluation has not ended",
                          path=archive.path)
@@ -176,11 +172,7 @@ def _key(sample: dict[str, Any], place: Place) -> tuple[str, int]:
 
 
 def _number(value: Any, scorer: str, place: Place) -> float | None:
-    """The number that Inspect takes a value for; None for nan, which stands for a sample that has no score.
-
-    Raises:
-        InputError: It stands for none.
-    """
+    """The number that Inspect takes a value for; None for nan, which stands for a sample that has no score."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return None
     if isinstance(value, str):

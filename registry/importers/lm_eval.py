@@ -91,11 +91,7 @@ class LmEval(ScoredImporter):
             f"{test_set!r} is passed over: it {why}" for test_set, why in passed_over.items()))
 
     def _amiss(self, scores: Run | None, measure: Measure, metric: str, filter_: str, log: Log) -> str | None:
-        """Why a metric of a log is passed over; None if it is taken.
-
-        Raises:
-            InputError: It cannot be taken, and is one of those that were asked for.
-        """
+        """Why a metric of a log is passed over; None if it is taken."""
         why = _not_the_score(scores, measure, log.score(metric, filter_))
         if why and metric in self.metrics:
             raise InputError(f"metric {metric!r} of {log.task!r} {why}", path=log.path)
@@ -104,11 +100,7 @@ class LmEval(ScoredImporter):
         return why
 
     def _check_known(self, seen: set[str], path: Path) -> None:
-        """See that there are the metrics and filters that were asked for.
-
-        Raises:
-            InputError: There is none of a name.
-        """
+        """See that there are the metrics and filters that were asked for."""
         for option, names in (("metrics", self.metrics), ("filters", self.filters)):
             if unknown := [name for name in names if f"{option}:{name}" not in seen]:
                 known = [name.partition(":")[2] for name in seen if name.startswith(option)]
@@ -170,11 +162,7 @@ class LmEval(ScoredImporter):
 
 
 def _filter(entry: dict[str, Any], log: Log, place: Place) -> str:
-    """The filter whose answer a sample scores.
-
-    Raises:
-        InputError: The sample does not say it, and there are several.
-    """
+    """The filter whose answer a sample scores."""
     if "filter" in entry:
         filter_: str = member(entry, "filter", of=str, place=place)
         return filter_
@@ -198,11 +186,7 @@ def _item(entry: dict[str, Any], place: Place) -> str:
 
 
 def _scores(metric: str, measure: Measure, samples: Samples) -> Run | None:
-    """The scores of samples, of which nan is none; None where a sample has no number (texts that are compared at once).
-
-    Raises:
-        InputError: A number is infinite.
-    """
+    """The scores of samples, of which nan is none; None where one has no number (texts that are compared at once)."""
     scores: Run = {}
     for item, (value, place) in samples.items():
         numbers = value if isinstance(value, list) and measure is not MEAN else [value, 1]

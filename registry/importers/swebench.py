@@ -115,11 +115,7 @@ def _published_by(file: Path) -> str:
 
 
 def _report(report: Any, place: Place, known: frozenset[str]) -> Outcomes:  # noqa: ARG001
-    """What became of every instance, as the harness reports it from 2.0 on.
-
-    Raises:
-        InputError: An instance has two outcomes, or the lists are not those of all instances.
-    """
+    """What became of every instance, as the harness reports it from 2.0 on."""
     if not isinstance(report, dict) or "resolved_ids" not in report:
         raise InputError("no key 'resolved_ids', as the harness's report of a run has it; name such a report, or let "
                          "--option run=RUN choose those called MODEL.RUN.json", path=place.path)
@@ -134,11 +130,7 @@ def _report(report: Any, place: Place, known: frozenset[str]) -> Outcomes:  # no
 
 
 def _results(results: Any, place: Place, known: frozenset[str]) -> Outcomes:
-    """What became of every instance in a `results.json`, whose lists of the harness before 2.0 contain each other.
-
-    Raises:
-        InputError: An instance has two outcomes, or it is not known which instances there are.
-    """
+    """What became of every instance in a `results.json`, whose lists of the harness before 2.0 contain each other."""
     found: Outcomes = {}
     _note(found, _listed(results, "resolved", place), "resolved", place)
     _note(found, _listed(results, "no_generation", place), "empty_patch", place)
@@ -157,11 +149,7 @@ def _results(results: Any, place: Place, known: frozenset[str]) -> Outcomes:
 
 
 def _details(details: Any, place: Place, known: frozenset[str]) -> Outcomes:  # noqa: ARG001
-    """What became of every instance, one by one.
-
-    Raises:
-        InputError: It is not said of one whether it was resolved.
-    """
+    """What became of every instance, one by one."""
     if not isinstance(details, dict) or not details:
         raise InputError("no object of instances", path=place.path)
     return {instance: "resolved" if member(details, instance, "resolved", of=bool, place=place) else "unresolved"

@@ -74,11 +74,7 @@ class Wide(Importer):
         }, {_FILE: document.content}, {document.name: document.digest}, copies={_FILE: document.path})
 
     def _look_at(self, systems: tuple[str, ...], first: dict[str, str], place: Place) -> None:
-        """See that the systems' columns are some, by the first row; all others are the reader's.
-
-        Raises:
-            InputError: A column has no score.
-        """
+        """See that the systems' columns are some, by the first row; all others are the reader's."""
         for name in systems:
             cell = first.get(name, "")
             if cell not in self.unscored and cell.strip() and math.isnan(as_number(cell, text=True)):

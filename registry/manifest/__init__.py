@@ -1,17 +1,9 @@
 """What a task declares: frozen specifications read from one TOML file, unknown keys rejected."""
 
+from registry.manifest.fields import DRAWS, MOST_DRAWS
 from registry.manifest.files import Root
 from registry.manifest.load import load_manifest, read_manifest, significance_with, submit_entry
-from registry.manifest.spec import (
-    DRAWS,
-    MOST_DRAWS,
-    Manifest,
-    MetricSpec,
-    Reading,
-    Significance,
-    Submit,
-    TestSet,
-)
+from registry.manifest.spec import Manifest, MetricSpec, Reading, Significance, Submit, TestSet
 from registry.manifest.write import toml
 
 __all__ = [

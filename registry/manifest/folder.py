@@ -1,4 +1,4 @@
-"""A task in a folder of its own: its manifest and the files that it names, written as a whole or not at all."""
+"""Files that are made for a user, written into a folder as a whole or not at all: tasks, task packs, training sets."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from registry.errors import InputError, RegistryError
-from registry.files import is_there, new_file
+from registry.files import new_file
 from registry.manifest.write import toml
 
 MANIFEST = "task.toml"
+OTHER = "is there already with other content; name another folder with --to, or remove this one"
 
 
 @dataclass(frozen=True)
@@ -45,22 +46,7 @@ class TaskFolder:
         declared = {"manifest": 1, "task": {"id": task, **self.tables.get("task", {})}, **{
             name: table for name, table in self.tables.items() if name != "task"}}
         contents = {**self.files, MANIFEST: toml(declared).encode()}
-        paths = {folder / name: content for name, content in contents.items()}
-        new: list[Path] = []
-        try:
-            wanted = [path for path, content in paths.items() if not is_there(path, content)]
-            for path in wanted:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                with new_file(path) as unfinished:
-                    new.append(unfinished)  # so that folders made for it are removed too
-                    unfinished.write_bytes(paths[path])
-                new[-1] = path
-        except OSError as error:
-            _remove(new, folder)
-            raise InputError(f"cannot write the task here: {error.strerror}", path=folder) from None
-        except (RegistryError, KeyboardInterrupt):
-            _remove(new, folder)
-            raise
+        new = write_files(folder, contents, failing="cannot write the task here")
         try:
             yield folder / MANIFEST
         except RegistryError as error:
@@ -71,6 +57,50 @@ class TaskFolder:
                 raise InputError(f"{error.message}{more}", path=given[error.path], line=error.line, item=error.item,
                                  category=error.category) from None
             raise
+
+
+def write_files(folder: Path, files: Mapping[str, bytes], *, other: str = OTHER, failing: str = "cannot write here",
+                dry_run: bool = False) -> list[Path]:
+    """Write files into a folder, made if need be, and give those that are new; if one fails, take them all back.
+
+    Files that are there with this content are left alone. A dry run gives what would be new.
+
+    Args:
+        folder: Where to.
+        files: Contents by path in the folder.
+        other: What to say of a file that is there with other content.
+        failing: What to say where they cannot be written.
+        dry_run: Whether to write nothing.
+
+    Raises:
+        InputError: A file is there with other content, or the folder cannot be written.
+    """
+    new: list[Path] = []
+    try:
+        wanted = {folder / name: content for name, content in files.items()
+                  if not _is_there(folder / name, content, other)}
+        for path, content in {} if dry_run else wanted.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with new_file(path) as unfinished:
+                new.append(unfinished)  # so that folders made for it are removed too
+                unfinished.write_bytes(content)
+            new[-1] = path
+    except OSError as error:
+        _remove(new, folder)
+        raise InputError(f"{failing}: {error.strerror}", path=folder) from None
+    except (RegistryError, KeyboardInterrupt):
+        _remove(new, folder)
+        raise
+    return list(wanted)
+
+
+def _is_there(path: Path, content: bytes, other: str) -> bool:
+    """Whether a file with this content is there already; nothing is, where it is still to be written."""
+    if not path.exists() and not path.is_symlink():
+        return False
+    if not path.is_file() or path.read_bytes() != content:
+        raise InputError(other, path=path)
+    return True
 
 
 def _remove(paths: list[Path], folder: Path) -> None:

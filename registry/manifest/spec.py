@@ -4,76 +4,25 @@ from __future__ import annotations
 
 import math
 import re
-import unicodedata
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainValidator, model_validator
 
 from registry.errors import suggest
-
-Missing = Literal["reject", "worst", "drop", "own"]
-Kind = Literal["primary", "contrastive", "baseline"]
-
-_SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
-
-
-def check_slug(text: str) -> str:
-    """Accept letters, digits, `.`, `_` and `-`, so that the name can stand in a path, a signature and SQL."""
-    if not _SLUG.fullmatch(text):
-        raise ValueError(f"{text!r} is not made of letters, digits, '.', '_' and '-' with a letter or digit first")
-    return text
-
-
-def check_name(text: str) -> str:
-    """Accept any one-line text that can be told apart by eye and stands in `team/system@version`."""
-    if not text or text != text.strip() or len(text) > 200:
-        raise ValueError(f"{text!r} is empty, longer than 200 characters, or begins or ends with a space")
-    if bad := [c for c in text if c in "/@" or unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp", "Cs")]:
-        raise ValueError(f"{text!r} contains {bad[0]!r}; '/', '@' and invisible characters cannot stand in a name")
-    if unicodedata.normalize("NFC", text) != text:
-        raise ValueError(f"{text!r} is not in Unicode normal form NFC, so that equal names would differ")
-    return text
-
-
-def _no_equals(text: str) -> str:
-    if "=" in text:
-        raise ValueError(f"{text!r} contains '=', which parts a facet's name from its value")
-    return text
-
-
-def _check_attribute(value: Any) -> Any:
-    if not isinstance(value, str | int | float) or (isinstance(value, float) and not math.isfinite(value)):
-        raise ValueError(f"is {value!r}; expected text, a finite number, true or false")
-    return value
-
-
-def _number(says: str, fits: Callable[[float], bool]) -> AfterValidator:
-    """Accept the numbers that fit, none of which is nan or infinite; `says` which they are."""
-    def check(value: float) -> float:
-        if not fits(value):
-            raise ValueError(f"is {value!r}; expected {says}")
-        return value
-
-    return AfterValidator(check)
-
-
-def _check_resamples(value: Any) -> Any:
-    """Accept a number of draws, or "auto"."""
-    if value != "auto" and not (type(value) is int and 100 <= value <= 2**30):
-        shown = str(value).lower() if isinstance(value, bool) else repr(value)
-        raise ValueError(f"is {shown}; expected a whole number from 100 to 2^30, or 'auto'")
-    return value
-
-
-# The default of `resamples`, and what "auto" begins with: it is never less exact than the default, and shares its
-# results. MOST_DRAWS bounds "auto": a p-value at Holm's level for 1128 pairs then has a standard error of 5 %.
-DRAWS, MOST_DRAWS = 10**5, 10**7
-
-Slug = Annotated[str, AfterValidator(check_slug)]
-Name = Annotated[str, AfterValidator(check_name)]
-Resamples = Annotated[int, _number("a whole number from 100 to 2^30", lambda n: 100 <= n <= 2**30)]
-Options = dict[str, Any]
+from registry.manifest.fields import (
+    DRAWS,
+    Kind,
+    Missing,
+    Name,
+    Options,
+    Resamples,
+    Slug,
+    check_attribute,
+    check_resamples,
+    no_equals,
+    number,
+)
 
 
 class ContradictionsError(ValueError):
@@ -114,7 +63,7 @@ class TestSet(_Table):
     format: str
     options: Options = {}
     cluster: Name | None = None
-    facets: list[Annotated[Name, AfterValidator(_no_equals)]] = []
+    facets: list[Annotated[Name, AfterValidator(no_equals)]] = []
     references: list[Reference] = []
     attributes: str | None = None
     source: str | None = None
@@ -164,17 +113,17 @@ class Significance(_Table):
     """`[significance]`: which test on which pairs, and how the family is corrected."""
 
     test: str = "permutation"
-    resamples: Annotated[int | Literal["auto"], PlainValidator(_check_resamples)] = DRAWS
-    seed: Annotated[int, _number("a whole number from 0 to 2^63 - 1", lambda n: 0 <= n < 2**63)] | None = None
+    resamples: Annotated[int | Literal["auto"], PlainValidator(check_resamples)] = DRAWS
+    seed: Annotated[int, number("a whole number from 0 to 2^63 - 1", lambda n: 0 <= n < 2**63)] | None = None
     unit: Literal["item", "cluster", "response"] | None = None
-    alpha: Annotated[float, _number("a number above 0 and below 1", lambda level: 0 < level < 1)] = 0.05
+    alpha: Annotated[float, number("a number above 0 and below 1", lambda level: 0 < level < 1)] = 0.05
     alternative: Literal["two-sided", "greater", "less"] = "two-sided"
     correction: str = "holm"
     interval: Literal["dual", "percentile", "basic", "bca"] = "dual"
-    confidence: Annotated[float, _number("a number above 0 and at most 1 - 1e-9",
+    confidence: Annotated[float, number("a number above 0 and at most 1 - 1e-9",
                                          lambda level: 0 < level <= 1 - 1e-9)] = 0.95
     strata: Name | None = None
-    margin: Annotated[float, _number("a finite number above 0", lambda width: 0 < width < math.inf)] | None = None
+    margin: Annotated[float, number("a finite number above 0", lambda width: 0 < width < math.inf)] | None = None
     overall: str | None = None
     resolve: Resamples | None = None
     runs: Literal["fixed", "random"] = "fixed"
@@ -215,7 +164,7 @@ class Submit(_Table):
     kind: Kind = "primary"
     withdrawn: bool = False
     late: bool = False
-    attributes: dict[str, Annotated[Any, AfterValidator(_check_attribute)]] = {}
+    attributes: dict[str, Annotated[Any, AfterValidator(check_attribute)]] = {}
     format: str | None = None
     options: Options = {}
     missing: Missing | None = None
@@ -261,7 +210,7 @@ class Reading(NamedTuple):
 class Manifest(_Table):
     """The whole file."""
 
-    manifest: Annotated[int, _number("1, the version of this format", lambda version: version == 1)]
+    manifest: Annotated[int, number("1, the version of this format", lambda version: version == 1)]
     task: Task
     test_set: Annotated[list[TestSet], Field(min_length=1)]
     submission: Submission = Submission()

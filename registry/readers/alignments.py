@@ -98,11 +98,7 @@ class _Alignments(Reader):
         return f"{link[0] + self.offset}-{link[1] + self.offset}"
 
     def _link(self, source: str, target: str) -> Link:
-        """Read a link's positions.
-
-        Raises:
-            ValueError: They are no positions.
-        """
+        """Read a link's positions."""
         for position in (source, target):
             if not _NUMBER.fullmatch(position):
                 raise ValueError(f"position {position!r} is no number")

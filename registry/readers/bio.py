@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 from unicodedata import normalize
 
 from registry.errors import InputError, counted, suggest
-from registry.items import Answer, Item, Response, Span, Tagged
-from registry.readers.names import NamedReader
+from registry.items import Answer, Item, Span, Tagged
+from registry.readers.names import SpanReader
 from registry.readers.parsing.document import Document, split
-from registry.readers.spans import count_types, with_types
 
 _NAME = re.compile(r"[\w.-]+")
 
@@ -24,7 +22,7 @@ _PREFIXES: dict[Scheme, str] = {"iob1": "BI", "iob2": "BI", "bioes": "BIES", "bi
 
 
 @dataclass(frozen=True, repr=False)
-class Bio(NamedReader):
+class Bio(SpanReader):
     """One token per line, its tag in a column; blank lines end sentences.
 
     Attributes:
@@ -45,7 +43,6 @@ class Bio(NamedReader):
     """
 
     name: ClassVar[str] = "bio"
-    gives: ClassVar[str] = "span"
     forms: ClassVar[tuple[str, ...]] = ("scheme", "separator")
 
     scheme: Scheme
@@ -87,22 +84,6 @@ class Bio(NamedReader):
         if not isinstance(text, list) or not all(isinstance(token, str) for token in text):
             raise ValueError("expected a list of tokens")
         return Tagged(tuple(text), frozenset())
-
-    def answer_set(self, value: Any) -> Iterable[Response]:
-        """Every span is an answer; its key is `first-last`, tokens counted from 1."""
-        return [Response(span.key, span.type) for span in sorted(value.spans)]
-
-    def names(self, values: Iterable[Any]) -> Counter[str]:
-        """Count the types of spans."""
-        return count_types(values)
-
-    def with_names(self, value: Any, name: Callable[[str], str]) -> Any:
-        """Give the spans other types."""
-        return with_types(value, name)
-
-    def copied(self, gold: Any, answer: Any) -> Iterable[str]:
-        """The spans alone count."""
-        return ("gold",) if gold.spans == answer.spans else ()
 
     def incomparable(self, gold: Any, answer: Any) -> str | None:
         """Sentences of different length have no spans in common terms."""

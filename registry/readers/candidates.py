@@ -10,9 +10,9 @@ from typing import ClassVar, Literal
 from registry.errors import InputError
 from registry.items import Answer, AnswerSet, Item, Response
 from registry.readers.base import AnswerSetReader
-from registry.readers.parsing.delimited import Separator, read_cells, read_header
+from registry.readers.parsing.delimited import Separator, read_header
 from registry.readers.parsing.document import Document
-from registry.readers.tables import as_number
+from registry.readers.tables import as_number, delimited_rows
 
 ACCEPTED = "true"  # the one answer that there can be to a candidate
 
@@ -96,24 +96,22 @@ class Candidates(AnswerSetReader):
 
     def _rows(self, document: Document, wanted: Sequence[str]) -> Iterator[tuple[int, str, list[str]]]:
         """Give every candidate's line, key and wanted cells."""
-        columns: tuple[str, ...] | None = None
-        found = False
-        for number, cells in read_cells(document, self.separator):
-            if columns is None:
-                columns = read_header(cells, (*self.item, *wanted), document, number)
-                of_key, of_cells = ([columns.index(name) for name in names] for names in (self.item, wanted))
-                continue
-            found, key = True, ""
-            if len(cells) != len(columns):
-                wrong = f"{len(cells)} cells where the header names {len(columns)} (separator {self.separator})"
-            else:
-                key, row = " ".join(cells[n] for n in of_key), [cells[n] for n in of_cells]
-                wrong = "" if (key + "".join(row)).isprintable() else "a control or invisible character"
-                if not all(cells[n] for n in of_key):
-                    wrong, key = "a cell of the candidate's name is empty", ""
+        names, at = (*self.item, *wanted), list[int]()
+        for line, columns, cells in delimited_rows(
+                document, self.separator, None, (),
+                header=lambda cells, line: read_header(cells, names, document, line),
+                wrong=lambda cells, columns: (f"{len(cells)} cells where the header names {len(columns)} "
+                                              f"(separator {self.separator})")):
+            at = at or [columns.index(name) for name in names]
+            parts, row = [cells[n] for n in at[:len(self.item)]], [cells[n] for n in at[len(self.item):]]
+            key, wrong = " ".join(parts) if all(parts) else "", ""
+            if not key:
+                wrong = "a cell of the candidate's name is empty"
+            elif not (key + "".join(row)).isprintable():
+                wrong = "a control or invisible character"
             if wrong:
-                document.report(InputError(wrong, path=document.path, line=number, item=key or None))
+                document.report(InputError(wrong, path=document.path, line=line, item=key or None))
             else:
-                yield number, key, row
-        if not found:
+                yield line, key, row
+        if not at:
             document.report_empty("candidate")

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import count, repeat
 from typing import Any, ClassVar, Literal
 
-from registry.errors import InputError, counted, suggest
+from registry.errors import InputError, suggest
 from registry.items import Answer, Item, Response
 from registry.readers.names import NamedReader, by_case
-from registry.readers.parsing.delimited import Separator, content_lines, even_columns, read_cells, read_header
+from registry.readers.parsing.delimited import Separator, even_columns, read_header
 from registry.readers.parsing.document import Document, split
-from registry.readers.parsing.json_lines import json_object
 from registry.readers.parsing.parquet import parquet_rows
-from registry.readers.tables import as_text, shown
+from registry.readers.tables import as_text, columns_expected, delimited_rows, json_rows, shown
 from registry.values import TERSE
 
 Row = tuple[int, dict[str, str]]
@@ -185,38 +184,27 @@ class Labels(NamedReader):
         return None
 
     def _delimited(self, document: Document) -> Iterator[Row]:
-        columns = None if self.header else self.columns
-        for number, cells in read_cells(document, self.separator, self.comment):
-            if columns is None:
-                columns = self._header(cells, document, number)
-            elif len(cells) == len(columns):
-                yield number, dict(zip(columns, cells, strict=True))
-            else:
-                document.report(InputError(
-                    _JSON_LINES if cells[0].startswith("{") else
-                    f"{counted(len(cells), 'column')} where {counted(len(columns), 'is', 'are')} expected "
-                    f"({', '.join(columns)}; separator {self.separator})", path=document.path, line=number))
+        def wrong(cells: list[str], columns: Sequence[str]) -> str:
+            return _JSON_LINES if cells[0].startswith("{") else (
+                f"{columns_expected(cells, columns)} ({', '.join(columns)}; separator {self.separator})")
 
-    def _header(self, cells: list[str], document: Document, line: int) -> tuple[str, ...]:
-        if cells[0].startswith("{"):
-            raise InputError(_JSON_LINES, path=document.path, line=line)
-        return read_header(cells, (self.item, self.label), document, line)
+        def header(cells: list[str], line: int) -> tuple[str, ...]:
+            if cells[0].startswith("{"):
+                raise InputError(_JSON_LINES, path=document.path, line=line)
+            return read_header(cells, (self.item, self.label), document, line)
+
+        declared = () if self.header else self.columns
+        for number, columns, cells in delimited_rows(document, self.separator, self.comment, declared, header=header,
+                                                     wrong=wrong):
+            yield number, dict(zip(columns, cells, strict=True))
 
     def _objects(self, document: Document) -> Iterator[Row]:
-        for number, value in parquet_rows(document) if self.syntax == "parquet" else self._json_lines(document):
+        for number, value in (parquet_rows(document) if self.syntax == "parquet" else  # held by nothing but the loop
+                              json_rows(document, self.separator, self.comment)):
             try:
                 yield number, self._row(value)
             except ValueError as error:
                 document.report(InputError(str(error), path=document.path, line=number))
-
-    def _json_lines(self, document: Document) -> Iterator[tuple[int, dict[str, Any]]]:
-        for number, line in content_lines(document, self.separator, self.comment):
-            try:
-                value = json_object(line, document.path, number)
-            except InputError as error:
-                document.report(error)
-            else:
-                yield number, value
 
     def _row(self, value: dict[str, Any]) -> dict[str, str]:
         for role in (self.item, self.label):

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
-from registry.items import Answer, Item
+from registry.items import Answer, Item, Response, Tagged
 from registry.readers.base import Reader
 from registry.readers.parsing.document import Document
 from registry.values import TERSE
@@ -71,6 +71,29 @@ class NamedReader(Reader):
     def _named(self, answers: Sequence[Answer], new: dict[str, str]) -> list[Answer]:
         return [replace(answer, value=self.with_names(answer.value, lambda name: new.get(name, name)))
                 for answer in answers]
+
+
+@dataclass(frozen=True, repr=False)
+class SpanReader(NamedReader):
+    """What readers of spans share; the names are the spans' types."""
+
+    gives: ClassVar[str] = "span"
+
+    def answer_set(self, value: Any) -> Iterable[Response]:
+        """Every span is an answer; its key is `first-last`, positions counted from 1."""
+        return [Response(span.key, span.type, span.score) for span in sorted(value.spans)]
+
+    def names(self, values: Iterable[Any]) -> Counter[str]:
+        """Count the types of spans; one that is empty is none."""
+        return Counter(span.type for value in values for span in value.spans if span.type)
+
+    def with_names(self, value: Any, name: Callable[[str], str]) -> Any:
+        """Give the spans other types."""
+        return Tagged(value.tokens, frozenset(replace(span, type=name(span.type)) for span in value.spans))
+
+    def copied(self, gold: Any, answer: Any) -> Iterable[str]:
+        """The spans alone count."""
+        return ("gold",) if gold.spans == answer.spans else ()
 
 
 def by_case(names: Iterable[str]) -> dict[str, str]:

@@ -34,50 +34,71 @@ class Sgml(MarkupReader):
 
     def segments(self, document: Document) -> Iterator[Segment]:
         """Read all segments."""
-        side: Side | None = None
-        of_set: dict[str, str] = {}
-        of_document: dict[str, str] | None = None
-        of_items: dict[str, str] = {}
-        segment: tuple[str, int] | None = None  # its id and line, while it is open
-        text: list[str] = []
-
-        def wrong(message: str) -> InputError:
-            return InputError(message, path=document.path, line=number)
-
-        number = 0
+        parsing = _Parsing(document)
         for number, line in document.lines():
-            at = 0
-            for tag in _TAG.finditer(line):
-                ends, name = bool(tag[1]), tag[2].lower()
-                if segment is not None:
-                    if not (ends and name == "seg"):
-                        raise wrong(f"{tag[0][:60]} before the segment of line {segment[1]} has ended")
-                    assert side is not None
-                    assert of_document is not None
-                    text.append(line[at:tag.start()])
-                    unescaped = _ENTITY.sub(lambda found: _ENTITIES[found[1]], "".join(text))
-                    by = of_document.get("sysid", "")
-                    yield Segment(side, by, segment[0], plain(unescaped), segment[1], of_items)
-                    segment = None
-                elif name in _SIDES:
-                    side, of_set = (None, {}) if ends else (_SIDES[name], _by(tag[3]))
-                    of_document = None
-                elif name == "doc":
-                    of_document = None if ends else {**of_set, **_attributes(tag[3])}
-                    if side is None or (of_document is not None and not of_document.get("docid")):
-                        raise wrong(f"{tag[0][:60]} outside of any set, or without docid")
-                    of_items = {} if of_document is None else _of_items(of_document)
-                elif ends or of_document is None or side is None:
-                    raise wrong(f"{tag[0][:60]} where no segment can {'end' if ends else 'begin'}")
-                else:
-                    segment, text = (_attributes(tag[3]).get("id", ""), number), []
-                    if not segment[0]:
-                        raise wrong("<seg> has no id")
-                at = tag.end()
-            if segment is not None:
-                text.append(line[at:] + "\n")
-        if segment is not None:
-            raise wrong(f"the segment of line {segment[1]} does not end")
+            yield from parsing.segments(number, line)
+        parsing.end()
+
+
+class _Parsing:
+    """The state of one pass over a file: what the line that is read stands in."""
+
+    def __init__(self, document: Document) -> None:
+        self._document, self._number = document, 0
+        self._side: Side | None = None
+        self._of_set: dict[str, str] = {}
+        self._of_document: dict[str, str] | None = None
+        self._of_items: dict[str, str] = {}
+        self._segment: tuple[str, int] | None = None  # its id and line, while it is open
+        self._text: list[str] = []
+
+    def segments(self, number: int, line: str) -> Iterator[Segment]:
+        """Read the next line; gives the segments that end in it."""
+        self._number, at = number, 0
+        for tag in _TAG.finditer(line):
+            if self._segment is not None:
+                yield self._ended(self._segment, tag, line[at:tag.start()])
+                self._segment = None
+            else:
+                self._begin(tag, ends=bool(tag[1]))
+            at = tag.end()
+        if self._segment is not None:
+            self._text.append(line[at:] + "\n")
+
+    def end(self) -> None:
+        """See that the file does not end within a segment."""
+        if self._segment is not None:
+            raise self._wrong(f"the segment of line {self._segment[1]} does not end")
+
+    def _ended(self, segment: tuple[str, int], tag: re.Match[str], text: str) -> Segment:
+        if not (tag[1] and tag[2].lower() == "seg"):
+            raise self._wrong(f"{tag[0][:60]} before the segment of line {segment[1]} has ended")
+        assert self._side is not None
+        assert self._of_document is not None
+        unescaped = _ENTITY.sub(lambda found: _ENTITIES[found[1]], "".join((*self._text, text)))
+        return Segment(self._side, self._of_document.get("sysid", ""), segment[0], plain(unescaped), segment[1],
+                       self._of_items)
+
+    def _begin(self, tag: re.Match[str], *, ends: bool) -> None:
+        """Take note of a tag outside of segments."""
+        name = tag[2].lower()
+        if name in _SIDES:
+            self._side, self._of_set = (None, {}) if ends else (_SIDES[name], _by(tag[3]))
+            self._of_document = None
+        elif name == "doc":
+            opened = self._of_document = None if ends else {**self._of_set, **_attributes(tag[3])}
+            if self._side is None or (opened is not None and not opened.get("docid")):
+                raise self._wrong(f"{tag[0][:60]} outside of any set, or without docid")
+            self._of_items = {} if opened is None else _of_items(opened)
+        elif ends or self._of_document is None or self._side is None:
+            raise self._wrong(f"{tag[0][:60]} where no segment can {'end' if ends else 'begin'}")
+        else:
+            self._segment, self._text = (_attributes(tag[3]).get("id", ""), self._number), []
+            if not self._segment[0]:
+                raise self._wrong("<seg> has no id")
+
+    def _wrong(self, message: str) -> InputError:
+        return InputError(message, path=self._document.path, line=self._number)
 
 
 def _by(written: str) -> dict[str, str]:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from registry.errors import InputError, counted
-from registry.items import Answer, Item, Response, Span, Tagged
-from registry.readers.names import NamedReader
+from registry.items import Answer, Item, Span, Tagged
+from registry.readers.names import SpanReader
 from registry.readers.parsing.document import Document
 from registry.readers.tables import Row, TableReader, as_number, as_text, shown
 
@@ -19,7 +18,7 @@ _TOO_FAR = 10**9
 
 
 @dataclass(frozen=True, repr=False)
-class Spans(TableReader, NamedReader):
+class Spans(TableReader, SpanReader):
     """One span per row: its item, where it starts and ends, its type, and in submissions perhaps a score.
 
     Whether positions count characters or tokens makes no difference, as long as gold and submissions count the same. A
@@ -36,7 +35,6 @@ class Spans(TableReader, NamedReader):
     """
 
     name: ClassVar[str] = "spans"
-    gives: ClassVar[str] = "span"
     absent: ClassVar[str] = "there is no row for it"
 
     start: str = "start"
@@ -69,22 +67,6 @@ class Spans(TableReader, NamedReader):
     def unanswered(self, text: Any) -> Any:  # noqa: ARG002
         """No span is given away."""
         return Tagged((), frozenset())
-
-    def answer_set(self, value: Any) -> Iterable[Response]:
-        """Every span is an answer; its key is `first-last`, positions counted from 1."""
-        return [Response(span.key, span.type, span.score) for span in sorted(value.spans)]
-
-    def names(self, values: Iterable[Any]) -> Counter[str]:
-        """Count the types of spans."""
-        return count_types(values)
-
-    def with_names(self, value: Any, name: Callable[[str], str]) -> Any:
-        """Give the spans other types."""
-        return with_types(value, name)
-
-    def copied(self, gold: Any, answer: Any) -> Iterable[str]:
-        """The spans alone count."""
-        return ("gold",) if gold.spans == answer.spans else ()
 
     def incomparable(self, gold: Any, answer: Any) -> str | None:
         """Spans must lie within the tokens, where the gold (of another reader) has them."""
@@ -160,11 +142,7 @@ class Spans(TableReader, NamedReader):
         return Span(first, first + length, type_, value)
 
     def _position(self, cell: Any, column: str, row: Row, document: Document) -> int:
-        """Read a position, counted from 0.
-
-        Raises:
-            InputError: It is none.
-        """
+        """Read a position, counted from 0."""
         if self.syntax == "delimited":
             value = int(cell) if _POSITION.fullmatch(cell) else -1
         else:
@@ -178,16 +156,6 @@ class Spans(TableReader, NamedReader):
     def _written(self, span: Span) -> str:
         """A span as its file has it."""
         return f"{span.start + self.offset}-{span.end + self.offset - self.inclusive}"
-
-
-def count_types(values: Iterable[Tagged]) -> Counter[str]:
-    """Count the types of spans; one that is empty is none."""
-    return Counter(span.type for value in values for span in value.spans if span.type)
-
-
-def with_types(value: Tagged, name: Callable[[str], str]) -> Tagged:
-    """Give spans other types."""
-    return Tagged(value.tokens, frozenset(replace(span, type=name(span.type)) for span in value.spans))
 
 
 @dataclass

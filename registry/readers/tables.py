@@ -134,30 +134,54 @@ class TableReader(Reader):
         return value
 
     def _delimited(self, document: Document, names: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
-        columns, at = self.columns, _places(self.columns, names, self.name) if self.columns else []
-        for number, cells in read_cells(document, self.separator, self.comment):
-            if not columns:
-                columns = read_header(cells, names, document, number)
-                at = [columns.index(name) for name in names]
-                continue
-            if len(cells) == len(columns):
-                yield number, [cells[n] for n in at]
-            else:
-                document.report(InputError(
-                    f"{counted(len(cells), 'column')} where {counted(len(columns), 'is', 'are')} expected (separator "
-                    f"{self.separator})", path=document.path, line=number))
+        at = _places(self.columns, names, self.name) if self.columns else []
+        for number, columns, cells in delimited_rows(
+                document, self.separator, self.comment, self.columns,
+                header=lambda cells, line: read_header(cells, names, document, line),
+                wrong=lambda cells, columns: f"{columns_expected(cells, columns)} (separator {self.separator})"):
+            at = at or [columns.index(name) for name in names]
+            yield number, [cells[n] for n in at]
 
     def _objects(self, document: Document, names: Sequence[str]) -> Iterator[tuple[int, list[Any]]]:
-        for number, line in content_lines(document, self.separator, self.comment):
-            try:
-                entry = json_object(line, document.path, number)
-                if lacking := [name for name in names if name not in entry]:
-                    raise InputError(f"no key {lacking[0]!r}; {suggest(lacking[0], entry)}", path=document.path,
-                                     line=number)
-            except InputError as error:
-                document.report(error)
+        for number, entry in json_rows(document, self.separator, self.comment):
+            if lacking := [name for name in names if name not in entry]:
+                document.report(InputError(f"no key {lacking[0]!r}; {suggest(lacking[0], entry)}", path=document.path,
+                                           line=number))
             else:
                 yield number, [entry[name] for name in names]
+
+
+def delimited_rows(
+    document: Document, separator: Separator, comment: str | None, columns: Sequence[str], *,
+    header: Callable[[list[str], int], tuple[str, ...]], wrong: Callable[[list[str], Sequence[str]], str],
+) -> Iterator[tuple[int, Sequence[str], list[str]]]:
+    """Give the line, the columns' names and the cells of every row that has as many cells as there are columns.
+
+    Where no `columns` are given, `header` reads their names off the first line; `wrong` says what is wrong with a row.
+    """
+    for number, cells in read_cells(document, separator, comment):
+        if not columns:
+            columns = header(cells, number)
+        elif len(cells) == len(columns):
+            yield number, columns, cells
+        else:
+            document.report(InputError(wrong(cells, columns), path=document.path, line=number))
+
+
+def columns_expected(cells: Sequence[str], columns: Sequence[str]) -> str:
+    """Say how many cells a row has, and how many it should have."""
+    return f"{counted(len(cells), 'column')} where {counted(len(columns), 'is', 'are')} expected"
+
+
+def json_rows(document: Document, separator: Separator, comment: str | None) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Give every line of JSON Lines as an object, with its number."""
+    for number, line in content_lines(document, separator, comment):
+        try:
+            entry = json_object(line, document.path, number)
+        except InputError as error:
+            document.report(error)
+        else:
+            yield number, entry
 
 
 def _parquet(document: Document, names: Sequence[str]) -> Iterator[tuple[int, list[Any]]]:

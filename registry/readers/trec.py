@@ -124,11 +124,7 @@ _RUN = _Format(("query", "Q0", "document", "rank", "score", "tag"), 4, b"0123456
 
 
 def _by_query(document: Document, format_: _Format[N]) -> ByQuery[N]:
-    """Read a file.
-
-    Raises:
-        InputError: A line is not of the format, or a document stands twice for a query.
-    """
+    """Read a file."""
     found: ByQuery[N] = {}
     tag = ""
     for number, block in document.blocks():

@@ -11,7 +11,7 @@ from typing import Any, get_args
 from sqlalchemy import Connection
 
 from registry.leaderboards.leaderboard import PAIR_KEYS
-from registry.manifest.spec import Kind
+from registry.manifest.fields import Kind
 from registry.query import data_model
 from registry.reports.boards import BOARD_KEYS
 from registry.significance.base import Alternative

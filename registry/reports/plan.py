@@ -56,6 +56,6 @@ def _how(plan: Plan) -> str:
 
 def _times(boards: Sequence[PlannedBoard]) -> str:
     """How often pairs are drawn, and how often those whose decision that leaves open."""
-    first, most = {board.asked.draws for board in boards}, max(board.most_draws for board in boards)
+    first, most = {board.settings.draws for board in boards}, max(board.most_draws for board in boards)
     more = f" (undecided pairs up to {most:,})" if most > min(first) else ""
     return f"{' to '.join(f'{n:,}' for n in sorted({min(first), max(first)}))} times{more}"

@@ -9,50 +9,28 @@ said to have succeeded, and by the next process that opens the database after on
 from __future__ import annotations
 
 import os
-import threading
-import time
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 import duckdb
-from sqlalchemy import Connection, Engine, create_engine
-from sqlalchemy.engine import URL
+from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
-from sqlalchemy.pool import NullPool
 
 from registry.errors import InputError, RegistryError, StoreError
 from registry.files import is_database
 from registry.store import schema
 from registry.store.creation import Creation, sweep
 from registry.store.failures import explain
+from registry.store.opening import CONFIG, CONFINED_CONFIG, connected, is_open, opening, transaction
 from registry.store.rows import driver_of
 
-# New files are written in a storage version that every DuckDB since 1.2 opens.
-STORAGE_VERSION = "v1.2.0"
-# A quarter of DuckDB's default: a small task takes 4 MB instead of 14, and bulk inserts are as fast.
-BLOCK_SIZE = "65536"
-CONFIG: dict[str, Any] = {
-    "autoload_known_extensions": "false",
-    "autoinstall_known_extensions": "false",
-    "storage_compatibility_version": STORAGE_VERSION,
-    "default_block_size": BLOCK_SIZE,
-}
-# For SQL that a user wrote: no disk for what does not fit into memory, no secrets, no Python variables as tables.
-CONFINED_CONFIG = CONFIG | {"temp_directory": "", "allow_persistent_secrets": "false",
-                            "python_enable_replacements": "false"}
 # Read-only alone would still let COPY write files and read_csv read them.
 _LOCK = ("SET enable_external_access = false", "SET lock_configuration = true")
 _IS_LOCKED = "SELECT current_setting('lock_configuration')"
 RETRY_SECONDS = 2.0
 CREATION_SECONDS = 10.0  # to wait for another process that creates the file: making the schema alone takes a second
-
-# The system frees a process's lock on a file when the process closes that file anywhere, so while DuckDB has it open
-# nothing else in this process may open it.
-_opened: Counter[Path] = Counter()
-_opening = threading.Lock()
 
 _TABLES = (".csv", ".tsv", ".parquet", ".json", ".jsonl", ".ndjson")
 
@@ -114,7 +92,7 @@ class Database:
         self._require_writable()
         with self._connection() as connection:
             schema.check(connection, self.path)
-            with _transaction(connection, dry_run=dry_run):
+            with transaction(connection, dry_run=dry_run):
                 yield connection
             self._complete(connection)
 
@@ -185,16 +163,12 @@ class Database:
     def _make(self) -> None:
         """Make the schema."""
         with self._connection() as connection:
-            with _transaction(connection):
+            with transaction(connection):
                 schema.upgrade(connection)
             self._complete(connection)
 
     def _complete(self, connection: Connection) -> None:
-        """Bring what is committed from the log into the file itself.
-
-        Raises:
-            StoreError: It cannot be; nothing is lost.
-        """
+        """Bring what is committed from the log into the file itself."""
         if not self._log.exists():
             return
         try:
@@ -209,7 +183,7 @@ class Database:
 
         Where it cannot, as on a read-only disk or beside other readers, DuckDB reads the log too.
         """
-        if self._log.exists() and not _opened[self._real] and self._is_writable():
+        if self._log.exists() and not is_open(self._real) and self._is_writable():
             with suppress(RegistryError), self._connection(patience=0) as connection:
                 self._complete(connection)
 
@@ -248,9 +222,9 @@ class Database:
                              "`--db` names another", path=self.path)
         if not self.path.is_file():
             raise InputError("not a file, so not a registry", path=self.path)
-        with _opening:
+        with opening:
             try:
-                known = _opened[self._real] or is_database(self.path)
+                known = is_open(self._real) or is_database(self.path)
             except OSError as error:
                 raise InputError(f"cannot read the file: {error.strerror}", path=self.path) from None
         if not known:  # DuckDB itself would read a file called *.csv or *.parquet as a table
@@ -268,35 +242,10 @@ class Database:
     @contextmanager
     def _connection(self, *, read_only: bool = False, config: dict[str, Any] = CONFIG,
                     patience: float | None = None) -> Iterator[Connection]:
-        engine = create_engine(URL.create("duckdb", database=str(self._real)), poolclass=NullPool,
-                               pool_reset_on_return=None,  # transactions end here, and a failed file cannot roll back
-                               connect_args={"read_only": read_only, "config": config})
-        try:
-            with self._explaining(), self._connect_patiently(engine, patience) as connection:
-                yield connection
-        finally:
-            engine.dispose()
-
-    @contextmanager
-    def _connect_patiently(self, engine: Engine, patience: float | None) -> Iterator[Connection]:
-        deadline, real = time.monotonic() + (RETRY_SECONDS if patience is None else patience), self._real
-        while True:
-            try:
-                with _opening:
-                    connection = engine.connect()
-                    _opened[real] += 1
-            except (DBAPIError, duckdb.Error) as error:
-                if "Could not set lock" not in str(error) or time.monotonic() > deadline:
-                    raise
-                time.sleep(0.05)
-            else:
-                break
-        try:
+        patience = RETRY_SECONDS if patience is None else patience
+        with self._explaining(), connected(self._real, read_only=read_only, config=config,
+                                           patience=patience) as connection:
             yield connection
-        finally:
-            with _opening:
-                connection.close()
-                _opened[real] -= 1
 
     @contextmanager
     def _explaining(self) -> Iterator[None]:
@@ -342,17 +291,3 @@ def quoted(text: str | Path) -> str:
     "'it''s'"
     """
     return "'" + str(text).replace("'", "''") + "'"
-
-
-@contextmanager
-def _transaction(connection: Connection, *, dry_run: bool = False) -> Iterator[None]:
-    """Commit what the block leaves open, or undo it; the block may commit in between."""
-    try:
-        yield
-        if dry_run:
-            connection.rollback()
-        else:
-            connection.commit()
-    except BaseException:
-        connection.rollback()
-        raise

@@ -61,8 +61,8 @@ def load_responses(connection: Connection, scoring_ids: Sequence[int], answer_id
     return Responses(given, scores)
 
 
-def load_right(connection: Connection, gold_revision_id: int,
-               runs: Sequence[tuple[int, int]]) -> tuple[NDArray[np.uint64], int]:
+def load_correct(connection: Connection, gold_revision_id: int,
+                 runs: Sequence[tuple[int, int]]) -> tuple[NDArray[np.uint64], int]:
     """Load which of the gold's answers each run (a scoring and its replicate) gives.
 
     Returns:

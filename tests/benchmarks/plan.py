@@ -8,8 +8,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from registry.cli.task import resolved
-from registry.evaluation import ParseCache, apply, compare, declared_request, score
+from registry.cli.pipeline import resolved
+from registry.evaluation import Ingest, apply, compare, declared_request, score
 from registry.evaluation.comparing.plan import plan
 from registry.significance import Execution
 from registry.store import catalog
@@ -64,10 +64,10 @@ def _one(what, manifest, root, given):
         database = Database(Path(folder) / "registry.duckdb")
         journal = Journal("run", {})
         with writing(database, journal, create=True) as session:
-            readings = ParseCache()
-            apply(session.connection, journal, readings, task, content)
-            (row,) = catalog.tasks(session.connection, task.manifest.task.id)
-            score(session.connection, journal, readings, row)
+            ingest = Ingest(session.connection, journal, task)
+            apply(ingest, content)
+            score(ingest)
+            (row,) = catalog.tasks(session.connection, ingest.slug)
             request = declared_request(row, given, execution=how)
             begun = time.process_time()
             planned = plan(session.connection, row, request)

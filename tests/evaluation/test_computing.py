@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from registry.evaluation.ingest import parsed_cache as readings
+from registry.evaluation.ingest import parsed_cache
 from registry.evaluation.scoring import workers as computing
 
 SCORES = """SELECT team, system, metric, replicate, item, score FROM item_score ORDER BY ALL"""
@@ -83,7 +83,7 @@ system = "gold"
 
 def test_answers_that_are_not_kept_are_read_again(varied, registry, monkeypatch):
     registry("run", varied.write(), "--db", "all.duckdb")
-    monkeypatch.setattr(readings, "MOST", 6)
+    monkeypatch.setattr(parsed_cache, "MOST", 6)
     registry("run", varied.manifest, "--db", "one.duckdb")
     assert scores(registry, "one.duckdb") == scores(registry, "all.duckdb")
 

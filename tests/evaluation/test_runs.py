@@ -58,7 +58,7 @@ def test_scores_of_averages_are_those_of_the_numbers_as_written(metric):
         steps = Steps.of(metric, [runs], step_of(runs))
         found = averaged([runs], steps)
         expected = metric.score(runs.mean(axis=1).sum(axis=0))
-        assert scores_of(metric, found.statistics, steps, found.multiple)[0] == pytest.approx(expected, rel=1e-8)
+        assert scores_of(metric, found)[0] == pytest.approx(expected, rel=1e-8)
 
 
 def test_runs_are_ordered_by_what_they_are():

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 
 from registry.errors import InputError
 from registry.evaluation.checking.diagnosis import Diagnosis
-from registry.evaluation.ingest.join import disagreements
+from registry.evaluation.ingest.join import Policies, disagreements
 from registry.identity import canonical_json
 from registry.readers import Document, Problems
 from tests.fuzz.mutations import mutated
@@ -120,7 +120,7 @@ def _check_entries(seed, content, entries):
 
 def _diagnose(seed, document, problems, answers):
     """Do what a check does with the file."""
-    for error in disagreements(seed.items, answers, seed.reader, missing="reject", tokens="reject", path="f"):
+    for error in disagreements(seed.items, answers, seed.reader, Policies("reject"), "f"):
         problems.add(error)
     diagnosis = Diagnosis(document, seed.reader, answers, {"test": seed.items}, "test", problems.counts)
     for error in problems.found:

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from sklearn import metrics as sklearn
 
 from registry.errors import InputError
-from registry.evaluation.matrices import matrix_of, scores_of
-from registry.evaluation.scoring.label_codes import Labels
+from registry.evaluation.matrices import Counts, matrix_of, scores_of
+from registry.evaluation.scoring.label_codes import LabelNumbers
 from registry.items import Answer, Item
 from registry.metrics import MCC, METRICS, BalancedAccuracy, Kappa, LabelF, LabelP, LabelR
 from registry.significance import Bootstrap, Settings
@@ -43,7 +43,7 @@ peers = pytest.mark.parametrize(("metric", "peer", "given"), PEERS, ids=[repr(me
 def counted(metric, rows):
     codes = metric.corpus_statistics([Item(str(n), gold) for n, (gold, _) in enumerate(rows)], [
         None if said is None else Answer(str(n), said) for n, (_, said) in enumerate(rows)])
-    labels = Labels(NUMBERS)
+    labels = LabelNumbers(NUMBERS)
     stored = labels.numbered(codes)
     np.testing.assert_array_equal(stored, [[NUMBERS[gold], NUMBERS.get(said, 0)] for gold, said in rows])
     np.testing.assert_array_equal(labels.coded(stored), codes)
@@ -102,7 +102,7 @@ def test_a_system_is_scored_the_same_whatever_labels_others_invent():
     for metric, *_ in PEERS:
         if not getattr(metric, "labels", ()):
             statistics = np.array([[NUMBERS[a], NUMBERS[b]] for a, b in rows], float)
-            narrow = Labels({"x": 7, "y": 3}).counted(metric, statistics)
+            narrow = LabelNumbers({"x": 7, "y": 3}).counted(metric, statistics)
             assert metric.score(narrow.sum(axis=0)) == metric.score(counted(metric, rows).sum(axis=0))
 
 
@@ -113,7 +113,7 @@ def test_the_bootstrap_resamples_macro_f1():
     said = [np.where(rng.random(200) < share, gold, 3) for share in (0.9, 0.7, 0.7)]
     said[2] = said[1]
     statistics = np.stack([np.stack([gold, one], -1) for one in said], axis=1).astype(float)
-    matrix = matrix_of(LabelF(), Labels(NUMBERS).counted(LabelF(), statistics))
+    matrix = matrix_of(LabelF(), Counts.of(LabelNumbers(NUMBERS).counted(LabelF(), statistics)))
     names = [[NAMES[n] for n in one] for one in (gold, *said)]
     assert matrix.scores() == pytest.approx([sklearn.f1_score(names[0], one, average="macro") for one in names[1:]])
     low, high = Bootstrap().score_intervals(matrix, Settings(resamples=500)).T
@@ -134,4 +134,4 @@ def test_names_read_back_and_labels_stand_once():
 def test_no_item_has_no_score():
     for metric, _, named in PEERS:
         if not named:
-            assert np.isnan(scores_of(metric, counted(metric, [("x", "x")])[:0, None])).all()
+            assert np.isnan(scores_of(metric, Counts.of(counted(metric, [("x", "x")])[:0, None]))).all()

@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from registry.evaluation.matrices import Steps, matrix_of
+from registry.evaluation.matrices import Counts, Steps, matrix_of
 from registry.families import step_of
 from registry.metrics import Mean
 from registry.significance import MatchedT, Settings, Wilcoxon
@@ -20,7 +20,7 @@ def of_scores(pairs):
     values = np.asarray(pairs, dtype=float)
     statistics = np.stack([values, np.ones_like(values)], axis=-1)
     steps = Steps.of(Mean(), [statistics], step_of(statistics))
-    return matrix_of(Mean(), steps.counted(statistics), steps=steps)
+    return matrix_of(Mean(), Counts.of(statistics, steps))
 
 
 def run(test, pairs, **settings):

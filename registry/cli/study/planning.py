@@ -108,7 +108,7 @@ def synthesize(
     from registry.errors import InputError
     from registry.evaluation import declared_request
     from registry.manifest import load_manifest
-    from registry.manifest.spec import check_slug
+    from registry.manifest.fields import check_slug
     from registry.rendering.table import Column, Table, number, text
     from registry.store import catalog
     from registry.studies.planning.synthesize import Source

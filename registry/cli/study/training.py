@@ -31,8 +31,8 @@ def resample_train(
     With the [[submit]] tables that bring the systems trained on them back, marked by model, size and sample
     (Berg-Kirkpatrick et al. 2012, section 3.2.1).
     """
-    from registry.errors import InputError, counted
-    from registry.files import is_there, new_file
+    from registry.errors import counted
+    from registry.manifest.folder import write_files
     from registry.readers import READERS, Document
     from registry.studies.planning.training_sets import Training, resampled
     from registry.values import build
@@ -41,18 +41,9 @@ def resample_train(
     made = resampled([Training.of(Document.load(path), reader) for path in files], tuple(size or ()), copies, model,
                      seed)
     written = there = 0
-    try:
-        for name, content in made:
-            path = to / name
-            if is_there(path, content):
-                there += 1
-                continue
-            written += 1
-            if not dry_run:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                with new_file(path) as unfinished:
-                    unfinished.write_bytes(content)
-    except OSError as error:
-        raise InputError(f"cannot write here: {error.strerror}", path=to) from None
+    for name, content in made:  # one by one: together they may be larger than memory
+        new = write_files(to, {name: content}, dry_run=dry_run)
+        written += len(new)
+        there += not new
     say(f"{to}: {counted(written, 'file')} {'would be ' if dry_run else ''}written, {there} there already; "
         f"{to / 'submissions.toml'} declares the systems")

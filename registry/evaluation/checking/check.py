@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
@@ -15,7 +15,7 @@ from registry.evaluation.checking.task_pack import expected_documents, expected_
 from registry.evaluation.comparing.plan import Plan
 from registry.evaluation.ingest.declared import Declared, check_runs, declared
 from registry.evaluation.ingest.gold import Name, check_names
-from registry.evaluation.ingest.join import align, disagreements
+from registry.evaluation.ingest.join import Joined, disagreements
 from registry.evaluation.ingest.remarks import FEW, of_copy, of_gold, of_runs, of_submission
 from registry.evaluation.ingest.submissions import digest_of_runs, run_digest
 from registry.evaluation.resolve import ResolvedTask
@@ -91,9 +91,11 @@ def check(task: ResolvedTask, submissions: Sequence[Declared], *, limit: int | N
     """
     checked = Checked()
     items = _expected(task, checked, limit)
-    for submission in _check_files(submissions, items, checked, limit):
+    uncounted: list[Problem] = []  # told after what is wrong with the files
+    for submission, runs in _sound(submissions, items, checked, limit):
         if submission.test_set.gold is not None:
-            _check_scores(submission, items[submission.test_set.name], checked)
+            uncounted += _uncounted(submission, items[submission.test_set.name], runs)
+    checked.problems += uncounted
     return checked
 
 
@@ -122,7 +124,8 @@ def check_task(task: ResolvedTask, content: bytes, execution: Execution, databas
                 name: partial(_names, task.readers[name], of_set) for name, of_set in items.items()})
         except ManifestError as error:
             checked.refuse(error)
-    _check_files(submissions, items, checked, limit)
+    for _ in _sound(submissions, items, checked, limit):
+        pass
     if has_gold and not any(isinstance(problem.error, ManifestError) for problem in checked.problems):
         told = {str(problem.error) for problem in checked.problems}
 
@@ -176,74 +179,75 @@ def _names(reader: Reader, items: Sequence[Item], name: Name) -> set[str]:
     return {getattr(answer, name) for item in items for answer in reader.answer_set(item.gold)}
 
 
-def _check_files(submissions: Sequence[Declared], items: dict[str, list[Item]], checked: Checked,
-                 limit: int | None) -> list[Declared]:
-    """Check every file; gives the submissions that none of theirs is refused of."""
-    sound: list[Declared] = []
+@dataclass(frozen=True)
+class _File:
+    """A file that nothing is wrong with: the digest of what it says, and its answers, joined with the items."""
+
+    digest: str
+    joined: Joined
+
+
+def _sound(submissions: Sequence[Declared], items: Mapping[str, Sequence[Item]], checked: Checked,
+           limit: int | None) -> Iterator[tuple[Declared, list[Joined]]]:
+    """Check every file; gives the submissions that none of theirs is refused of, with their runs."""
     first: dict[tuple[str, str], Declared] = {}
     for submission in submissions:
         name, documents = submission.test_set.name, _documents(submission, checked)
-        digests = [_check(document, submission, items, checked, limit) for document in documents]
+        files = [_check(document, submission, items, checked, limit) for document in documents]
+        sound = [file for file in files if file is not None]
         remarks = list(of_runs(documents))
-        if digests and all(digests):
-            sound.append(submission)
-            same = first.setdefault((name, digest_of_runs(digests)), submission)
+        if is_sound := 0 < len(sound) == len(files):
+            same = first.setdefault((name, digest_of_runs([file.digest for file in sound])), submission)
             if len(items[name]) >= FEW and (same.team, same.system) != (submission.team, submission.system):
                 remarks.append(of_copy(same.name).error(documents[0].path))
         checked.problems += [Problem(name, remark, fatal=False) for remark in remarks]
-    return sound
+        if is_sound:
+            yield submission, [file.joined for file in sound]
 
 
-def _check(document: Document, submission: Declared, items: dict[str, list[Item]], checked: Checked,
-           limit: int | None) -> str:
+def _check(document: Document, submission: Declared, items: Mapping[str, Sequence[Item]], checked: Checked,
+           limit: int | None) -> _File | None:
     """Check one file, a run of the submission; against no items where those of its test set are wrong.
 
-    Gives the digest of what the file says, or nothing where it is refused or there are no items.
+    Gives nothing where it is refused or there are no items.
     """
     name, reader = submission.test_set.name, submission.reader
     problems = Problems(limit)
     answers: list[Answer] = []
     remarks: list[InputError] = []
+    joined: Joined | None = None
     try:
         answers = submission.read(document.collecting(problems))
-        for error in _misaligned(document.path, answers, submission, items[name]) if name in items else ():
-            problems.add(error)
-        if not problems.counts and name in items:
-            remarks = _remarks(document, answers, submission, items[name])
+        joined = _joined(document.path, answers, submission, items[name], problems) if name in items else None
+        if joined is not None:
+            remarks = [remark.error(document.path) for remark in of_submission(
+                items[name], joined, reader, document, missing=submission.missing,
+                with_gold=submission.test_set.gold is not None)]
     except InputError as error:
         problems.add(error)
     checked.files.append(document.path)
     diagnosis = Diagnosis(document, reader, answers, {**items, name: items.get(name, [])}, name, problems.counts)
     checked.note(name, document.path, problems, diagnosis)
     checked.problems += [Problem(name, error, fatal=False) for error in (*problems.notes, *remarks)]
-    return "" if problems.counts or name not in items else run_digest(reader, items[name], answers)
+    return None if problems.counts or joined is None else _File(run_digest(reader, items[name], answers), joined)
 
 
-def _misaligned(path: str, answers: list[Answer], submission: Declared, items: list[Item]) -> Iterator[InputError]:
-    """Why answers that could be read do not go with the items."""
-    reader = submission.reader
+def _joined(path: str, answers: Sequence[Answer], submission: Declared, items: Sequence[Item],
+            problems: Problems) -> Joined | None:
+    """Join answers with the items, where they could all be read and go with these; else add why they do not."""
+    reader, policies = submission.reader, submission.policies
     assigned = reader.assign(items, answers, path)
-    yield from disagreements(items, assigned, reader, missing=submission.missing, tokens=submission.tokens, path=path,
-                             metrics=submission.metrics)
+    for error in disagreements(items, assigned, reader, policies, path):
+        problems.add(error)
     answered = {answer.key for answer in assigned}
-    yield from submission.uncounted((item for item in items if item.key not in answered), path)
+    for error in submission.uncounted((item for item in items if item.key not in answered), path):
+        problems.add(error)
+    return None if problems.counts else Joined.of(items, assigned, reader, policies)
 
 
-def _check_scores(submission: Declared, items: list[Item], checked: Checked) -> None:
+def _uncounted(submission: Declared, items: Sequence[Item], runs: Sequence[Joined]) -> Iterator[Problem]:
     """Refuse what a metric of the task cannot count."""
-    runs = [align(items, submission.read(document), submission.reader, missing=submission.missing,
-                  tokens=submission.tokens, path=document.path) for document in submission.documents]
     scored = computed(items, [run.answers for run in runs], submission.missing, submission.metrics)
-    path = submission.documents[0].path
     for error in scored if isinstance(scored, list) else ():
-        checked.problems.append(Problem(submission.test_set.name, InputError(
-            error.message, path=path, item=error.item, category=error.category)))
-
-
-def _remarks(document: Document, answers: list[Answer], submission: Declared, items: list[Item]) -> list[InputError]:
-    """What is remarkable about a file that is not refused."""
-    aligned = align(items, answers, submission.reader, missing=submission.missing, tokens=submission.tokens,
-                    path=document.path)
-    found = of_submission(items, aligned, submission.reader, document, missing=submission.missing,
-                          with_gold=submission.test_set.gold is not None)
-    return [remark.error(document.path) for remark in found]
+        yield Problem(submission.test_set.name, InputError(
+            error.message, path=submission.documents[0].path, item=error.item, category=error.category))

@@ -12,8 +12,8 @@ from registry.evaluation.comparing.plan import Plan, plan
 from registry.evaluation.comparing.settings import declared_request
 from registry.evaluation.comparing.vetting import vet
 from registry.evaluation.ingest.apply import apply
-from registry.evaluation.ingest.declared import Declared, Refuse
-from registry.evaluation.ingest.parsed_cache import ParseCache
+from registry.evaluation.ingest.context import Ingest, Refuse
+from registry.evaluation.ingest.declared import Declared
 from registry.evaluation.resolve import ResolvedTask
 from registry.evaluation.scoring.score import score
 from registry.significance import Execution
@@ -49,12 +49,12 @@ def rehearse(task: ResolvedTask, content: bytes, submissions: Sequence[Declared]
         target = database or Database(Path(folder) / "registry.duckdb")
         try:
             with writing(target, journal, create=True, dry_run=True) as session:
-                connection, readings = session.connection, ParseCache()
-                applied = apply(connection, journal, readings, task, content, submissions, errors.append,
-                                execution.progress)
+                connection = session.connection
+                ingest = Ingest(connection, journal, task, progress=execution.progress, refuse=errors.append)
+                applied = apply(ingest, content, submissions)
                 rehearsed.warnings += applied.of_registry
                 (row,) = catalog.tasks(connection, task.manifest.task.id)
-                score(connection, journal, readings, row, execution.workers, execution.progress, errors.append)
+                score(ingest, execution.workers)
                 if not errors:
                     request = declared_request(row, execution=execution)
                     vetted = vet(connection, row, request)

@@ -18,6 +18,7 @@ from registry.evaluation.resolve import ResolvedTask
 from registry.identity import canonical_json
 from registry.items import Item, by_key
 from registry.manifest import TestSet, toml
+from registry.manifest.folder import write_files
 from registry.metrics import ConfusionMetric
 from registry.readers import Document, Reader
 from registry.readers.parsing.json_lines import json_object
@@ -93,18 +94,9 @@ def write_pack(files: dict[str, str], folder: Path) -> list[Path]:
     Raises:
         InputError: A file is there with other content, or cannot be written.
     """
-    paths = {folder / name: content.encode() for name, content in files.items()}
-    try:
-        new = [path for path, content in paths.items() if not path.exists()]
-        if other := [path for path, content in paths.items() if path not in new and path.read_bytes() != content]:
-            raise InputError("is there with other content; name another folder, or remove the file", path=other[0])
-        folder.mkdir(parents=True, exist_ok=True)
-        for path in new:
-            with path.open("xb") as file:  # never through a link
-                file.write(paths[path])
-    except OSError as error:
-        raise InputError(f"cannot write the pack: {error.strerror}", path=error.filename or folder) from None
-    return new
+    return write_files(folder, {name: content.encode() for name, content in files.items()},
+                       other="is there with other content; name another folder, or remove the file",
+                       failing="cannot write the pack")
 
 
 def _listed(document: Document, reader: Reader) -> Iterator[Item]:

@@ -1,4 +1,4 @@
-"""The statistics of a leaderboard: those of all its systems, aligned by item."""
+"""The statistics of a leaderboard: those of all its systems, by item."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from sqlalchemy import Connection
 from registry.errors import InputError, counted
 from registry.evaluation.comparing.board_keys import BoardKey
 from registry.evaluation.ingest.gold import split_cluster
-from registry.evaluation.matrices import Steps, matrix_of, scores_of
-from registry.evaluation.scoring.label_codes import Labels
+from registry.evaluation.matrices import Counts, Steps, matrix_of, scores_of
+from registry.evaluation.scoring.label_codes import LabelNumbers
 from registry.evaluation.scoring.run_averages import averaged, in_order_of_content, unchanged
 from registry.identity import digest_array, digest_json
 from registry.manifest import Significance
@@ -23,6 +23,9 @@ from registry.significance import StatisticMatrix
 from registry.store import catalog, statistics
 from registry.store.catalog import AnyRow
 from registry.values import parse
+
+Floats = NDArray[np.float64]
+Numbers = NDArray[np.int64]
 
 _VALUES = 2**20  # that change places at once
 
@@ -46,22 +49,64 @@ class Board:
     metric: Metric
     members: list[AnyRow]
     digests: list[str]
-    items: NDArray[np.int64]
+    items: Numbers
     matrix: StatisticMatrix
-    scores: NDArray[np.float64]
-    run_scores: list[NDArray[np.float64]]
+    scores: Floats
+    run_scores: list[Floats]
 
 
-def load(connection: Connection, key: BoardKey, asked: Significance) -> Board | None:
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """What is stored of a board: its items, by their numbers in the gold, and for each member [items, runs, columns].
+
+    `item_ids` are the items' numbers in the database; `unequal` says that some members lack items that others have.
+    """
+
+    items: Numbers
+    item_ids: Numbers
+    of_members: list[Floats]
+    unequal: bool
+
+
+def load(connection: Connection, key: BoardKey, settings: Significance) -> Board | None:
     """Load a board's statistics; None where no item is left of it.
 
     Raises:
         InputError: Clusters are asked for, but the test set declares none; or strata that items do not have.
     """
-    if asked.unit == "cluster" and key.test_set.cluster_attribute is None:
+    if settings.unit == "cluster" and key.test_set.cluster_attribute is None:
         raise InputError(f"test set {key.test_set.name!r} declares no cluster, the item attribute that "
                          "groups its items; add the key cluster to its [[test_set]], or take items for units")
     metric = parse("metric", METRICS, key.metric.name)
+    if (rows := _rows(connection, key, metric)) is None:
+        return None
+    if metric.family in ("confusion", "pair") and rows.unequal:
+        raise InputError(f"{key.name}: {metric.name} needs an answer of every system to every item; take another "
+                         'policy for missing items than "own"')
+    units, strata = _groups(connection, key, settings, rows.item_ids)
+    by_run: list[Floats] | None = None  # what tells members with runs of their own apart
+    expanded, like = unchanged, rows.of_members
+    if isinstance(metric, ConfusionMetric):
+        labels = LabelNumbers.of(connection, key.gold.gold_revision_id)
+        by_run = [in_order_of_content(labels.coded(of_member)) for of_member in rows.of_members]
+        expanded = partial(labels.counted, metric)
+        like = [expanded(rows.of_members[0][:0])]  # counts of labels are whole
+    steps = Steps.of(metric, like, min(key.scores[member.scoring_id].step for member in key.members))
+    averages, runs = averaged(rows.of_members, steps, expanded), None
+    if settings.runs == "random":
+        ordered = [in_order_of_content(expanded(of_member)) for of_member in rows.of_members]
+        runs = tuple(steps.counted(of_member) * averages.multiple for of_member in ordered)
+        by_run = by_run or ordered
+    matrix = matrix_of(metric, averages, units, strata, runs=runs, unequal=rows.unequal)
+    contents = averages.digests if by_run is None else [[digest_array(of_member)] for of_member in by_run]
+    run_scores = [scores_of(metric, Counts.of(expanded(of_member), steps)) for of_member in rows.of_members]
+    groups = [None if units is None else digest_array(units), *([] if strata is None else [digest_array(strata)])]
+    return _best_first(Board(key, metric, key.members, [digest_json([*content, *groups]) for content in contents],
+                             rows.items, matrix, matrix.scores(), run_scores))
+
+
+def _rows(connection: Connection, key: BoardKey, metric: Metric) -> _Rows | None:
+    """Load what is stored of a board, items in the order of their keys; None where no item is left of it."""
     gold_revision_id = key.gold.gold_revision_id
     first, n_items = catalog.item_ids(connection, gold_revision_id)
     loaded, present = statistics.load_statistics(
@@ -72,53 +117,33 @@ def load(connection: Connection, key: BoardKey, asked: Significance) -> Board | 
         values = catalog.item_attribute(connection, gold_revision_id, key.facet[0])
         kept &= np.array([values.get(first + n) == key.facet[1] for n in range(n_items)])
     keys = catalog.item_keys(connection, gold_revision_id)
-    order = np.array(sorted(np.flatnonzero(kept), key=lambda n: keys[n]), dtype=np.int64)
-    if not len(order):
+    items = np.array(sorted(np.flatnonzero(kept), key=lambda n: keys[n]), dtype=np.int64)
+    if not len(items):
         return None
-    if metric.family in ("confusion", "pair") and not present[order].all():
-        raise InputError(f"{key.name}: {metric.name} needs an answer of every system to every item; take another "
-                         'policy for missing items than "own"')
-    units = None
-    if asked.unit == "cluster":
-        units = _numbered(connection, key, key.test_set.cluster_attribute, first + order)
-    runs = [of_system[order] for of_system in loaded]
-    named, expanded = None, unchanged
-    if isinstance(metric, ConfusionMetric):
-        labels = Labels.of(connection, gold_revision_id)
-        named = [in_order_of_content(labels.coded(of_system)) for of_system in runs]
-        expanded = partial(labels.counted, metric)
-    kept = runs if named is None else [expanded(runs[0][:0])]  # counts of labels are whole
-    steps = Steps.of(metric, kept, min(key.scores[member.scoring_id].step for member in key.members))
-    averages = averaged(runs, steps, expanded)
-    ordered = [in_order_of_content(expanded(of)) for of in runs] if asked.runs == "random" else None
-    matrix = matrix_of(
-        metric, averages.statistics, units, _strata(connection, key, asked.strata, first + order, units),
-        steps=steps, multiple=averages.multiple, unequal=not present[order].all(),
-        runs=None if ordered is None else tuple(steps.counted(of) * averages.multiple for of in ordered))
-    scores = matrix.scores()
-    towards = scores if matrix.lower_is_better else -scores
-    best_first = sorted(range(len(key.members)),
-                        key=lambda n: (np.isnan(scores[n]), towards[n], key.members[n].name))
-    groups = [None if units is None else digest_array(units)]
-    groups += [] if matrix.strata is None else [digest_array(matrix.strata)]
-    by_run = named or ordered
-    contents = averages.digests if by_run is None else [[digest_array(of_system)] for of_system in by_run]
-    _reorder(averages.statistics, best_first)
-    return Board(
-        key, metric, [key.members[n] for n in best_first],
-        [digest_json([*contents[n], *groups]) for n in best_first], order,
-        replace(matrix, runs=matrix.runs and tuple(matrix.runs[n] for n in best_first)), scores[best_first],
-        [scores_of(metric, steps.counted(expanded(runs[n])), steps) for n in best_first])
+    return _Rows(items, first + items, [of_member[items] for of_member in loaded], not present[items].all())
 
 
-def _reorder(statistics: NDArray[np.float64], systems: Sequence[int]) -> None:
+def _best_first(board: Board) -> Board:
+    """The same board, its members in the order of their scores, ties by name."""
+    towards = board.scores if board.matrix.lower_is_better else -board.scores
+    order = sorted(range(len(board.members)),
+                   key=lambda n: (np.isnan(board.scores[n]), towards[n], board.members[n].name))
+    _reorder(board.matrix.statistics, order)
+    runs = board.matrix.runs and tuple(board.matrix.runs[n] for n in order)
+    return replace(
+        board, members=[board.members[n] for n in order], digests=[board.digests[n] for n in order],
+        matrix=replace(board.matrix, runs=runs), scores=board.scores[order],
+        run_scores=[board.run_scores[n] for n in order])
+
+
+def _reorder(statistics: Floats, systems: Sequence[int]) -> None:
     """Put the systems of statistics [items, systems, columns] in this order, without room for a second array."""
     some = max(1, _VALUES // statistics[0].size)
     for at in range(0, len(statistics), some):
         statistics[at:at + some] = statistics[at:at + some, list(systems)]
 
 
-def _numbered(connection: Connection, key: BoardKey, attribute: str, item_ids: NDArray[np.int64]) -> NDArray[np.int64]:
+def _numbered(connection: Connection, key: BoardKey, attribute: str, item_ids: Numbers) -> Numbers:
     """The number of each item's value of an attribute, in the order of the values."""
     values = catalog.item_attribute(connection, key.gold.gold_revision_id, attribute)
     if lacking := [int(item) for item in item_ids if int(item) not in values]:
@@ -128,13 +153,15 @@ def _numbered(connection: Connection, key: BoardKey, attribute: str, item_ids: N
     return numbers.astype(np.int64)
 
 
-def _strata(connection: Connection, key: BoardKey, attribute: str | None, item_ids: NDArray[np.int64],
-            units: NDArray[np.int64] | None) -> NDArray[np.int64] | None:
-    """The number of each item's stratum; a unit must lie in one."""
-    if attribute is None:
-        return None
-    strata = _numbered(connection, key, attribute, item_ids)
-    if units is not None and split_cluster(units.tolist(), strata.tolist()) is not None:
-        raise InputError(f"a {key.test_set.cluster_attribute} of test set {key.test_set.name!r} has items of "
-                         f"several {attribute!r}: strata must keep clusters whole")
-    return strata
+def _groups(connection: Connection, key: BoardKey, settings: Significance,
+            item_ids: Numbers) -> tuple[Numbers | None, Numbers | None]:
+    """The numbers of each item's unit and of its stratum, where they are asked for; a unit must lie in one stratum."""
+    units = strata = None
+    if settings.unit == "cluster":
+        units = _numbered(connection, key, key.test_set.cluster_attribute, item_ids)
+    if settings.strata is not None:
+        strata = _numbered(connection, key, settings.strata, item_ids)
+        if units is not None and split_cluster(units.tolist(), strata.tolist()) is not None:
+            raise InputError(f"a {key.test_set.cluster_attribute} of test set {key.test_set.name!r} has items of "
+                             f"several {settings.strata!r}: strata must keep clusters whole")
+    return units, strata

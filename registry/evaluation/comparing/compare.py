@@ -18,7 +18,7 @@ from registry.evaluation.comparing.board_keys import board_keys
 from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.pair_results import PairResults
 from registry.evaluation.comparing.settings import Request
-from registry.evaluation.comparing.vetting import tested_board, vet
+from registry.evaluation.comparing.vetting import vet
 from registry.evaluation.resolve import resolve_significance
 from registry.manifest import Significance
 from registry.provenance import Signature
@@ -88,7 +88,7 @@ def compare(connection: Connection, journal: Journal, task_row: AnyRow, request:
             connection, test_set_id=key.test_set.test_set_id, track_id=key.members[0].track_id,
             facet=key.facet_name, alias=key.metric.alias)
         if there is None:
-            if (board := tested_board(connection, key, request)) is None:
+            if (board := vetted.board(connection, key, request)) is None:
                 continue
             here = request.of_family(len(board.members))
             _Comparing(connection, journal, board, here, test, overall, compared).run(digest, latest + 1)
@@ -104,14 +104,14 @@ def compare(connection: Connection, journal: Journal, task_row: AnyRow, request:
     return compared
 
 
-def _idle_resolve(asked: Significance) -> str | None:
+def _idle_resolve(settings: Significance) -> str | None:
     """Say why no pair is drawn again though `resolve` asks for it."""
-    if asked.resolve is None:
+    if settings.resolve is None:
         return None
-    if CORRECTIONS[asked.correction].function is None:
-        return f"resolve has no effect: {asked.correction} adjusts the draws of all pairs; raise resamples instead"
-    if asked.resamples != "auto" and asked.resolve <= asked.resamples:
-        return f"resolve has no effect: it is {asked.resolve}, and {asked.resamples} resamples are drawn at once"
+    if CORRECTIONS[settings.correction].function is None:
+        return f"resolve has no effect: {settings.correction} adjusts the draws of all pairs; raise resamples instead"
+    if settings.resamples != "auto" and settings.resolve <= settings.resamples:
+        return f"resolve has no effect: it is {settings.resolve}, and {settings.resamples} resamples are drawn at once"
     return None
 
 
@@ -128,7 +128,7 @@ class _Comparing:
     compared: Compared
 
     @property
-    def asked(self) -> Significance:
+    def settings(self) -> Significance:
         return self.request.significance
 
     def run(self, digest: str, sequence: int) -> None:
@@ -140,11 +140,11 @@ class _Comparing:
         self.compared.pairs_found += len(pairs) - len(tested.computed)
         wins = np.zeros((len(self.board.members),) * 2, dtype=bool)
         for pair, row, p in zip(pairs, results, adjusted, strict=True):
-            if p <= self.asked.alpha and row.difference and row.favours * row.difference > 0:
+            if p <= self.settings.alpha and row.difference and row.favours * row.difference > 0:
                 wins[(pair.first, pair.second) if row.difference > 0 else (pair.second, pair.first)] = True
         intervals = self._score_intervals()
         methods = {row.method for row in results}
-        by_draws = CORRECTIONS[self.asked.correction].function is None
+        by_draws = CORRECTIONS[self.settings.correction].function is None
         drawn = by_draws or "monte-carlo" in methods or bool(np.isfinite(intervals).any())
         self.compared.drawn |= drawn
         self.compared.shared |= drawn or self.test.name in STEP_DOWN
@@ -170,27 +170,28 @@ class _Comparing:
 
     def _keep_comparison(self, digest: str, sequence: int, methods: set[str], family_size: int, *,
                          drawn: bool) -> int:
-        board, key, asked = self.board, self.board.key, self.asked
+        board, key, settings = self.board, self.board.key, self.settings
         signature = str(Signature(
             metric=key.metric.alias, task=key.task.slug, task_version=key.task.version,
             test_set=key.test_set.name, track=key.track, facet=key.facet_name,
             n_items=len(board.items),
-            n_clusters=board.matrix.n_units if asked.unit == "cluster" else None, strata=asked.strata,
+            n_clusters=board.matrix.n_units if settings.unit == "cluster" else None, strata=settings.strata,
             gold=key.gold.digest,
-            test=repr(self.test), alternative=asked.alternative,
-            method="mixed" if len(methods) > 1 else next(iter(methods), None), runs=asked.runs,
-            seed=asked.seed if drawn else None, correction=asked.correction, family_size=family_size,
-            alpha=asked.alpha, identity=key.digest(self.request, drawn=drawn)))
+            test=repr(self.test), alternative=settings.alternative,
+            method="mixed" if len(methods) > 1 else next(iter(methods), None), runs=settings.runs,
+            seed=settings.seed if drawn else None, correction=settings.correction, family_size=family_size,
+            alpha=settings.alpha, identity=key.digest(self.request, drawn=drawn)))
         insert_many(self.connection, models.comparison, [{
             "digest": digest, "sequence": sequence, "test_set_id": key.test_set.test_set_id,
             "gold_revision_id": key.gold.gold_revision_id, "track_id": key.members[0].track_id,
             "facet": key.facet_name, "metric_id": key.metric.metric_id, "alias": key.metric.alias,
-            "test": repr(self.test), "alternative": asked.alternative, "unit": asked.unit, "alpha": asked.alpha,
-            "correction": asked.correction, "resamples": asked.draws, "seed": asked.seed,
-            "interval": asked.interval, "confidence": asked.confidence, "n_items": len(board.items),
-            "n_units": board.matrix.n_tested, "n_systems": len(board.members), "family_size": family_size,
+            "test": repr(self.test), "alternative": settings.alternative, "unit": settings.unit,
+            "alpha": settings.alpha, "correction": settings.correction, "resamples": settings.draws,
+            "seed": settings.seed, "interval": settings.interval, "confidence": settings.confidence,
+            "n_items": len(board.items), "n_units": board.matrix.n_tested, "n_systems": len(board.members),
+            "family_size": family_size,
             "signature": signature, "run_id": self.journal.run_id(self.connection), "created_at": now(),
-            "runs": asked.runs}])
+            "runs": settings.runs}])
         self.journal.event(self.connection, "compare", key.task.slug, signature=signature)
         return int(catalog.get(self.connection, models.comparison, digest=digest).comparison_id)
 

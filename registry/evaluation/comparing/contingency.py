@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sqlalchemy import Connection, text
 
 from registry.significance.effects.contingency_tables import Contingencies, contingencies
-from registry.store.responses import load_right
+from registry.store.responses import load_correct
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ def pair_contingencies(connection: Connection, test_set_id: int) -> PairContinge
         WHERE ranked.test_set_id = :test_set AND ranked.scoring_id IS NOT NULL
         ORDER BY ranked.submission_id, source.replicate"""), {"test_set": test_set_id}).all()
     if not runs:
-        return PairContingencies([], contingencies(*load_right(connection, 0, [])))
-    right, n = load_right(connection, runs[0].gold_revision_id,
-                          [(run.scoring_id, run.replicate) for run in runs])
-    return PairContingencies([(run.name, run.replicate) for run in runs], contingencies(right, n))
+        return PairContingencies([], contingencies(*load_correct(connection, 0, [])))
+    correct, n = load_correct(connection, runs[0].gold_revision_id,
+                              [(run.scoring_id, run.replicate) for run in runs])
+    return PairContingencies([(run.name, run.replicate) for run in runs], contingencies(correct, n))

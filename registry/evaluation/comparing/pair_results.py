@@ -64,8 +64,8 @@ class PairResults:
     computed: set[tuple[int, int]] = field(default_factory=set)
 
     @property
-    def asked(self) -> Significance:
-        """What is asked for."""
+    def settings(self) -> Significance:
+        """The comparison's settings, of which `_kernel_settings` are made."""
         return self.request.significance
 
     def of_all_pairs(self) -> tuple[list[Pair], list[AnyRow]]:
@@ -74,14 +74,14 @@ class PairResults:
         Pairs that Monte-Carlo error leaves undecided are drawn again ten times as often, as far as `resolve` allows.
         Earlier blocks of draws stay the same; they are drawn once more, a tenth of the work where steps are of ten.
         """
-        pairs = [self._pair(a, b, self.asked.draws) for a, b in combinations(range(len(self.board.members)), 2)]
-        results, resamples = self._results(pairs), self.asked.draws
-        by_pair = CORRECTIONS[self.asked.correction].function is not None
-        while by_pair and resamples < (self.asked.resolve or 0):
+        pairs = [self._pair(a, b, self.settings.draws) for a, b in combinations(range(len(self.board.members)), 2)]
+        results, resamples = self._results(pairs), self.settings.draws
+        by_pair = CORRECTIONS[self.settings.correction].function is not None
+        while by_pair and resamples < (self.settings.resolve or 0):
             open_ = [int(n) for n in np.flatnonzero(~self.decide(pairs, results)[1])]
             if not open_:
                 break
-            resamples = min(10 * resamples, self.asked.resolve or 0)
+            resamples = min(10 * resamples, self.settings.resolve or 0)
             for n in open_:
                 pairs[n] = self._pair(pairs[n].a, pairs[n].b, resamples)
             for n, row in zip(open_, self._results([pairs[n] for n in open_]), strict=True):
@@ -95,38 +95,38 @@ class PairResults:
         """
         if not results:
             return np.zeros(0), np.zeros(0, dtype=bool)
-        if CORRECTIONS[self.asked.correction].function is None:
+        if CORRECTIONS[self.settings.correction].function is None:
             return self._step_down(pairs, results)
         p = np.array([row.p_value for row in results], dtype=np.float64)  # undefined is nan
         low, high = (np.array([end if (end := getattr(row, side)) is not None else row.p_value for row in results],
                               dtype=np.float64) for side in ("p_low", "p_high"))
-        adjusted, low, high = (adjust(values, self.asked.correction) for values in (p, low, high))
-        return adjusted, (high <= self.asked.alpha) | ~(low <= self.asked.alpha)
+        adjusted, low, high = (adjust(values, self.settings.correction) for values in (p, low, high))
+        return adjusted, (high <= self.settings.alpha) | ~(low <= self.settings.alpha)
 
     def _step_down(self, pairs: Sequence[Pair], results: Sequence[AnyRow]) -> Decisions:
         """Adjust the joint draws of all pairs; never below a p-value that is exact, nor where it is undefined."""
-        asked, matrix = self.asked, self.board.matrix.by_unit
+        settings, matrix = self.settings, self.board.matrix.by_unit
         p = np.array([row.p_value for row in results], dtype=np.float64)
-        settings = self._settings(asked.alternative, asked.draws)
-        draws = draws_of(matrix, [(pair.a, pair.b) for pair in pairs], settings, self.test.name)
+        drawn = self._kernel_settings(settings.alternative, settings.draws)
+        draws = draws_of(matrix, [(pair.a, pair.b) for pair in pairs], drawn, self.test.name)
         draws = replace(draws, observed=np.where(np.isnan(p), np.nan, draws.observed))
-        stepped = (min_p if asked.correction == "min-p" else max_t)(draws).adjusted
+        stepped = (min_p if settings.correction == "min-p" else max_t)(draws).adjusted
         adjusted = np.fmax(stepped, p)
-        tails = [monte_carlo_tail(round(p * (asked.draws + 1)) - 1, asked.draws) if not math.isnan(p) else None
+        tails = [monte_carlo_tail(round(p * (settings.draws + 1)) - 1, settings.draws) if not math.isnan(p) else None
                  for p in stepped]
-        return adjusted, np.array([tail is None or tail.p_high <= asked.alpha or tail.p_low > asked.alpha
+        return adjusted, np.array([tail is None or tail.p_high <= settings.alpha or tail.p_low > settings.alpha
                                    for tail in tails])
 
     def _pair(self, a: int, b: int, resamples: int) -> Pair:
-        digests, asked = self.board.digests, self.asked
+        digests, settings = self.board.digests, self.settings
         swapped = digests[b] < digests[a]
         first, second = (b, a) if swapped else (a, b)
-        alternative = FLIPPED[asked.alternative] if swapped else asked.alternative
+        alternative = FLIPPED[settings.alternative] if swapped else settings.alternative
         key = digest_json({
             "statistics": [digests[first], digests[second]], "metric": repr(self.board.metric),
-            "test": repr(self.test), "alternative": alternative, "resamples": resamples, "seed": asked.seed,
-            "interval": asked.interval, "confidence": asked.confidence,
-            **({} if asked.runs == "fixed" else {"runs": asked.runs}),
+            "test": repr(self.test), "alternative": alternative, "resamples": resamples, "seed": settings.seed,
+            "interval": settings.interval, "confidence": settings.confidence,
+            **({} if settings.runs == "fixed" else {"runs": settings.runs}),
         })
         return Pair(a, b, first, second, alternative, resamples, key)
 
@@ -144,25 +144,25 @@ class PairResults:
 
     def _compute(self, pairs: Sequence[Pair], alternative: Alternative, resamples: int) -> None:
         results = self.test.run(self.board.matrix.by_unit, [(pair.first, pair.second) for pair in pairs],
-                                self._settings(alternative, resamples))
+                                self._kernel_settings(alternative, resamples))
         run_id = self.journal.run_id(self.connection)
         insert_many(self.connection, models.pair_result, [
-            _row(result, self.asked) | {
+            _row(result, self.settings) | {
                 "digest": pair.key, "statistics_a": self.board.digests[pair.first],
                 "statistics_b": self.board.digests[pair.second], "metric": repr(self.board.metric),
                 "test": repr(self.test), "alternative": alternative, "run_id": run_id}
             for pair, result in zip(pairs, results, strict=True)])
 
-    def _settings(self, alternative: Alternative, resamples: int) -> Settings:
+    def _kernel_settings(self, alternative: Alternative, resamples: int) -> Settings:
         return replace(self.request.settings, alternative=alternative, resamples=resamples,
-                       interval=self.asked.interval)
+                       interval=self.settings.interval)
 
 
-def _row(result: PairResult, asked: Significance) -> dict[str, Any]:
+def _row(result: PairResult, settings: Significance) -> dict[str, Any]:
     """A pair result as the database keeps it; what was not used is NULL."""
     has_interval = not np.isnan(result.ci_low)
     return asdict(result) | {
-        "seed": None if result.resamples is None else asked.seed,
-        "interval": asked.interval if has_interval else None,
-        "confidence": asked.confidence if has_interval else None,
+        "seed": None if result.resamples is None else settings.seed,
+        "interval": settings.interval if has_interval else None,
+        "confidence": settings.confidence if has_interval else None,
     }

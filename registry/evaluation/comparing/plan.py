@@ -37,7 +37,7 @@ class PlannedBoard:
 
     Attributes:
         name: Its name for people.
-        asked: What is asked for, in numbers.
+        settings: Of the comparison, with numbers in the place of `auto`.
         systems: How many take part.
         new: How many of their pairs no earlier comparison has tested.
         cells: Items times columns of the statistics of one system.
@@ -48,7 +48,7 @@ class PlannedBoard:
     """
 
     name: str
-    asked: Significance
+    settings: Significance
     systems: int
     new: int
     cells: int
@@ -65,12 +65,12 @@ class PlannedBoard:
     @property
     def by_pair(self) -> bool:
         """Whether p-values of pairs are corrected, and not their joint draws, which no pair then does without."""
-        return CORRECTIONS[self.asked.correction].function is not None
+        return CORRECTIONS[self.settings.correction].function is not None
 
     @property
     def most_draws(self) -> int:
         """The most draws that a pair gets, `resolve` allowed for."""
-        return max(self.asked.draws, (self.asked.resolve or 0) if self.by_pair else 0)
+        return max(self.settings.draws, (self.settings.resolve or 0) if self.by_pair else 0)
 
     @property
     def drawn(self) -> int:
@@ -125,7 +125,7 @@ class Plan:
         return self._seconds(1)
 
     def _seconds(self, threads: int) -> float:
-        return sum(board.loading + board.foresight.seconds(board.systems, board.new, board.asked.draws, threads)
+        return sum(board.loading + board.foresight.seconds(board.systems, board.new, board.settings.draws, threads)
                    for board in self.boards if board.foresight is not None)
 
     @property
@@ -135,7 +135,7 @@ class Plan:
 
     def _of_board(self, board: PlannedBoard) -> int:
         statistics = 8 * board.cells * board.systems
-        scores = min(8 * board.systems * board.asked.draws, self.memory) if board.drawn else 0
+        scores = min(8 * board.systems * board.settings.draws, self.memory) if board.drawn else 0
         return int(board.copies * statistics) + scores
 
     def hopeless(self) -> Iterator[Hopeless]:
@@ -149,7 +149,7 @@ class Plan:
             drawn = board.foresight.drawn(board.pairs) if board.by_pair else board.pairs
             p = np.zeros(board.pairs)
             p[:drawn] = np.nan
-            needed = draws_needed(p, board.asked.correction, board.asked.alpha) if drawn else 0
+            needed = draws_needed(p, board.settings.correction, board.settings.alpha) if drawn else 0
             if needed > board.most_draws:
                 yield Hopeless(board, drawn, needed)
 
@@ -169,36 +169,36 @@ def plan(connection: Connection, task_row: AnyRow, request: Request) -> Plan:
 def _planned(connection: Connection, key: BoardKey, request: Request, test: PairTest) -> PlannedBoard:
     n = len(key.members)
     request = request.of_family(n)
-    asked, new = request.significance, _new_pairs(connection, key, request)
+    settings, new = request.significance, _new_pairs(connection, key, request)
     few = replace(key, members=[key.members[m] for m in few_systems(n)])
     begun = time.process_time()
-    if n < 2 or (board := load(connection, few, asked)) is None:
-        return PlannedBoard(key.name, asked, n, new, 0, 0.0, _COPIES, None)
+    if n < 2 or (board := load(connection, few, settings)) is None:
+        return PlannedBoard(key.name, settings, n, new, 0, 0.0, _COPIES, None)
     loading = (time.process_time() - begun) * n / len(few.members)
-    if asked.unit == "response":
+    if settings.unit == "response":
         board = by_response(connection, board)
     cells = len(board.matrix.statistics) * board.matrix.statistics.shape[2]
     foresight = _foresight(test, board.matrix, request)
     copies = _OF_CLASSES if board.metric.family == "confusion" else _COPIES
-    return PlannedBoard(key.name, asked, n, new, cells, loading, copies, foresight,
+    return PlannedBoard(key.name, settings, n, new, cells, loading, copies, foresight,
                         test.why_drawn(board.matrix.by_unit))
 
 
 def _foresight(test: PairTest, matrix: StatisticMatrix, request: Request) -> Foresight | None:
     if test.unfit(matrix.by_unit):
         return None
-    asked = request.significance
-    settings: Settings = replace(request.settings, alternative=asked.alternative, interval=asked.interval)
-    return foresee(test, matrix, settings)
+    settings = request.significance
+    kernel: Settings = replace(request.settings, alternative=settings.alternative, interval=settings.interval)
+    return foresee(test, matrix, kernel)
 
 
 def _new_pairs(connection: Connection, key: BoardKey, request: Request) -> int:
     """How many pairs are left beside those of systems that an earlier comparison like this one has tested."""
-    asked = request.significance
+    settings = request.significance
     before = comparisons.compared_before(
         connection, test_set_id=key.test_set.test_set_id, gold_revision_id=key.gold.gold_revision_id,
-        facet=key.facet_name, metric_id=key.metric.metric_id, test=repr(resolve_significance(asked)[0]),
-        alternative=asked.alternative, unit=asked.unit, resamples=asked.draws, seed=asked.seed,
-        interval=asked.interval, confidence=asked.confidence, runs=asked.runs)
+        facet=key.facet_name, metric_id=key.metric.metric_id, test=repr(resolve_significance(settings)[0]),
+        alternative=settings.alternative, unit=settings.unit, resamples=settings.draws, seed=settings.seed,
+        interval=settings.interval, confidence=settings.confidence, runs=settings.runs)
     members = {member.submission_id for member in key.members}
     return math.comb(len(members), 2) - math.comb(len(members & before), 2)

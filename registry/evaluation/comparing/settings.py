@@ -39,9 +39,10 @@ class Request:
 
     @property
     def settings(self) -> Settings:
-        """Of what is drawn beside the tests of pairs, two-sided, with the dual interval."""
-        asked = self.significance
-        return Settings("two-sided", asked.draws, self.seed, confidence=asked.confidence, execution=self.execution)
+        """The kernels' settings for what is drawn beside the tests of pairs: two-sided, with the dual interval."""
+        settings = self.significance
+        return Settings("two-sided", settings.draws, self.seed, confidence=settings.confidence,
+                        execution=self.execution)
 
     def of_family(self, systems: int) -> Request:
         """The same for all pairs of so many systems, with numbers in the place of `resamples = "auto"`.
@@ -50,16 +51,16 @@ class Request:
         No margin is needed: where decisions hang on Monte-Carlo error, `resolve` has more drawn, unless the joint draws
         of pairs are corrected.
         """
-        asked = self.significance
-        if asked.resamples != "auto":
+        settings = self.significance
+        if settings.resamples != "auto":
             return self
-        first = _first_draws(systems, asked.correction, asked.alpha)
-        if CORRECTIONS[asked.correction].function is None:
+        first = _first_draws(systems, settings.correction, settings.alpha)
+        if CORRECTIONS[settings.correction].function is None:
             numbers = {"resamples": min(first, MOST_DRAWS)}
         else:
-            most = asked.resolve or MOST_DRAWS
+            most = settings.resolve or MOST_DRAWS
             numbers = {"resamples": min(first, most), "resolve": most}
-        return replace(self, significance=significance_with(asked, numbers))
+        return replace(self, significance=significance_with(settings, numbers))
 
 
 @cache

@@ -18,6 +18,8 @@ from registry.significance.multiple.stepdown import bytes_of_draws
 from registry.store import comparisons
 from registry.store.catalog import AnyRow
 
+_KEPT = 2**26  # bytes of statistics that are handed on to be tested; larger boards are loaded again
+
 
 @dataclass
 class Vetted:
@@ -25,6 +27,20 @@ class Vetted:
 
     refusals: list[InputError] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    _boards: dict[str, Board | None] = field(default_factory=dict)
+    _room: int = _KEPT
+
+    def keep(self, digest: str, board: Board | None) -> None:
+        """Keep the board of a comparison to be tested, if there is room for it."""
+        arrays = () if board is None else (board.matrix.statistics, *(board.matrix.runs or ()))
+        if (size := sum(array.nbytes for array in arrays)) <= self._room:
+            self._boards[digest] = board
+            self._room -= size
+
+    def board(self, connection: Connection, key: BoardKey, request: Request) -> Board | None:
+        """Give a board that was vetted, once; None where no item is left of it."""
+        digest = key.digest(request)
+        return self._boards.pop(digest) if digest in self._boards else _tested_board(connection, key, request)
 
 
 def vet(connection: Connection, task_row: AnyRow, request: Request) -> Vetted:
@@ -36,10 +52,12 @@ def vet(connection: Connection, task_row: AnyRow, request: Request) -> Vetted:
     """
     vetted = Vetted()
     for key in board_keys(connection, task_row, request):
-        if comparisons.find_comparison(connection, key.digest(request)) is not None:
+        digest = key.digest(request)
+        if comparisons.find_comparison(connection, digest) is not None:
             continue
         try:
-            board = tested_board(connection, key, request)
+            board = _tested_board(connection, key, request)
+            vetted.keep(digest, board)
             if board is None:
                 vetted.warnings.append(f"{key.name}: there is no item that all systems have answered, so no board")
             else:
@@ -49,30 +67,22 @@ def vet(connection: Connection, task_row: AnyRow, request: Request) -> Vetted:
     return vetted
 
 
-def tested_board(connection: Connection, key: BoardKey, request: Request) -> Board | None:
-    """Load a board by the units that are tested; None where no item is left of it.
-
-    Raises:
-        InputError: It does not have the clusters, strata or single responses that are asked for.
-    """
+def _tested_board(connection: Connection, key: BoardKey, request: Request) -> Board | None:
+    """Load a board by the units that are tested; None where no item is left of it."""
     board = load(connection, key, request.significance)
     return by_response(connection, board) if board and request.significance.unit == "response" else board
 
 
 def _warnings(board: Board, request: Request) -> list[str]:
-    """What the assumptions of the test do not cover.
-
-    Raises:
-        InputError: The board cannot be tested so.
-    """
+    """What the assumptions of the test do not cover."""
     n = len(board.members)
-    asked, matrix = request.of_family(n).significance, board.matrix.by_unit
-    test, overall = resolve_significance(asked)
+    settings, matrix = request.of_family(n).significance, board.matrix.by_unit
+    test, overall = resolve_significance(settings)
     if reason := unfit(test, overall, matrix):
         raise InputError(f"{board.key.name}: {reason}")
-    size = bytes_of_draws(n * (n - 1) // 2, asked.draws)
-    if CORRECTIONS[asked.correction].function is None and size > request.execution.memory:
-        raise InputError(f"{board.key.name}: correction {asked.correction!r} keeps the draws of all pairs, which "
+    size = bytes_of_draws(n * (n - 1) // 2, settings.draws)
+    if CORRECTIONS[settings.correction].function is None and size > request.execution.memory:
+        raise InputError(f"{board.key.name}: correction {settings.correction!r} keeps the draws of all pairs, which "
                          f"take {size / 2**30:.1f} GiB; allow more with --memory, draw fewer with --resamples, or take "
                          "holm")
     return misuses(test, matrix)

@@ -8,20 +8,16 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from sqlalchemy import Connection
-
 from registry.errors import InputError, RegistryError, suggest
-from registry.evaluation.ingest.declared import Declared, Refuse, check_runs, declared, natural, raising
+from registry.evaluation.ingest.context import Ingest
+from registry.evaluation.ingest.declared import Declared, check_runs, declared, natural
 from registry.evaluation.ingest.gold import apply_gold, check_names
-from registry.evaluation.ingest.parsed_cache import ParseCache
 from registry.evaluation.ingest.remarks import of_gold
-from registry.evaluation.ingest.submissions import Change, apply_submission, realign
-from registry.evaluation.resolve import ResolvedTask, resolve_stored
+from registry.evaluation.ingest.submissions import Change, apply_submission, rejoin
 from registry.identity import digest
-from registry.parallel.execution import Progress, told
+from registry.parallel.execution import told
 from registry.store import catalog, models, sources
-from registry.store.catalog import AnyRow
-from registry.store.journal import Journal, now
+from registry.store.journal import now
 from registry.store.rows import insert
 
 
@@ -52,83 +48,82 @@ class Applied:
     notes: list[str] = field(default_factory=list)
 
 
-def apply(connection: Connection, journal: Journal, readings: ParseCache, task: ResolvedTask, content: bytes,
-          chosen: Sequence[Declared] | None = None, refuse: Refuse = raising,
-          progress: Progress | None = None) -> Applied:
+def apply(ingest: Ingest, content: bytes, chosen: Sequence[Declared] | None = None) -> Applied:
     """Bring everything that a manifest declares into the registry; the same manifest twice changes nothing.
 
+    What is refused is an `InputError` where a file is wrong, with file, line and item, or a `MismatchError` where the
+    gold has changed under the same version of the task.
+
     Args:
-        connection: One transaction: all of it is applied or nothing.
-        journal: Of the command.
-        readings: Takes what is parsed.
-        task: The resolved manifest.
+        ingest: The command and its task.
         content: The manifest's bytes.
         chosen: Only these of the submissions that the manifest declares, which need no check of their own; None: all.
-        refuse: Called with each error: an `InputError` where a file is wrong, with file, line and item, or a
-            `MismatchError` where the gold has changed under the same version of the task.
-        progress: Told how many submissions are read.
     """
-    applied, submissions = Applied(task.manifest.task.id), list(declared(task)) if chosen is None else chosen
+    task = ingest.task
+    applied, submissions = Applied(ingest.slug), list(declared(task)) if chosen is None else chosen
     if chosen is None:
         check_runs(task, submissions)
-    journal.read(task.root.manifest_name, digest(content))
-    task_row = _apply_task(connection, journal, task, content, applied)
-    stale = set[str]()
-    for test_set in task.manifest.test_set:
-        try:
-            if apply_gold(connection, journal, readings, task, task_row, test_set, applied.version_before,
-                          redeclared=applied.task_changed):
-                applied.gold.append(test_set.name)
-                row = catalog.get(connection, models.test_set, task_id=task_row.task_id, name=test_set.name)
-                remarks = of_gold(readings.items(connection, row.gold_revision_id), task.readers[test_set.name])
-                applied.warnings += [str(remark.error(test_set.gold or "")) for remark in remarks]
-        except RegistryError as error:
-            refuse(error)
-            stale.add(test_set.name)
-    if applied.task_changed or applied.gold:
-        applied.warnings += check_names(task, {
-            row.name: partial(catalog.gold_names, connection, row.gold_revision_id)
-            for row in catalog.test_sets(connection, task_row.task_id)})
+    ingest.journal.read(task.root.manifest_name, digest(content))
+    _apply_task(ingest, content, applied)
+    stale = _apply_gold(ingest, applied)
 
     def take(one: Declared) -> None:
         try:
-            _apply_one(connection, journal, readings, task_row, one, applied)
+            _apply_one(ingest, one, applied)
         except InputError as error:
-            refuse(error)
+            ingest.refuse(error)
 
     fitting = [one for one in submissions if one.test_set.name not in stale]
-    for _ in told(map(take, fitting), len(fitting), "submissions to read", progress):
+    for _ in told(map(take, fitting), len(fitting), "submissions to read", ingest.progress):
         pass
-    _follow_others(connection, journal, readings, task, task_row, submissions, applied)
+    _follow_others(ingest, submissions, applied)
     return applied
 
 
-def submit(connection: Connection, journal: Journal, readings: ParseCache, task_row: AnyRow, one: Declared) -> Applied:
+def submit(ingest: Ingest, one: Declared) -> Applied:
     """Bring one more submission into the registry.
 
     Raises:
         InputError: The file is wrong, or the same system and version is there with other content.
     """
-    applied, task = Applied(task_row.slug), resolve_stored(task_row.manifest, task_row.slug)
-    check_runs(task, [one])
-    tracks = catalog.tracks(connection, task_row.task_id)
-    if one.track is not None and one.track not in {task.manifest.submission.track, *tracks}:
-        applied.warnings.append(f"track {one.track!r} is new to {task_row.slug}; {suggest(one.track, tracks)}")
-    _apply_one(connection, journal, readings, task_row, one, applied)
+    applied = Applied(ingest.slug)
+    check_runs(ingest.task, [one])
+    tracks = catalog.tracks(ingest.connection, ingest.task_id)
+    if one.track is not None and one.track not in {ingest.task.manifest.submission.track, *tracks}:
+        applied.warnings.append(f"track {one.track!r} is new to {ingest.slug}; {suggest(one.track, tracks)}")
+    _apply_one(ingest, one, applied)
     return applied
 
 
-def _apply_one(connection: Connection, journal: Journal, readings: ParseCache, task_row: AnyRow, one: Declared,
-               applied: Applied) -> None:
+def _apply_gold(ingest: Ingest, applied: Applied) -> set[str]:
+    """Bring in the gold of every test set; gives the test sets whose gold is refused."""
+    task, stale = ingest.task, set[str]()
+    for test_set in task.manifest.test_set:
+        try:
+            revision = apply_gold(ingest, test_set, applied.version_before, redeclared=applied.task_changed)
+            if revision is not None:
+                applied.gold.append(test_set.name)
+                remarks = of_gold(ingest.items(revision), task.readers[test_set.name])
+                applied.warnings += [str(remark.error(test_set.gold or "")) for remark in remarks]
+        except RegistryError as error:
+            ingest.refuse(error)
+            stale.add(test_set.name)
+    if applied.task_changed or applied.gold:
+        applied.warnings += check_names(task, {
+            row.name: partial(catalog.gold_names, ingest.connection, row.gold_revision_id)
+            for row in catalog.test_sets(ingest.connection, ingest.task_id)})
+    return stale
+
+
+def _apply_one(ingest: Ingest, one: Declared, applied: Applied) -> None:
     one = one.loaded()  # all that follows is about the same bytes
-    outcome = apply_submission(connection, journal, readings, task_row, one)
+    outcome = apply_submission(ingest, one)
     applied.changes[f"{one.test_set.name}/{one.name}"] = outcome.change
     applied.warnings += map(str, outcome.remarks)
 
 
-def _apply_task(connection: Connection, journal: Journal, task: ResolvedTask, content: bytes,
-                applied: Applied) -> AnyRow:
-    manifest = task.manifest
+def _apply_task(ingest: Ingest, content: bytes, applied: Applied) -> None:
+    connection, task, manifest = ingest.connection, ingest.task, ingest.task.manifest
     row = catalog.find(connection, models.task, slug=manifest.task.id)
     applied.version_before = row and row.version
     values: dict[str, Any] = {"title": manifest.task.title, "version": manifest.task.version, "manifest": task.stored,
@@ -146,34 +141,32 @@ def _apply_task(connection: Connection, journal: Journal, task: ResolvedTask, co
                                        "this an older manifest?")
         catalog.set_values(connection, models.task, row.task_id, **values)
         applied.task_changed = True
-    row = catalog.get(connection, models.task, slug=manifest.task.id)
-    catalog.declare_test_sets(connection, row.task_id, [(t.name, t.cluster) for t in manifest.test_set])
+    catalog.declare_test_sets(connection, ingest.task_id, [(t.name, t.cluster) for t in manifest.test_set])
     metrics = []
     for alias, metric in task.metrics.items():
         metric_id = catalog.find_or_insert(connection, models.metric, {"name": repr(metric)}, family=metric.family,
                                            better=metric.better)
         metrics.append((alias, metric_id, alias == manifest.primary.id))
-    applied.task_changed |= catalog.declare_metrics(connection, row.task_id, metrics)
+    applied.task_changed |= catalog.declare_metrics(connection, ingest.task_id, metrics)
     if applied.task_changed:
         sources.keep(connection, digest(content), task.root.manifest_name, content)
-        journal.event(connection, "task", manifest.task.id, version=manifest.task.version, manifest=digest(content))
-    return row
+        ingest.event("task", ingest.slug, version=manifest.task.version, manifest=digest(content))
 
 
-def _follow_others(connection: Connection, journal: Journal, readings: ParseCache, task: ResolvedTask,
-                   task_row: AnyRow, submissions: Sequence[Declared], applied: Applied) -> None:
-    """Align with new gold what is in the registry but not among the submissions of the manifest, and tell of it."""
+def _follow_others(ingest: Ingest, submissions: Sequence[Declared], applied: Applied) -> None:
+    """Join with new gold what is in the registry but not among the submissions of the manifest, and tell of it."""
+    connection, task_id = ingest.connection, ingest.task_id
     declared_names = {f"{one.test_set.name}/{one.name}" for one in submissions}
-    test_sets = {row.name: row for row in catalog.test_sets(connection, task_row.task_id)}
+    test_sets = {row.name: row for row in catalog.test_sets(connection, task_id)}
     others = [(f"{row.test_set}/{row.team}/{row.system}@{row.version}", row)
-              for row in catalog.submissions(connection, task_row.task_id)]
-    part = catalog.taking_part(connection, task_row.slug)
+              for row in catalog.submissions(connection, task_id)]
+    part = catalog.taking_part(connection, ingest.slug)
     others = [(name, row) for name, row in others if name not in declared_names and row.submission_id in part]
     for name, row in others:
         if row.test_set not in applied.gold:
             continue
         try:
-            realign(connection, journal, readings, task, test_sets[row.test_set], row)
+            rejoin(ingest, test_sets[row.test_set], row)
             applied.changes[name] = Change.changed
         except InputError as error:
             applied.of_registry.append(f"{name} does not fit the new gold and takes no part: {error}")

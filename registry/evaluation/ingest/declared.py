@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from registry.errors import InputError, ManifestError, RegistryError, suggest
+from registry.errors import InputError, ManifestError, suggest
+from registry.evaluation.ingest.context import Refuse, raising
+from registry.evaluation.ingest.join import Policies
 from registry.evaluation.resolve import ResolvedTask
 from registry.items import Answer, Item
 from registry.manifest import TestSet
+from registry.manifest.fields import Name
 from registry.manifest.files import identity
-from registry.manifest.spec import BRACES, COMPOSED, Name, Submit
+from registry.manifest.spec import BRACES, COMPOSED, Submit
 from registry.metrics import CorrelationMetric, Metric
 from registry.readers import Document, Reader
 
 File = Path | Document
-Refuse = Callable[[RegistryError], None]  # what is done about an error: raise it, or collect it and go on
 _NAME: TypeAdapter[str] = TypeAdapter(Name)
 
 
@@ -52,6 +54,11 @@ class Declared:
     def name(self) -> str:
         """`team/system@version`, the name within a test set."""
         return f"{self.team}/{self.system}@{self.version}"
+
+    @property
+    def policies(self) -> Policies:
+        """What is done about answers that do not quite go with the gold."""
+        return Policies(self.missing, self.tokens, self.metrics)
 
     def read(self, document: Document) -> list[Answer]:
         """Read one of its files; an answer that a metric of the task cannot count is reported."""
@@ -86,11 +93,6 @@ class Declared:
 def natural(text: str) -> list[tuple[int, int, str]]:
     """The key that sorts names as people do, `v9` before `v10`."""
     return [(0, int(part), "") if part.isdecimal() else (1, 0, part) for part in re.split(r"(\d+)", text)]
-
-
-def raising(error: RegistryError) -> None:
-    """Refuse at the first thing that is wrong, where nobody collects them."""
-    raise error
 
 
 def declared(task: ResolvedTask, refuse: Refuse = raising) -> Iterator[Declared]:
@@ -201,11 +203,7 @@ def declare(task: ResolvedTask, submit: Submit, files: Sequence[File], captured:
 
 
 def _names(submit: Submit, captured: Mapping[str, str]) -> dict[str, str]:
-    """What a `[[submit]]` gives by its keys, composed of what was captured where they have braces, or just captures.
-
-    Raises:
-        ValueError: A key and a capture contradict each other, or what comes out is no name.
-    """
+    """What a `[[submit]]` gives by its keys, composed of what was captured where they have braces, or just captures."""
     names = {name: captured[name] for name in COMPOSED if name in captured}
     used = {part for key in COMPOSED for part in submit.composed(key)}
     for key in COMPOSED:

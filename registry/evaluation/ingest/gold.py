@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Literal
 
-from sqlalchemy import Connection
-
 from registry.errors import InputError, ManifestError, MismatchError, suggest
-from registry.evaluation.ingest.parsed_cache import ParseCache
+from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.resolve import ResolvedTask
 from registry.identity import canonical_json, digest_lines
 from registry.items import Item, by_key
@@ -17,7 +15,7 @@ from registry.metrics import ConfusionMetric
 from registry.readers import Document, Reader
 from registry.store import catalog, models, sources, statistics
 from registry.store.catalog import AnyRow
-from registry.store.journal import Journal, now
+from registry.store.journal import now
 from registry.store.rows import insert
 
 Name = Literal["type", "key"]  # of an answer
@@ -94,9 +92,8 @@ def check_names(task: ResolvedTask, known: Mapping[str, Callable[[Name], Set[str
     return warnings
 
 
-def apply_gold(connection: Connection, journal: Journal, readings: ParseCache, task: ResolvedTask, task_row: AnyRow,
-               test_set: TestSet, version_before: str | None, *, redeclared: bool) -> bool:
-    """Bring a test set's gold into the registry; says whether it is new or changed.
+def apply_gold(ingest: Ingest, test_set: TestSet, version_before: str | None, *, redeclared: bool) -> int | None:
+    """Bring a test set's gold into the registry; gives its revision where it is new or changed, else None.
 
     The same content in another order or file form is the same gold. A changed one needs a `task.version` other than the
     one before. Files that were read before are read again only where the task is `redeclared`, and may group items
@@ -106,15 +103,15 @@ def apply_gold(connection: Connection, journal: Journal, readings: ParseCache, t
         InputError: See `read_gold`.
         MismatchError: The gold has changed under the same version of the task.
     """
-    reader = task.readers[test_set.name]
+    connection, task, reader = ingest.connection, ingest.task, ingest.task.readers[test_set.name]
     documents = task.gold_documents(test_set)
     for document in documents.values():
-        journal.read(document.name, document.digest)
-    stored = catalog.get(connection, models.test_set, task_id=task_row.task_id, name=test_set.name)
+        ingest.journal.read(document.name, document.digest)
+    stored = catalog.get(connection, models.test_set, task_id=ingest.task_id, name=test_set.name)
     files = {role: document.digest for role, document in documents.items()}
     revision = stored.gold_revision_id
     if revision is not None and not redeclared and files == catalog.gold_sources(connection, revision, repr(reader)):
-        return False
+        return None
     items = read_gold(task, test_set, documents)
     digest = digest_lines(canonical_json([i.key, reader.content(i.gold), dict(i.attributes)])
                           for i in sorted(items, key=lambda item: item.key))
@@ -125,30 +122,30 @@ def apply_gold(connection: Connection, journal: Journal, readings: ParseCache, t
             f"{documents['gold'].path}: the gold of test set {test_set.name!r} has changed, but task.version is "
             f"still {task.manifest.task.version!r}; raise it, and every submission is scored anew")
     if known is None:
-        gold_revision_id = _insert_gold(connection, journal, stored, task, reader, items, digest)
-        readings.keep_items(gold_revision_id, items)
+        gold_revision_id = _insert_gold(ingest, stored, reader, items, digest)
+        ingest.parsed.keep_items(gold_revision_id, items)
     else:
-        gold_revision_id = known.gold_revision_id
+        gold_revision_id = int(known.gold_revision_id)
     for role, document in documents.items():
         sources.keep(connection, document.digest, document.name, document.content)
         catalog.find_or_insert(connection, models.gold_source, {
             "gold_revision_id": gold_revision_id, "role": role, "source_digest": document.digest,
             "reader": repr(reader)})
     if revision == gold_revision_id:
-        return False
+        return None
     catalog.set_values(connection, models.test_set, stored.test_set_id, gold_revision_id=gold_revision_id)
-    journal.event(connection, "gold", f"{task.manifest.task.id}/{test_set.name}", digest=digest, items=len(items))
-    return True
+    ingest.event("gold", f"{ingest.slug}/{test_set.name}", digest=digest, items=len(items))
+    return gold_revision_id
 
 
-def _insert_gold(connection: Connection, journal: Journal, stored: AnyRow, task: ResolvedTask, reader: Reader,
-                 items: Sequence[Item], digest: str) -> int:
+def _insert_gold(ingest: Ingest, stored: AnyRow, reader: Reader, items: Sequence[Item], digest: str) -> int:
+    connection = ingest.connection
     earlier = connection.execute(
         models.gold_revision.select().where(models.gold_revision.c.test_set_id == stored.test_set_id)).all()
     gold_revision_id = insert(
         connection, models.gold_revision, test_set_id=stored.test_set_id, revision=len(earlier) + 1, digest=digest,
-        task_version=task.manifest.task.version, reader=repr(reader), n_items=len(items),
-        run_id=journal.run_id(connection), created_at=now())
+        task_version=ingest.task.manifest.task.version, reader=repr(reader),
+        n_items=len(items), run_id=ingest.run_id, created_at=now())
     names = sorted({name for item in items for name in item.attributes})
     first = statistics.insert_items(connection, gold_revision_id, [item.key for item in items],
                                     {name: [item.attributes.get(name) for item in items] for name in names})

@@ -14,7 +14,22 @@ from registry.readers import Reader
 
 
 @dataclass(frozen=True)
-class Aligned:
+class Policies:
+    """What is done about a submission that does not quite go with the gold.
+
+    Attributes:
+        missing: About items without an answer: `reject`, `worst`, `drop` or `own`.
+        tokens: About text that differs from the gold's: `reject` or `warn`.
+        metrics: By which it will be scored; remedies depend on them.
+    """
+
+    missing: str
+    tokens: str = "reject"
+    metrics: tuple[Metric, ...] = ()
+
+
+@dataclass(frozen=True)
+class Joined:
     """A submission's answers in the order of the gold's items, None where there is none.
 
     `differing` are the answers to a text that is not quite the gold's, let pass under the policy `warn`.
@@ -23,43 +38,45 @@ class Aligned:
     answers: list[Answer | None]
     differing: int = 0
 
+    @classmethod
+    def of(cls, items: Sequence[Item], assigned: Sequence[Answer], reader: Reader, policies: Policies) -> Joined:
+        """Join answers that have no disagreement with the items."""
+        answered = {answer.key: answer for answer in assigned}
+        joined = [answered.get(item.key) for item in items]
+        differing = 0 if policies.tokens == "reject" else sum(
+            answer is not None and reader.mismatch(item.gold, answer.value) is not None
+            for item, answer in zip(items, joined, strict=True))
+        return cls(joined, differing)
+
     @property
     def n_missing(self) -> int:
         """How many items have no answer."""
         return self.answers.count(None)
 
 
-def align(items: Sequence[Item], answers: Sequence[Answer], reader: Reader, *, missing: str, tokens: str, path: str,
-          metrics: Sequence[Metric] = ()) -> Aligned:
+def join(items: Sequence[Item], answers: Sequence[Answer], reader: Reader, policies: Policies, path: str) -> Joined:
     """Give the answer to each item.
 
     Args:
         items: The gold's, in its order.
         answers: A submission's, in any order.
         reader: Of the submission.
-        missing: The policy for items without an answer: `reject`, `worst`, `drop` or `own`.
-        tokens: The policy for text that differs from the gold's: `reject` or `warn`.
+        policies: Of the submission.
         path: The submission's file, for errors.
-        metrics: By which it will be scored; remedies depend on them.
 
     Raises:
         InputError: An answer is to no item of the gold, two are to the same, items are missing under `reject`, or an
             answer is about another text than the gold.
     """
-    answers = reader.assign(items, answers, path)
-    for problem in disagreements(items, answers, reader, missing=missing, tokens=tokens, path=path, metrics=metrics):
+    assigned = reader.assign(items, answers, path)
+    for problem in disagreements(items, assigned, reader, policies, path):
         raise problem
-    answered = {answer.key: answer for answer in answers}
-    aligned = [answered.get(item.key) for item in items]
-    differing = 0 if tokens == "reject" else sum(
-        answer is not None and reader.mismatch(item.gold, answer.value) is not None
-        for item, answer in zip(items, aligned, strict=True))
-    return Aligned(aligned, differing)
+    return Joined.of(items, assigned, reader, policies)
 
 
-def disagreements(items: Sequence[Item], answers: Sequence[Answer], reader: Reader, *, missing: str, tokens: str,
-                  path: str, metrics: Sequence[Metric] = ()) -> Iterator[InputError]:
-    """Give every reason why a submission does not go with the items; the arguments are those of `align`.
+def disagreements(items: Sequence[Item], answers: Sequence[Answer], reader: Reader, policies: Policies,
+                  path: str) -> Iterator[InputError]:
+    """Give every reason why a submission does not go with the items; the arguments are those of `join`.
 
     The answers are those that `Reader.assign` has brought to the items.
 
@@ -89,13 +106,13 @@ def disagreements(items: Sequence[Item], answers: Sequence[Answer], reader: Read
             continue
         if why := reader.incomparable(item.gold, given.value):
             yield InputError(why, path=path, line=given.line, item=item.key, category="text")
-        elif tokens == "reject" and (found := reader.mismatch(item.gold, given.value)):
+        elif policies.tokens == "reject" and (found := reader.mismatch(item.gold, given.value)):
             yield InputError(f"{found[1]}; mend the file, or let the manifest say tokens = \"warn\"", path=path,
                              line=given.line + found[0], item=item.key, category="text")
-    absent = [item for item in items if item.key not in answered] if missing == "reject" else []
+    absent = [item for item in items if item.key not in answered] if policies.missing == "reject" else []
     for n, item in enumerate(absent):
         more = "" if n or len(absent) == 1 else f" (one of {len(absent)} such among {len(items)} items)"
-        remedy = for_missing(len(absent), len(items), metrics)
+        remedy = for_missing(len(absent), len(items), policies.metrics)
         if item is items[0] and header(items, reader) is not None:
             remedy = f"the gold's first line looks like a header: set {as_header(item, reader)} of the test set"
         yield InputError(f"{reader.absent}{more}; {remedy}", path=path, item=item.key, category="missing")

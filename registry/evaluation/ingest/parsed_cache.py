@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection
 
-from registry.evaluation.ingest.join import align
+from registry.evaluation.ingest.join import Policies, join
 from registry.items import Answer, Item, by_key
 from registry.readers import READERS, Document, Reader
 from registry.store import catalog, models, sources, statistics
@@ -33,7 +33,7 @@ class ParseCache:
         self._items[gold_revision_id] = items
 
     def keep_answers(self, scoring_id: int, runs: list[list[Answer | None]]) -> None:
-        """Keep the answers of a scoring, each run's aligned with the items, as long as there is room."""
+        """Keep the answers of a scoring, each run's joined with the items, as long as there is room."""
         n = sum(len(run) for run in runs)
         if self._kept + n <= MOST:
             self._answers[scoring_id] = runs
@@ -56,19 +56,20 @@ class ParseCache:
         return self._known[gold_revision_id]
 
     def answers(self, connection: Connection, scoring: AnyRow) -> list[list[Answer | None]]:
-        """The answers of a scoring, each run's aligned with the items of its gold revision."""
+        """The answers of a scoring, each run's joined with the items of its gold revision."""
         if scoring.scoring_id in self._answers:
             return self._answers[scoring.scoring_id]
         submission = catalog.get(connection, models.submission, submission_id=scoring.submission_id)
         reader, documents = stored_submission(connection, submission)
-        return aligned_runs(self.items(connection, scoring.gold_revision_id), reader, documents, scoring.missing)
+        return joined_runs(self.items(connection, scoring.gold_revision_id), reader, documents, scoring.missing)
 
 
-def aligned_runs(items: Sequence[Item], reader: Reader, documents: Sequence[Document],
+def joined_runs(items: Sequence[Item], reader: Reader, documents: Sequence[Document],
                  missing: str) -> list[list[Answer | None]]:
     """Read a submission's runs again; what was let pass when it was brought in is let pass again."""
-    return [align(items, reader.read_answers(document), reader, missing=missing, tokens="warn",
-                  path=document.path).answers for document in documents]
+    policies = Policies(missing, tokens="warn")
+    return [join(items, reader.read_answers(document), reader, policies, document.path).answers
+            for document in documents]
 
 
 def stored_submission(connection: Connection, submission: AnyRow) -> tuple[Reader, tuple[Document, ...]]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from registry.errors import Category, InputError, counted
 from registry.evaluation.ingest.headers import as_header, header
-from registry.evaluation.ingest.join import Aligned
+from registry.evaluation.ingest.join import Joined
 from registry.evaluation.ingest.unicode_normal_form import another_normal_form
 from registry.evaluation.ingest.vocabulary import strangers
 from registry.items import Answer, Item
@@ -45,13 +45,13 @@ def of_gold(items: Sequence[Item], reader: Reader) -> list[Remark]:
     return [_header(found, found.gold, reader)]
 
 
-def of_submission(items: Sequence[Item], aligned: Aligned, reader: Reader, document: Document, *, missing: str,
+def of_submission(items: Sequence[Item], joined: Joined, reader: Reader, document: Document, *, missing: str,
                   with_gold: bool = True) -> Iterator[Remark]:
     """Say what is remarkable about one file of a submission that fits the gold.
 
     Args:
         items: The gold's.
-        aligned: The file's answers to them.
+        joined: The file's answers to them.
         reader: Of the submission.
         document: The file.
         missing: The policy for items without an answer.
@@ -60,16 +60,16 @@ def of_submission(items: Sequence[Item], aligned: Aligned, reader: Reader, docum
     Raises:
         InputError: It has no label or type in common with the gold, and its reader does not accept that.
     """
-    answers = [answer for answer in aligned.answers if answer is not None]
+    answers = [answer for answer in joined.answers if answer is not None]
     if (form := another_normal_form(document, items, reader)) is not None:
         yield Remark("encoding", form.message, line=form.line)
-    if aligned.n_missing:
+    if joined.n_missing:
         one, several = _MISSING[missing]
         of = f"of {counted(len(items), 'item')}"
-        lacking = counted(aligned.n_missing, f"{of} has no answer and {one}", f"{of} have no answer and {several}")
+        lacking = counted(joined.n_missing, f"{of} has no answer and {one}", f"{of} have no answer and {several}")
         yield Remark("missing", lacking)
-    if aligned.differing:
-        yield Remark("text", f"{counted(aligned.differing, 'item has', 'items have')} tokens that differ from the "
+    if joined.differing:
+        yield Remark("text", f"{counted(joined.differing, 'item has', 'items have')} tokens that differ from the "
                              "gold's")
     if (found := header(answers, reader)) is not None:
         yield _header(found, found.value, reader)
@@ -80,7 +80,7 @@ def of_submission(items: Sequence[Item], aligned: Aligned, reader: Reader, docum
         if strange.all and reader.unknown == "reject":
             raise remark.error(document.path)
         yield remark
-    if len(items) >= FEW and (copied := _copied(items, aligned, reader)) is not None:
+    if len(items) >= FEW and (copied := _copied(items, joined, reader)) is not None:
         yield Remark("gold", f"has {copied} for each of {counted(len(items), 'item')}", "is it a system's output?")
 
 
@@ -102,10 +102,10 @@ def _header(first: Item | Answer, label: str, reader: Reader) -> Remark:
                   f"set {as_header(first, reader)}, or take the line out", first.line)
 
 
-def _copied(items: Sequence[Item], aligned: Aligned, reader: Reader) -> str | None:
+def _copied(items: Sequence[Item], joined: Joined, reader: Reader) -> str | None:
     """What of the gold the submission has for every item, in the order of the gold's parts."""
     parts: list[str] | None = None
-    for item, answer in zip(items, aligned.answers, strict=True):
+    for item, answer in zip(items, joined.answers, strict=True):
         same = [] if answer is None else list(reader.copied(item.gold, answer.value))
         parts = same if parts is None else [part for part in parts if part in same]
         if not parts:

@@ -1,4 +1,4 @@
-"""Submissions into the registry: read, aligned, and kept with their responses."""
+"""Submissions into the registry: read, joined with the gold, and kept with their responses."""
 
 from __future__ import annotations
 
@@ -7,21 +7,19 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from sqlalchemy import Connection
-
 from registry.errors import InputError, counted
+from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.ingest.declared import Declared
-from registry.evaluation.ingest.join import align
-from registry.evaluation.ingest.parsed_cache import ParseCache, stored_submission
+from registry.evaluation.ingest.join import join
+from registry.evaluation.ingest.parsed_cache import stored_submission
 from registry.evaluation.ingest.remarks import FEW, of_copy, of_runs, of_submission
-from registry.evaluation.resolve import ResolvedTask
 from registry.identity import canonical_json, digest_lines
 from registry.items import Answer, Item
 from registry.readers import Document, Reader
 from registry.readers.names import NamedReader
 from registry.store import catalog, models, sources, statistics
 from registry.store.catalog import AnyRow
-from registry.store.journal import Journal, now
+from registry.store.journal import now
 from registry.store.rows import insert, insert_many, next_id
 
 
@@ -35,24 +33,24 @@ class Change(StrEnum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """What happened to one submission, and if its runs were aligned anew, what is remarkable about them."""
+    """What happened to one submission; and what is remarkable about it, if it was joined with the gold anew."""
 
     change: Change
     remarks: tuple[InputError, ...] = ()
 
 
-def apply_submission(connection: Connection, journal: Journal, readings: ParseCache, task_row: AnyRow,
-                     one: Declared) -> Outcome:
+def apply_submission(ingest: Ingest, one: Declared) -> Outcome:
     """Bring one submission into the registry, as far as it is new or changed.
 
     Raises:
         InputError: The file is wrong, or the same system and version is there with other content.
     """
+    connection = ingest.connection
     for document in one.documents:
-        journal.read(document.name, document.digest)
-    test_set = catalog.get(connection, models.test_set, task_id=task_row.task_id, name=one.test_set.name)
+        ingest.journal.read(document.name, document.digest)
+    test_set = catalog.get(connection, models.test_set, task_id=ingest.task_id, name=one.test_set.name)
     track_id = None if one.track is None else catalog.find_or_insert(
-        connection, models.track, {"task_id": task_row.task_id, "name": one.track})
+        connection, models.track, {"task_id": ingest.task_id, "name": one.track})
     there = catalog.find_submission(connection, test_set.test_set_id, one.team, one.system, one.version)
     properties = {"kind": one.kind, "track_id": track_id, "withdrawn": one.withdrawn, "late": one.late,
                   "missing": one.missing, "attributes": canonical_json(one.attributes)}
@@ -61,22 +59,22 @@ def apply_submission(connection: Connection, journal: Journal, readings: ParseCa
     answers: list[list[Answer]] | None = None
     if there is None or (kept, there.reader) != ([document.digest for document in one.documents], repr(one.reader)):
         answers = [one.read(document) for document in one.documents]
-        digest = content_digest(one.reader, readings.items(connection, test_set.gold_revision_id), answers)
+        digest = content_digest(one.reader, ingest.items(test_set.gold_revision_id), answers)
         if there is not None and there.digest != digest:
-            raise _other_content(f"{task_row.slug}/{one.test_set.name}/{one.name}", kept, one.documents)
+            raise _other_content(f"{ingest.slug}/{one.test_set.name}/{one.name}", kept, one.documents)
     if there is None:
-        there = _insert_submission(connection, journal, task_row, test_set, one, digest, properties)
+        there = _insert_submission(ingest, test_set, one, digest, properties)
         change = Change.added
     elif changed := {k: v for k, v in properties.items() if there._mapping[k] != v}:
         catalog.set_values(connection, models.submission, there.submission_id, **changed)
-        journal.event(connection, "submission-changed", f"{task_row.slug}/{one.test_set.name}/{one.name}", **changed)
+        ingest.event("submission-changed", f"{ingest.slug}/{one.test_set.name}/{one.name}", **changed)
         change = Change.changed
     else:
         change = Change.unchanged
-    remarks = apply_scoring(connection, journal, readings, there.submission_id, test_set, one, answers)
+    remarks = apply_scoring(ingest, there.submission_id, test_set, one, answers)
     if remarks is None:
         return Outcome(change)
-    n_items = len(readings.items(connection, test_set.gold_revision_id))
+    n_items = len(ingest.items(test_set.gold_revision_id))
     if n_items >= FEW and (other := catalog.same_answers(connection, there)) is not None:
         remarks.append(of_copy(other).error(one.documents[0].path))
     return Outcome(Change.changed if change is Change.unchanged else change, tuple(remarks))
@@ -111,31 +109,31 @@ def digest_of_runs(digests: list[str]) -> str:
     return digests[0] if len(digests) == 1 else digest_lines(digests)
 
 
-def apply_scoring(connection: Connection, journal: Journal, readings: ParseCache, submission_id: int, test_set: AnyRow,
-                  one: Declared, answers: list[list[Answer]] | None) -> list[InputError] | None:
-    """Align a submission's runs with the current gold; keep their responses, and what is remarkable about them.
+def apply_scoring(ingest: Ingest, submission_id: int, test_set: AnyRow, one: Declared,
+                  answers: list[list[Answer]] | None) -> list[InputError] | None:
+    """Join a submission's runs with the current gold; keep their responses, and what is remarkable about them.
 
     Gives the remarks; None where all that was done before.
     """
+    connection = ingest.connection
     key = {"submission_id": submission_id, "gold_revision_id": test_set.gold_revision_id, "missing": one.missing}
     if catalog.find(connection, models.scoring, **key) is not None:
         return None
     answers = [one.read(document) for document in one.documents] if answers is None else answers
-    items = readings.items(connection, test_set.gold_revision_id)
-    aligned = [align(items, of_run, one.reader, missing=one.missing, tokens=one.tokens, path=document.path,
-                     metrics=one.metrics)
-               for of_run, document in zip(answers, one.documents, strict=True)]
-    for run, document in zip(aligned, one.documents, strict=True):
+    items = ingest.items(test_set.gold_revision_id)
+    joined = [join(items, of_run, one.reader, one.policies, document.path)
+              for of_run, document in zip(answers, one.documents, strict=True)]
+    for run, document in zip(joined, one.documents, strict=True):
         for error in one.uncounted((item for item, a in zip(items, run.answers, strict=True) if a is None),
                                    document.path):
             raise error
     found = [list(of_submission(items, run, one.reader, document, missing=one.missing))
-             for run, document in zip(aligned, one.documents, strict=True)]
-    scoring_id = insert(connection, models.scoring, **key, n_missing=sum(run.n_missing for run in aligned),
-                        run_id=journal.run_id(connection))
-    runs = [run.answers for run in aligned]
-    readings.keep_answers(scoring_id, runs)
-    _insert_responses(connection, readings, scoring_id, test_set.gold_revision_id, one.reader, runs)
+             for run, document in zip(joined, one.documents, strict=True)]
+    scoring_id = insert(connection, models.scoring, **key, n_missing=sum(run.n_missing for run in joined),
+                        run_id=ingest.run_id)
+    runs = [run.answers for run in joined]
+    ingest.parsed.keep_answers(scoring_id, runs)
+    _insert_responses(ingest, scoring_id, test_set.gold_revision_id, one.reader, runs)
     insert_many(connection, models.remark, [
         {"scoring_id": scoring_id, "replicate": replicate, "category": remark.category, "message": remark.told}
         for replicate, of_run in enumerate(found) for remark in of_run])
@@ -143,41 +141,42 @@ def apply_scoring(connection: Connection, journal: Journal, readings: ParseCache
               for remark in of_run), *of_runs(one.documents)]
 
 
-def realign(connection: Connection, journal: Journal, readings: ParseCache, task: ResolvedTask, test_set: AnyRow,
-            submission: AnyRow) -> None:
-    """Align a submission that is in the registry with the current gold, from its kept files."""
-    reader, documents = stored_submission(connection, submission)
-    one = Declared(task.manifest.test_set_named(test_set.name), submission.team, submission.system,
+def rejoin(ingest: Ingest, test_set: AnyRow, submission: AnyRow) -> None:
+    """Join a submission that is in the registry with the current gold, from its kept files."""
+    reader, documents = stored_submission(ingest.connection, submission)
+    one = Declared(ingest.task.manifest.test_set_named(test_set.name), submission.team, submission.system,
                    submission.version, documents, reader, submission.missing, tokens="warn")
-    apply_scoring(connection, journal, readings, submission.submission_id, test_set, one, None)
+    apply_scoring(ingest, submission.submission_id, test_set, one, None)
 
 
-def _insert_submission(connection: Connection, journal: Journal, task_row: AnyRow, test_set: AnyRow, one: Declared,
-                       digest: str, properties: dict[str, Any]) -> AnyRow:
-    team_id = catalog.find_or_insert(connection, models.team, {"task_id": task_row.task_id, "name": one.team})
+def _insert_submission(ingest: Ingest, test_set: AnyRow, one: Declared, digest: str,
+                       properties: dict[str, Any]) -> AnyRow:
+    connection = ingest.connection
+    team_id = catalog.find_or_insert(connection, models.team, {"task_id": ingest.task_id, "name": one.team})
     system_id = catalog.find_or_insert(connection, models.system, {"team_id": team_id, "name": one.system})
     submission_id = insert(
         connection, models.submission, test_set_id=test_set.test_set_id, system_id=system_id, version=one.version,
-        reader=repr(one.reader), digest=digest, run_id=journal.run_id(connection), created_at=now(), **properties)
+        reader=repr(one.reader), digest=digest, run_id=ingest.run_id, created_at=now(), **properties)
     for replicate, document in enumerate(one.documents):
         sources.keep(connection, document.digest, document.name, document.content)
         connection.execute(models.submission_source.insert().values(
             submission_id=submission_id, replicate=replicate, source_digest=document.digest, name=document.name))
-    journal.event(connection, "submission-added", f"{task_row.slug}/{one.test_set.name}/{one.name}",
-                  source=", ".join(document.digest for document in one.documents))
+    ingest.event("submission-added", f"{ingest.slug}/{one.test_set.name}/{one.name}",
+                 source=", ".join(document.digest for document in one.documents))
     return catalog.get(connection, models.submission, submission_id=submission_id)
 
 
-def _insert_responses(connection: Connection, readings: ParseCache, scoring_id: int, gold_revision_id: int,
-                      reader: Reader, runs: list[list[Answer | None]]) -> None:
+def _insert_responses(ingest: Ingest, scoring_id: int, gold_revision_id: int, reader: Reader,
+                      runs: list[list[Answer | None]]) -> None:
     """Keep every answer of the submission's runs as a response, and as an answer where nobody gave it before."""
+    connection = ingest.connection
     first_item, _ = catalog.item_ids(connection, gold_revision_id)
-    by_run = [[(first_item + n, response) for n, entry in enumerate(aligned) if entry is not None
-               for response in reader.answer_set(entry.value)] for aligned in runs]
+    by_run = [[(first_item + n, response) for n, entry in enumerate(run) if entry is not None
+               for response in reader.answer_set(entry.value)] for run in runs]
     given = [(item_id, response.key, response.type) for responses in by_run for item_id, response in responses]
     if not given:
         return
-    known = readings.known_answers(connection, gold_revision_id)
+    known = ingest.parsed.known_answers(connection, gold_revision_id)
     new = [answer for answer in dict.fromkeys(given) if answer not in known]
     if new:
         ids, keys, types = (list(column) for column in zip(*new, strict=True))

@@ -25,13 +25,13 @@ MOST = 1000  # labels of a test set, each of which is counted for every item and
 
 
 @dataclass(frozen=True)
-class Labels:
+class LabelNumbers:
     """The labels of a revision of the gold and of its submissions: numbers by name."""
 
     numbers: dict[str, int]
 
     @classmethod
-    def of(cls, connection: Connection, gold_revision_id: int) -> Labels:
+    def of(cls, connection: Connection, gold_revision_id: int) -> LabelNumbers:
         """Those that are in the registry."""
         table = models.label
         query = select(table.c.name, table.c.label_id).where(table.c.gold_revision_id == gold_revision_id)
@@ -46,7 +46,7 @@ class Labels:
         return _translated(statistics, {number: label_code(name) for name, number in self.numbers.items()})
 
     def counted(self, metric: ConfusionMetric, statistics: Floats) -> Floats:
-        """Count for each class whether an item is right, predicted and in the gold: [..., 2] to [..., 3 classes].
+        """Count for each class whether an item is correct, predicted and in the gold: [..., 2] to [..., 3 classes].
 
         Classes are in the order of their names, or in that of the metric.
         """
@@ -64,7 +64,7 @@ def _translated(values: Floats, table: dict[int, int]) -> Floats:
     return np.asarray(after[order][np.searchsorted(before[order], values)])
 
 
-def with_new_labels(connection: Connection, gold_revision_id: int, codes: Sequence[Floats]) -> Labels:
+def with_new_labels(connection: Connection, gold_revision_id: int, codes: Sequence[Floats]) -> LabelNumbers:
     """Give the labels of a revision, numbering and keeping those of the statistics that are new.
 
     What a new one is called stands among the answers, which are stored before they are scored.
@@ -72,7 +72,7 @@ def with_new_labels(connection: Connection, gold_revision_id: int, codes: Sequen
     Raises:
         InputError: There are more than `MOST` labels.
     """
-    labels = Labels.of(connection, gold_revision_id)
+    labels = LabelNumbers.of(connection, gold_revision_id)
     used = {int(code) for of_run in codes for code in np.unique(of_run)} - {NO_LABEL}
     new = used - {label_code(name) for name in labels.numbers}
     if not new:
@@ -85,4 +85,4 @@ def with_new_labels(connection: Connection, gold_revision_id: int, codes: Sequen
     numbers = {name: first + n for n, name in enumerate(names)}
     insert_many(connection, models.label, [
         {"label_id": number, "gold_revision_id": gold_revision_id, "name": name} for name, number in numbers.items()])
-    return Labels(labels.numbers | numbers)
+    return LabelNumbers(labels.numbers | numbers)

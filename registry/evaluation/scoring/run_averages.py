@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from registry.evaluation.matrices import Steps
+from registry.evaluation.matrices import Counts, Steps
 from registry.families import PLACES
 from registry.identity import digest_array
 
@@ -18,22 +18,16 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Averages:
+class Averages(Counts):
     """The statistics of systems, each averaged over its runs.
 
     Attributes:
-        statistics: [items, systems, columns], `multiple` times the averages, in steps.
-        multiple: What makes them whole numbers.
         totals: The sums over each system's runs in steps, [items, systems, columns].
         n_runs: [systems].
-        steps: What they are counted in.
     """
 
-    statistics: Floats
-    multiple: int
     totals: Floats
     n_runs: tuple[int, ...]
-    steps: Steps
 
     @cached_property
     def digests(self) -> list[list[str | int]]:
@@ -66,12 +60,12 @@ def averaged(runs: Sequence[Floats], steps: Steps, expanded: Callable[[Floats], 
         totals[:, n] = (steps.counted(expanded(of_system)) if n else first).sum(axis=1)
     multiple = math.lcm(*n_runs)
     if multiple == 1:
-        return Averages(totals, multiple, totals, n_runs, steps)
+        return Averages(totals, steps, multiple, totals, n_runs)
     if (largest := max(float(np.abs(t).sum()) for t in totals.transpose(1, 0, 2))) * multiple >= 2**53:
         multiple = next((10**places for places in range(PLACES, 0, -1) if largest * 10**places < 2**53), 1)
     averages = [np.rint(totals[:, n] * multiple / of) if multiple % of else totals[:, n] * (multiple // of)
                 for n, of in enumerate(n_runs)]
-    return Averages(np.stack(averages, axis=1), multiple, totals, n_runs, steps)
+    return Averages(np.stack(averages, axis=1), steps, multiple, totals, n_runs)
 
 
 def in_order_of_content(runs: Floats) -> Floats:

@@ -12,20 +12,17 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from registry.errors import InputError, together
-from registry.evaluation.ingest.declared import Refuse, raising
-from registry.evaluation.ingest.parsed_cache import ParseCache
-from registry.evaluation.matrices import Steps, scores_of
+from registry.evaluation.ingest.context import Ingest, Refuse
+from registry.evaluation.matrices import Counts, Steps, scores_of
 from registry.evaluation.scoring.label_codes import with_new_labels
 from registry.evaluation.scoring.run_averages import averaged
 from registry.evaluation.scoring.workers import Wanted, compute
 from registry.families import FAMILIES, step_of
 from registry.identity import digest_array, digest_json, digest_lines
-from registry.items import Item
 from registry.metrics import METRICS, ConfusionMetric, CorrelationMetric, Metric
-from registry.parallel.execution import Progress, told
+from registry.parallel.execution import told
 from registry.store import catalog, models, statistics
 from registry.store.catalog import AnyRow
-from registry.store.journal import Journal
 from registry.store.rows import insert_many
 from registry.store.statistics import Block
 from registry.values import parse
@@ -39,46 +36,41 @@ class Scored:
     unchanged: int = 0
 
 
-def score(connection: Connection, journal: Journal, readings: ParseCache, task_row: AnyRow, workers: int | None = None,
-          progress: Progress | None = None, refuse: Refuse = raising) -> Scored:
+def score(ingest: Ingest, workers: int | None = None) -> Scored:
     """Compute what is missing; what is there is left alone.
 
+    What is refused is an `InputError`: a metric does not take what a submission holds, or several runs of a system.
+
     Args:
-        connection: In a transaction.
-        journal: Of the command.
-        readings: What has been parsed.
-        task_row: The task.
+        ingest: The command and its task.
         workers: The most processes that compute; None: as many as there are processors.
-        progress: Told how many submissions are scored.
-        refuse: Called with each `InputError`: a metric does not take what a submission holds, or several runs of a
-            system.
     """
+    connection, refuse = ingest.connection, ingest.refuse
     scored, pending = Scored(), _Pending(connection)
-    declared = catalog.task_metrics(connection, task_row.task_id)
+    declared = catalog.task_metrics(connection, ingest.task_id)
     metrics = {row.metric_id: parse("metric", METRICS, row.name) for row in declared}
-    for test_set in catalog.test_sets(connection, task_row.task_id):
+    for test_set in catalog.test_sets(connection, ingest.task_id):
         members = catalog.ranked(connection, test_set.test_set_id)
         _check_runs(connection, members, list(metrics.values()), refuse)
         missing = list(_missing(connection, members, declared))
         for row in declared if missing else ():
             statistics.forget_older(connection, row.family, row.metric_id, [member.scoring_id for member in members])
-        items = readings.items(connection, test_set.gold_revision_id) if missing else []
         scored.unchanged += len(members) * len(declared) - sum(len(lacking) for _, lacking in missing)
         wanted = [Wanted(catalog.get(connection, models.scoring, scoring_id=member.scoring_id),
                          tuple(metrics[row.metric_id] for row in lacking)) for member, lacking in missing]
-        computing = told(compute(connection, readings, wanted, workers or os.cpu_count() or 1) if wanted else (),
-                         len(wanted), "submissions to score", progress)
+        computing = told(compute(ingest, wanted, workers or os.cpu_count() or 1) if wanted else (),
+                         len(wanted), "submissions to score", ingest.progress)
         for (member, lacking), one in zip(missing, wanted, strict=True):
             if isinstance(computed := next(computing), list):
                 refuse(together([InputError(f"{member.name}: {error}", category="score") for error in computed]))
                 continue
             for row, metric, of_runs in zip(lacking, one.metrics, computed.statistics, strict=True):
-                for block in _keep(connection, journal, one.scoring, row, metric, items, computed.kept, of_runs):
+                for block in _keep(ingest, one.scoring, row, metric, computed.kept, of_runs):
                     pending.add(block, row.family)
                 scored.computed += 1
     pending.flush()
     if scored.computed:
-        journal.event(connection, "score", task_row.slug, computed=scored.computed)
+        ingest.event("score", ingest.slug, computed=scored.computed)
     return scored
 
 
@@ -123,9 +115,10 @@ class _Pending:
         self._items = 0
 
 
-def _keep(connection: Connection, journal: Journal, scoring: AnyRow, row: AnyRow, metric: Metric,
-          items: list[Item], kept: NDArray[np.bool_], computed: Sequence[NDArray[np.float64]]) -> list[Block]:
+def _keep(ingest: Ingest, scoring: AnyRow, row: AnyRow, metric: Metric, kept: NDArray[np.bool_],
+          computed: Sequence[NDArray[np.float64]]) -> list[Block]:
     """Keep a submission's score by a metric and its runs'; the runs' statistics are given back."""
+    connection, items = ingest.connection, ingest.items(scoring.gold_revision_id)
     first, _ = catalog.item_ids(connection, scoring.gold_revision_id)
     at = np.flatnonzero(kept)
     keys = [items[n].key for n in at]
@@ -139,12 +132,11 @@ def _keep(connection: Connection, journal: Journal, scoring: AnyRow, row: AnyRow
     runs = np.stack(counts, axis=1)
     step = 1.0 if FAMILIES[row.family].integer else step_of(runs)
     steps = Steps.of(metric, [runs], step)
-    averages = averaged([runs], steps)
-    value = float(scores_of(metric, averages.statistics, steps, averages.multiple)[0])
+    value = float(scores_of(metric, averaged([runs], steps))[0])
     key = {"scoring_id": scoring.scoring_id, "metric_id": row.metric_id}
     insert_many(connection, models.score, [key | {
-        "value": value, "n_items": len(at), "digest": digest, "run_id": journal.run_id(connection), "step": step}])
+        "value": value, "n_items": len(at), "digest": digest, "run_id": ingest.run_id, "step": step}])
     insert_many(connection, models.replicate_score, [
         key | {"replicate": n, "value": float(of_run)}
-        for n, of_run in enumerate(scores_of(metric, steps.counted(runs), steps))])
+        for n, of_run in enumerate(scores_of(metric, Counts.of(runs, steps)))])
     return [Block(scoring.scoring_id, row.metric_id, first + at, of_run, n) for n, of_run in enumerate(stored)]

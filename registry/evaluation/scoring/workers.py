@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from registry.errors import InputError
-from registry.evaluation.ingest.parsed_cache import ParseCache, aligned_runs, stored_submission
+from registry.evaluation.ingest.context import Ingest
+from registry.evaluation.ingest.parsed_cache import joined_runs, stored_submission
 from registry.families import as_kept, check_exact
 from registry.items import Answer, Item
 from registry.metrics import METRICS, Metric
@@ -45,32 +46,30 @@ class Computed:
 
 @dataclass(frozen=True)
 class Wanted:
-    """A submission's alignment with the gold, and the metrics that are to be computed."""
+    """A submission as it is joined with the gold, and the metrics that are to be computed."""
 
     scoring: AnyRow
     metrics: tuple[Metric, ...]
 
 
-def compute(connection: Connection, readings: ParseCache, wanted: Sequence[Wanted],
-            workers: int) -> Iterator[Computed | list[InputError]]:
+def compute(ingest: Ingest, wanted: Sequence[Wanted], workers: int) -> Iterator[Computed | list[InputError]]:
     """Give the statistics of every wanted submission, all of one gold revision, or why a metric does not take it.
 
     Args:
-        connection: To read from.
-        readings: What has been parsed.
+        ingest: The command and its task.
         wanted: One or more.
         workers: The most processes that compute; few and small submissions are computed here.
 
     Raises:
         RegistryError: A process was ended by the system.
     """
-    items = readings.items(connection, wanted[0].scoring.gold_revision_id)
+    connection, items = ingest.connection, ingest.items(wanted[0].scoring.gold_revision_id)
     workers = min(workers, len(wanted))
     if workers > 1 and sum(_size(connection, one) for one in wanted) >= ENOUGH:
         yield from _in_processes(connection, items, wanted, workers)
         return
     for one in wanted:
-        yield computed(items, readings.answers(connection, one.scoring), one.scoring.missing, one.metrics)
+        yield computed(items, ingest.parsed.answers(connection, one.scoring), one.scoring.missing, one.metrics)
 
 
 def _size(connection: Connection, one: Wanted) -> int:
@@ -83,7 +82,7 @@ def computed(items: Sequence[Item], runs: Sequence[Sequence[Answer | None]], mis
 
     Args:
         items: The gold's.
-        runs: The submission's, the answers of each aligned with the items.
+        runs: The submission's, the answers of each joined with the items.
         missing: Its policy for items without an answer.
         metrics: One or more.
     """
@@ -137,5 +136,5 @@ def _begin(items: list[Item]) -> None:
 def _work(reader_name: str, documents: tuple[Document, ...], missing: str,
           metrics: tuple[str, ...]) -> Computed | list[InputError]:
     reader: Reader = parse("reader", READERS, reader_name)
-    runs = aligned_runs(_gold, reader, documents, missing)
+    runs = joined_runs(_gold, reader, documents, missing)
     return computed(_gold, runs, missing, [parse("metric", METRICS, name) for name in metrics])

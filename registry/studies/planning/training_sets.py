@@ -18,7 +18,7 @@ import numpy as np
 from registry.errors import InputError
 from registry.items import Item
 from registry.manifest import toml
-from registry.manifest.spec import check_name
+from registry.manifest.fields import check_name
 from registry.readers import Document, Reader
 from registry.significance.resampling.draws import TRAINING, stream
 from registry.version import __version__

@@ -1,0 +1,68 @@
+"""What every step of bringing in and scoring a task's results works with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from sqlalchemy import Connection
+
+from registry.errors import RegistryError
+from registry.evaluation.ingest.parsed_cache import ParseCache
+from registry.evaluation.resolve import ResolvedTask
+from registry.items import Item
+from registry.parallel.execution import Progress
+from registry.store import catalog, models
+from registry.store.journal import Journal
+
+Refuse = Callable[[RegistryError], None]  # what is done about an error: raise it, or collect it and go on
+
+
+def raising(error: RegistryError) -> None:
+    """Refuse at the first thing that is wrong, where nobody collects them."""
+    raise error
+
+
+@dataclass(frozen=True)
+class Ingest:
+    """The work of one command on one task.
+
+    Attributes:
+        connection: In one transaction: all of it is applied, or nothing.
+        journal: Of the command.
+        task: The task, resolved.
+        parsed: What has been parsed so far.
+        progress: Told how far each stage of the work is.
+        refuse: Called with each error that concerns one file or submission.
+    """
+
+    connection: Connection
+    journal: Journal
+    task: ResolvedTask
+    parsed: ParseCache = field(default_factory=ParseCache)
+    progress: Progress | None = None
+    refuse: Refuse = raising
+
+    @property
+    def slug(self) -> str:
+        """The task's id, as the manifest declares it."""
+        return self.task.manifest.task.id
+
+    @cached_property
+    def task_id(self) -> int:
+        """The task's number in the database."""
+        return int(catalog.get(self.connection, models.task, slug=self.slug).task_id)
+
+    @property
+    def run_id(self) -> int:
+        """The number of the command's run in the database, for a row that is about to be written."""
+        return self.journal.run_id(self.connection)
+
+    def items(self, gold_revision_id: int) -> list[Item]:
+        """The items of a gold revision, in its order."""
+        return self.parsed.items(self.connection, gold_revision_id)
+
+    def event(self, action: str, subject: str, **details: object) -> None:
+        """Log one change."""
+        self.journal.event(self.connection, action, subject, **details)
