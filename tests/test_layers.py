@@ -14,8 +14,8 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
         "manifest metrics readers significance store", "evaluation importers query", "api studies", "leaderboards",
         "reports", "cli"],
     "registry.significance": [
-        "matrix", "base", "distributions units", "overall resampling", "correlations exact foresight",
-        "resampled_scores", "effects multiple pairwise", "assumptions ranks"],
+        "matrix", "base", "distributions units", "overall resampling", "correlations exact",
+        "resampled_scores", "effects foresight multiple pairwise", "assumptions ranks"],
     "registry.evaluation": ["matrices", "resolve", "ingest", "scoring", "comparing", "checking"],
     "registry.readers": [
         "parsing", "base", "alignments lines markup names tables trec",

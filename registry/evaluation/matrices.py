@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from registry.families import FINEST
 from registry.metrics import CorrelationMetric, Metric
-from registry.significance import COEFFICIENTS, PairMatrix, StatisticMatrix
+from registry.significance import COEFFICIENTS, Matrix, PairMatrix, StatisticMatrix
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -47,8 +47,8 @@ class Steps:
 
 def matrix_of(metric: Metric, statistics: Floats, units: Numbers | None = None, strata: Numbers | None = None, *,
               steps: Steps | None = None, multiple: int = 1, runs: tuple[Floats, ...] | None = None,
-              unequal: bool = False) -> StatisticMatrix:
-    """Make the matrix of systems (or runs) scored by a metric; see `StatisticMatrix` for what else it holds.
+              unequal: bool = False) -> Matrix:
+    """Make the matrix of systems (or runs) scored by a metric; see `Matrix` for what else it holds.
 
     Args:
         metric: What they are scored by.
@@ -73,7 +73,7 @@ def matrix_of(metric: Metric, statistics: Floats, units: Numbers | None = None, 
         quotient = over, under
     scored = _InSteps(metric, factors, 1 if quotient else finest * multiple)
     return StatisticMatrix(
-        statistics, metric.score if scored.is_plain else scored, units, strata, lower_is_better=lower,
+        statistics, metric.score if scored.is_plain else scored, units=units, strata=strata, lower_is_better=lower,
         family=metric.family, multiple=multiple, quotient=quotient, runs=runs, unequal=unequal,
         rounded=finest == round(1 / FINEST))
 

@@ -18,7 +18,7 @@ from registry.identity import canonical_json, digest
 from registry.manifest import Manifest, Root, Significance, Submit, TestSet
 from registry.metrics import METRICS, ConfusionMetric, Metric
 from registry.readers import READERS, Document, Reader
-from registry.significance import CORRECTIONS, OVERALL_TESTS, TESTS, OverallTest, PairTest, StatisticMatrix
+from registry.significance import CORRECTIONS, OVERALL_TESTS, TESTS, Matrix, OverallTest, PairTest
 from registry.significance.multiple.stepdown import STEP_DOWN
 from registry.values import build, parse
 
@@ -196,7 +196,7 @@ def _name(text: str) -> str:
     return text.partition("(")[0].strip()
 
 
-def unfit(test: PairTest, overall: OverallTest | None, matrix: StatisticMatrix) -> str | None:
+def unfit(test: PairTest, overall: OverallTest | None, matrix: Matrix) -> str | None:
     """Say why the matrix (by unit) cannot be tested by both tests, or None where it can."""
     if reason := test.unfit(matrix):
         return reason
@@ -205,7 +205,7 @@ def unfit(test: PairTest, overall: OverallTest | None, matrix: StatisticMatrix) 
     return f"{overall.name} needs the same items for all systems" if matrix.unequal else overall.refusal(matrix)
 
 
-def _of_nothing(metric: Metric) -> StatisticMatrix:
+def _of_nothing(metric: Metric) -> Matrix:
     """A metric's matrix without any item or system: what a test refuses of it, it refuses of every one."""
     nothing = np.zeros((0, 0, 3 if isinstance(metric, ConfusionMetric) else len(FAMILIES[metric.family].columns)))
     return matrix_of(metric, nothing)

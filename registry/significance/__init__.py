@@ -12,7 +12,7 @@ beside p         effects, clusters, normality, proportion
 from registry.parallel.execution import Execution
 from registry.significance.base import PairResult, PairTest, Settings
 from registry.significance.correlations.matrix import COEFFICIENTS, PairMatrix
-from registry.significance.matrix import StatisticMatrix
+from registry.significance.matrix import Matrix, StatisticMatrix
 from registry.significance.multiple.corrections import CORRECTIONS
 from registry.significance.overall import OVERALL_TESTS, OverallTest
 from registry.significance.pairwise.bootstrap import Bootstrap
@@ -33,7 +33,7 @@ TESTS: dict[str, type[PairTest]] = {
 
 __all__ = [
     "COEFFICIENTS", "CORRECTIONS", "OVERALL_TESTS", "TESTS", "BinomialZ", "Bootstrap", "ChiSquared", "Execution",
-    "Fisher", "MatchedT", "McNemar", "OverallTest", "PairMatrix", "PairResult", "PairTest", "Permutation", "RankSum",
-    "Ranking", "ResponsePermutation", "Settings", "Sign", "StatisticMatrix", "Steiger", "TwoSampleT", "Wilcoxon",
-    "Williams", "rank",
+    "Fisher", "MatchedT", "Matrix", "McNemar", "OverallTest", "PairMatrix", "PairResult", "PairTest", "Permutation",
+    "RankSum", "Ranking", "ResponsePermutation", "Settings", "Sign", "StatisticMatrix", "Steiger", "TwoSampleT",
+    "Wilcoxon", "Williams", "rank",
 ]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.parallel.execution import Execution
-from registry.significance.matrix import Floats, StatisticMatrix
+from registry.significance.matrix import Floats, Matrix
 from registry.values import Value
 
 Alternative = Literal["two-sided", "greater", "less"]
@@ -39,7 +39,10 @@ class Settings:
     execution: Execution = field(default=Execution(), compare=False)
 
 
-Difference = TypeVar("Difference", NDArray[np.float64], float, Fraction)
+Difference = TypeVar("Difference", NDArray[np.float64], int, float, Fraction)
+
+# what an alternative is after the two systems have changed places
+FLIPPED: dict[Alternative, Alternative] = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
 
 
 def extremity(difference: Difference, alternative: Alternative) -> Difference:
@@ -113,17 +116,17 @@ class Tail:
 class Observed:
     """One pair before it is tested: the matrix by unit, the pair, and what is seen in all its units."""
 
-    matrix: StatisticMatrix
+    matrix: Matrix
     pair: Pair
     difference: float
     n_discordant: int
 
     @classmethod
-    def of(cls, matrix: StatisticMatrix, pairs: Sequence[Pair]) -> list[Observed]:
+    def of(cls, matrix: Matrix, pairs: Sequence[Pair]) -> list[Observed]:
         """Look at pairs of a matrix that is by unit."""
         a, b = matrix.observed[np.array(pairs, dtype=np.int64).reshape(-1, 2).T]
         return [cls(matrix, *of_pair) for of_pair in zip(
-            pairs, matrix.gain(a, b).tolist(), _discordant(matrix, pairs), strict=True)]
+            pairs, matrix.difference(a, b).tolist(), _discordant(matrix, pairs), strict=True)]
 
     @property
     def is_mean(self) -> bool:
@@ -176,7 +179,7 @@ class PairTest(Value):
         """Whether the p-value is one-sided, in the direction of the difference, whatever alternative is asked for."""
         return False
 
-    def why_drawn(self, matrix: StatisticMatrix) -> str:  # noqa: ARG002
+    def why_drawn(self, matrix: Matrix) -> str:  # noqa: ARG002
         """Say why pairs of the matrix (by unit) are drawn that this test computes elsewhere; nothing where it draws."""
         return ""
 
@@ -184,11 +187,11 @@ class PairTest(Value):
         """How many steps it takes to compute the p-value of a pair or to find that it must be drawn; 0: hardly any."""
         return 0.0
 
-    def refusal(self, matrix: StatisticMatrix) -> str | None:  # noqa: ARG002
+    def refusal(self, matrix: Matrix) -> str | None:  # noqa: ARG002
         """Say why this test does not apply to the matrix (already by unit), or None where it does."""
         return None
 
-    def unfit(self, matrix: StatisticMatrix) -> str | None:
+    def unfit(self, matrix: Matrix) -> str | None:
         """Say why the matrix (by unit) cannot be tested: by its family, or else by `refusal`."""
         if matrix.family == "pair" and "pair" not in (self.families or ()):
             return (f"{self.name} needs statistics that add up, which those of correlations do not; take permutation, "
@@ -205,7 +208,7 @@ class PairTest(Value):
                     "permutation or bootstrap")
         return None
 
-    def run(self, matrix: StatisticMatrix, pairs: Sequence[Pair], settings: Settings) -> list[PairResult]:
+    def run(self, matrix: Matrix, pairs: Sequence[Pair], settings: Settings) -> list[PairResult]:
         """Test every pair of systems.
 
         Identical systems have p = 1 in every test, and an undefined score makes p undefined.
@@ -221,7 +224,7 @@ class PairTest(Value):
         tails = dict(zip((o.pair for o in open_), self.tails(open_, settings) if open_ else [], strict=True))
         return [_result(o, tails.get(o.pair)) for o in observed]
 
-    def score_intervals(self, matrix: StatisticMatrix, settings: Settings) -> Floats:  # noqa: ARG002
+    def score_intervals(self, matrix: Matrix, settings: Settings) -> Floats:  # noqa: ARG002
         """Intervals of the systems' scores, [systems, 2]; nan where the test has none."""
         return np.full((matrix.statistics.shape[1], 2), np.nan)
 
@@ -230,7 +233,7 @@ class PairTest(Value):
         """Give the p-value of each pair (at least one); all of them have a discordant unit and a defined difference."""
 
 
-def _discordant(matrix: StatisticMatrix, pairs: Sequence[Pair]) -> list[int]:
+def _discordant(matrix: Matrix, pairs: Sequence[Pair]) -> list[int]:
     """How many units have statistics in which the two systems differ, for each pair."""
     columns, units = _codes(matrix.statistics), matrix.units
 

@@ -18,7 +18,8 @@ import numpy as np
 
 from registry.parallel.execution import Execution
 from registry.significance.base import Method, Observed, Pair, PairTest, Settings
-from registry.significance.matrix import Floats, StatisticMatrix
+from registry.significance.matrix import Floats, Matrix
+from registry.significance.resampled_scores import sharing_resamples
 from registry.significance.resampling.draws import BLOCK
 
 _SYSTEMS, _PAIRS = 8, 4  # that are looked at
@@ -77,7 +78,7 @@ def few_systems(systems: int) -> list[int]:
     return sorted({round(n) for n in np.linspace(0, systems - 1, _SYSTEMS).tolist()})
 
 
-def foresee(test: PairTest, matrix: StatisticMatrix, settings: Settings) -> Foresight:
+def foresee(test: PairTest, matrix: Matrix, settings: Settings) -> Foresight:
     """Foresee the test of many systems.
 
     Args:
@@ -98,7 +99,7 @@ def foresee(test: PairTest, matrix: StatisticMatrix, settings: Settings) -> Fore
     return Foresight(methods, each, once._replace(system=once.system + looking), per_draw)
 
 
-def _tried(test: PairTest, matrix: StatisticMatrix, pairs: Sequence[Pair],
+def _tried(test: PairTest, matrix: Matrix, pairs: Sequence[Pair],
            settings: Settings) -> tuple[Counter[Method], float]:
     """How pairs come about and how long each takes, by trying; of those that take long one stands for all."""
     steps = {o.pair: test.work(o) for o in Observed.of(matrix, pairs)}
@@ -117,7 +118,7 @@ def _tried(test: PairTest, matrix: StatisticMatrix, pairs: Sequence[Pair],
     return methods, taken / len(pairs)
 
 
-def _timed_draws(test: PairTest, matrix: StatisticMatrix, pairs: Sequence[Pair],
+def _timed_draws(test: PairTest, matrix: Matrix, pairs: Sequence[Pair],
                  settings: Settings) -> tuple[Coefficients, Coefficients]:
     """The coefficients of what does not depend on the number of draws, and of a draw."""
     matrix, larger = _fewer_units(matrix)
@@ -137,7 +138,7 @@ def _timed_draws(test: PairTest, matrix: StatisticMatrix, pairs: Sequence[Pair],
     return Coefficients(*once.tolist()), Coefficients(*of_draw.tolist())
 
 
-def _fewer_units(matrix: StatisticMatrix) -> tuple[StatisticMatrix, float]:
+def _fewer_units(matrix: Matrix) -> tuple[Matrix, float]:
     """Some units of a matrix that sums over them, and how many times more there are."""
     n_units = len(matrix.statistics)
     if matrix.family == "pair" or matrix.runs is not None or matrix.strata is not None or n_units <= _UNITS:
@@ -145,11 +146,11 @@ def _fewer_units(matrix: StatisticMatrix) -> tuple[StatisticMatrix, float]:
     return replace(matrix, statistics=matrix.statistics[:_UNITS]), n_units / _UNITS
 
 
-def _seconds(test: PairTest, matrix: StatisticMatrix, pairs: Sequence[Pair], settings: Settings) -> float:
+def _seconds(test: PairTest, matrix: Matrix, pairs: Sequence[Pair], settings: Settings) -> float:
     """The shorter one of two times: what else the machine does only adds."""
     taken = []
     for _ in range(2):
-        fresh = replace(matrix)
+        fresh = sharing_resamples(matrix, settings)
         begun = time.process_time()
         test.run(fresh, pairs, settings)
         test.score_intervals(fresh, settings)

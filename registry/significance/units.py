@@ -6,14 +6,14 @@ import numpy as np
 
 from registry.families import FINEST
 from registry.significance.base import Observed
-from registry.significance.matrix import Floats
+from registry.significance.matrix import Floats, additive
 
 ROUNDING = 1e-12  # of scores computed from whole numbers, relative to the largest
 
 
 def unit_scores(observed: Observed) -> tuple[Floats, Floats]:
     """Score every unit of both systems, [units] each; undefined is nan."""
-    score = observed.matrix.score
+    score = additive(observed.matrix).score
     return score(observed.a), score(observed.b)
 
 
@@ -24,7 +24,7 @@ def unit_gains(observed: Observed) -> tuple[Floats, float]:
     are rounded. Gains within the slack of 0 are 0.
     """
     a, b = unit_scores(observed)
-    gains = observed.matrix.gain(a, b)
+    gains = observed.matrix.difference(a, b)
     gains = gains[~np.isnan(gains)]
     largest = float(np.nanmax(np.abs([a, b]), initial=0))
     slack = ROUNDING * largest + (4 * FINEST if observed.matrix.rounded else 0)

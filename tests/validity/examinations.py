@@ -100,7 +100,7 @@ class Covers:
 
     def __call__(self, sample, rng):
         asked = settings(rng, interval=self.interval, alternative=self.alternative)
-        truth = sample.matrix.gain(*sample.population.truth[:2])
+        truth = sample.matrix.difference(*sample.population.truth[:2])
         found = self.test.run(sample.matrix, sample.pairs(), asked)
         return np.array([result.ci_low <= truth <= result.ci_high for result in found])
 

@@ -26,7 +26,7 @@ from registry.significance.correlations.swaps import (
     ranks,
     z_scores,
 )
-from registry.significance.matrix import Floats, Score, StatisticMatrix
+from registry.significance.matrix import Floats, Matrix
 from registry.significance.resampling.draws import BLOCK, resamples_of, swaps, units_by_stratum
 from registry.significance.units import ROUNDING
 
@@ -60,21 +60,16 @@ KENDALL = Coefficient("kendall", weighted_kendall, ranks, SwappedKendall.of)
 COEFFICIENTS = {coefficient.name: coefficient for coefficient in (PEARSON, SPEARMAN, KENDALL)}
 
 
-def _no_sums(sums: Floats) -> Floats:  # noqa: ARG001
-    raise TypeError("a correlation is no function of sums over items")
-
-
 @dataclass(frozen=True, eq=False)
-class PairMatrix(StatisticMatrix):
-    """What a test knows of a comparison by a correlation; the columns are x, a prediction, and y, its gold value.
+class PairMatrix(Matrix):
+    """Systems scored by a correlation; the columns are x, a prediction, and y, its gold value.
 
-    They do not add up: clusters are resampled and swapped by their items, and there is no `score` of sums.
+    They do not add up, so clusters are resampled and swapped by their items.
 
     Attributes:
-        coefficient: What scores them.
+        coefficient: The correlation coefficient.
     """
 
-    score: Score = _no_sums
     family: str | None = "pair"
     coefficient: Coefficient = PEARSON
 
@@ -89,7 +84,7 @@ class PairMatrix(StatisticMatrix):
         return self.statistics[:, 0, 1]
 
     @property
-    def by_unit(self) -> StatisticMatrix:
+    def by_unit(self) -> PairMatrix:
         """The same matrix: it keeps its items, and knows the units that they belong to."""
         return self
 
@@ -218,7 +213,7 @@ class _Swapped:
         """Swap the units that are `taken` [draws, units], and give the differences [draws]."""
         some = max(1, _CELLS // (2 * len(self.matrix.statistics)))
         return np.concatenate([
-            self.matrix.gain(*self.scores(np.ascontiguousarray(self.matrix.by_item(taken[at:at + some]))))
+            self.matrix.difference(*self.scores(np.ascontiguousarray(self.matrix.by_item(taken[at:at + some]))))
             for at in range(0, len(taken), some)])
 
 

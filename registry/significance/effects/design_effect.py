@@ -13,7 +13,7 @@ import numpy as np
 
 from registry.significance.base import Pair
 from registry.significance.effects.influence import influences
-from registry.significance.matrix import Floats, StatisticMatrix
+from registry.significance.matrix import Floats, Matrix
 from registry.significance.units import ROUNDING
 
 
@@ -37,7 +37,7 @@ class Clustering:
     note: str = ""
 
 
-def design_effect(matrix: StatisticMatrix, pair: Pair) -> Clustering:
+def design_effect(matrix: Matrix, pair: Pair) -> Clustering:
     """Measure the clustering of the linearized difference of a pair.
 
     What an item does to the difference of scores is its influence u (`effects.influence`). The
@@ -72,7 +72,7 @@ def design_effect(matrix: StatisticMatrix, pair: Pair) -> Clustering:
     return Clustering(n, n_clusters, (between - within) / (between + (typical - 1) * within), effect)
 
 
-def _influence(matrix: StatisticMatrix, pair: Pair) -> tuple[Floats, float]:
+def _influence(matrix: Matrix, pair: Pair) -> tuple[Floats, float]:
     """The influence of every item on the difference, and how far rounding alone can move it."""
     items = replace(matrix.of_systems(pair), units=None)
     influence: Floats = influences(items) @ np.array([1.0, -1.0])

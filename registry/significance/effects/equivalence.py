@@ -17,7 +17,7 @@ from registry.significance.distributions.normal import log_normal_p, log_t_p
 from registry.significance.distributions.tango import tango_interval, tango_statistic
 from registry.significance.exact.ideal_bootstrap import MOST_UNDEFINED
 from registry.significance.resampled_scores import resampled_scores
-from registry.significance.resampling.exceedances import TOLERANCE, monte_carlo_tail
+from registry.significance.resampling.exceedances import monte_carlo_tail, tolerance
 from registry.significance.units import right_or_wrong, unit_gains
 
 
@@ -102,24 +102,24 @@ def _by_score(o: Observed, margin: float, settings: Settings) -> Equivalence:
 def _by_bootstrap(o: Observed, margin: float, settings: Settings) -> Equivalence:
     resamples, d, undefined = settings.resamples, o.difference, math.nan
     a, b = (resampled_scores(o.matrix, settings)[:, system] for system in o.pair)
-    moved = o.matrix.gain(a, b) - d
+    moved = o.matrix.difference(a, b) - d
     moved.sort()  # undefined ones come last
     n_undefined = int(np.count_nonzero(np.isnan(moved)))
     moved = moved[:resamples - n_undefined]
-    tolerance = TOLERANCE * float(np.abs(o.matrix.scores()[list(o.pair)]).max())
-    if len(moved) and not (np.abs(moved) > tolerance).any():
+    slack = tolerance(o)
+    if len(moved) and not (np.abs(moved) > slack).any():
         return Equivalence(margin, undefined, undefined, undefined, "the difference is the same in every resample",
                            "bootstrap", "monte-carlo", resamples=resamples)
     # under a difference of -margin (+margin), how many would be as large (small) as observed; undefined ones count
-    extremes = n_undefined + max(int(np.count_nonzero(moved >= d + margin - tolerance)),
-                                 int(np.count_nonzero(moved <= d - margin + tolerance)))
+    extremes = n_undefined + max(int(np.count_nonzero(moved >= d + margin - slack)),
+                                 int(np.count_nonzero(moved <= d - margin + slack)))
     tail = monte_carlo_tail(extremes, resamples)
     low = high = undefined
     if n_undefined <= MOST_UNDEFINED * resamples:
         # dual to the test: (c + 1) / (R + 1) <= alpha where the k-th largest of them falls short of what was observed
         k = math.floor((1 - settings.confidence) * (resamples + 1) * (1 + 1e-12)) - n_undefined
         low, high = (d - moved[-k], d - moved[k - 1]) if k > 0 else (-math.inf, math.inf)
-        low, high = (end if abs(abs(end) - margin) > tolerance else math.copysign(margin, end) for end in (low, high))
+        low, high = (end if abs(abs(end) - margin) > slack else math.copysign(margin, end) for end in (low, high))
     return Equivalence(
         margin, (extremes + 1) / (resamples + 1), float(low), float(high),
         "undefined in more than 0.1 % of the resamples: no interval" if math.isnan(low) else "", "bootstrap",

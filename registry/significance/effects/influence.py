@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from registry.significance.matrix import Floats, StatisticMatrix
+from registry.significance.matrix import Floats, Matrix
 from registry.significance.units import ROUNDING
 
 
-def influences(matrix: StatisticMatrix) -> Floats:
+def influences(matrix: Matrix) -> Floats:
     """Give the influence of every unit on every system's score, [units, systems].
 
     Where the score F is a quotient N / D of sums of n and d it is (n - F d) / D; the score's deviation from its mean,

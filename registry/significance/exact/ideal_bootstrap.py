@@ -19,10 +19,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from registry.significance.base import Alternative, Observed, Settings, Tail
+from registry.significance.base import FLIPPED, Alternative, Observed, Settings, Tail, extremity
 from registry.significance.exact.ideal_windows import LOG_OUTSIDE, MAX_CELLS, Ints, edge, is_wide
 from registry.significance.exact.lattice import TooLargeError
-from registry.significance.matrix import Floats, StatisticMatrix
+from registry.significance.matrix import Floats, Matrix
 from registry.significance.resampling.reach import UNREACHED
 
 MOST_UNDEFINED = 0.001  # the share of undefined resamples above which no interval is given
@@ -33,7 +33,7 @@ LEAST_SHARE = 1e-7  # of a tilted distribution that must be extreme, so that rou
 TIE = 1 + 1e-12  # a probability this close to a level is at it
 
 
-def may_be_ideal(matrix: StatisticMatrix, settings: Settings) -> bool:
+def may_be_ideal(matrix: Matrix, settings: Settings) -> bool:
     """Whether `ideal_tail` may give one for a pair of the matrix, as far as that can be told of all pairs at once."""
     return (matrix.strata is None and matrix.runs is None and matrix.quotient is not None
             and settings.interval != "bca")
@@ -63,12 +63,11 @@ def ideal_tail(observed: Observed, settings: Settings) -> Tail | None:
         return Tail(math.nan, "ideal", note="one unit cannot be resampled")
     step, step_under = (math.gcd(*side) * float(np.abs(part).sum() / max(1, np.abs(whole).sum())) or 1.0
                         for side, part, whole in zip(matrix.quotient, parts, (over, under), strict=True))
-    scale, gains = step / step_under, (over[:, 0] - over[:, 1]) * (-1 if matrix.lower_is_better else 1)
+    scale, gains = step / step_under, matrix.difference(over[:, 0], over[:, 1])
     try:
         if gains.sum() >= 0:
             return _tail(_Resamples(gains, under[:, 0]), scale, settings)
-        mirrored: dict[Alternative, Alternative] = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
-        settings = replace(settings, alternative=mirrored[settings.alternative])
+        settings = replace(settings, alternative=FLIPPED[settings.alternative])
         tail = _tail(_Resamples(-gains, under[:, 0]), scale, settings)
         return replace(tail, ci_low=-tail.ci_high, ci_high=-tail.ci_low)
     except TooLargeError:
@@ -81,7 +80,7 @@ def _tail(resamples: _Resamples, scale: float, settings: Settings) -> Tail:
     if u and not (resamples.units[0] * w != u * resamples.units[1]).any():
         return Tail(math.nan, "ideal", note="the difference is the same in every resample")
     differences, n = _Differences(resamples), resamples.draws
-    bar = -differences.bar if settings.alternative == "less" else differences.bar
+    bar = extremity(differences.bar, settings.alternative)
     p = min(1.0, differences.extreme(bar, settings.alternative))
     if counted := n <= COUNTABLE:
         p = round(p * n**n) / n**n

@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from registry.parallel.execution import Execution
 from registry.significance.base import Alternative, Pair, Settings, extremity
 from registry.significance.correlations.matrix import PairMatrix, swapped_differences, unswapped_difference
-from registry.significance.matrix import Floats, Score, StatisticMatrix
+from registry.significance.matrix import Floats, Matrix, additive
 from registry.significance.resampled_scores import resampled_scores
-from registry.significance.resampling.draws import swapped_sides, swapped_sums
-from registry.significance.resampling.exceedances import TOLERANCE
+from registry.significance.resampling.draws import swapped_sums
+from registry.significance.resampling.exceedances import TOLERANCE, SwappedPairs, tolerances
 
 Places = NDArray[np.int64]
 
@@ -73,25 +73,24 @@ def bytes_of_draws(n_pairs: int, resamples: int) -> int:
     return 4 * n_pairs * (1 + resamples)
 
 
-def draws_of(matrix: StatisticMatrix, pairs: Sequence[Pair], settings: Settings, kind: str) -> Draws:
+def draws_of(matrix: Matrix, pairs: Sequence[Pair], settings: Settings, kind: str) -> Draws:
     """Draw the differences of all pairs under the null, from the swaps or resamples that the test called `kind` uses.
 
     A permutation swaps the same units in all pairs, and each pair only its own two systems; a bootstrap's differences
-    are less the observed one, and the matrix keeps its scores (`resampled_scores`). Ties are those within the tests'
+    are less the observed one, and are made of `resampled_scores`. Ties are those within the tests'
     tolerance; quotients are not compared as fractions, so two F-scores' differences closer than that tie as well.
     """
     matrix = matrix.by_unit
     a, b = (np.array([pair[side] for pair in pairs], dtype=np.int64) for side in (0, 1))
-    scores, alternative = matrix.scores(), settings.alternative
-    difference = matrix.gain(scores[a], scores[b])
-    tolerance = TOLERANCE * np.nan_to_num(np.maximum(np.abs(scores[a]), np.abs(scores[b])))
+    alternative, difference = settings.alternative, matrix.difference(matrix.observed[a], matrix.observed[b])
+    tolerance = np.nan_to_num(tolerances(matrix, a, b))
     if kind == "permutation" and isinstance(matrix, PairMatrix):
         difference = np.array([unswapped_difference(matrix, pair) for pair in pairs])
         tolerance = np.full(len(pairs), TOLERANCE)
         blocks = swapped_differences(matrix, pairs, settings.resamples, settings.seed,
                                      partial(extremity, alternative=alternative), settings.execution)
     elif kind == "permutation":
-        swapped = _Swapped(matrix.score, matrix.lower_is_better, alternative, matrix.statistics.sum(axis=0), a, b)
+        swapped = _SwappedExtremities(SwappedPairs.of(additive(matrix), a, b), alternative)
         blocks = swapped_sums(matrix.statistics, settings.resamples, settings.seed, swapped, settings.execution)
     else:
         blocks = _recentred(matrix, settings, a, b, difference)
@@ -164,33 +163,26 @@ def step_down(observed: Floats, drawn: Callable[[int], NDArray[Any]], resamples:
 
 
 @dataclass(frozen=True, eq=False)
-class _Swapped:
-    """Gives the extremity of all pairs in draws in which the sums [draws, systems, columns] change sides.
+class _SwappedExtremities:
+    """The extremities [draws, pairs] of draws in which the sums [draws, systems, columns] change sides."""
 
-    `totals` are the sums of the systems [systems, columns], `a` and `b` the systems of the pairs.
-    """
-
-    score: Score
-    lower_is_better: bool
+    pairs: SwappedPairs
     alternative: Alternative
-    totals: Floats
-    a: Places
-    b: Places
 
     def __call__(self, swapped: Floats) -> Floats:
-        found = np.empty((len(swapped), len(self.a)))
-        for pairs, sums_a, sums_b in swapped_sides(self.totals, self.a, self.b, swapped):
-            found[:, pairs] = (self.score(sums_a) - self.score(sums_b)).T
-        return extremity(-found if self.lower_is_better else found, self.alternative)
+        found = np.empty((len(swapped), len(self.pairs.a)))
+        for pairs, _, _, differences in self.pairs.differences(swapped):
+            found[:, pairs] = differences.T
+        return extremity(found, self.alternative)
 
 
-def _recentred(matrix: StatisticMatrix, settings: Settings, a: Places, b: Places,
+def _recentred(matrix: Matrix, settings: Settings, a: Places, b: Places,
                difference: Floats) -> Iterator[Floats]:
     scores = resampled_scores(matrix, settings)
     some = max(1, _VALUES // max(1, len(a)))
     for at in range(0, len(scores), some):
         part = scores[at:at + some]
-        yield extremity(matrix.gain(part[:, a], part[:, b]) - difference, settings.alternative)
+        yield extremity(matrix.difference(part[:, a], part[:, b]) - difference, settings.alternative)
 
 
 def _kept(draws: Draws) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:

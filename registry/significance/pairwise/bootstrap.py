@@ -21,13 +21,13 @@ from registry.parallel.scratch_files import room as _room
 from registry.significance.base import Alternative, Observed, PairTest, Settings, Tail, extremity
 from registry.significance.exact.ideal_bootstrap import MOST_UNDEFINED, ideal_tail, may_be_ideal
 from registry.significance.exact.ideal_windows import too_fine
-from registry.significance.matrix import Floats, StatisticMatrix
-from registry.significance.resampled_scores import percentiles, resampled_scores, why_fixed
+from registry.significance.matrix import Floats, Matrix
+from registry.significance.resampled_scores import percentiles, resampled_scores, resampling_refusal, shares_resamples
 from registry.significance.resampling import studentized
-from registry.significance.resampling.exceedances import monte_carlo_tail, monte_carlo_tails
-from registry.significance.resampling.random_runs import unfit_runs
+from registry.significance.resampling.exceedances import monte_carlo_tail, monte_carlo_tails, tolerance
+from registry.significance.resampling.random_runs import runs_refusal
 from registry.significance.resampling.reach import UNREACHED, is_reachable
-from registry.significance.resampling.recentred import Recentred, recentred, tolerance
+from registry.significance.resampling.recentred import Recentred, by_sorting, recentred
 from registry.significance.resampling.studentized import bootstrap_t
 
 Task = TypeVar("Task")
@@ -64,16 +64,16 @@ class Bootstrap(PairTest):
         """Berg-Kirkpatrick's count is."""
         return self.variant == "berg-kirkpatrick-2012"
 
-    def refusal(self, matrix: StatisticMatrix) -> str | None:
+    def refusal(self, matrix: Matrix) -> str | None:
         """Refuse to studentize a score that is no quotient, and runs that are random but no sample."""
         if self.variant == "studentized" and matrix.quotient is None:
             return "a studentized test needs a score that is a quotient of sums, such as F1 or accuracy"
-        return unfit_runs(matrix, studentized=self.variant == "studentized")
+        return runs_refusal(matrix, studentized=self.variant == "studentized")
 
     def tails(self, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
         """Give the p-value and the interval of each pair, all from the same resamples."""
         matrix = pairs[0].matrix
-        if reason := why_fixed(matrix):
+        if reason := resampling_refusal(matrix):
             return [Tail(math.nan, "monte-carlo", resamples=settings.resamples, note=reason)] * len(pairs)
         if self.variant == "studentized":
             return [_studentized_tail(*drawn, settings) for drawn in bootstrap_t(pairs, settings)]
@@ -89,10 +89,10 @@ class Bootstrap(PairTest):
         found |= dict(zip((o.pair for o in drawn), _drawn(drawn, _recentred, settings), strict=True))
         return [found[o.pair] for o in pairs]
 
-    def score_intervals(self, matrix: StatisticMatrix, settings: Settings) -> Floats:
+    def score_intervals(self, matrix: Matrix, settings: Settings) -> Floats:
         """Percentile intervals of the scores, from the resamples that the pairs rest on."""
         matrix = matrix.by_unit
-        if why_fixed(matrix):
+        if resampling_refusal(matrix):
             return super().score_intervals(matrix, settings)
         return percentiles(resampled_scores(matrix, settings), settings.confidence)
 
@@ -104,7 +104,7 @@ def _drawn(pairs: Sequence[Observed], test: Callable[[Sequence[Observed], Floats
         return []
     matrix = pairs[0].matrix
     chosen = sorted({system for o in pairs for system in o.pair})
-    if len(chosen) < matrix.statistics.shape[1]:
+    if len(chosen) < matrix.statistics.shape[1] and not shares_resamples(matrix, settings):
         some, place = matrix.of_systems(chosen), {system: n for n, system in enumerate(chosen)}
         return _drawn([replace(o, matrix=some, pair=(place[o.pair[0]], place[o.pair[1]])) for o in pairs], test,
                       settings)
@@ -134,7 +134,7 @@ def _with_interval(tail: Tail, o: Observed, found: Recentred, scores: Floats, se
     if settings.interval == "dual":
         low, high = _dual(o.difference, found.reach, extremity(o.difference, alternative), tolerance(o), alternative)
     else:
-        moved = o.matrix.gain(*(scores[system] for system in o.pair))
+        moved = o.matrix.difference(*(scores[system] for system in o.pair))
         low, high = _interval(o, moved[~np.isnan(moved)], settings)
     return replace(tail, ci_low=low, ci_high=high)
 
@@ -144,7 +144,7 @@ def _berg_kirkpatrick(pairs: Sequence[Observed], scores: Floats, settings: Setti
     def count(o: Observed) -> Tail:
         if not o.difference:
             return Tail(0.0, "monte-carlo", resamples=settings.resamples, note="there is no gain to test")
-        gains = math.copysign(1, o.difference) * o.matrix.gain(*(scores[system] for system in o.pair))
+        gains = math.copysign(1, o.difference) * o.matrix.difference(*(scores[system] for system in o.pair))
         if not (np.abs(gains - abs(o.difference)) > tolerance(o)).any():
             return Tail(math.nan, "monte-carlo", resamples=settings.resamples,
                         note="the difference is the same in every resample")
@@ -178,21 +178,18 @@ def _studentized_tail(drawn: Floats, difference: float, error: float, settings: 
     if not error:
         return Tail(math.nan, "monte-carlo", resamples=len(drawn), note="the difference is the same in every unit")
     statistic, alternative = difference / error, settings.alternative
-    undefined = np.isnan(drawn)
-    reached = np.where(undefined, np.inf, extremity(drawn, alternative))
     bar, slack = extremity(statistic, alternative), studentized.TOLERANCE * abs(statistic)
-    tail = monte_carlo_tail(int(np.count_nonzero(reached >= bar - slack)), len(drawn))
-    tail = replace(tail, statistic=abs(statistic))
-    if np.count_nonzero(undefined) > MOST_UNDEFINED * len(drawn):
+    found = by_sorting(extremity(drawn, alternative), bar, slack, _rank(settings))
+    tail = replace(monte_carlo_tail(found.extremes, len(drawn)), statistic=abs(statistic))
+    if found.undefined > MOST_UNDEFINED * len(drawn):
         return replace(tail, note="undefined in more than 0.1 % of the resamples: no interval")
     if settings.interval == "dual":
-        rank = _rank(settings)
-        reach = float(np.partition(reached, -rank)[-rank]) if rank else math.inf
-        low, high = _dual(statistic, reach, bar, slack, alternative)
+        low, high = _dual(statistic, found.reach, bar, slack, alternative)
         low, high = low * error, high * error
     else:
         outside = (1 - settings.confidence) / 2
-        levels = np.quantile(drawn[~undefined], (1 - outside, outside), method="inverted_cdf")  # some can be infinite
+        defined = drawn[~np.isnan(drawn)]  # some can be infinite
+        levels = np.quantile(defined, (1 - outside, outside), method="inverted_cdf")
         low, high = (difference - error * float(q) for q in levels)
     return replace(tail, ci_low=low, ci_high=high)
 
@@ -231,7 +228,7 @@ def _bca_levels(o: Observed, resampled: Floats, outside: float) -> tuple[float, 
     below = (np.count_nonzero(resampled < o.difference) + np.count_nonzero(resampled <= o.difference)) / 2
     bias = float(ndtri(min(max(below, 0.5), len(resampled) - 0.5) / len(resampled)))
     matrix = o.matrix
-    without = matrix.gain(*matrix.of_systems(o.pair).jackknife().T)
+    without = matrix.difference(*matrix.of_systems(o.pair).jackknife().T)
     pull = np.nanmean(without) - without
     spread = float(np.nansum(pull**2))
     acceleration = float(np.nansum(pull**3)) / (6 * spread**1.5) if spread else 0.0

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.significance.base import Alternative, Observed, PairTest, Settings, Tail, Unit
-from registry.significance.matrix import StatisticMatrix
+from registry.significance.matrix import Matrix
 
 Rule = Literal["point", "doubling"]
 PRECISION = ((1, 0, 0), (0, 1, 0))
@@ -123,7 +123,7 @@ class Fisher(PairTest):
     units: ClassVar[tuple[Unit, ...]] = ("response",)
     rule: Rule = "point"
 
-    def refusal(self, matrix: StatisticMatrix) -> str | None:
+    def refusal(self, matrix: Matrix) -> str | None:
         """Refuse all but the precision of candidates that are each accepted or not, and one answer to every item."""
         if matrix.family != "prf" or matrix.quotient != PRECISION:
             return ("fisher compares the precision of candidates that systems accept or not; take mcnemar for one "

@@ -16,7 +16,7 @@ import numpy as np
 
 from registry.significance.base import Alternative, Observed, PairTest, Settings, Tail, extremity
 from registry.significance.distributions.normal import log_normal_p, log_t_p
-from registry.significance.matrix import Floats, StatisticMatrix
+from registry.significance.matrix import Floats, Matrix
 from registry.significance.units import ROUNDING, midranks, unit_scores
 
 
@@ -88,7 +88,7 @@ class TwoSampleT(IndependentTest):
         spread = sum(float(d @ d) for d in apart) / max(1, n + m - 2)
         if not spread:
             return Tail(math.nan, "asymptotic", note="no variance within either system")
-        t = float(o.matrix.gain(a.mean(), b.mean())) / math.sqrt(spread * (1 / n + 1 / m))
+        t = float(o.matrix.difference(a.mean(), b.mean())) / math.sqrt(spread * (1 / n + 1 / m))
         return Tail(log_t_p(t, n + m - 2, alternative), "asymptotic", statistic=abs(t), favours=t)
 
 
@@ -98,7 +98,7 @@ class _Proportions(IndependentTest):
 
     families: ClassVar[tuple[str, ...] | None] = ("ratio", "prf", "alignment")
 
-    def refusal(self, matrix: StatisticMatrix) -> str | None:
+    def refusal(self, matrix: Matrix) -> str | None:
         """Refuse scores that are no proportions of things that are counted one by one."""
         if matrix.multiple > 1:
             return f"{self.name} counts things, which averages over runs are not; take permutation"
@@ -115,7 +115,7 @@ class _Proportions(IndependentTest):
         shares = hits / things
         p = np.full(2, hits.sum() / things.sum()) if pooled else shares
         error = math.sqrt(float((p * (1 - p) / things).sum()))
-        return float(o.matrix.gain(shares[0], shares[1])) / error if error else math.nan
+        return float(o.matrix.difference(shares[0], shares[1])) / error if error else math.nan
 
 
 @dataclass(frozen=True, repr=False)

@@ -27,12 +27,12 @@ from registry.significance.correlations.matrix import (
     unswapped_difference,
 )
 from registry.significance.exact.quotient_tails import lattice_work, on_fine_lattice, tail_on_lattice
-from registry.significance.matrix import StatisticMatrix
+from registry.significance.matrix import Matrix
 from registry.significance.resampling.draws import swapped_sums
 from registry.significance.resampling.exceedances import (
     TOLERANCE,
     ExceedanceCounter,
-    Extremes,
+    SwapCounter,
     monte_carlo_tail,
     monte_carlo_tails,
 )
@@ -41,7 +41,7 @@ from registry.significance.resampling.random_runs import (
     count_relabelled,
     least_of_runs,
     n_labellings,
-    unfit_runs,
+    runs_refusal,
 )
 from registry.significance.resampling.studentized import count_all_swaps, count_swaps
 
@@ -65,13 +65,13 @@ class Permutation(PairTest):
     takes_runs: ClassVar[bool] = True
     studentized: bool = False
 
-    def refusal(self, matrix: StatisticMatrix) -> str | None:
+    def refusal(self, matrix: Matrix) -> str | None:
         """Refuse to studentize a score that is no quotient, and runs that are random but no sample."""
         if self.studentized and matrix.quotient is None:
             return "a studentized test needs a score that is a quotient of sums, such as F1 or accuracy"
-        return unfit_runs(matrix, studentized=self.studentized)
+        return runs_refusal(matrix, studentized=self.studentized)
 
-    def why_drawn(self, matrix: StatisticMatrix) -> str:
+    def why_drawn(self, matrix: Matrix) -> str:
         """Swaps are counted of quotients of sums on a lattice, as long as that is not too fine."""
         if matrix.runs is not None:
             return "there are too many ways to give runs to systems"
@@ -121,9 +121,9 @@ def _all_swaps(observed: Observed, settings: Settings) -> Tail:
     apart, swaps = apart[apart.any(axis=1)], _every_swap(observed)
     moved = swaps @ apart
     sums = np.stack([np.zeros_like(moved), moved], axis=1)  # A loses nothing to B but the sum of what is apart
-    extremes = Extremes.of([replace(observed, pair=(0, 1), matrix=observed.matrix.of_systems(observed.pair))],
-                            settings.alternative)
-    return Tail(math.log(int(extremes.count(sums)[0]) / len(swaps)), "exact", coins=len(apart))
+    counter = SwapCounter.of([replace(observed, pair=(0, 1), matrix=observed.matrix.of_systems(observed.pair))],
+                             settings.alternative)
+    return Tail(math.log(int(counter(sums)[0]) / len(swaps)), "exact", coins=len(apart))
 
 
 def _every_swap(observed: Observed) -> NDArray[np.int64]:
@@ -156,10 +156,9 @@ def _monte_carlo(pairs: list[Observed], settings: Settings) -> list[Tail]:
     """Draw the swapped units of all pairs at once; each pair swaps only its own two systems."""
     if not pairs:
         return []
-    statistics = pairs[0].matrix.statistics
-    extremes = Extremes.of(pairs, settings.alternative)
     counts = reduce(np.add, swapped_sums(
-        statistics, settings.resamples, settings.seed, extremes.count, settings.execution))
+        pairs[0].matrix.statistics, settings.resamples, settings.seed, SwapCounter.of(pairs, settings.alternative),
+        settings.execution))
     return monte_carlo_tails(counts, settings.resamples)
 
 
@@ -176,11 +175,11 @@ def _correlated(pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
     few = {o.pair: n for o in pairs if (n := len(differing_units(matrix, o.pair))) <= ENUMERATED}
     found = {}
     for pair, n in few.items():
-        reached = extremity(all_swapped_differences(matrix, pair), alternative)
-        found[pair] = Tail(math.log(np.count_nonzero(~(reached < bars[pair])) / 2**n), "exact", coins=n)
+        extremes = int(ExceedanceCounter(bars[pair], alternative)(all_swapped_differences(matrix, pair)))
+        found[pair] = Tail(math.log(extremes / 2**n), "exact", coins=n)
     if many := [o.pair for o in pairs if o.pair not in few]:
-        extremes = ExceedanceCounter(np.array([bars[pair] for pair in many]), alternative)
+        counter = ExceedanceCounter(np.array([bars[pair] for pair in many]), alternative)
         counts = reduce(np.add, swapped_differences(
-            matrix, many, settings.resamples, settings.seed, extremes, settings.execution))
+            matrix, many, settings.resamples, settings.seed, counter, settings.execution))
         found |= dict(zip(many, monte_carlo_tails(counts, settings.resamples), strict=True))
     return [found[o.pair] for o in pairs]

@@ -15,8 +15,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from registry.significance.base import Alternative, Observed, PairTest, Settings, Tail, Unit
-from registry.significance.matrix import Quotient, StatisticMatrix
+from registry.significance.base import Alternative, Observed, PairTest, Settings, Tail, Unit, extremity
+from registry.significance.matrix import Matrix, Quotient
 from registry.significance.pairwise.permutation import Permutation
 from registry.significance.resampling.draws import SIGNS, blocks, stream
 from registry.significance.resampling.exceedances import monte_carlo_tail
@@ -40,7 +40,7 @@ class ResponsePermutation(PairTest):
     units: ClassVar[tuple[Unit, ...]] = ("response", "item", "cluster")
     drawn: bool = False
 
-    def refusal(self, matrix: StatisticMatrix) -> str | None:
+    def refusal(self, matrix: Matrix) -> str | None:
         """Refuse averages of runs, and scores that are no quotient of the sums."""
         if matrix.multiple > 1 or matrix.runs is not None:
             return "response-permutation shuffles responses, which averages over runs are not; take permutation"
@@ -122,7 +122,7 @@ class _Divided:
         -1: there is no such division. To be behind by as much is the same with the two systems' shares exchanged.
         """
         over, under = self._difference(*self.observed)
-        bar = {"two-sided": abs(over), "greater": over, "less": -over}[alternative]
+        bar = extremity(over, alternative)
 
         def reaches(right: int, spurious: int) -> bool:
             lead, scale = self._difference(right, spurious)

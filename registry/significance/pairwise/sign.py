@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from registry.errors import InputError
 from registry.significance.base import Alternative, Observed, PairTest, Settings, Tail, Unit, extremity
 from registry.significance.distributions.normal import log_normal_p
-from registry.significance.matrix import Floats, StatisticMatrix
+from registry.significance.matrix import Floats, Matrix, additive
 from registry.significance.units import unit_gains
 
 Ints = NDArray[np.int64]
@@ -69,16 +69,16 @@ class McNemar(PairTest):
     families: ClassVar[tuple[str, ...] | None] = ("ratio", "prf")
     variant: Literal["exact", "mid-p", "chi-squared", "corrected"] = "exact"
 
-    def refusal(self, matrix: StatisticMatrix) -> str | None:
+    def refusal(self, matrix: Matrix) -> str | None:
         """Refuse statistics that are not right or wrong in every unit."""
-        if np.isin(matrix.score(matrix.statistics), (0, 1)).all():
+        if np.isin(additive(matrix).unit_scores(), (0, 1)).all():
             return None
         return "mcnemar needs units that are right or wrong; take the sign or permutation test for graded ones"
 
     def tails(self, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
         """Count the discordant units of all pairs at once, and test them at once."""
         matrix = pairs[0].matrix
-        right = (matrix.score(matrix.statistics) == (0 if matrix.lower_is_better else 1)).astype(np.float32)
+        right = (additive(matrix).unit_scores() == (0 if matrix.lower_is_better else 1)).astype(np.float32)
         n_right, n_both = right.sum(axis=0), right.T @ right  # below 2^24 units exact
         a, b = np.array([o.pair for o in pairs]).T
         only_a, only_b = ((n_right[side] - n_both[a, b]).astype(np.int64) for side in (a, b))

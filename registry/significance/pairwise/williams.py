@@ -13,7 +13,7 @@ import numpy as np
 from registry.significance.base import Alternative, Observed, PairTest, Settings, Tail, Unit
 from registry.significance.correlations.matrix import PEARSON, SPEARMAN, PairMatrix
 from registry.significance.distributions.normal import log_normal_p, log_t_p
-from registry.significance.matrix import Floats, StatisticMatrix
+from registry.significance.matrix import Floats, Matrix
 from registry.significance.units import ROUNDING
 
 # At 5 %, 5.5 % of samples of normal variables with rho = .4, and 8 to 9 % with rho = .8 (tests/significance).
@@ -29,7 +29,7 @@ class _SharedGold(PairTest):
     families: ClassVar[tuple[str, ...] | None] = ("pair",)
     units: ClassVar[tuple[Unit, ...]] = ("item",)
 
-    def refusal(self, matrix: StatisticMatrix) -> str | None:
+    def refusal(self, matrix: Matrix) -> str | None:
         """Refuse all but Pearson's and Spearman's correlations."""
         if isinstance(matrix, PairMatrix) and matrix.coefficient in (PEARSON, SPEARMAN):
             return None
@@ -55,7 +55,7 @@ class _SharedGold(PairTest):
         statistic = float(self.statistic(scores[[a]], scores[[b]], together, n)[0])
         if math.isnan(statistic):
             return Tail(math.nan, "asymptotic", note="the gold values are a sum of both predictions")
-        log_p = self.log_p(float(matrix.gain(np.array(statistic), np.zeros(()))), n, alternative)
+        log_p = self.log_p(float(matrix.difference(np.array(statistic), np.zeros(()))), n, alternative)
         return Tail(log_p, "asymptotic", statistic=abs(statistic), note=note)
 
     @abstractmethod

@@ -31,7 +31,6 @@ SIGNS, COUNTS, LABELS, RUNS, SYSTEMS, SETS, OUTPUTS, TRAINING = range(8)
 _UNCLEAR = 2**16 - 1  # no two counts
 _ALL = 2**64 - 1  # whole random words, drawn without holding other threads up
 _CHUNK = 2**11  # units whose bits are expanded at once: a core keeps them
-_VALUES = 2**17  # sums of pairs that swaps leave, at once: 1 MiB of float64
 _CELLS = 2**21  # draws times units whose counts are drawn at once, 8 MiB: part of what a seed means
 
 
@@ -66,28 +65,6 @@ def resampled_sums(statistics: Floats, resamples: int, seed: int, use: Callable[
     parts = [(key, columns if strata is None else columns.of_units(units))
              for key, units in units_by_stratum(strata, len(statistics))]
     return execution.map(_Resamples(parts, seed, use), blocks(resamples))
-
-
-def swapped_sides(totals: Floats, a: NDArray[np.int64], b: NDArray[np.int64],
-                  swapped: Floats) -> Iterator[tuple[slice, Floats, Floats]]:
-    """What swaps leave pairs of systems with, some pairs at a time: each pair swaps only its own two.
-
-    Args:
-        totals: The sums of the systems without a swap, [systems, columns].
-        a: The first systems of the pairs.
-        b: Their second systems.
-        swapped: The sums that change sides, [draws, systems, columns].
-
-    Yields:
-        Which pairs, and the sums of the first and of the second systems, [pairs, draws, columns] each.
-    """
-    some = max(1, _VALUES // (swapped.shape[0] * swapped.shape[2]))
-    by_system = swapped.transpose(1, 2, 0)  # the draws of a column lie together
-    for at in range(0, len(a), some):
-        pairs = slice(at, at + some)
-        moved = by_system[b[pairs]] - by_system[a[pairs]]
-        yield (pairs, (totals[a[pairs], :, None] + moved).transpose(0, 2, 1),
-               (totals[b[pairs], :, None] - moved).transpose(0, 2, 1))
 
 
 def units_by_stratum(strata: NDArray[np.int64] | None, units: int) -> list[tuple[tuple[int, ...], NDArray[np.int64]]]:

@@ -18,14 +18,15 @@ import numpy as np
 from registry.errors import counted
 from registry.identity import digest_array
 from registry.significance.base import Observed, Settings, extremity
-from registry.significance.matrix import Floats, StatisticMatrix
+from registry.significance.matrix import Floats, Matrix, additive
 from registry.significance.resampling.draws import BLOCK, LABELS, RUNS, blocks, resampled_sums, stream
+from registry.significance.resampling.exceedances import ExceedanceCounter
 from registry.significance.units import ROUNDING
 
 LABELLED = 2**17  # labellings up to which each is tried
 
 
-def unfit_runs(matrix: StatisticMatrix, *, studentized: bool) -> str | None:
+def runs_refusal(matrix: Matrix, *, studentized: bool) -> str | None:
     """Say why random runs cannot be tested, None where they can: how runs differ is known from two or more only."""
     if matrix.runs is None:
         return None
@@ -71,24 +72,25 @@ class _Counted:
 
     def __init__(self, o: Observed, settings: Settings) -> None:
         assert o.matrix.runs is not None
-        self.matrix, self.pair, self.alternative = o.matrix, o.pair, settings.alternative
+        self.matrix, self.pair = additive(o.matrix), o.pair
         self.sums = np.concatenate([o.matrix.runs[system].sum(axis=0) for system in o.pair])
         given = np.repeat((1.0, 0.0), _sizes(o))[None]
-        self.bar = extremity(self._differences(given), settings.alternative)
-        self.slack = ROUNDING * float(np.nanmax(np.abs(self._scores(np.concatenate([given, 1 - given])))))
+        bar = extremity(self._differences(given), settings.alternative)
+        slack = ROUNDING * float(np.nanmax(np.abs(self._scores(np.concatenate([given, 1 - given])))))
+        self.counter = ExceedanceCounter(bar - slack, settings.alternative)
 
     def extremes(self, labels: Floats) -> int:
         """How many labellings set the two systems at least as far apart as they are."""
-        return int(np.count_nonzero(~(extremity(self._differences(labels), self.alternative) < self.bar - self.slack)))
+        return int(self.counter(self._differences(labels)))
 
     def _differences(self, labels: Floats) -> Floats:
-        return self.matrix.gain(self._scores(labels), self._scores(1 - labels))
+        return self.matrix.difference(self._scores(labels), self._scores(1 - labels))
 
     def _scores(self, labels: Floats) -> Floats:
         return self.matrix.score(_average(self.matrix, labels @ self.sums, labels.sum(axis=1, keepdims=True)))
 
 
-def crossed_scores(matrix: StatisticMatrix, settings: Settings) -> Iterator[Floats]:
+def crossed_scores(matrix: Matrix, settings: Settings) -> Iterator[Floats]:
     """Score every system in the crossed bootstrap of runs and units (Owen 2007, "The pigeonhole bootstrap").
 
     Units are drawn jointly for all runs of all systems, as `draws.resampled_sums` does, and runs for each system
@@ -115,7 +117,7 @@ def crossed_scores(matrix: StatisticMatrix, settings: Settings) -> Iterator[Floa
             taken = rng.integers(0, m, (draws, m - 1))
             counts = (taken[:, :, None] == np.arange(m)).sum(axis=1)
             averages.append(_average(matrix, np.einsum("dr,drc->dc", counts, of_system), m - 1))
-        yield matrix.score(np.stack(averages, axis=1))
+        yield additive(matrix).score(np.stack(averages, axis=1))
 
 
 def _plain(runs: Floats) -> Floats:
@@ -130,7 +132,7 @@ def _unchanged(sums: Floats) -> Floats:
     return sums
 
 
-def _average(matrix: StatisticMatrix, totals: Floats, n: Floats | int) -> Floats:
+def _average(matrix: Matrix, totals: Floats, n: Floats | int) -> Floats:
     """The average over `n` runs; for a quotient the total, which scores the same and stays whole."""
     return totals if matrix.quotient is not None else totals / n
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.significance.base import Alternative, Observed, extremity
-from registry.significance.matrix import Floats
-from registry.significance.resampling.exceedances import TOLERANCE
+from registry.significance.matrix import Floats, additive
+from registry.significance.resampling.exceedances import TOLERANCE, reaches, tolerance
 
 UNREACHED = "no resample is as extreme as the observed difference, so the bootstrap cannot test it; take permutation"
 FEW = 8  # units, of which there are 6,435 different resamples
@@ -45,7 +45,7 @@ def _shared(observed: Observed, alternative: Alternative, *, strictly: bool) -> 
     strata = np.zeros(len(weights), dtype=np.int64) if matrix.strata is None else matrix.strata
     if not _largest_sum(-weights, strata):  # a resample without a denominator is undefined
         return True
-    gains = np.copysign(1, observed.difference) * matrix.gain(over[:, a], over[:, b])
+    gains = np.copysign(1, observed.difference) * matrix.difference(over[:, a], over[:, b])
     rises = [gains - 2 * gains.sum() / weights.sum() * weights, *([-gains] if alternative == "two-sided" else [])]
     slack = TOLERANCE * float(np.abs(over[:, [a, b]]).sum())
     return any(_largest_sum(rise, strata) > (slack if strictly else -slack) for rise in rises)
@@ -63,7 +63,6 @@ def _few(observed: Observed, alternative: Alternative, *, strictly: bool) -> boo
     """The same by all resamples of few units."""
     matrix, d = observed.matrix.of_systems(observed.pair), observed.difference
     drawn = np.array(list(combinations_with_replacement(range(matrix.n_units), matrix.n_units)))
-    a, b = matrix.score(matrix.statistics[drawn].sum(axis=1)).T
-    slack = TOLERANCE * float(np.abs(matrix.observed).max())
-    reached = extremity(matrix.gain(a, b) - d, alternative)
-    return bool((~(reached < extremity(d, alternative) + (slack if strictly else -slack))).any())
+    a, b = additive(matrix).score(matrix.statistics[drawn].sum(axis=1)).T
+    slack = tolerance(observed) if strictly else -tolerance(observed)
+    return bool(reaches(extremity(matrix.difference(a, b) - d, alternative), extremity(d, alternative) + slack).any())

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from registry.parallel.execution import Execution
 from registry.significance.base import Alternative, Observed, extremity
 from registry.significance.matrix import Floats
-from registry.significance.resampling.exceedances import TOLERANCE
+from registry.significance.resampling.exceedances import tolerance
 from registry.significance.resampling.screening import LEAST, MOST, Question, Screened, Shorts, Some, Whole, screened
 
 _STEPS = 2**14 - 1  # of the largest distance: differences of two fit into 16 bits
@@ -68,28 +68,25 @@ def recentred(pairs: Sequence[Observed], scores: Floats, rounded: Shorts, altern
             at = part.stop
     rest = [n for n in range(len(pairs)) if n not in told]
     groups = [rest[at:at + _AT_ONCE] for at in range(0, len(rest), _AT_ONCE)]
-    sorted_ = execution.here.map(lambda group: [_plainly(pairs[n], scores, alternative, rank) for n in group], groups,
+    sorted_ = execution.here.map(lambda group: [_sorted(pairs[n], scores, alternative, rank) for n in group], groups,
                                  "groups of pairs to sort")
     for group, of_group in zip(groups, sorted_, strict=True):
         told |= zip(group, of_group, strict=True)
     return [told[n] for n in range(len(pairs))]
 
 
-def tolerance(o: Observed) -> float:
-    """How much two differences of a pair that are equal on paper may differ."""
-    a, b = o.pair
-    return TOLERANCE * max(abs(float(o.matrix.observed[a])), abs(float(o.matrix.observed[b])))
+def by_sorting(extremities: Floats, bar: float, tolerance: float, rank: int) -> Recentred:
+    """Count and rank the recentred extremities of one pair in all resamples, [resamples], by sorting them."""
+    undefined = np.isnan(extremities)
+    moves = bool((np.abs(extremities) > tolerance).any())  # nan compares as false
+    in_order = np.sort(np.where(undefined, np.inf, extremities))
+    extremes = len(in_order) - int(np.searchsorted(in_order, bar - tolerance))
+    return Recentred(extremes, float(in_order[-rank]) if rank else math.inf, int(undefined.sum()), moves)
 
 
-def _plainly(o: Observed, scores: Floats, alternative: Alternative, rank: int) -> Recentred:
-    """Sort all resamples of a pair."""
-    reached = extremity(o.matrix.gain(*(scores[system] for system in o.pair)) - o.difference, alternative)
-    undefined = np.isnan(reached)
-    moves = bool((np.abs(reached) > tolerance(o)).any())  # nan compares as false
-    reached[undefined] = np.inf
-    reached.sort()
-    extremes = len(reached) - int(np.searchsorted(reached, extremity(o.difference, alternative) - tolerance(o)))
-    return Recentred(extremes, float(reached[-rank]) if rank else math.inf, int(undefined.sum()), moves)
+def _sorted(o: Observed, scores: Floats, alternative: Alternative, rank: int) -> Recentred:
+    moved = o.matrix.difference(*(scores[system] for system in o.pair)) - o.difference
+    return by_sorting(extremity(moved, alternative), extremity(o.difference, alternative), tolerance(o), rank)
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +152,7 @@ class _Differences:
         """Of some resamples the pair, counted in the part, and how extreme its difference is."""
         pair = np.repeat(np.arange(len(some.sizes)), some.sizes)
         a, b = (self.scores[systems[part][pair], some.places] for systems in (self.a, self.b))
-        return pair, extremity(self.matrix.gain(a, b) - self.observed[part][pair], self.alternative)
+        return pair, extremity(self.matrix.difference(a, b) - self.observed[part][pair], self.alternative)
 
 
 def _whole(steps: Floats) -> Whole:

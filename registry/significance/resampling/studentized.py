@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from registry.significance.base import Alternative, Observed, Settings, extremity
 from registry.significance.matrix import Floats
 from registry.significance.resampling.draws import resampled_sums, swapped_sums
+from registry.significance.resampling.exceedances import reaches
 
 TOLERANCE = 1e-9  # relative to the statistic: closer ones may be one and the same, rounded in two ways
 _ROUNDING = 2.0**-53  # of each of the terms that a squared error that is 0 is made of, relative to their sum
@@ -112,9 +113,9 @@ def count_swaps(pairs: Sequence[Observed], settings: Settings) -> Iterator[int]:
     """Count, for each pair, the random swaps whose statistic is at least as extreme as the observed one."""
     for group in _groups(pairs, settings):
         studentized = Studentized.of(group, settings.alternative)
-        reached = _Reached(studentized, studentized.bars())
+        counter = _SwapCounter(studentized, studentized.bars())
         counts = reduce(np.add, swapped_sums(
-            studentized.columns[:, None, :], settings.resamples, settings.seed, reached, settings.execution))
+            studentized.columns[:, None, :], settings.resamples, settings.seed, counter, settings.execution))
         yield from (int(n) for n in counts)
 
 
@@ -122,7 +123,7 @@ def count_all_swaps(observed: Observed, swaps: NDArray[np.int64], settings: Sett
     """Count the same among given swaps [swaps, discordant units] of one pair."""
     one = Studentized.of([observed], settings.alternative)
     sums = swaps @ one.columns[(observed.a != observed.b).any(axis=1)]
-    return int(_Reached(one, one.bars())(sums[:, None, :])[0])
+    return int(_SwapCounter(one, one.bars())(sums[:, None, :])[0])
 
 
 def bootstrap_t(pairs: Sequence[Observed], settings: Settings) -> Iterator[tuple[Floats, float, float]]:
@@ -146,13 +147,12 @@ def bootstrap_t(pairs: Sequence[Observed], settings: Settings) -> Iterator[tuple
 
 
 @dataclass(frozen=True, eq=False)
-class _Reached:
+class _SwapCounter:
     studentized: Studentized
     bars: Floats
 
     def __call__(self, sums: Floats) -> NDArray[np.int64]:
-        counts: NDArray[np.int64] = np.sum(~(self.studentized.swapped(sums[:, 0]) < self.bars), axis=0)
-        return counts  # an undefined one is extreme
+        return np.asarray(np.count_nonzero(reaches(self.studentized.swapped(sums[:, 0]), self.bars), axis=0))
 
 
 @dataclass(frozen=True, eq=False)

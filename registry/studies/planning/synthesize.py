@@ -21,7 +21,7 @@ from registry.evaluation.comparing.board_statistics import Board
 from registry.manifest.folder import TaskFolder
 from registry.significance import PairMatrix
 from registry.significance.effects.synthetic_systems import right_or_wrong
-from registry.significance.matrix import Floats
+from registry.significance.matrix import Floats, additive
 from registry.significance.resampling.draws import OUTPUTS, stream
 from registry.store import catalog
 from registry.store.responses import load_named_answers, load_responses
@@ -62,7 +62,7 @@ class Source:
         if isinstance(board.matrix, PairMatrix):
             raise InputError(f"{board.key.name}: items have no scores of their own in a correlation; name another "
                              "metric")
-        scores = board.matrix.score(board.matrix.statistics) * (-1 if board.matrix.lower_is_better else 1)
+        scores = additive(board.matrix).unit_scores() * (-1 if board.matrix.lower_is_better else 1)
         ease = _ease(scores)
         revision, attribute = board.key.gold.gold_revision_id, board.key.test_set.cluster_attribute
         keys, (first, _) = catalog.item_keys(connection, revision), catalog.item_ids(connection, revision)
