@@ -113,7 +113,7 @@ def resolve(manifest: Manifest, path: Path, folder: Path | None = None) -> Resol
     with _collected(errors), _at(path, "significance"):
         tests = resolve_significance(manifest.significance)
         if unfitting := [InputError(f"metric {alias!r}: {reason}") for alias, metric in metrics.items()
-                         if (reason := unfit(*tests, _of_nothing(metric)))]:
+                         if (reason := refusal(*tests, _of_nothing(metric)))]:
             raise together(unfitting)
     if errors:
         raise together(errors)
@@ -196,9 +196,9 @@ def _name(text: str) -> str:
     return text.partition("(")[0].strip()
 
 
-def unfit(test: PairTest, overall: OverallTest | None, matrix: Matrix) -> str | None:
+def refusal(test: PairTest, overall: OverallTest | None, matrix: Matrix) -> str | None:
     """Say why the matrix (by unit) cannot be tested by both tests, or None where it can."""
-    if reason := test.unfit(matrix):
+    if reason := test.refusal(matrix):
         return reason
     if overall is None:
         return None

@@ -59,7 +59,7 @@ class Execution:
         once; so it must be made of what can be pickled. An interrupt leaves what is not begun undone.
         """
         results = self._on_cluster(work, tasks) if self.cluster else self._in_threads(work, tasks)
-        return told(results, len(tasks), what, self.progress)
+        return with_progress(results, len(tasks), what, self.progress)
 
     def _in_threads(self, work: Callable[[Task], Result], tasks: Sequence[Task]) -> Iterator[Result]:
         with threadpool_limits(1, "blas"):  # the threads are here
@@ -88,7 +88,7 @@ class Execution:
                               2 * workers)
 
 
-def told(results: Iterable[Result], of: int, what: str, progress: Progress | None) -> Iterator[Result]:
+def with_progress(results: Iterable[Result], of: int, what: str, progress: Progress | None) -> Iterator[Result]:
     """Give the results of so many tasks, and tell how many are there."""
     if progress and of:
         progress(what, 0, of)

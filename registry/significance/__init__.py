@@ -23,7 +23,7 @@ from registry.significance.pairwise.permutation import Permutation
 from registry.significance.pairwise.response_permutation import ResponsePermutation
 from registry.significance.pairwise.sign import McNemar, Sign
 from registry.significance.pairwise.williams import Steiger, Williams
-from registry.significance.ranks.ranks import Ranking, rank
+from registry.significance.ranks.ranks import Ranks, rank
 
 TESTS: dict[str, type[PairTest]] = {
     test.name: test for test in (
@@ -34,6 +34,6 @@ TESTS: dict[str, type[PairTest]] = {
 __all__ = [
     "COEFFICIENTS", "CORRECTIONS", "OVERALL_TESTS", "TESTS", "BinomialZ", "Bootstrap", "ChiSquared", "Execution",
     "Fisher", "MatchedT", "Matrix", "McNemar", "OverallTest", "PairMatrix", "PairResult", "PairTest", "Permutation",
-    "RankSum", "Ranking", "ResponsePermutation", "Settings", "Sign", "StatisticMatrix", "Steiger", "TwoSampleT",
+    "RankSum", "Ranks", "ResponsePermutation", "Settings", "Sign", "StatisticMatrix", "Steiger", "TwoSampleT",
     "Wilcoxon", "Williams", "rank",
 ]

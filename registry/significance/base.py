@@ -187,11 +187,11 @@ class PairTest(Value):
         """How many steps it takes to compute the p-value of a pair or to find that it must be drawn; 0: hardly any."""
         return 0.0
 
-    def refusal(self, matrix: Matrix) -> str | None:  # noqa: ARG002
+    def own_refusal(self, matrix: Matrix) -> str | None:  # noqa: ARG002
         """Say why this test does not apply to the matrix (already by unit), or None where it does."""
         return None
 
-    def unfit(self, matrix: Matrix) -> str | None:
+    def refusal(self, matrix: Matrix) -> str | None:
         """Say why the matrix (by unit) cannot be tested: by its family, or else by `refusal`."""
         if matrix.family == "pair" and "pair" not in (self.families or ()):
             return (f"{self.name} needs statistics that add up, which those of correlations do not; take permutation, "
@@ -201,7 +201,7 @@ class PairTest(Value):
         if matrix.unequal and not self.takes_unequal:
             return (f"{self.name} compares systems on the same items, and some lack items (missing = \"own\"); take "
                     "rank-sum or two-sample-t, or another policy for missing items")
-        if reason := self.refusal(matrix):
+        if reason := self.own_refusal(matrix):
             return reason
         if self.families is not None and matrix.family not in (None, *self.families):
             return (f"{self.name} takes statistics of {' or '.join(self.families)}, not of {matrix.family}; take "
@@ -214,10 +214,10 @@ class PairTest(Value):
         Identical systems have p = 1 in every test, and an undefined score makes p undefined.
 
         Raises:
-            ValueError: The test does not apply, see `unfit`.
+            ValueError: The test does not apply, see `refusal`.
         """
         matrix = matrix.by_unit
-        if reason := self.unfit(matrix):
+        if reason := self.refusal(matrix):
             raise ValueError(reason)
         observed = Observed.of(matrix, pairs)
         open_ = [o for o in observed if o.n_discordant and not math.isnan(o.difference)]

@@ -122,7 +122,7 @@ def _timed_draws(test: PairTest, matrix: Matrix, pairs: Sequence[Pair],
                  settings: Settings) -> tuple[Coefficients, Coefficients]:
     """The coefficients of what does not depend on the number of draws, and of a draw."""
     matrix, larger = _fewer_units(matrix)
-    if test.unfit(all_drawn := replace(matrix, quotient=None)) is None:
+    if test.refusal(all_drawn := replace(matrix, quotient=None)) is None:
         matrix = all_drawn
     systems = matrix.statistics.shape[1]
     chain_ = [(n, n + 1) for n in range(systems - 1)]

@@ -17,7 +17,7 @@ def unit_scores(observed: Observed) -> tuple[Floats, Floats]:
     return score(observed.a), score(observed.b)
 
 
-def unit_gains(observed: Observed) -> tuple[Floats, float]:
+def unit_differences(observed: Observed) -> tuple[Floats, float]:
     """Give by how much A is better in every unit where both scores are defined, and the slack of these numbers.
 
     Two gains that differ by no more than the slack are one and the same: 1/3 - 1/6 must tie with 1/6 - 0, although all
@@ -43,7 +43,7 @@ def midranks(values: Floats, slack: float) -> Floats:
     return ranks
 
 
-def right_or_wrong(observed: Observed) -> bool:
+def has_binary_units(observed: Observed) -> bool:
     """Whether every unit where both scores are defined is right or wrong."""
     a, b = unit_scores(observed)
     both = ~np.isnan(a) & ~np.isnan(b)

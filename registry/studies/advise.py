@@ -30,7 +30,7 @@ from registry.significance import (
 from registry.significance.assumptions import FEW, is_categorical, misuses
 from registry.significance.base import Observed
 from registry.significance.effects.normality import normality
-from registry.significance.units import unit_gains
+from registry.significance.units import unit_differences
 from registry.studies.study import Case, Finding, Row, Study
 from registry.values import parse
 
@@ -120,7 +120,7 @@ def verdict(test: PairTest, matrix: Matrix, unit: str | None) -> Verdict:
     """Judge one test of a matrix (by unit)."""
     if unit is not None and unit not in test.units:
         return Verdict("refused", f"{test.name} takes {' or '.join(f'{one}s' for one in test.units)} as units")
-    if reason := test.unfit(matrix):
+    if reason := test.refusal(matrix):
         return Verdict("refused", reason)
     if warnings := misuses(test, matrix):
         return Verdict("warning", "; ".join(warnings))
@@ -192,7 +192,7 @@ def _facts(board: Board, matrix: Matrix, shape: Shape, alpha: float) -> Iterator
     yield _fact("differing units of neighbours", _range([o.n_discordant for o in neighbours]))
     if shape.correlation:
         return
-    gains = [unit_gains(o)[0] for o in neighbours]
+    gains = [unit_differences(o)[0] for o in neighbours]
     yield _fact("ties of neighbours' unit scores", _range([float(np.mean(of == 0)) for of in gains if len(of)]))
     checks: dict[str, list[float]] = {}
     for of in gains:

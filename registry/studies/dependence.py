@@ -42,7 +42,7 @@ class Dependence(Study):
         pairs = list(combinations(range(len(board.members)), 2))
         by = {}
         for unit, matrix in (("items", replace(board.matrix, units=None)), ("clusters", board.matrix.by_unit)):
-            if reason := case.test.unfit(matrix):
+            if reason := case.test.refusal(matrix):
                 raise InputError(reason)
             found = case.test.run(matrix, pairs, case.settings)
             by[unit] = case.adjusted([result.p_value for result in found])

@@ -30,7 +30,7 @@ from registry.significance.ranks.multiple_comparisons_with_the_best import compa
 from registry.significance.ranks.ranks import rank_frequencies
 from registry.significance.resampled_scores import resampled_scores, resampling_refusal, sharing_resamples
 from registry.significance.resampling.random_runs import runs_refusal
-from registry.significance.units import unit_gains
+from registry.significance.units import unit_differences
 from registry.store.catalog import AnyRow
 
 
@@ -110,7 +110,7 @@ def _of_pair(board: Board, observed: Observed, tested: PairResult, request: Requ
         clustering = asdict(design_effect(board.matrix, (a, b)))
         for name in ("intra_cluster_correlation", "design_effect"):
             yield row(name, clustering[name], note=clustering["note"])
-    for check in normality(unit_gains(observed)[0]) if of_items else ():
+    for check in normality(unit_differences(observed)[0]) if of_items else ():
         yield row(check.name, check.statistic, p_value=check.p_value, note=check.note)
 
 

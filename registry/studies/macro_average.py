@@ -163,7 +163,7 @@ class _Averaging:
             return "a test set cannot be resampled"
         if test.name == "permutation" and asked.runs == "random":
             return "whole runs are not swapped across test sets"
-        return test.unfit(self._matrix(list(range(len(self.scores))))) or ""
+        return test.refusal(self._matrix(list(range(len(self.scores))))) or ""
 
     def _matrix(self, systems: Sequence[int]) -> StatisticMatrix:
         """The units of all test sets as one matrix, each set with columns of its own."""

@@ -287,9 +287,9 @@ def test_tests_of_sums_refuse_correlations():
     m = matrix(*noisy(16))
     for name, test in TESTS.items():
         if name not in ("permutation", "bootstrap", "williams", "steiger"):
-            assert test().unfit(m).startswith(f"{name} needs statistics that add up")
+            assert test().refusal(m).startswith(f"{name} needs statistics that add up")
     random = replace(m, runs=(np.zeros((60, 2, 2)), np.zeros((60, 3, 2))))
-    assert Permutation().unfit(random).startswith("correlations do not take random runs")
+    assert Permutation().refusal(random).startswith("correlations do not take random runs")
 
 
 @coefficients

@@ -58,8 +58,8 @@ def test_agrees_with_a_sort(kind, lower_is_better, alternative, rank, monkeypatc
     m = replace(m, lower_is_better=lower_is_better, score=lambda sums: scale * sums[..., 0] / sums[..., 1])
     drawn = scores(kind)
     pairs = Observed.of(m, list(itertools.permutations(range(3), 2)))
-    for telling in (10, 1000, RESAMPLES):
-        monkeypatch.setattr(screening, "_TELLING", telling)
+    for sample in (10, 1000, RESAMPLES):
+        monkeypatch.setattr(screening, "_SAMPLE", sample)
         for o, found in zip(pairs, look(pairs, drawn, alternative, rank), strict=True):
             moved = m.difference(drawn[o.pair[0]], drawn[o.pair[1]]) - o.difference
             turn = {"two-sided": abs, "greater": lambda x: x, "less": lambda x: -x}[alternative]

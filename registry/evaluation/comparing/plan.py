@@ -185,7 +185,7 @@ def _planned(connection: Connection, key: BoardKey, request: Request, test: Pair
 
 
 def _foresight(test: PairTest, matrix: Matrix, request: Request) -> Foresight | None:
-    if test.unfit(matrix.by_unit):
+    if test.refusal(matrix.by_unit):
         return None
     asked = request.significance
     settings: Settings = replace(request.settings, alternative=asked.alternative, interval=asked.interval)

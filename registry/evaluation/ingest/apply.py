@@ -18,7 +18,7 @@ from registry.evaluation.ingest.remarks import of_gold
 from registry.evaluation.ingest.submissions import Change, apply_submission, realign
 from registry.evaluation.resolve import ResolvedTask, resolve_stored
 from registry.identity import digest
-from registry.parallel.execution import Progress, told
+from registry.parallel.execution import Progress, with_progress
 from registry.store import catalog, models, sources
 from registry.store.catalog import AnyRow
 from registry.store.journal import Journal, now
@@ -97,7 +97,7 @@ def apply(connection: Connection, journal: Journal, readings: ParseCache, task: 
             refuse(error)
 
     fitting = [one for one in submissions if one.test_set.name not in stale]
-    for _ in told(map(take, fitting), len(fitting), "submissions to read", progress):
+    for _ in with_progress(map(take, fitting), len(fitting), "submissions to read", progress):
         pass
     _follow_others(connection, journal, readings, task, task_row, submissions, applied)
     return applied

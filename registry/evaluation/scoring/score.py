@@ -22,7 +22,7 @@ from registry.families import FAMILIES, step_of
 from registry.identity import digest_array, digest_json, digest_lines
 from registry.items import Item
 from registry.metrics import METRICS, ConfusionMetric, CorrelationMetric, Metric
-from registry.parallel.execution import Progress, told
+from registry.parallel.execution import Progress, with_progress
 from registry.store import catalog, models, statistics
 from registry.store.catalog import AnyRow
 from registry.store.journal import Journal
@@ -66,8 +66,9 @@ def score(connection: Connection, journal: Journal, readings: ParseCache, task_r
         scored.unchanged += len(members) * len(declared) - sum(len(lacking) for _, lacking in missing)
         wanted = [Wanted(catalog.get(connection, models.scoring, scoring_id=member.scoring_id),
                          tuple(metrics[row.metric_id] for row in lacking)) for member, lacking in missing]
-        computing = told(compute(connection, readings, wanted, workers or os.cpu_count() or 1) if wanted else (),
-                         len(wanted), "submissions to score", progress)
+        computing = with_progress(
+            compute(connection, readings, wanted, workers or os.cpu_count() or 1) if wanted else (),
+            len(wanted), "submissions to score", progress)
         for (member, lacking), one in zip(missing, wanted, strict=True):
             if isinstance(computed := next(computing), list):
                 refuse(together([InputError(f"{member.name}: {error}", category="score") for error in computed]))

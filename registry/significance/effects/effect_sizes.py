@@ -16,7 +16,7 @@ from registry.significance.distributions.clopper_pearson import clopper_pearson
 from registry.significance.distributions.noncentral_t import noncentrality_interval
 from registry.significance.distributions.tango import tango_interval
 from registry.significance.matrix import Floats
-from registry.significance.units import right_or_wrong, unit_gains
+from registry.significance.units import has_binary_units, unit_differences
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ def effects(observed: Observed, confidence: float = 0.95) -> list[Effect]:
         unit, ties counted half (Grissom and Kim 2012); it is (1 + the difference of two paired proportions) / 2, hence
         has the ends of Tango's interval, and without ties those of Wilson's.
     """
-    gains, slack = unit_gains(observed)
+    gains, slack = unit_differences(observed)
     n, only_a, only_b = len(gains), int(np.count_nonzero(gains > 0)), int(np.count_nonzero(gains < 0))
     low, high = tango_interval(only_a, only_b, n, confidence)
     shift = (only_a - only_b) / n if n else math.nan
@@ -63,7 +63,7 @@ def effects(observed: Observed, confidence: float = 0.95) -> list[Effect]:
     runs = "" if observed.matrix.runs is None else "of averages over runs, which are taken as they are"
     about = "; ".join(filter(None, (left_out, apart, runs)))
     found = [_standardized(gains, slack, confidence, about), _odds(only_a, only_b, confidence, left_out)]
-    if right_or_wrong(observed):
+    if has_binary_units(observed):
         found.append(Effect("proportion_difference", shift, low, high, about))
     found.append(Effect("probability_of_superiority", (1 + shift) / 2, (1 + low) / 2, (1 + high) / 2, left_out))
     return found

@@ -18,7 +18,7 @@ from registry.significance.distributions.tango import tango_interval, tango_stat
 from registry.significance.exact.ideal_bootstrap import MOST_UNDEFINED
 from registry.significance.resampled_scores import resampled_scores
 from registry.significance.resampling.exceedances import monte_carlo_tail, tolerance
-from registry.significance.units import right_or_wrong, unit_gains
+from registry.significance.units import has_binary_units, unit_differences
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +71,13 @@ def equivalence(observed: Observed, margin: float, settings: Settings) -> Equiva
         return Equivalence(margin, math.nan, math.nan, math.nan, "a score is undefined")
     if observed.matrix.runs is not None or not observed.is_mean:
         return _by_bootstrap(observed, margin, settings)
-    return (_by_score if right_or_wrong(observed) else _by_t)(observed, margin, settings)
+    return (_by_score if has_binary_units(observed) else _by_t)(observed, margin, settings)
 
 
 def _by_t(o: Observed, margin: float, settings: Settings) -> Equivalence:
     from scipy.special import stdtrit
 
-    gains, slack = unit_gains(o)
+    gains, slack = unit_differences(o)
     n = len(gains)
     if n < 2 or np.ptp(gains) <= slack:
         return Equivalence(margin, math.nan, math.nan, math.nan, "the difference is the same in every unit", "t")
@@ -91,7 +91,7 @@ def _by_score(o: Observed, margin: float, settings: Settings) -> Equivalence:
     if margin >= 1:
         return Equivalence(margin, math.nan, math.nan, math.nan, "the margin is as wide as proportions can differ",
                            "score")
-    gains, _ = unit_gains(o)
+    gains, _ = unit_differences(o)
     n, only_a, only_b = len(gains), int(np.count_nonzero(gains > 0)), int(np.count_nonzero(gains < 0))
     log_p = max(log_normal_p(tango_statistic(only_a, only_b, n, -margin), "greater"),
                 log_normal_p(tango_statistic(only_a, only_b, n, margin), "less"))

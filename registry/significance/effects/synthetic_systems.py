@@ -67,7 +67,7 @@ def _both_below(h: float, k: float, rho: float) -> float:
     return float(ndtr(h) * ndtr(k) + end / 2 * (weights @ inside) / (2 * math.pi))
 
 
-def right_or_wrong(rates: Floats, correlations: Floats, ease: Floats, seed: int,
+def draw_correct(rates: Floats, correlations: Floats, ease: Floats, seed: int,
                    taken: NDArray[np.int64] | None = None) -> NDArray[np.bool_]:
     """Draw in which items systems are right, [items, systems].
 

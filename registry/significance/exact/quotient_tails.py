@@ -12,16 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.significance.base import Observed, Settings, Tail
-from registry.significance.exact.lattice import (
-    HALVES,
-    HOPELESS,
-    MAX_WORK,
-    TooLargeError,
-    is_fine,
-    log_probability,
-    log_sign_tail,
-    walk,
-)
+from registry.significance.exact.lattice import HOPELESS, MAX_WORK, TooLargeError, log_probability, walk
+from registry.significance.exact.signed_sums import HALVES, is_fine, log_sign_tail
 
 LARGEST = 2**30  # of the sums of numerators and denominators: products of two then fit into 64 bits
 _TELLING = 64  # units that tell a fine lattice

@@ -17,13 +17,14 @@ import numpy as np
 
 from registry.families import FAMILIES
 from registry.parallel.execution import Execution
-from registry.parallel.scratch_files import room as _room
-from registry.significance.base import Alternative, Observed, PairTest, Settings, Tail, extremity
+from registry.parallel.scratch_files import room
+from registry.significance.base import Observed, PairTest, Settings, Tail, extremity
 from registry.significance.exact.ideal_bootstrap import MOST_UNDEFINED, ideal_tail, may_be_ideal
 from registry.significance.exact.ideal_windows import too_fine
 from registry.significance.matrix import Floats, Matrix
 from registry.significance.resampled_scores import percentiles, resampled_scores, resampling_refusal, shares_resamples
 from registry.significance.resampling import studentized
+from registry.significance.resampling.bootstrap_intervals import dual_interval, dual_rank, quantile_interval
 from registry.significance.resampling.exceedances import monte_carlo_tail, monte_carlo_tails, tolerance
 from registry.significance.resampling.random_runs import runs_refusal
 from registry.significance.resampling.reach import UNREACHED, is_reachable
@@ -64,7 +65,7 @@ class Bootstrap(PairTest):
         """Berg-Kirkpatrick's count is."""
         return self.variant == "berg-kirkpatrick-2012"
 
-    def refusal(self, matrix: Matrix) -> str | None:
+    def own_refusal(self, matrix: Matrix) -> str | None:
         """Refuse to studentize a score that is no quotient, and runs that are random but no sample."""
         if self.variant == "studentized" and matrix.quotient is None:
             return "a studentized test needs a score that is a quotient of sums, such as F1 or accuracy"
@@ -113,8 +114,8 @@ def _drawn(pairs: Sequence[Observed], test: Callable[[Sequence[Observed], Floats
 
 def _recentred(pairs: Sequence[Observed], scores: Floats, settings: Settings) -> list[Tail]:
     """Test pairs; undefined resamples count as extreme."""
-    rank = _rank(settings) if settings.interval == "dual" else 0
-    rounded = _room(scores.shape, settings.execution.memory // 4, np.int16)
+    rank = dual_rank(settings) if settings.interval == "dual" else 0
+    rounded = room(scores.shape, settings.execution.memory // 4, np.int16)
     found = recentred(pairs, scores, rounded, settings.alternative, rank, settings.execution)
     tails = monte_carlo_tails([of.extremes for of in found], settings.resamples)
     return _each(lambda told: _with_interval(*told, scores, settings), list(zip(tails, pairs, found, strict=True)),
@@ -132,10 +133,11 @@ def _with_interval(tail: Tail, o: Observed, found: Recentred, scores: Floats, se
     if found.undefined > MOST_UNDEFINED * settings.resamples:
         return replace(tail, note="undefined in more than 0.1 % of the resamples: no interval")
     if settings.interval == "dual":
-        low, high = _dual(o.difference, found.reach, extremity(o.difference, alternative), tolerance(o), alternative)
+        bar = extremity(o.difference, alternative)
+        low, high = dual_interval(o.difference, found.reach, bar, tolerance(o), alternative)
     else:
         moved = o.matrix.difference(*(scores[system] for system in o.pair))
-        low, high = _interval(o, moved[~np.isnan(moved)], settings)
+        low, high = quantile_interval(o, moved[~np.isnan(moved)], settings)
     return replace(tail, ci_low=low, ci_high=high)
 
 
@@ -179,12 +181,12 @@ def _studentized_tail(drawn: Floats, difference: float, error: float, settings: 
         return Tail(math.nan, "monte-carlo", resamples=len(drawn), note="the difference is the same in every unit")
     statistic, alternative = difference / error, settings.alternative
     bar, slack = extremity(statistic, alternative), studentized.TOLERANCE * abs(statistic)
-    found = by_sorting(extremity(drawn, alternative), bar, slack, _rank(settings))
+    found = by_sorting(extremity(drawn, alternative), bar, slack, dual_rank(settings))
     tail = replace(monte_carlo_tail(found.extremes, len(drawn)), statistic=abs(statistic))
     if found.undefined > MOST_UNDEFINED * len(drawn):
         return replace(tail, note="undefined in more than 0.1 % of the resamples: no interval")
     if settings.interval == "dual":
-        low, high = _dual(statistic, found.reach, bar, slack, alternative)
+        low, high = dual_interval(statistic, found.reach, bar, slack, alternative)
         low, high = low * error, high * error
     else:
         outside = (1 - settings.confidence) / 2
@@ -192,49 +194,3 @@ def _studentized_tail(drawn: Floats, difference: float, error: float, settings: 
         levels = np.quantile(defined, (1 - outside, outside), method="inverted_cdf")
         low, high = (difference - error * float(q) for q in levels)
     return replace(tail, ci_low=low, ci_high=high)
-
-
-def _rank(settings: Settings) -> int:
-    """The rank from above of the extremity that the dual interval reaches to: floor(alpha (R + 1))."""
-    rank = math.floor((1 - settings.confidence) * (settings.resamples + 1) * (1 + 1e-12))
-    return min(rank, settings.resamples)
-
-
-def _dual(d: float, reach: float, bar: float, tolerance: float, alternative: Alternative) -> tuple[float, float]:
-    """The interval that leaves out 0 just when (c + 1) / (R + 1) <= alpha, alpha = 1 - confidence.
-
-    It reaches as far as the k-th largest extremity, k = floor(alpha (R + 1)): below what was observed just then.
-    """
-    if abs(reach - bar) <= tolerance:
-        reach = bar  # a tie, as the p-value counts it: the interval ends at 0
-    return -math.inf if alternative == "less" else d - reach, math.inf if alternative == "greater" else d + reach
-
-
-def _interval(o: Observed, resampled: Floats, settings: Settings) -> tuple[float, float]:
-    d, outside = o.difference, 1 - settings.confidence
-    plain = (outside / 2, 1 - outside / 2)
-    levels = _bca_levels(o, resampled, outside / 2) if settings.interval == "bca" else plain
-    low, high = (float(q) for q in np.quantile(resampled, levels))
-    return (2 * d - high, 2 * d - low) if settings.interval == "basic" else (low, high)
-
-
-def _bca_levels(o: Observed, resampled: Floats, outside: float) -> tuple[float, float]:
-    """The levels of the bias-corrected and accelerated interval (Efron 1987), ties half counted.
-
-    The acceleration is that of the paired difference under the jackknife by unit.
-    """
-    from scipy.special import ndtr, ndtri
-
-    below = (np.count_nonzero(resampled < o.difference) + np.count_nonzero(resampled <= o.difference)) / 2
-    bias = float(ndtri(min(max(below, 0.5), len(resampled) - 0.5) / len(resampled)))
-    matrix = o.matrix
-    without = matrix.difference(*matrix.of_systems(o.pair).jackknife().T)
-    pull = np.nanmean(without) - without
-    spread = float(np.nansum(pull**2))
-    acceleration = float(np.nansum(pull**3)) / (6 * spread**1.5) if spread else 0.0
-
-    def level(z: float) -> float:
-        return float(ndtr(bias + (bias + z) / (1 - acceleration * (bias + z))))
-
-    z = float(ndtri(outside))
-    return level(z), level(-z)

@@ -123,7 +123,7 @@ class Fisher(PairTest):
     units: ClassVar[tuple[Unit, ...]] = ("response",)
     rule: Rule = "point"
 
-    def refusal(self, matrix: Matrix) -> str | None:
+    def own_refusal(self, matrix: Matrix) -> str | None:
         """Refuse all but the precision of candidates that are each accepted or not, and one answer to every item."""
         if matrix.family != "prf" or matrix.quotient != PRECISION:
             return ("fisher compares the precision of candidates that systems accept or not; take mcnemar for one "

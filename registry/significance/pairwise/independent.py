@@ -98,7 +98,7 @@ class _Proportions(IndependentTest):
 
     families: ClassVar[tuple[str, ...] | None] = ("ratio", "prf", "alignment")
 
-    def refusal(self, matrix: Matrix) -> str | None:
+    def own_refusal(self, matrix: Matrix) -> str | None:
         """Refuse scores that are no proportions of things that are counted one by one."""
         if matrix.multiple > 1:
             return f"{self.name} counts things, which averages over runs are not; take permutation"

@@ -11,8 +11,9 @@ import numpy as np
 
 from registry.significance.base import Observed, PairTest, Settings, Tail, extremity
 from registry.significance.distributions.normal import log_normal_p, log_t_p
-from registry.significance.exact.lattice import TooLargeError, log_sign_tail
-from registry.significance.units import midranks, unit_gains
+from registry.significance.exact.lattice import TooLargeError
+from registry.significance.exact.signed_sums import log_sign_tail
+from registry.significance.units import midranks, unit_differences
 
 
 @dataclass(frozen=True, repr=False)
@@ -34,7 +35,7 @@ class Wilcoxon(PairTest):
         return [self._tail(o, settings) for o in pairs]
 
     def _tail(self, o: Observed, settings: Settings) -> Tail:
-        gains, slack = unit_gains(o)
+        gains, slack = unit_differences(o)
         gains = gains[gains != 0]
         if not gains.size:
             return Tail(0.0, "exact")
@@ -70,7 +71,7 @@ class MatchedT(PairTest):
 def _t(o: Observed, settings: Settings) -> Tail:
     from scipy.special import stdtrit
 
-    gains, slack = unit_gains(o)
+    gains, slack = unit_differences(o)
     n = len(gains)
     if not gains.any():
         return Tail(0.0, "exact")

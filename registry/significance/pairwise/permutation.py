@@ -65,7 +65,7 @@ class Permutation(PairTest):
     takes_runs: ClassVar[bool] = True
     studentized: bool = False
 
-    def refusal(self, matrix: Matrix) -> str | None:
+    def own_refusal(self, matrix: Matrix) -> str | None:
         """Refuse to studentize a score that is no quotient, and runs that are random but no sample."""
         if self.studentized and matrix.quotient is None:
             return "a studentized test needs a score that is a quotient of sums, such as F1 or accuracy"

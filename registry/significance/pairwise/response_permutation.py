@@ -40,7 +40,7 @@ class ResponsePermutation(PairTest):
     units: ClassVar[tuple[Unit, ...]] = ("response", "item", "cluster")
     drawn: bool = False
 
-    def refusal(self, matrix: Matrix) -> str | None:
+    def own_refusal(self, matrix: Matrix) -> str | None:
         """Refuse averages of runs, and scores that are no quotient of the sums."""
         if matrix.multiple > 1 or matrix.runs is not None:
             return "response-permutation shuffles responses, which averages over runs are not; take permutation"

@@ -14,7 +14,7 @@ from registry.errors import InputError
 from registry.significance.base import Alternative, Observed, PairTest, Settings, Tail, Unit, extremity
 from registry.significance.distributions.normal import log_normal_p
 from registry.significance.matrix import Floats, Matrix, additive
-from registry.significance.units import unit_gains
+from registry.significance.units import unit_differences
 
 Ints = NDArray[np.int64]
 
@@ -44,7 +44,7 @@ class Sign(PairTest):
         """Count the units that favour either system; a unit where a score is undefined is left out."""
         counts = []
         for o in pairs:
-            gains, slack = unit_gains(o)
+            gains, slack = unit_differences(o)
             counts.append([np.count_nonzero(side * gains > self.tie + slack) for side in (1, -1)])
         for_a, for_b = np.array(counts).T
         log_p = log_coins(for_a, for_b, settings.alternative).tolist()
@@ -69,7 +69,7 @@ class McNemar(PairTest):
     families: ClassVar[tuple[str, ...] | None] = ("ratio", "prf")
     variant: Literal["exact", "mid-p", "chi-squared", "corrected"] = "exact"
 
-    def refusal(self, matrix: Matrix) -> str | None:
+    def own_refusal(self, matrix: Matrix) -> str | None:
         """Refuse statistics that are not right or wrong in every unit."""
         if np.isin(additive(matrix).unit_scores(), (0, 1)).all():
             return None

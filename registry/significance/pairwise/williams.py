@@ -29,7 +29,7 @@ class _SharedGold(PairTest):
     families: ClassVar[tuple[str, ...] | None] = ("pair",)
     units: ClassVar[tuple[Unit, ...]] = ("item",)
 
-    def refusal(self, matrix: Matrix) -> str | None:
+    def own_refusal(self, matrix: Matrix) -> str | None:
         """Refuse all but Pearson's and Spearman's correlations."""
         if isinstance(matrix, PairMatrix) and matrix.coefficient in (PEARSON, SPEARMAN):
             return None

@@ -15,7 +15,7 @@ _ROWS = 512  # resamples at a time: they stay in the processor's cache
 
 
 @dataclass(frozen=True, eq=False)
-class Ranking:
+class Ranks:
     """The standing of every system, in the order in which the systems were given.
 
     Attributes:
@@ -32,7 +32,7 @@ class Ranking:
     cluster: Ints
 
 
-def rank(scores: Floats, wins: NDArray[np.bool_], *, lower_is_better: bool = False) -> Ranking:
+def rank(scores: Floats, wins: NDArray[np.bool_], *, lower_is_better: bool = False) -> Ranks:
     """Rank systems by score at full precision, and bound their ranks by decisions.
 
     Args:
@@ -48,7 +48,7 @@ def rank(scores: Floats, wins: NDArray[np.bool_], *, lower_is_better: bool = Fal
     breaks = [0] + [int(sorted_wins[:i, i:].all()) for i in range(1, n)]
     cluster = np.empty(n, dtype=np.int64)
     cluster[order] = 1 + np.cumsum(breaks[:n])
-    return Ranking(order, places, wins.sum(axis=0) + 1, n - wins.sum(axis=1), cluster)
+    return Ranks(order, places, wins.sum(axis=0) + 1, n - wins.sum(axis=1), cluster)
 
 
 def neighbour_ranges(wins: NDArray[np.bool_]) -> tuple[Ints, Ints]:

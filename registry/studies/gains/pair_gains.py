@@ -102,7 +102,7 @@ def by_unit(matrix: Matrix) -> Matrix:
     if matrix.answers_to is not None:
         raise InputError("the bootstrap resamples items, not their answers: take --unit item")
     matrix = matrix.by_unit
-    if reason := Bootstrap().unfit(matrix):
+    if reason := Bootstrap().refusal(matrix):
         raise InputError(reason)
     return matrix
 

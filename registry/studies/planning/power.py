@@ -21,7 +21,7 @@ from registry.significance.base import Observed
 from registry.significance.effects.power import Design, DrawnDesign, ExactMcNemar, MatchedTDesign, discordance
 from registry.significance.matrix import Matrix
 from registry.significance.resampled_scores import resampled_scores, resampling_refusal, sharing_resamples
-from registry.significance.units import right_or_wrong, unit_gains
+from registry.significance.units import has_binary_units, unit_differences
 from registry.studies.gains.pair_gains import bootstrap_warnings
 from registry.studies.study import Case, Finding, Row, Study, called
 
@@ -234,8 +234,8 @@ def _design(case: Case, o: Observed, alpha: float) -> Design | None:
     if not o.n_discordant or math.isnan(o.difference):
         return None
     if o.is_mean:
-        gains, _ = unit_gains(o)
-        if right_or_wrong(o):
+        gains, _ = unit_differences(o)
+        if has_binary_units(o):
             return ExactMcNemar(alpha, float(np.count_nonzero(gains)) / len(gains))
         if np.ptp(gains):
             return MatchedTDesign(alpha, float(gains.std(ddof=1)))
