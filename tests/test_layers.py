@@ -15,7 +15,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
         "reports", "cli"],
     "registry.significance": [
         "matrix", "base", "distributions units", "overall resampling", "correlations exact",
-        "resampled_scores", "effects foresight multiple pairwise", "assumptions ranks"],
+        "resampled_scores", "effects multiple pairwise", "assumptions foresight ranks"],
     "registry.evaluation": ["matrices", "resolve", "ingest", "scoring", "comparing", "checking"],
     "registry.readers": [
         "parsing", "base", "alignments lines markup names tables trec",

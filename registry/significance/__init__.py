@@ -1,20 +1,19 @@
-"""Significance tests over arrays: no files, no database. `TESTS` maps a test's name to its class.
+"""Significance tests: arrays in, arrays out, without files or a database. `TESTS` maps a test's name to its class.
 
-what all share   matrix (statistics), base (pairs, tests, results), units, normal; assumptions (misuse)
-how it is drawn  draws (streams, swaps, resamples), execution (threads, dask, memory), lattice (exact tails)
-tests of pairs   permutation, studentized, bootstrap, ideal, runs; sign, matched, fisher, responses, independent;
-correlation, swapped, correlated, williams
-of all systems   overall
-families         multiplicity, stepdown; ranking, best
-beside p         effects, clusters, normality, proportion
+shared         matrix (what tests take), base (settings, results), units (scores of single units), distributions
+draws          resampling, correlations, resampled_scores; exact where nothing need be drawn
+tests          pairwise (two systems), overall (all systems); assumptions (misuse), foresight (time)
+families       multiple (corrections), ranks
+effect sizes   effects
 """
 
 from registry.parallel.execution import Execution
-from registry.significance.base import PairResult, PairTest, Settings
+from registry.significance.base import PairResult, Settings
 from registry.significance.correlations.matrix import COEFFICIENTS, PairMatrix
 from registry.significance.matrix import Matrix, StatisticMatrix
 from registry.significance.multiple.corrections import CORRECTIONS
 from registry.significance.overall import OVERALL_TESTS, OverallTest
+from registry.significance.pairwise.base import PairTest
 from registry.significance.pairwise.bootstrap import Bootstrap
 from registry.significance.pairwise.fisher import Fisher
 from registry.significance.pairwise.independent import BinomialZ, ChiSquared, RankSum, TwoSampleT

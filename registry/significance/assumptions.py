@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.errors import counted
-from registry.significance.base import PairTest
 from registry.significance.correlations.matrix import PEARSON, PairMatrix
 from registry.significance.matrix import Matrix, additive
+from registry.significance.pairwise.base import PairTest
 from registry.significance.pairwise.bootstrap import Bootstrap
 from registry.significance.pairwise.fisher import Fisher
 from registry.significance.pairwise.matched import MatchedT, Wilcoxon

@@ -85,8 +85,8 @@ class CochranQ(OverallTest):
 
     def statistic(self, scores: Floats) -> float:
         """Divide k (k - 1) sum (total - mean)^2 by the sum of r (k - r), r the systems that are right in a unit."""
-        k, totals, right = scores.shape[1], scores.sum(axis=0), scores.sum(axis=1)
-        mixed = float((right * (k - right)).sum())
+        k, totals, correct = scores.shape[1], scores.sum(axis=0), scores.sum(axis=1)
+        mixed = float((correct * (k - correct)).sum())
         return k * (k - 1) * float(((totals - totals.mean()) ** 2).sum()) / mixed if mixed else 0.0
 
 

@@ -18,10 +18,11 @@ import numpy as np
 from registry.families import FAMILIES
 from registry.parallel.execution import Execution
 from registry.parallel.scratch_files import room
-from registry.significance.base import Observed, PairTest, Settings, Tail, extremity
+from registry.significance.base import Observed, Settings, Tail, extremity
 from registry.significance.exact.ideal_bootstrap import MOST_UNDEFINED, ideal_tail, may_be_ideal
 from registry.significance.exact.ideal_windows import too_fine
 from registry.significance.matrix import Floats, Matrix
+from registry.significance.pairwise.base import PairTest
 from registry.significance.resampled_scores import percentiles, resampled_scores, resampling_refusal, shares_resamples
 from registry.significance.resampling import studentized
 from registry.significance.resampling.bootstrap_intervals import dual_interval, dual_rank, quantile_interval

@@ -11,8 +11,9 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from registry.significance.base import Alternative, Observed, PairTest, Settings, Tail, Unit
+from registry.significance.base import Alternative, Observed, Settings, Tail, Unit
 from registry.significance.matrix import Matrix
+from registry.significance.pairwise.base import PairTest
 
 Rule = Literal["point", "doubling"]
 PRECISION = ((1, 0, 0), (0, 1, 0))
@@ -138,9 +139,9 @@ class Fisher(PairTest):
         tails = []
         for o in pairs:
             only_a, only_b = o.a[:, 1] > o.b[:, 1], o.b[:, 1] > o.a[:, 1]
-            right = [int(o.a[only_a, 0].sum()), int(o.b[only_b, 0].sum())]
-            table = [[right[0], int(only_a.sum()) - right[0]], [right[1], int(only_b.sum()) - right[1]]]
-            lead = right[0] * sum(table[1]) - right[1] * sum(table[0])  # of the precisions of the two regions
+            correct = [int(o.a[only_a, 0].sum()), int(o.b[only_b, 0].sum())]
+            table = [[correct[0], int(only_a.sum()) - correct[0]], [correct[1], int(only_b.sum()) - correct[1]]]
+            lead = correct[0] * sum(table[1]) - correct[1] * sum(table[0])  # of the precisions of the two regions
             tails.append(replace(fisher_tail(table, settings.alternative, self.rule), favours=lead))
         return tails
 

@@ -14,9 +14,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from registry.significance.base import Alternative, Observed, PairTest, Settings, Tail, extremity
+from registry.significance.base import Alternative, Observed, Settings, Tail, extremity
 from registry.significance.distributions.normal import log_normal_p, log_t_p
 from registry.significance.matrix import Floats, Matrix
+from registry.significance.pairwise.base import PairTest
 from registry.significance.units import ROUNDING, midranks, unit_scores
 
 

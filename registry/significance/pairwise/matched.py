@@ -9,10 +9,11 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from registry.significance.base import Observed, PairTest, Settings, Tail, extremity
+from registry.significance.base import Observed, Settings, Tail, extremity
 from registry.significance.distributions.normal import log_normal_p, log_t_p
 from registry.significance.exact.lattice import TooLargeError
 from registry.significance.exact.signed_sums import log_sign_tail
+from registry.significance.pairwise.base import PairTest
 from registry.significance.units import midranks, unit_differences
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.families import FAMILIES
-from registry.significance.base import Observed, PairTest, Settings, Tail, extremity
+from registry.significance.base import Observed, Settings, Tail, extremity
 from registry.significance.correlations.matrix import (
     PairMatrix,
     all_swapped_differences,
@@ -28,6 +28,7 @@ from registry.significance.correlations.matrix import (
 )
 from registry.significance.exact.quotient_tails import lattice_work, on_fine_lattice, tail_on_lattice
 from registry.significance.matrix import Matrix
+from registry.significance.pairwise.base import PairTest
 from registry.significance.resampling.draws import swapped_sums
 from registry.significance.resampling.exceedances import (
     TOLERANCE,

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.errors import InputError
-from registry.significance.base import Alternative, Observed, PairTest, Settings, Tail, Unit, extremity
+from registry.significance.base import Alternative, Observed, Settings, Tail, Unit, extremity
 from registry.significance.distributions.normal import log_normal_p
 from registry.significance.matrix import Floats, Matrix, additive
+from registry.significance.pairwise.base import PairTest
 from registry.significance.units import unit_differences
 
 Ints = NDArray[np.int64]
@@ -78,10 +79,10 @@ class McNemar(PairTest):
     def tails(self, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
         """Count the discordant units of all pairs at once, and test them at once."""
         matrix = pairs[0].matrix
-        right = (additive(matrix).unit_scores() == (0 if matrix.lower_is_better else 1)).astype(np.float32)
-        n_right, n_both = right.sum(axis=0), right.T @ right  # below 2^24 units exact
+        correct = (additive(matrix).unit_scores() == (0 if matrix.lower_is_better else 1)).astype(np.float32)
+        n_correct, n_both = correct.sum(axis=0), correct.T @ correct  # below 2^24 units exact
         a, b = np.array([o.pair for o in pairs]).T
-        only_a, only_b = ((n_right[side] - n_both[a, b]).astype(np.int64) for side in (a, b))
+        only_a, only_b = ((n_correct[side] - n_both[a, b]).astype(np.int64) for side in (a, b))
         if self.variant in ("exact", "mid-p"):
             half = self.variant == "mid-p"
             log_p = log_coins(only_a, only_b, settings.alternative, half=half)
