@@ -1,7 +1,7 @@
-"""Which uses of a test its assumptions do not cover: rules that warn, and never refuse.
+"""Warnings of uses that a test's assumptions do not cover.
 
-What a test cannot be computed for it refuses itself (`PairTest.refusal`). These rules are about what can be computed
-and should not be believed: the misuses of Dror et al. 2018 (footnote 3) and the independence of Yeh 2000 (section 2).
+Where a test cannot be computed it refuses (`PairTest.refusal`). These rules warn of what can be computed and should not
+be trusted: the misuses of Dror et al. 2018 (footnote 3) and the independence assumption of Yeh 2000 (section 2).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ FEW = 200  # units below which the recentred bootstrap rejects too often (tests/
 
 
 def is_categorical(matrix: Matrix) -> bool:
-    """Say whether units are only ever one of two things, such as right and wrong."""
+    """Say whether units have two different scores at most, such as right and wrong."""
     scores = additive(matrix).unit_scores()
     return len(np.unique(scores[~np.isnan(scores)])) <= 2
 

@@ -1,8 +1,8 @@
-"""What testing all pairs of many systems will take, foreseen by testing few of them.
+"""An estimate of the time that testing all pairs of many systems takes, from testing few of them.
 
-A few pairs are tested in earnest, so whether they are computed or must be drawn is the tests' own decision. Draws are
-timed in small: T = (c + a systems + b pairs) + R (d + e systems + f pairs), two numbers of draws and three choices of
-systems and pairs telling the six. Units beyond some thousands are left out and allowed for: products grow with them.
+A few pairs are tested, which shows how their p-values are computed. Draws are timed by the model
+T = (c + a systems + b pairs) + R (d + e systems + f pairs), whose six coefficients follow from two numbers of draws and
+three choices of systems and pairs. Of many units some are timed, and the time is scaled up.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ class OverallTest(Value):
 
     @abstractmethod
     def statistic(self, scores: Floats) -> float:
-        """Give the statistic of scores [units, systems], chi-squared under the null; 0 where nothing differs."""
+        """The statistic of scores [units, systems], chi-squared under the null; 0 where nothing differs."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -84,7 +84,7 @@ class CochranQ(OverallTest):
         return "cochran needs units that are right or wrong; take friedman for graded ones"
 
     def statistic(self, scores: Floats) -> float:
-        """Divide k (k - 1) sum (total - mean)^2 by the sum of r (k - r), r the systems that are right in a unit."""
+        """K (k - 1) sum (total - mean)^2 over the sum of r (k - r), where r systems are right in a unit."""
         k, totals, correct = scores.shape[1], scores.sum(axis=0), scores.sum(axis=1)
         mixed = float((correct * (k - correct)).sum())
         return k * (k - 1) * float(((totals - totals.mean()) ** 2).sum()) / mixed if mixed else 0.0

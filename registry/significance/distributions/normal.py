@@ -1,4 +1,4 @@
-"""P-values of statistics whose distribution is known, by their logarithms: normal, t and chi-squared."""
+"""Logarithms of p-values of normal, t and chi-squared statistics."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def _of_sides(log_tail: float, alternative: Alternative) -> float:
 
 
 def _log_tail(law: Any, degrees: float, x: float, rate: float) -> float:
-    """The logarithm of P(X >= x), also where the probability itself underflows, and scipy's is -inf.
+    """The logarithm of P(X >= x), also where the probability underflows and scipy's is -inf.
 
-    There the density is integrated relative to that at x, from which it falls at this `rate`.
+    There the density is integrated relative to that at x, where it falls at this `rate`.
     """
     from scipy.integrate import quad
 

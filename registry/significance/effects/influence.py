@@ -1,4 +1,4 @@
-"""What every unit does to a score: the score as a sum over units, as far as it is linear in them."""
+"""The influence of every unit on a score: its linearization as a sum over units."""
 
 from __future__ import annotations
 

@@ -1,16 +1,15 @@
 """Exact probabilities of sums of random vectors of whole numbers, with tails that are right in relative terms.
 
-Swapping a unit moves whole numbers from one system's sums to the other's. So the sums after random swaps are a fixed
-point plus B = sum of b_i v_i, b_i in {0, 1} equally likely and v_i in Z^2 (one dimension is the case of a second
-coordinate that is always 0). B lives on a lattice, and its distribution is read off its characteristic function by one
-Fourier transform (Pagano and Tritchler 1983, "On obtaining permutation distributions in polynomial time").
+Swapping a unit moves whole numbers from one system's sums to the other's. The sums after random swaps are a fixed point
+plus B = sum of b_i v_i, with b_i in {0, 1} equally likely and v_i in Z^2 (in one dimension the second coordinate is
+always 0). The distribution of B on its lattice is one Fourier transform of its characteristic function (Pagano and
+Tritchler 1983, "On obtaining permutation distributions in polynomial time").
 
-A transform is exact to rounding relative to the *largest* probability, and the tail asked for may be 1e-100. So the
-distribution is first tilted, P(x) = exp(K(t) - t.x) P_t(x) with K(t) = log E exp(t.B), such that the likeliest point of
-the rejection region becomes the most likely point of all (the exponential tilt of saddlepoint methods, Daniels 1954).
-Only a window around that point is transformed. What lies outside folds into it and is bounded by Chernoff's inequality
-on each face; the window grows until the bound is below 1e-14 of the result. A small lattice needs none of this: there
-the distribution is built up by plain convolution.
+The error of a transform is relative to the *largest* probability, while a tail may be 1e-100. So the distribution is
+tilted first, P(x) = exp(K(t) - t.x) P_t(x) with K(t) = log E exp(t.B), such that the likeliest point of the rejection
+region becomes the most likely point of all (the exponential tilt of saddlepoint methods, Daniels 1954). Only a window
+around that point is transformed. What lies outside folds into it, and Chernoff's inequality bounds it on each face; the
+window grows until the bound is below 1e-14 of the result. On a small lattice plain convolution is used instead.
 """
 
 from __future__ import annotations
@@ -38,10 +37,10 @@ class TooLargeError(Exception):
 
 
 class Region(Protocol):
-    """A rejection region: in the row with second coordinate `y`, the points from a threshold on."""
+    """A rejection region: in each row (second coordinate) the points from a threshold on."""
 
     def threshold(self, row: float) -> float:
-        """Where the region begins in a row, as a smooth function, to search along."""
+        """The threshold in a row as a smooth function, for searching."""
 
     def thresholds(self, rows: Ints) -> Ints:
         """The first lattice point of the region in each of the rows, exactly."""
@@ -114,7 +113,7 @@ def _runs(reachable: NDArray[np.bool_], first: int) -> list[tuple[int, int]]:
 
 
 def _by_convolution(vectors: Ints, starts: Ints, low: Ints, high: Ints) -> float:
-    """Add one vector after the other on the whole lattice: nothing is subtracted, so every digit of a tail is right.
+    """Add one vector after the other on the whole lattice; nothing is subtracted, so tails keep all digits.
 
     Up to `MOST_HALVED` vectors no probability underflows.
     """

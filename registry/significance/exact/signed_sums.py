@@ -58,7 +58,7 @@ def is_fine(weights: Ints) -> bool:
 
 
 def _by_halves(weights: Ints, start: int) -> float:
-    """List the sums of either half of the weights, and count the pairs of them that reach `start`.
+    """List the sums of each half of the weights, and count the pairs of sums that reach `start`.
 
     This is for fine lattices, such as that of scores with all their digits (Horowitz and Sahni 1974; Pagano and
     Tritchler's method is for coarse ones).
@@ -74,9 +74,9 @@ def _by_halves(weights: Ints, start: int) -> float:
 
 
 def _by_convolved_halves(weights: Ints, start: int) -> float:
-    """Convolve the weights of either half, and pair the sums that reach `start`.
+    """Convolve the weights of each half, and pair the sums that reach `start`.
 
-    Nothing is subtracted, so every digit of a tail is right. Small weights come first, to keep the sums few.
+    Nothing is subtracted, so tails keep all digits. Small weights come first, to keep the sums few.
     """
     halves = []
     for half in (weights[::2], weights[1::2]):

@@ -41,14 +41,15 @@ _LONG = 2**18  # resamples from which on threads help
 class Bootstrap(PairTest):
     """Paired bootstrap of whole items or clusters (and runs, where they are random), recentred by the difference.
 
-    It is ideal, without any draws, where both systems share the denominators of a quotient and the lattice is small.
-    `variant` is `recentred`; or `studentized`, the bootstrap-t, for scores that are quotients: differences in units of
-    their standard errors, and intervals made of them (`dual` symmetric, all others equal-tailed); or
-    `berg-kirkpatrick-2012`, their Figure 1: p = s / b, s counting d* > 2 d, one-sided in the direction of the gain
-    whatever the alternative is; where s is 0, (s + 1) / (b + 1), as draws never show that p is 0.
+    The p-value is ideal, without draws, where both systems share the denominators of a quotient and the lattice is
+    small. It is nan, without an interval, where no resample at all is as extreme as the observed difference
+    (`resampling.reach`).
 
-    Where no resample at all is as extreme as what was observed (`resampling.reach`), p is nan, and there is
-    no interval: permutation has to test such a difference.
+    Attributes:
+        variant: `recentred`; `studentized`, the bootstrap-t for scores that are quotients: differences in units of
+            their standard errors, with intervals of them (`dual` symmetric, others equal-tailed); or
+            `berg-kirkpatrick-2012`, Figure 1 there: p = s / b, where s counts d* > 2 d, always one-sided in the
+            direction of the gain; (s + 1) / (b + 1) where s is 0.
     """
 
     name: ClassVar[str] = "bootstrap"
@@ -63,17 +64,17 @@ class Bootstrap(PairTest):
 
     @property
     def is_one_sided(self) -> bool:
-        """Berg-Kirkpatrick's count is."""
+        """True for `berg-kirkpatrick-2012`."""
         return self.variant == "berg-kirkpatrick-2012"
 
     def own_refusal(self, matrix: Matrix) -> str | None:
-        """Refuse to studentize a score that is no quotient, and runs that are random but no sample."""
+        """Refuse to studentize a score that is no quotient, and random runs that cannot be tested."""
         if self.variant == "studentized" and matrix.quotient is None:
             return "a studentized test needs a score that is a quotient of sums, such as F1 or accuracy"
         return runs_refusal(matrix, studentized=self.variant == "studentized")
 
     def tails(self, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
-        """Give the p-value and the interval of each pair, all from the same resamples."""
+        """Compute the p-values and intervals of all pairs from the same resamples."""
         matrix = pairs[0].matrix
         if reason := resampling_refusal(matrix):
             return [Tail(math.nan, "monte-carlo", resamples=settings.resamples, note=reason)] * len(pairs)
@@ -92,7 +93,7 @@ class Bootstrap(PairTest):
         return [found[o.pair] for o in pairs]
 
     def score_intervals(self, matrix: Matrix, settings: Settings) -> Floats:
-        """Percentile intervals of the scores, from the resamples that the pairs rest on."""
+        """Percentile intervals of the scores, from the resamples of the pairs."""
         matrix = matrix.by_unit
         if resampling_refusal(matrix):
             return super().score_intervals(matrix, settings)
@@ -101,7 +102,7 @@ class Bootstrap(PairTest):
 
 def _drawn(pairs: Sequence[Observed], test: Callable[[Sequence[Observed], Floats, Settings], list[Tail]],
            settings: Settings) -> list[Tail]:
-    """Test pairs by the scores of their systems in the resamples, [systems, resamples], which all of them share."""
+    """Test pairs by the scores of their systems in resamples, [systems, resamples]."""
     if not pairs:
         return []
     matrix = pairs[0].matrix
@@ -114,7 +115,7 @@ def _drawn(pairs: Sequence[Observed], test: Callable[[Sequence[Observed], Floats
 
 
 def _recentred(pairs: Sequence[Observed], scores: Floats, settings: Settings) -> list[Tail]:
-    """Test pairs; undefined resamples count as extreme."""
+    """Test pairs by recentred differences; undefined ones count as extreme."""
     rank = dual_rank(settings) if settings.interval == "dual" else 0
     rounded = room(scores.shape, settings.execution.memory // 4, np.int16)
     found = recentred(pairs, scores, rounded, settings.alternative, rank, settings.execution)
@@ -124,7 +125,7 @@ def _recentred(pairs: Sequence[Observed], scores: Floats, settings: Settings) ->
 
 
 def _with_interval(tail: Tail, o: Observed, found: Recentred, scores: Floats, settings: Settings) -> Tail:
-    """Give the tail its interval, or say why there is none."""
+    """Add the interval to a tail, or the reason why there is none."""
     alternative = settings.alternative
     if not found.moves and o.difference:
         return Tail(math.nan, "monte-carlo", resamples=settings.resamples,
@@ -143,7 +144,7 @@ def _with_interval(tail: Tail, o: Observed, found: Recentred, scores: Floats, se
 
 
 def _berg_kirkpatrick(pairs: Sequence[Observed], scores: Floats, settings: Settings) -> list[Tail]:
-    """Count the resamples in which the better system's gain is more than twice what was observed."""
+    """Count the resamples in which the better system's gain is more than twice the observed one."""
     def count(o: Observed) -> Tail:
         if not o.difference:
             return Tail(0.0, "monte-carlo", resamples=settings.resamples, note="there is no gain to test")
@@ -164,13 +165,13 @@ def _berg_kirkpatrick(pairs: Sequence[Observed], scores: Floats, settings: Setti
 
 
 def _each(work: Callable[[Task], Tail], tasks: Sequence[Task], settings: Settings) -> list[Tail]:
-    """Work pair by pair, on threads where the resamples of one are enough for them."""
+    """Work on pairs, in threads where the resamples of a pair are many."""
     here = settings.execution.here if settings.resamples >= _LONG else _alone(settings)
     return list(here.map(work, tasks, "pairs"))
 
 
 def _alone(settings: Settings) -> Execution:
-    """One thread: where tasks are short, several wait for each other's interpreter lock."""
+    """A single thread: with short tasks, threads wait for the interpreter lock."""
     return replace(settings.execution.here, workers=1)
 
 

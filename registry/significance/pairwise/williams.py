@@ -1,4 +1,4 @@
-"""Tests of two correlations that share the gold values, from the three correlations alone: Williams' and Steiger's."""
+"""Williams' and Steiger's tests of two correlations with the same gold values."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ RANKS = "approximate for ranks: rejects too often where correlations are high; p
 
 @dataclass(frozen=True, repr=False)
 class _SharedGold(PairTest):
-    """A test of two correlations with the same gold, by their sizes and that of the predictions with each other."""
+    """A test of two correlations with the same gold, given the correlation of the two systems' predictions."""
 
     null: ClassVar[str] = "the two systems' predictions are equally correlated with the gold values"
     assumes: ClassVar[str] = "items are independent of each other; predictions and gold values are jointly normal"
