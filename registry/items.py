@@ -1,4 +1,4 @@
-"""What readers give and metrics take: items with their gold, and a system's answers, aligned by key."""
+"""What readers return and metrics take: items with their gold, and a system's answers, joined by key."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Where a number comes from: versions, code revision, platform, and the signature that a paper prints.
+"""The provenance of a result: versions, code revision, platform, and the signature that a paper prints.
 
-What is recorded is meant to be passed on, so it says nothing of the machine or of who sat there: files by their names
-within a task, the platform by its system and its processor.
+Records are passed on, so they do not identify the machine or its user: files have their names within a task, and the
+platform is the system and the processor.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from registry.families import FINEST
 from registry.metrics import CorrelationMetric, Metric
-from registry.significance import COEFFICIENTS, PairMatrix, StatisticMatrix
+from registry.significance import COEFFICIENTS, Matrix, PairMatrix, StatisticMatrix
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -67,8 +67,8 @@ class Counts:
 
 
 def matrix_of(metric: Metric, counts: Counts, units: Numbers | None = None, strata: Numbers | None = None, *,
-              runs: tuple[Floats, ...] | None = None, unequal: bool = False) -> StatisticMatrix:
-    """Make the matrix of systems (or runs) scored by a metric; see `StatisticMatrix` for what else it holds.
+              runs: tuple[Floats, ...] | None = None, unequal: bool = False) -> Matrix:
+    """Make the matrix of systems (or runs) scored by a metric; see `Matrix` for what else it holds.
 
     Args:
         metric: What they are scored by.
@@ -91,7 +91,7 @@ def matrix_of(metric: Metric, counts: Counts, units: Numbers | None = None, stra
         quotient = over, under
     scored = _InSteps(metric, factors, 1 if quotient else finest * counts.multiple)
     return StatisticMatrix(
-        statistics, metric.score if scored.is_plain else scored, units, strata, lower_is_better=lower,
+        statistics, metric.score if scored.is_plain else scored, units=units, strata=strata, lower_is_better=lower,
         family=metric.family, multiple=counts.multiple, quotient=quotient, runs=runs, unequal=unequal,
         rounded=finest == round(1 / FINEST))
 

@@ -18,7 +18,7 @@ from registry.identity import canonical_json, digest
 from registry.manifest import Manifest, Root, Significance, Submit, TestSet
 from registry.metrics import METRICS, ConfusionMetric, Metric
 from registry.readers import READERS, Document, Reader
-from registry.significance import CORRECTIONS, OVERALL_TESTS, TESTS, OverallTest, PairTest, StatisticMatrix
+from registry.significance import CORRECTIONS, OVERALL_TESTS, TESTS, Matrix, OverallTest, PairTest
 from registry.significance.multiple.stepdown import STEP_DOWN
 from registry.values import build, parse
 
@@ -106,7 +106,7 @@ def resolve(manifest: Manifest, path: Path, folder: Path | None = None) -> Resol
     with _collected(errors), _at(path, "significance"):
         tests = resolve_significance(manifest.significance)
         if unfitting := [InputError(f"metric {alias!r}: {reason}") for alias, metric in metrics.items()
-                         if (reason := unfit(*tests, _of_nothing(metric)))]:
+                         if (reason := refusal(*tests, _of_nothing(metric)))]:
             raise together(unfitting)
     if errors:
         raise together(errors)
@@ -190,16 +190,16 @@ def _name(text: str) -> str:
     return text.partition("(")[0].strip()
 
 
-def unfit(test: PairTest, overall: OverallTest | None, matrix: StatisticMatrix) -> str | None:
+def refusal(test: PairTest, overall: OverallTest | None, matrix: Matrix) -> str | None:
     """Say why the matrix (by unit) cannot be tested by both tests, or None where it can."""
-    if reason := test.unfit(matrix):
+    if reason := test.refusal(matrix):
         return reason
     if overall is None:
         return None
     return f"{overall.name} needs the same items for all systems" if matrix.unequal else overall.refusal(matrix)
 
 
-def _of_nothing(metric: Metric) -> StatisticMatrix:
+def _of_nothing(metric: Metric) -> Matrix:
     """A metric's matrix without any item or system: what a test refuses of it, it refuses of every one."""
     nothing = np.zeros((0, 0, 3 if isinstance(metric, ConfusionMetric) else len(FAMILIES[metric.family].columns)))
     return matrix_of(metric, Counts.of(nothing))

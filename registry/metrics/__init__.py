@@ -25,7 +25,7 @@ from registry.metrics.parsing import (
     Words,
 )
 from registry.metrics.perplexity import BitsPerCharacter, Perplexity
-from registry.metrics.rankings import AP, ERR, NDCG, RR, Bpref, P, RPrecision
+from registry.metrics.retrieval import AP, ERR, NDCG, RR, Bpref, P, RPrecision
 from registry.metrics.rouge import ROUGE
 from registry.metrics.scores import MAE, RMSE, Mean
 from registry.metrics.segments import BLEU, TER, ChrF

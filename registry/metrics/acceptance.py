@@ -31,7 +31,7 @@ def tie_order(seed: int, answers: Iterable[tuple[str, str, str]]) -> NDArray[np.
     return places
 
 
-def ranking(scores: NDArray[np.float64], order: NDArray[np.int64]) -> NDArray[np.int64]:
+def best_first(scores: NDArray[np.float64], order: NDArray[np.int64]) -> NDArray[np.int64]:
     """The positions of the answers from the best to the worst, ties by their place in `order`, [answers]."""
     return np.lexsort((order, -scores))
 
@@ -67,7 +67,7 @@ def accepted(scores: NDArray[np.float64], *, threshold: float | None = None, bes
     """
     taken = np.ones(len(scores), dtype=np.bool_) if threshold is None else scores >= threshold
     if best is not None:
-        positions = ranking(scores, np.arange(len(scores)) if order is None else order)
+        positions = best_first(scores, np.arange(len(scores)) if order is None else order)
         size = cut(scores[positions], np.array([best]), ties)[0]
         listed = np.zeros(len(scores), dtype=bool)
         listed[positions[:size]] = True

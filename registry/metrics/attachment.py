@@ -30,20 +30,20 @@ class _AttachmentMetric(QuotientMetric):
 
     @property
     def quotient(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Right words over words of the gold."""
+        """Correct words over words of the gold."""
         return (1, 0), (0, 1)
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Give (words that are right, words of the gold); one that the system's words miss is wrong."""
+        """Give (correct words, words of the gold); a word that the system's words miss is wrong."""
         words = item.gold.words
         counting = [self.punctuation or not is_punctuation(word.form) for word in words]
         found = () if answer is None else answer.value.words
-        right = sum(counting[one.at - 1] and self.is_right(words[one.at - 1], one) for one in found if one.at)
-        return (right, sum(counting))
+        correct = sum(counting[one.at - 1] and self.is_correct(words[one.at - 1], one) for one in found if one.at)
+        return (correct, sum(counting))
 
     @abstractmethod
-    def is_right(self, gold: Word, found: Projected) -> bool:
-        """Whether a word of the system is attached as the word of the gold is that it is aligned with."""
+    def is_correct(self, gold: Word, found: Projected) -> bool:
+        """Whether a word of the system is attached like the word of the gold that it is aligned with."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -52,7 +52,7 @@ class PlainUAS(_AttachmentMetric):
 
     name: ClassVar[str] = "PlainUAS"
 
-    def is_right(self, gold: Word, found: Projected) -> bool:
+    def is_correct(self, gold: Word, found: Projected) -> bool:
         """Same head."""
         return found.head == gold.head
 
@@ -65,7 +65,7 @@ class PlainLAS(_AttachmentMetric):
 
     subtypes: bool = True
 
-    def is_right(self, gold: Word, found: Projected) -> bool:
+    def is_correct(self, gold: Word, found: Projected) -> bool:
         """Same head and relation."""
         if self.subtypes:
             return found.head == gold.head and found.word.deprel == gold.deprel

@@ -1,4 +1,4 @@
-"""What every metric is: a value that turns item and answer into statistics, and summed statistics into a score."""
+"""The base of every metric: from items and answers to statistics, and from sums of statistics to a score."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""Measures of labels by class: they score, for every class, how often it is right, predicted and in the gold.
+"""Measures of labels by class, from how often each class is correct, predicted and in the gold.
 
-These counts are all that any of them needs of a confusion matrix. What an item's pair of labels adds to them is made
-when statistics are loaded (`evaluation.scoring.label_codes`), because the classes are those of the gold and of all
-systems.
+None of them needs more of a confusion matrix. The counts of an item's pair of labels are made when statistics are
+loaded (`evaluation.scoring.label_codes`), because the classes are those of the gold and of all systems.
 """
 
 from __future__ import annotations
@@ -49,13 +48,13 @@ class ConfusionMetric(Metric):
         return (label_code(item.gold), NO_LABEL if answer is None else label_code(answer.value))
 
     def score(self, sums: Floats) -> Floats:
-        """Score counts of shape [..., 3 classes]: for each class right, predicted and in the gold."""
+        """Score counts of shape [..., 3 classes]: for each class correct, predicted and in the gold."""
         counts = sums.reshape(*sums.shape[:-1], sums.shape[-1] // 3, 3)
         return self.score_classes(counts[..., 0], counts[..., 1], counts[..., 2])
 
     @abstractmethod
-    def score_classes(self, right: Floats, predicted: Floats, gold: Floats) -> Floats:
-        """Score how often each class is right, predicted and in the gold, [..., classes] each."""
+    def score_classes(self, correct: Floats, predicted: Floats, gold: Floats) -> Floats:
+        """Score how often each class is correct, predicted and in the gold, [..., classes] each."""
 
 
 def _share(over: Floats, under: Floats, undefined: float) -> Floats:
@@ -96,16 +95,16 @@ class _ByClass(ConfusionMetric):
         """The given labels."""
         return self.labels or None
 
-    def score_classes(self, right: Floats, predicted: Floats, gold: Floats) -> Floats:
+    def score_classes(self, correct: Floats, predicted: Floats, gold: Floats) -> Floats:
         """Average over the classes."""
         if self.average == "micro":
-            return _share(*self.parts(*(counts.sum(axis=-1) for counts in (right, predicted, gold))), np.nan)
-        shares = _share(*self.parts(right, predicted, gold), 0.0)
+            return _share(*self.parts(*(counts.sum(axis=-1) for counts in (correct, predicted, gold))), np.nan)
+        shares = _share(*self.parts(correct, predicted, gold), 0.0)
         occur = np.ones(gold.shape, dtype=bool) if self.labels else (predicted > 0) | (gold > 0)
         return _share((shares * occur).sum(axis=-1), occur.sum(axis=-1).astype(np.float64), np.nan)
 
     @abstractmethod
-    def parts(self, right: Floats, predicted: Floats, gold: Floats) -> tuple[Floats, Floats]:
+    def parts(self, correct: Floats, predicted: Floats, gold: Floats) -> tuple[Floats, Floats]:
         """The numerator and the denominator of a class's score."""
 
 
@@ -120,9 +119,9 @@ class LabelP(_ByClass):
         """Precision."""
         return "precision"
 
-    def parts(self, right: Floats, predicted: Floats, gold: Floats) -> tuple[Floats, Floats]:  # noqa: ARG002
-        """Right over predicted."""
-        return right, predicted
+    def parts(self, correct: Floats, predicted: Floats, gold: Floats) -> tuple[Floats, Floats]:  # noqa: ARG002
+        """Correct over predicted."""
+        return correct, predicted
 
 
 @dataclass(frozen=True, repr=False)
@@ -136,9 +135,9 @@ class LabelR(_ByClass):
         """Recall."""
         return "recall"
 
-    def parts(self, right: Floats, predicted: Floats, gold: Floats) -> tuple[Floats, Floats]:  # noqa: ARG002
-        """Right over gold."""
-        return right, gold
+    def parts(self, correct: Floats, predicted: Floats, gold: Floats) -> tuple[Floats, Floats]:  # noqa: ARG002
+        """Correct over gold."""
+        return correct, gold
 
 
 @dataclass(frozen=True, repr=False)
@@ -159,10 +158,10 @@ class LabelF(_ByClass):
         """F with its beta."""
         return f"F{self.beta:g}"
 
-    def parts(self, right: Floats, predicted: Floats, gold: Floats) -> tuple[Floats, Floats]:
-        """(1 + beta^2) right over predicted + beta^2 gold."""
+    def parts(self, correct: Floats, predicted: Floats, gold: Floats) -> tuple[Floats, Floats]:
+        """(1 + beta^2) correct over predicted + beta^2 gold."""
         square = self.beta**2
-        return (1 + square) * right, predicted + square * gold
+        return (1 + square) * correct, predicted + square * gold
 
 
 @dataclass(frozen=True, repr=False)
@@ -172,9 +171,9 @@ class BalancedAccuracy(ConfusionMetric):
     name: ClassVar[str] = "BalancedAccuracy"
     citation: ClassVar[str] = "Brodersen et al. 2010"
 
-    def score_classes(self, right: Floats, predicted: Floats, gold: Floats) -> Floats:  # noqa: ARG002
+    def score_classes(self, correct: Floats, predicted: Floats, gold: Floats) -> Floats:  # noqa: ARG002
         """Average over classes that the gold has."""
-        return _share(_share(right, gold, 0.0).sum(axis=-1), (gold > 0).sum(axis=-1).astype(np.float64), np.nan)
+        return _share(_share(correct, gold, 0.0).sum(axis=-1), (gold > 0).sum(axis=-1).astype(np.float64), np.nan)
 
 
 @dataclass(frozen=True, repr=False)
@@ -184,11 +183,11 @@ class MCC(ConfusionMetric):
     name: ClassVar[str] = "MCC"
     citation: ClassVar[str] = "Matthews 1975; Gorodkin 2004"
 
-    def score_classes(self, right: Floats, predicted: Floats, gold: Floats) -> Floats:
+    def score_classes(self, correct: Floats, predicted: Floats, gold: Floats) -> Floats:
         """Covariance over the root of both variances; no answer is a class of its own."""
         n = gold.sum(axis=-1)
         silent = n - predicted.sum(axis=-1)
-        common = n * right.sum(axis=-1) - (predicted * gold).sum(axis=-1)
+        common = n * correct.sum(axis=-1) - (predicted * gold).sum(axis=-1)
         spreads = (n**2 - (predicted**2).sum(axis=-1) - silent**2) * (n**2 - (gold**2).sum(axis=-1))
         return np.where(n > 0, _share(common, np.sqrt(spreads), 0.0), np.nan)
 
@@ -200,8 +199,8 @@ class Kappa(ConfusionMetric):
     name: ClassVar[str] = "Kappa"
     citation: ClassVar[str] = "Cohen 1960"
 
-    def score_classes(self, right: Floats, predicted: Floats, gold: Floats) -> Floats:
+    def score_classes(self, correct: Floats, predicted: Floats, gold: Floats) -> Floats:
         """Agreement beyond that of chance over what is possible beyond it, both times the square of the items."""
         n = gold.sum(axis=-1)
         chance = (predicted * gold).sum(axis=-1)
-        return _share(n * right.sum(axis=-1) - chance, n**2 - chance, np.nan)
+        return _share(n * correct.sum(axis=-1) - chance, n**2 - chance, np.nan)

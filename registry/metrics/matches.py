@@ -46,7 +46,7 @@ class MatchMetric(QuotientMetric):
         return given
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Give (answers that are right, answers of the system, answers of the gold)."""
+        """Give (correct answers, answers of the system, answers of the gold)."""
         gold = self.members(item.gold)
         found: Set[Hashable] = frozenset() if answer is None else self.members(answer.value)
         return (len(gold & found), len(found), len(gold))

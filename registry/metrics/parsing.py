@@ -62,12 +62,12 @@ class Sentences(_ParsingMetric):
 
 @dataclass(frozen=True, repr=False)
 class _WordMetric(_ParsingMetric):
-    """What measures of words share: which words count, and when one is right."""
+    """What measures of words share: which words count, and when one is correct."""
 
     counts: ClassVar[Callable[[str], bool] | None] = None  # by a word's relation; None: all words count
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Give (words that are right, words of the system that count, words of the gold that count)."""
+        """Give (correct words, words of the system that count, words of the gold that count)."""
         gold: Sentence = item.gold
         counts = type(self).counts
         if counts is None:
@@ -75,17 +75,17 @@ class _WordMetric(_ParsingMetric):
         else:
             n_gold = sum(counts(word.deprel) for word in gold.words)
             n_found = 0 if answer is None else sum(counts(found.word.deprel) for found in answer.value.words)
-        return (0 if answer is None else self.right(gold, answer.value), n_found, n_gold)
+        return (0 if answer is None else self.correct(gold, answer.value), n_found, n_gold)
 
-    def right(self, gold: Sentence, projection: Projection) -> int:
-        """Count the words that are right."""
-        counts, is_right, words = type(self).counts, self.is_right, gold.words
-        return sum(is_right(words[found.at - 1], found) for found in projection.words
+    def correct(self, gold: Sentence, projection: Projection) -> int:
+        """Count the correct words."""
+        counts, is_correct, words = type(self).counts, self.is_correct, gold.words
+        return sum(is_correct(words[found.at - 1], found) for found in projection.words
                    if found.at and (counts is None or counts(words[found.at - 1].deprel)))
 
     @abstractmethod
-    def is_right(self, gold: Word, found: Projected) -> bool:
-        """Whether a word of the system is what the word of the gold is that it is aligned with."""
+    def is_correct(self, gold: Word, found: Projected) -> bool:
+        """Whether a word of the system matches the word of the gold that it is aligned with."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -94,7 +94,7 @@ class Words(_WordMetric):
 
     name: ClassVar[str] = "Words"
 
-    def is_right(self, gold: Word, found: Projected) -> bool:  # noqa: ARG002
+    def is_correct(self, gold: Word, found: Projected) -> bool:  # noqa: ARG002
         """Being aligned is all."""
         return True
 
@@ -105,7 +105,7 @@ class UPOS(_WordMetric):
 
     name: ClassVar[str] = "UPOS"
 
-    def is_right(self, gold: Word, found: Projected) -> bool:
+    def is_correct(self, gold: Word, found: Projected) -> bool:
         """Same UPOS."""
         return found.word.upos == gold.upos
 
@@ -116,7 +116,7 @@ class XPOS(_WordMetric):
 
     name: ClassVar[str] = "XPOS"
 
-    def is_right(self, gold: Word, found: Projected) -> bool:
+    def is_correct(self, gold: Word, found: Projected) -> bool:
         """Same XPOS."""
         return found.word.xpos == gold.xpos
 
@@ -127,7 +127,7 @@ class UFeats(_WordMetric):
 
     name: ClassVar[str] = "UFeats"
 
-    def is_right(self, gold: Word, found: Projected) -> bool:
+    def is_correct(self, gold: Word, found: Projected) -> bool:
         """Same features."""
         return universal(found.word.feats) == universal(gold.feats)
 
@@ -138,7 +138,7 @@ class AllTags(_WordMetric):
 
     name: ClassVar[str] = "AllTags"
 
-    def is_right(self, gold: Word, found: Projected) -> bool:
+    def is_correct(self, gold: Word, found: Projected) -> bool:
         """Same UPOS, XPOS and features."""
         word = found.word
         return (word.upos == gold.upos and word.xpos == gold.xpos and universal(word.feats) == universal(gold.feats))
@@ -150,7 +150,7 @@ class Lemmas(_WordMetric):
 
     name: ClassVar[str] = "Lemmas"
 
-    def is_right(self, gold: Word, found: Projected) -> bool:
+    def is_correct(self, gold: Word, found: Projected) -> bool:
         """Same lemma."""
         return gold.lemma in ("_", found.word.lemma)
 
@@ -161,7 +161,7 @@ class UAS(_WordMetric):
 
     name: ClassVar[str] = "UAS"
 
-    def is_right(self, gold: Word, found: Projected) -> bool:
+    def is_correct(self, gold: Word, found: Projected) -> bool:
         """Same head."""
         return found.head == gold.head
 
@@ -172,7 +172,7 @@ class LAS(_WordMetric):
 
     name: ClassVar[str] = "LAS"
 
-    def is_right(self, gold: Word, found: Projected) -> bool:
+    def is_correct(self, gold: Word, found: Projected) -> bool:
         """Same head and relation."""
         return found.head == gold.head and relation(found.word.deprel) == relation(gold.deprel)
 
@@ -191,22 +191,22 @@ class MLAS(CLAS):
 
     name: ClassVar[str] = "MLAS"
 
-    def right(self, gold: Sentence, projection: Projection) -> int:
-        """Count the content words that are right in all this, with all their function words and no more of them."""
-        right: dict[int, Projected] = {}
+    def correct(self, gold: Sentence, projection: Projection) -> int:
+        """Count the content words that are correct, with all their function words and no others."""
+        correct: dict[int, Projected] = {}
         for found in projection.words:
-            if found.at and self.is_right(gold.words[found.at - 1], found):
-                right[found.at] = found
+            if found.at and self.is_correct(gold.words[found.at - 1], found):
+                correct[found.at] = found
         functional: list[list[int]] = [[] for _ in range(len(gold.words) + 1)]
         for n, word in enumerate(gold.words, 1):
             if relation(word.deprel) in FUNCTION:
                 functional[word.head].append(n)
         return sum(is_content(gold.words[at - 1].deprel) and found.functional == len(functional[at])
-                   and all(n in right for n in functional[at]) for at, found in right.items())
+                   and all(n in correct for n in functional[at]) for at, found in correct.items())
 
-    def is_right(self, gold: Word, found: Projected) -> bool:
-        """Same head, relation, UPOS and features; a word's function words are right if they are right so."""
-        return (super().is_right(gold, found) and found.word.upos == gold.upos
+    def is_correct(self, gold: Word, found: Projected) -> bool:
+        """Same head, relation, UPOS and features; a word's function words must match in the same way."""
+        return (super().is_correct(gold, found) and found.word.upos == gold.upos
                 and universal(found.word.feats) == universal(gold.feats))
 
 
@@ -216,6 +216,6 @@ class BLEX(CLAS):
 
     name: ClassVar[str] = "BLEX"
 
-    def is_right(self, gold: Word, found: Projected) -> bool:
+    def is_correct(self, gold: Word, found: Projected) -> bool:
         """Same head, relation and lemma."""
-        return super().is_right(gold, found) and gold.lemma in ("_", found.word.lemma)
+        return super().is_correct(gold, found) and gold.lemma in ("_", found.word.lemma)

@@ -72,7 +72,7 @@ class _SetMetric(MatchMetric):
                      for key in lacking), None)
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Give (answers that are right, answers that are accepted, answers of the gold), as if there were no more."""
+        """Give (correct answers, accepted answers, answers of the gold), as if the item were the whole test set."""
         return tuple(self.corpus_statistics([item], [answer])[0])
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> NDArray[np.float64]:

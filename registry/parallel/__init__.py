@@ -1,1 +1,4 @@
-"""Who computes: threads, processes, a cluster, and the memory that they may take."""
+"""Parallel work: threads, processes, a dask cluster, and the memory that arrays may take.
+
+It knows nothing of what is computed.
+"""

@@ -1,7 +1,6 @@
-"""How blocks of draws are worked on: in this thread, in several, or on a dask cluster; the results are the same bits.
+"""Work on tasks in this thread, in several, or on a dask cluster, with identical results.
 
-A block depends on nothing but its number, and results are taken in the order of the blocks, so who computes them, and
-how many at once, changes only the time.
+A task depends on its argument alone, and results are returned in the order of the tasks.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from registry.errors import InputError
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
-Progress = Callable[[str, int, int], None]  # what there is to do, how much of it is done (from 0 on), and of how much
+Progress = Callable[[str, int, int], None]  # what is being done, how much of it is done (from 0), and of how much
 
 
 @dataclass(frozen=True)
@@ -27,11 +26,11 @@ class Execution:
     """Who works, and with how much memory.
 
     Attributes:
-        workers: Threads; None: as many as there are processors.
-        cluster: The address of a dask scheduler that blocks are sent to; None: this process works.
-        memory: Bytes that draws and their scores may take; scores beyond it lie in a temporary file.
-        progress: Told how far the work is; None: nobody is.
-        processes: Whether as many processes may look at pairs; their start imports the main module again, which must
+        workers: The number of threads; None: as many as there are processors.
+        cluster: The address of a dask scheduler that does the work; None: this process does.
+        memory: The bytes that draws and their scores may take; larger arrays are in a temporary file.
+        progress: Called with the progress of the work.
+        processes: Whether as many processes may work on pairs; their start imports the main module again, which must
             then do nothing.
     """
 
@@ -48,18 +47,18 @@ class Execution:
 
     @property
     def here(self) -> Execution:
-        """The same in this process: for what is done pair by pair."""
+        """The same without a cluster, for work on single pairs."""
         return replace(self, cluster=None)
 
     def map(self, work: Callable[[Task], Result], tasks: Sequence[Task],
             what: str = "blocks of draws") -> Iterator[Result]:
-        """Work on tasks and give the results in their order; `what` is told of them.
+        """Work on tasks and return the results in their order.
 
-        Only a few tasks are ahead of the results that were taken, which bounds the memory. `work` is sent to a cluster
-        once; so it must be made of what can be pickled. An interrupt leaves what is not begun undone.
+        Only a few tasks are ahead of the result that is taken, which bounds the memory. `work` is sent to a cluster
+        once, so it must be picklable. After an interrupt no further task is begun. Progress is reported of `what`.
         """
         results = self._on_cluster(work, tasks) if self.cluster else self._in_threads(work, tasks)
-        return told(results, len(tasks), what, self.progress)
+        return with_progress(results, len(tasks), what, self.progress)
 
     def _in_threads(self, work: Callable[[Task], Result], tasks: Sequence[Task]) -> Iterator[Result]:
         with threadpool_limits(1, "blas"):  # the threads are here
@@ -88,8 +87,8 @@ class Execution:
                               2 * workers)
 
 
-def told(results: Iterable[Result], of: int, what: str, progress: Progress | None) -> Iterator[Result]:
-    """Give the results of so many tasks, and tell how many are there."""
+def with_progress(results: Iterable[Result], of: int, what: str, progress: Progress | None) -> Iterator[Result]:
+    """Pass on the results of so many tasks, and report their number as progress."""
     if progress and of:
         progress(what, 0, of)
     for done, result in enumerate(results, start=1):
@@ -99,7 +98,7 @@ def told(results: Iterable[Result], of: int, what: str, progress: Progress | Non
 
 
 def ahead(submit: Callable[[Task], Future[Result]], tasks: Sequence[Task], most: int) -> Iterator[Result]:
-    """Submit tasks and give the results in their order, with no more than `most` ahead of the result that is taken."""
+    """Submit tasks and return the results in their order, with at most `most` tasks ahead of the result taken."""
     waiting: deque[Future[Result]] = deque()
     for task in tasks:
         waiting.append(submit(task))

@@ -1,4 +1,4 @@
-"""Other processes that work for this one: never copies of it, ended with it, and deaf to an interrupt meant for it."""
+"""Worker processes that are no forks of this one, end with it, and ignore interrupts."""
 
 from __future__ import annotations
 

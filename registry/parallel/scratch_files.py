@@ -1,4 +1,4 @@
-"""Temporary files that arrays lie in which memory does not hold, or which processes share."""
+"""Temporary files for arrays that are too large for the memory, or that processes share."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Number = TypeVar("Number", np.int16, np.float64)
 
 @contextmanager
 def scratch(size: int, remedy: str) -> Iterator[IO[bytes]]:
-    """Open a temporary file without a name that has room for so many bytes; what maps it keeps it.
+    """Open an unnamed temporary file of so many bytes, which exists as long as it is mapped.
 
-    The room is taken at once: where a disk is full, the system ends a process that writes to a mapping (SIGBUS).
+    It is allocated at once: on a full disk, the system would end a process that writes to a mapping (SIGBUS).
 
     Raises:
         RegistryError: There is no room, or no folder for temporary files; `remedy` says what needs none.
@@ -43,7 +43,7 @@ def scratch(size: int, remedy: str) -> Iterator[IO[bytes]]:
 
 
 def room(shape: tuple[int, int], most: int, dtype: type[Number]) -> NDArray[Number]:
-    """An array with nothing in it yet: in memory if it takes `most` bytes at most, else in a temporary file."""
+    """An uninitialized array, in memory if it takes `most` bytes at most, else in a temporary file."""
     size = math.prod(shape) * np.dtype(dtype).itemsize
     if size <= most:
         return np.empty(shape, dtype)

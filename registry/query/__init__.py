@@ -1,1 +1,4 @@
-"""SQL that a user wrote: what it may do, its limits, and what there is to ask for."""
+"""SQL that a user wrote: a process of its own, limits, and the data model.
+
+It reads a database that it cannot change, and knows neither tasks nor metrics.
+"""

@@ -1,20 +1,19 @@
-"""Significance tests over arrays: no files, no database. `TESTS` maps a test's name to its class.
+"""Significance tests: arrays in, arrays out, without files or a database. `TESTS` maps a test's name to its class.
 
-what all share   matrix (statistics), base (pairs, tests, results), units, normal; assumptions (misuse)
-how it is drawn  draws (streams, swaps, resamples), execution (threads, dask, memory), lattice (exact tails)
-tests of pairs   permutation, studentized, bootstrap, ideal, runs; sign, matched, fisher, responses, independent;
-correlation, swapped, correlated, williams
-of all systems   overall
-families         multiplicity, stepdown; ranking, best
-beside p         effects, clusters, normality, proportion
+shared         matrix (what tests take), base (settings, results), units (scores of single units), distributions
+draws          resampling, correlations, resampled_scores; exact where nothing need be drawn
+tests          pairwise (two systems), overall (all systems); assumptions (misuse), foresight (time)
+families       multiple (corrections), ranks
+effect sizes   effects
 """
 
 from registry.parallel.execution import Execution
-from registry.significance.base import PairResult, PairTest, Settings
+from registry.significance.base import PairResult, Settings
 from registry.significance.correlations.matrix import COEFFICIENTS, PairMatrix
-from registry.significance.matrix import StatisticMatrix
+from registry.significance.matrix import Matrix, StatisticMatrix
 from registry.significance.multiple.corrections import CORRECTIONS
 from registry.significance.overall import OVERALL_TESTS, OverallTest
+from registry.significance.pairwise.base import PairTest
 from registry.significance.pairwise.bootstrap import Bootstrap
 from registry.significance.pairwise.fisher import Fisher
 from registry.significance.pairwise.independent import BinomialZ, ChiSquared, RankSum, TwoSampleT
@@ -23,7 +22,7 @@ from registry.significance.pairwise.permutation import Permutation
 from registry.significance.pairwise.response_permutation import ResponsePermutation
 from registry.significance.pairwise.sign import McNemar, Sign
 from registry.significance.pairwise.williams import Steiger, Williams
-from registry.significance.ranks.ranks import Ranking, rank
+from registry.significance.ranks.ranks import Ranks, rank
 
 TESTS: dict[str, type[PairTest]] = {
     test.name: test for test in (
@@ -33,7 +32,7 @@ TESTS: dict[str, type[PairTest]] = {
 
 __all__ = [
     "COEFFICIENTS", "CORRECTIONS", "OVERALL_TESTS", "TESTS", "BinomialZ", "Bootstrap", "ChiSquared", "Execution",
-    "Fisher", "MatchedT", "McNemar", "OverallTest", "PairMatrix", "PairResult", "PairTest", "Permutation", "RankSum",
-    "Ranking", "ResponsePermutation", "Settings", "Sign", "StatisticMatrix", "Steiger", "TwoSampleT", "Wilcoxon",
-    "Williams", "rank",
+    "Fisher", "MatchedT", "Matrix", "McNemar", "OverallTest", "PairMatrix", "PairResult", "PairTest", "Permutation",
+    "RankSum", "Ranks", "ResponsePermutation", "Settings", "Sign", "StatisticMatrix", "Steiger", "TwoSampleT",
+    "Wilcoxon", "Williams", "rank",
 ]

@@ -1,7 +1,7 @@
-"""Which uses of a test its assumptions do not cover: rules that warn, and never refuse.
+"""Warnings of uses that a test's assumptions do not cover.
 
-What a test cannot be computed for it refuses itself (`PairTest.refusal`). These rules are about what can be computed
-and should not be believed: the misuses of Dror et al. 2018 (footnote 3) and the independence of Yeh 2000 (section 2).
+Where a test cannot be computed it refuses (`PairTest.refusal`). These rules warn of what can be computed and should not
+be trusted: the misuses of Dror et al. 2018 (footnote 3) and the independence assumption of Yeh 2000 (section 2).
 """
 
 from __future__ import annotations
@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.errors import counted
-from registry.significance.base import PairTest
 from registry.significance.correlations.matrix import PEARSON, PairMatrix
-from registry.significance.matrix import StatisticMatrix
+from registry.significance.matrix import Matrix, additive
+from registry.significance.pairwise.base import PairTest
 from registry.significance.pairwise.bootstrap import Bootstrap
 from registry.significance.pairwise.fisher import Fisher
 from registry.significance.pairwise.matched import MatchedT, Wilcoxon
@@ -25,40 +25,40 @@ FEW_RUNS = 5  # runs of a system below which the crossed bootstrap can reject to
 FEW = 200  # units below which the recentred bootstrap rejects too often (tests/validity)
 
 
-def is_categorical(matrix: StatisticMatrix) -> bool:
-    """Say whether units are only ever one of two things, such as right and wrong."""
-    scores = matrix.score(matrix.statistics)
+def is_categorical(matrix: Matrix) -> bool:
+    """Say whether units have two different scores at most, such as right and wrong."""
+    scores = additive(matrix).unit_scores()
     return len(np.unique(scores[~np.isnan(scores)])) <= 2
 
 
-def _independent(test: PairTest, matrix: StatisticMatrix) -> str | None:  # noqa: ARG001
+def _independent(test: PairTest, matrix: Matrix) -> str | None:  # noqa: ARG001
     return (f"{test.name} assumes that the systems' results are independent; on one test set they hardly ever are, and "
             "real differences are missed (Yeh 2000): take permutation") if test.independent else None
 
 
-def _t_without_a_mean(test: PairTest, matrix: StatisticMatrix) -> str | None:
+def _t_without_a_mean(test: PairTest, matrix: Matrix) -> str | None:
     return ("t tests the mean score of units, and this metric is not that mean (Dror et al. 2018): take permutation or "
             "bootstrap") if isinstance(test, MatchedT) and not matrix.is_mean else None
 
 
-def _t_on_categories(test: PairTest, matrix: StatisticMatrix) -> str | None:
+def _t_on_categories(test: PairTest, matrix: Matrix) -> str | None:
     return ("t on units that are right or wrong (Dror et al. 2018): take mcnemar or permutation"
             if isinstance(test, MatchedT) and is_categorical(matrix) else None)
 
 
-def _units_instead_of_the_score(test: PairTest, matrix: StatisticMatrix) -> str | None:
+def _units_instead_of_the_score(test: PairTest, matrix: Matrix) -> str | None:
     return (f"{test.name} looks at single units, and may decide otherwise than the score, which is not their mean: "
             "take permutation or bootstrap") if isinstance(test, Sign | Wilcoxon) and not matrix.is_mean else None
 
 
-def _bootstrap_of_few(test: PairTest, matrix: StatisticMatrix) -> str | None:
+def _bootstrap_of_few(test: PairTest, matrix: Matrix) -> str | None:
     if not isinstance(test, Bootstrap) or matrix.n_units >= FEW:
         return None
     return ("the bootstrap rejects too often on a small test set (Dror et al. 2018), and "
             f"{counted(matrix.n_units, 'unit is', 'units are')} fewer than {FEW}: take permutation")
 
 
-def _bootstrap_of_few_runs(test: PairTest, matrix: StatisticMatrix) -> str | None:
+def _bootstrap_of_few_runs(test: PairTest, matrix: Matrix) -> str | None:
     few = 0 if matrix.runs is None else sum(of_system.shape[1] < FEW_RUNS for of_system in matrix.runs)
     if not isinstance(test, Bootstrap) or not few:
         return None
@@ -67,7 +67,7 @@ def _bootstrap_of_few_runs(test: PairTest, matrix: StatisticMatrix) -> str | Non
             "permutation")
 
 
-def _bootstrap_of_lone_units(test: PairTest, matrix: StatisticMatrix) -> str | None:
+def _bootstrap_of_lone_units(test: PairTest, matrix: Matrix) -> str | None:
     lone = matrix.lone_units
     if not isinstance(test, Bootstrap) or matrix.strata is None or not lone:
         return None
@@ -75,13 +75,13 @@ def _bootstrap_of_lone_units(test: PairTest, matrix: StatisticMatrix) -> str | N
             "intervals too narrow and p-values too small: take strata of more units, or none")
 
 
-def _williams_on_ranks(test: PairTest, matrix: StatisticMatrix) -> str | None:
+def _williams_on_ranks(test: PairTest, matrix: Matrix) -> str | None:
     ranks = isinstance(matrix, PairMatrix) and matrix.coefficient is not PEARSON
     return (f"{test.name} is made for Pearson's correlation and rejects too often on ranks where correlations are "
             "high: take permutation") if isinstance(test, Williams | Steiger) and ranks else None
 
 
-def _responses_that_share_an_item(test: PairTest, matrix: StatisticMatrix) -> str | None:
+def _responses_that_share_an_item(test: PairTest, matrix: Matrix) -> str | None:
     if "response" not in test.units or matrix.answers_to is None:
         return None
     answered = matrix.answers_to[matrix.statistics[:, :, 1].any(axis=1)]
@@ -93,13 +93,13 @@ def _responses_that_share_an_item(test: PairTest, matrix: StatisticMatrix) -> st
             'several: take unit = "item", which keeps them together') if shared else None
 
 
-RULES: Sequence[Callable[[PairTest, StatisticMatrix], str | None]] = (
+RULES: Sequence[Callable[[PairTest, Matrix], str | None]] = (
     _independent, _t_without_a_mean, _t_on_categories, _units_instead_of_the_score, _bootstrap_of_few,
     _bootstrap_of_few_runs, _bootstrap_of_lone_units, _williams_on_ranks,
     _responses_that_share_an_item)
 
 
-def misuses(test: PairTest, matrix: StatisticMatrix) -> list[str]:
+def misuses(test: PairTest, matrix: Matrix) -> list[str]:
     """List what a reader of the results must be warned of, each with the test to take instead.
 
     Args:

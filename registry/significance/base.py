@@ -1,20 +1,18 @@
-"""What every paired test is, and what it gives for a pair of systems."""
+"""What tests of two systems take and give: settings, pairs as observed, and results."""
 
 from __future__ import annotations
 
 import math
-from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from registry.parallel.execution import Execution
-from registry.significance.matrix import Floats, StatisticMatrix
-from registry.values import Value
+from registry.significance.matrix import Floats, Matrix
 
 Alternative = Literal["two-sided", "greater", "less"]
 Interval = Literal["dual", "percentile", "basic", "bca"]
@@ -25,10 +23,15 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True)
 class Settings:
-    """What a test is asked for: the alternative (`greater`: A is better), random draws, and the bootstrap's intervals.
+    """The settings of a test.
 
-    `dual` is the interval that leaves out 0 just when the test is significant at 1 - confidence. `execution` says who
-    computes, and changes no number.
+    Attributes:
+        alternative: `greater` means that A is better.
+        resamples: The number of random draws.
+        seed: The seed of the draws.
+        interval: The bootstrap's interval; `dual` excludes 0 just when the test is significant at 1 - confidence.
+        confidence: The confidence level of intervals.
+        execution: Threads, processes and memory, which change no number.
     """
 
     alternative: Alternative = "two-sided"
@@ -39,11 +42,14 @@ class Settings:
     execution: Execution = field(default=Execution(), compare=False)
 
 
-Difference = TypeVar("Difference", NDArray[np.float64], float, Fraction)
+Difference = TypeVar("Difference", NDArray[np.float64], int, float, Fraction)
+
+# the alternative after the two systems have changed places
+FLIPPED: dict[Alternative, Alternative] = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
 
 
 def extremity(difference: Difference, alternative: Alternative) -> Difference:
-    """How extreme a difference is under the alternative: the larger, the more it speaks against the null."""
+    """How extreme a difference is under the alternative: the larger, the stronger the evidence against the null."""
     if alternative == "two-sided":
         return abs(difference)
     return difference if alternative == "greater" else -difference
@@ -51,22 +57,22 @@ def extremity(difference: Difference, alternative: Alternative) -> Difference:
 
 @dataclass(frozen=True, slots=True)
 class PairResult:
-    """One test of one pair (A, B).
+    """The result of a test of one pair (A, B).
 
     Attributes:
-        difference: Positive where A is better; in units of the score.
-        p_value: Of the alternative that was asked for; nan where the test is undefined.
+        difference: The difference of the scores, positive where A is better.
+        p_value: The p-value of the alternative; nan where the test is undefined.
         log10_p: Its decimal logarithm, also where the p-value itself underflows.
-        method: How the p-value came about.
-        n_units: Items or clusters.
-        n_discordant: Units whose statistics differ.
-        p_low, p_high: 95 % Clopper-Pearson interval of a Monte-Carlo p-value.
-        ci_low, ci_high: Interval of the difference.
-        resamples: Draws behind a Monte-Carlo p-value; None for others.
-        statistic: The test's own statistic, where people print it, without its direction: |t|, |z|, chi-squared, the
+        method: How the p-value is computed.
+        n_units: The number of items or clusters.
+        n_discordant: The number of units whose statistics differ.
+        p_low, p_high: The 95 % Clopper-Pearson interval of a Monte-Carlo p-value.
+        ci_low, ci_high: The interval of the difference.
+        resamples: The number of draws of a Monte-Carlo p-value; None for others.
+        statistic: The test statistic, without its sign, where it is customary to report it: |t|, |z|, chi-squared, the
             smaller sum of ranks, the smaller U.
-        favours: 1 where the test's own evidence is for A, -1 for B, 0 for neither: tests of single units can favour
-            the system with the lower score.
+        favours: 1 where the evidence of the test favours A, -1 for B, 0 for neither. Tests of single units can favour
+            the system with the worse score.
         note: Why a value is nan, or what else a reader must know.
     """
 
@@ -88,11 +94,13 @@ class PairResult:
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """A p-value as a test's own computation gives it, by its natural logarithm; the rest as in `PairResult`.
+    """The tail probability that a test computes for a pair; other attributes are those of `PairResult`.
 
-    Where it counts equally likely outcomes of fair coins, it is a whole multiple of 2^-`coins`; `p` is the p-value
-    itself where it is known to the last digit. `favours` is a number with the sign of the test's own evidence; None: it
-    is that of the difference.
+    Attributes:
+        log_p: The natural logarithm of the p-value.
+        coins: Where the p-value counts outcomes of fair coins, their number: it is a multiple of 2^-`coins`.
+        p: The p-value itself, where it is known to the last digit.
+        favours: A number with the sign of the evidence; None: that of the difference.
     """
 
     log_p: float
@@ -111,28 +119,28 @@ class Tail:
 
 @dataclass(frozen=True, slots=True)
 class Observed:
-    """One pair before it is tested: the matrix by unit, the pair, and what is seen in all its units."""
+    """A pair as observed in all units of a matrix, which is by unit."""
 
-    matrix: StatisticMatrix
+    matrix: Matrix
     pair: Pair
     difference: float
     n_discordant: int
 
     @classmethod
-    def of(cls, matrix: StatisticMatrix, pairs: Sequence[Pair]) -> list[Observed]:
-        """Look at pairs of a matrix that is by unit."""
+    def of(cls, matrix: Matrix, pairs: Sequence[Pair]) -> list[Observed]:
+        """Observe pairs of a matrix that is by unit."""
         a, b = matrix.observed[np.array(pairs, dtype=np.int64).reshape(-1, 2).T]
         return [cls(matrix, *of_pair) for of_pair in zip(
-            pairs, matrix.gain(a, b).tolist(), _discordant(matrix, pairs), strict=True)]
+            pairs, matrix.difference(a, b).tolist(), _discordant(matrix, pairs), strict=True)]
 
     @property
     def is_mean(self) -> bool:
-        """Whether the pair's scores are the means of those of its units; other systems have no say in it."""
+        """Whether the scores of the pair are means of unit scores, whatever other systems' are."""
         return self.matrix.of_systems(self.pair).is_mean
 
     @property
     def n_units(self) -> int:
-        """How many units there are, of answers those that one of the two gives: what others give has no say in it."""
+        """The number of units; of answers only those that one of the two systems gives."""
         return self.matrix.n_units if self.matrix.answers_to is None else self.matrix.of_systems(self.pair).n_tested
 
     @property
@@ -146,92 +154,8 @@ class Observed:
         return self.matrix.statistics[:, self.pair[1]]
 
 
-@dataclass(frozen=True, repr=False)
-class PairTest(Value):
-    """A paired significance test with its options.
-
-    `null` is the hypothesis it tests, `assumes` what must hold for it, `citation` where it comes from, `units` what it
-    takes as units, the usual one first, `takes_strata` tells whether it draws within strata, `takes_runs` whether a
-    system's runs can be random, `families` the statistics families that it takes (None: every one whose statistics add
-    up, unlike those of correlations), and `independent` whether it assumes that the two systems' results are
-    independent of each other, which on one test set they hardly ever are (Yeh 2000, section 2).
-    `takes_unequal` tells whether the systems may have been judged on different items, `draws_intervals` whether the
-    intervals of scores are drawn whatever the pairs need.
-    """
-
-    terse: ClassVar[bool] = True
-    null: ClassVar[str]
-    assumes: ClassVar[str]
-    citation: ClassVar[str]
-    units: ClassVar[tuple[Unit, ...]] = ("item", "cluster")
-    takes_strata: ClassVar[bool] = False
-    takes_runs: ClassVar[bool] = False
-    families: ClassVar[tuple[str, ...] | None] = None
-    independent: ClassVar[bool] = False
-    takes_unequal: ClassVar[bool] = False
-    draws_intervals: ClassVar[bool] = False
-
-    @property
-    def is_one_sided(self) -> bool:
-        """Whether the p-value is one-sided, in the direction of the difference, whatever alternative is asked for."""
-        return False
-
-    def why_drawn(self, matrix: StatisticMatrix) -> str:  # noqa: ARG002
-        """Say why pairs of the matrix (by unit) are drawn that this test computes elsewhere; nothing where it draws."""
-        return ""
-
-    def work(self, observed: Observed) -> float:  # noqa: ARG002
-        """How many steps it takes to compute the p-value of a pair or to find that it must be drawn; 0: hardly any."""
-        return 0.0
-
-    def refusal(self, matrix: StatisticMatrix) -> str | None:  # noqa: ARG002
-        """Say why this test does not apply to the matrix (already by unit), or None where it does."""
-        return None
-
-    def unfit(self, matrix: StatisticMatrix) -> str | None:
-        """Say why the matrix (by unit) cannot be tested: by its family, or else by `refusal`."""
-        if matrix.family == "pair" and "pair" not in (self.families or ()):
-            return (f"{self.name} needs statistics that add up, which those of correlations do not; take permutation, "
-                    "bootstrap or williams")
-        if matrix.family == "pair" and matrix.runs is not None:
-            return 'correlations do not take random runs, which they are not averages over: set runs = "fixed"'
-        if matrix.unequal and not self.takes_unequal:
-            return (f"{self.name} compares systems on the same items, and some lack items (missing = \"own\"); take "
-                    "rank-sum or two-sample-t, or another policy for missing items")
-        if reason := self.refusal(matrix):
-            return reason
-        if self.families is not None and matrix.family not in (None, *self.families):
-            return (f"{self.name} takes statistics of {' or '.join(self.families)}, not of {matrix.family}; take "
-                    "permutation or bootstrap")
-        return None
-
-    def run(self, matrix: StatisticMatrix, pairs: Sequence[Pair], settings: Settings) -> list[PairResult]:
-        """Test every pair of systems.
-
-        Identical systems have p = 1 in every test, and an undefined score makes p undefined.
-
-        Raises:
-            ValueError: The test does not apply, see `unfit`.
-        """
-        matrix = matrix.by_unit
-        if reason := self.unfit(matrix):
-            raise ValueError(reason)
-        observed = Observed.of(matrix, pairs)
-        open_ = [o for o in observed if o.n_discordant and not math.isnan(o.difference)]
-        tails = dict(zip((o.pair for o in open_), self.tails(open_, settings) if open_ else [], strict=True))
-        return [_result(o, tails.get(o.pair)) for o in observed]
-
-    def score_intervals(self, matrix: StatisticMatrix, settings: Settings) -> Floats:  # noqa: ARG002
-        """Intervals of the systems' scores, [systems, 2]; nan where the test has none."""
-        return np.full((matrix.statistics.shape[1], 2), np.nan)
-
-    @abstractmethod
-    def tails(self, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
-        """Give the p-value of each pair (at least one); all of them have a discordant unit and a defined difference."""
-
-
-def _discordant(matrix: StatisticMatrix, pairs: Sequence[Pair]) -> list[int]:
-    """How many units have statistics in which the two systems differ, for each pair."""
+def _discordant(matrix: Matrix, pairs: Sequence[Pair]) -> list[int]:
+    """The number of units in which the statistics of the two systems differ, for each pair."""
     columns, units = _codes(matrix.statistics), matrix.units
 
     def count(a: int, b: int) -> int:
@@ -244,7 +168,7 @@ def _discordant(matrix: StatisticMatrix, pairs: Sequence[Pair]) -> list[int]:
 
 
 def _codes(statistics: Floats) -> list[NDArray[Any]]:
-    """Numbers [systems, units] that differ just where statistics do: columns, the whole ones as digits of one."""
+    """Arrays [systems, units] that differ just where statistics do; whole columns are packed into one as its digits."""
     columns = (np.ascontiguousarray(statistics[:, :, n].T) for n in range(statistics.shape[2])
                if (statistics[:, :, n] != statistics[:, :1, n]).any())  # one at a time: all are as large as these
     codes: list[NDArray[Any]] = []
@@ -262,21 +186,3 @@ def _codes(statistics: Floats) -> list[NDArray[Any]]:
             codes.append(whole)
             most = int(digits)
     return codes
-
-
-def _result(observed: Observed, tail: Tail | None) -> PairResult:
-    n_units, n_discordant = observed.n_units, observed.n_discordant
-    if tail is None and n_discordant:
-        return PairResult(math.nan, math.nan, math.nan, "exact", n_units, n_discordant, note="a score is undefined")
-    tail = tail or Tail(0.0, "exact")
-    p, log10_p = math.exp(tail.log_p) if tail.p is None else tail.p, tail.log_p / math.log(10)
-    if tail.coins is not None and tail.coins <= 1000 and 0 < (counted := math.ldexp(p, tail.coins)) < 2**36:
-        p = math.ldexp(round(counted), -tail.coins)  # a whole number, so the last digits can be put right
-        log10_p = math.log10(p) if p else log10_p
-    evidence = observed.difference if tail.favours is None else tail.favours
-    favours = int(evidence > 0) - int(evidence < 0)  # nan is neither
-    against = "the test favours the system with the worse score" if favours * observed.difference < 0 else ""
-    return PairResult(
-        observed.difference, p, log10_p, tail.method, n_units, n_discordant, p_low=tail.p_low, p_high=tail.p_high,
-        ci_low=tail.ci_low, ci_high=tail.ci_high, resamples=tail.resamples, statistic=tail.statistic, favours=favours,
-        note="; ".join(filter(None, (against, tail.note))))

@@ -1,8 +1,8 @@
-"""What testing all pairs of many systems will take, foreseen by testing few of them.
+"""An estimate of the time that testing all pairs of many systems takes, from testing few of them.
 
-A few pairs are tested in earnest, so whether they are computed or must be drawn is the tests' own decision. Draws are
-timed in small: T = (c + a systems + b pairs) + R (d + e systems + f pairs), two numbers of draws and three choices of
-systems and pairs telling the six. Units beyond some thousands are left out and allowed for: products grow with them.
+A few pairs are tested, which shows how their p-values are computed. Draws are timed by the model
+T = (c + a systems + b pairs) + R (d + e systems + f pairs), whose six coefficients follow from two numbers of draws and
+three choices of systems and pairs. Of many units some are timed, and the time is scaled up.
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ from typing import NamedTuple
 import numpy as np
 
 from registry.parallel.execution import Execution
-from registry.significance.base import Method, Observed, Pair, PairTest, Settings
-from registry.significance.matrix import Floats, StatisticMatrix
+from registry.significance.base import Method, Observed, Pair, Settings
+from registry.significance.matrix import Floats, Matrix
+from registry.significance.pairwise.base import PairTest
+from registry.significance.resampled_scores import sharing_resamples
 from registry.significance.resampling.draws import BLOCK
 
 _SYSTEMS, _PAIRS = 8, 4  # that are looked at
@@ -77,7 +79,7 @@ def few_systems(systems: int) -> list[int]:
     return sorted({round(n) for n in np.linspace(0, systems - 1, _SYSTEMS).tolist()})
 
 
-def foresee(test: PairTest, matrix: StatisticMatrix, settings: Settings) -> Foresight:
+def foresee(test: PairTest, matrix: Matrix, settings: Settings) -> Foresight:
     """Foresee the test of many systems.
 
     Args:
@@ -98,7 +100,7 @@ def foresee(test: PairTest, matrix: StatisticMatrix, settings: Settings) -> Fore
     return Foresight(methods, each, once._replace(system=once.system + looking), per_draw)
 
 
-def _tried(test: PairTest, matrix: StatisticMatrix, pairs: Sequence[Pair],
+def _tried(test: PairTest, matrix: Matrix, pairs: Sequence[Pair],
            settings: Settings) -> tuple[Counter[Method], float]:
     """How pairs come about and how long each takes, by trying; of those that take long one stands for all."""
     steps = {o.pair: test.work(o) for o in Observed.of(matrix, pairs)}
@@ -117,11 +119,11 @@ def _tried(test: PairTest, matrix: StatisticMatrix, pairs: Sequence[Pair],
     return methods, taken / len(pairs)
 
 
-def _timed_draws(test: PairTest, matrix: StatisticMatrix, pairs: Sequence[Pair],
+def _timed_draws(test: PairTest, matrix: Matrix, pairs: Sequence[Pair],
                  settings: Settings) -> tuple[Coefficients, Coefficients]:
     """The coefficients of what does not depend on the number of draws, and of a draw."""
     matrix, larger = _fewer_units(matrix)
-    if test.unfit(all_drawn := replace(matrix, quotient=None)) is None:
+    if test.refusal(all_drawn := replace(matrix, quotient=None)) is None:
         matrix = all_drawn
     systems = matrix.statistics.shape[1]
     chain_ = [(n, n + 1) for n in range(systems - 1)]
@@ -137,7 +139,7 @@ def _timed_draws(test: PairTest, matrix: StatisticMatrix, pairs: Sequence[Pair],
     return Coefficients(*once.tolist()), Coefficients(*of_draw.tolist())
 
 
-def _fewer_units(matrix: StatisticMatrix) -> tuple[StatisticMatrix, float]:
+def _fewer_units(matrix: Matrix) -> tuple[Matrix, float]:
     """Some units of a matrix that sums over them, and how many times more there are."""
     n_units = len(matrix.statistics)
     if matrix.family == "pair" or matrix.runs is not None or matrix.strata is not None or n_units <= _UNITS:
@@ -145,11 +147,11 @@ def _fewer_units(matrix: StatisticMatrix) -> tuple[StatisticMatrix, float]:
     return replace(matrix, statistics=matrix.statistics[:_UNITS]), n_units / _UNITS
 
 
-def _seconds(test: PairTest, matrix: StatisticMatrix, pairs: Sequence[Pair], settings: Settings) -> float:
+def _seconds(test: PairTest, matrix: Matrix, pairs: Sequence[Pair], settings: Settings) -> float:
     """The shorter one of two times: what else the machine does only adds."""
     taken = []
     for _ in range(2):
-        fresh = replace(matrix)
+        fresh = sharing_resamples(matrix, settings)
         begun = time.process_time()
         test.run(fresh, pairs, settings)
         test.score_intervals(fresh, settings)

@@ -1,11 +1,14 @@
-"""The one shape that every test takes: statistics of units x systems, and the function that scores their sums."""
+"""The matrices that tests take: systems scored on the same units, as arrays."""
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, replace
+from fractions import Fraction
 from functools import cached_property
+from typing import Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,55 +16,96 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Score = Callable[[Floats], Floats]
 Quotient = tuple[tuple[int, ...], tuple[int, ...]]
+Scores = TypeVar("Scores", Floats, NDArray[np.int64], Fraction)
 
-
-_AT_ONCE = 2**20  # values that are looked at
+_AT_ONCE = 2**20  # values that are checked at a time
 
 
 def are_whole(values: Floats) -> bool:
-    """Whether all values are whole numbers; some are looked at a time, so that no second array is as large."""
+    """Whether all values are whole numbers; some are checked at a time, so that no second array is as large."""
     some = max(1, _AT_ONCE // max(1, values[:1].size))
     return all(np.array_equal(part, np.rint(part)) for part in (
         values[at:at + some] for at in range(0, len(values), some)))
 
 
+def difference(scores_a: Scores, scores_b: Scores, *, lower_is_better: bool) -> Scores:
+    """The difference of scores, elementwise: positive where A is better."""
+    return scores_b - scores_a if lower_is_better else scores_a - scores_b
+
+
 @dataclass(frozen=True, eq=False)
-class StatisticMatrix:
-    """What a test knows of a comparison; it never knows which metric it tests.
+class Resampled:
+    """Scores of all systems in resamples of the units, which are drawn at their first use.
+
+    Attributes:
+        resamples, seed: The number of resamples, and the seed that they are drawn by.
+        draw: Returns the scores, [resamples, systems].
+    """
+
+    resamples: int
+    seed: int
+    draw: Callable[[], Floats]
+
+    @cached_property
+    def scores(self) -> Floats:
+        """The scores, [resamples, systems]."""
+        return self.draw()
+
+
+@dataclass(frozen=True, eq=False)
+class Matrix(ABC):
+    """Systems scored on the same units; a test never knows which metric it tests.
 
     Attributes:
         statistics: [items, systems, columns], in an order of items that does not depend on the order of files. They
             are whole numbers, so that sums are exact: decimals are counted in steps, which `score` and `quotient` know.
-        score: From sums [..., columns] to scores [...]; undefined is nan.
         units: [items], the number from 0 of the cluster that each item belongs to; None where items are the units.
         strata: [items], the number from 0 of the stratum within which each item is resampled; None: there is one.
         lower_is_better: Whether a lower score is the better one.
         quotient: Where the score is one linear function of the sums over another, the coefficients of both.
-        family: The statistics family that the columns are of (`registry.families`), where a test needs their meaning.
-        multiple: How many times larger than they are the statistics are given, so that averages over runs stay whole;
-            `score` takes it back.
-        rounded: Whether statistics had more digits than are counted, so that what was equal may be some steps apart.
+        family: The statistics family of the columns (`registry.families`), where a test needs their meaning.
+        multiple: The factor by which the statistics are multiplied so that averages over runs are whole; `score`
+            divides by it.
+        rounded: Whether statistics had more digits than are counted, so that equal ones may be some steps apart.
         runs: Where a system's runs are random, those of each system, [items, runs, columns]; `statistics` are then
-            their averages. None: the runs at hand are all that is asked about.
+            their averages. None: the runs are fixed.
         unequal: Whether some systems lack items that others have; their statistics are 0 there.
         answers_to: Where rows are answers that systems give or not, [answers], the number from 0 of the item that each
             belongs to; None where rows are items.
-        drawn: The scores [resamples, systems] of the resamples that were drawn last, by their number and seed.
+        resampled: The scores in resamples that all tests of the matrix share; None: each test draws its own.
     """
 
     statistics: Floats
-    score: Score
+    _: KW_ONLY
     units: NDArray[np.int64] | None = None
     strata: NDArray[np.int64] | None = None
     lower_is_better: bool = False
     quotient: Quotient | None = None
     family: str | None = None
     multiple: int = 1
-    runs: tuple[Floats, ...] | None = None
-    answers_to: NDArray[np.int64] | None = None
-    unequal: bool = False
     rounded: bool = False
-    drawn: dict[tuple[int, int], Floats] = field(init=False, repr=False, default_factory=dict)
+    runs: tuple[Floats, ...] | None = None
+    unequal: bool = False
+    answers_to: NDArray[np.int64] | None = None
+    resampled: Resampled | None = None
+
+    @property
+    @abstractmethod
+    def by_unit(self) -> Matrix:
+        """The matrix that tests take: units are its rows, or it knows which rows each unit has."""
+
+    @abstractmethod
+    def scores(self) -> Floats:
+        """Score every system on all items, [systems]."""
+
+    @abstractmethod
+    def jackknife(self) -> Floats:
+        """Score every system without each unit in turn, [units, systems]; the matrix must be by unit."""
+
+    @cached_property
+    def observed(self) -> Floats:
+        """The scores, [systems], computed once."""
+        return self.scores()
 
     @property
     def n_units(self) -> int:
@@ -87,41 +131,14 @@ class StatisticMatrix:
         """How many units a test looks at: of answers those that some system gives."""
         return self.n_units if self.answers_to is None else int(self.statistics[:, :, 1].any(axis=1).sum())
 
-    @property
-    def by_unit(self) -> StatisticMatrix:
-        """The statistics summed over each unit, [units, systems, columns]: clusters are tested by the same kernels."""
-        return self if self.units is None else self._summed  # never kept by itself: what it has drawn is large
-
-    @cached_property
-    def _summed(self) -> StatisticMatrix:
-        units = self.units
-        assert units is not None
-
-        def summed(statistics: Floats) -> Floats:
-            sums = np.zeros((self.n_units, *statistics.shape[1:]))
-            np.add.at(sums, units, statistics)
-            return sums
-
-        return replace(self, statistics=summed(self.statistics), units=None, answers_to=None, runs=self.runs and tuple(
-            map(summed, self.runs)), strata=self.unit_strata)
-
-    def of_systems(self, chosen: Sequence[int]) -> StatisticMatrix:
-        """The same matrix with only the chosen systems, in their order."""
-        return replace(self, statistics=self.statistics[:, list(chosen)],
+    def of_systems(self, chosen: Sequence[int]) -> Self:
+        """The same matrix with only the chosen systems, in their order; resamples are not shared any more."""
+        return replace(self, statistics=self.statistics[:, list(chosen)], resampled=None,
                        runs=self.runs and tuple(self.runs[n] for n in chosen))
 
-    def scores(self) -> Floats:
-        """Score every system on all items, [systems]."""
-        return self.score(self.statistics.sum(axis=0))
-
-    @cached_property
-    def observed(self) -> Floats:
-        """The scores, [systems], computed once."""
-        return self.scores()
-
-    def jackknife(self) -> Floats:
-        """Score every system without each unit in turn, [units, systems]; the matrix must be by unit."""
-        return self.score(self.statistics.sum(axis=0) - self.statistics)
+    def difference(self, scores_a: Scores, scores_b: Scores) -> Scores:
+        """The difference of scores, elementwise: positive where A is better."""
+        return difference(scores_a, scores_b, lower_is_better=self.lower_is_better)
 
     @cached_property
     def parts(self) -> tuple[Floats, Floats]:
@@ -160,6 +177,49 @@ class StatisticMatrix:
             sides.append(whole // max(1, int(np.gcd.reduce(whole, axis=None))))
         return sides[0], sides[1]
 
-    def gain(self, scores_a: Floats, scores_b: Floats) -> Floats:
-        """The difference that is positive where A is better."""
-        return scores_b - scores_a if self.lower_is_better else scores_a - scores_b
+
+@dataclass(frozen=True, eq=False)
+class StatisticMatrix(Matrix):
+    """Systems whose score is a function of sums of statistics.
+
+    Attributes:
+        score: From sums [..., columns] to scores [...]; undefined is nan.
+    """
+
+    score: Score
+
+    @property
+    def by_unit(self) -> StatisticMatrix:
+        """The statistics summed over each unit, [units, systems, columns]: clusters are tested by the same kernels."""
+        return self if self.units is None else self._summed
+
+    @cached_property
+    def _summed(self) -> StatisticMatrix:
+        units = self.units
+        assert units is not None
+
+        def summed(statistics: Floats) -> Floats:
+            sums = np.zeros((self.n_units, *statistics.shape[1:]))
+            np.add.at(sums, units, statistics)
+            return sums
+
+        return replace(self, statistics=summed(self.statistics), units=None, answers_to=None, runs=self.runs and tuple(
+            map(summed, self.runs)), strata=self.unit_strata)
+
+    def scores(self) -> Floats:
+        """Score the sums over all items, [systems]."""
+        return self.score(self.statistics.sum(axis=0))
+
+    def unit_scores(self) -> Floats:
+        """Score every system on each unit, [units, systems]; the matrix must be by unit."""
+        return self.score(self.statistics)
+
+    def jackknife(self) -> Floats:
+        """Score the sums without each unit in turn, [units, systems]."""
+        return self.score(self.statistics.sum(axis=0) - self.statistics)
+
+
+def additive(matrix: Matrix) -> StatisticMatrix:
+    """The matrix, where its statistics are known to add up: a test that needs that refuses all others."""
+    assert isinstance(matrix, StatisticMatrix)
+    return matrix

@@ -11,7 +11,7 @@ import numpy as np
 
 from registry.significance.base import Unit
 from registry.significance.distributions.normal import log_chi_squared_p
-from registry.significance.matrix import Floats, StatisticMatrix
+from registry.significance.matrix import Floats, Matrix, StatisticMatrix, additive
 from registry.significance.units import ROUNDING, midranks
 from registry.values import Value
 
@@ -36,11 +36,13 @@ class OverallTest(Value):
     citation: ClassVar[str]
     units: ClassVar[tuple[Unit, ...]] = ("item", "cluster")
 
-    def refusal(self, matrix: StatisticMatrix) -> str | None:  # noqa: ARG002
-        """Say why this test does not apply to the matrix (already by unit), or None where it does."""
-        return None
+    def refusal(self, matrix: Matrix) -> str | None:
+        """Say why this test does not apply to the matrix (by unit), or None where it does."""
+        if isinstance(matrix, StatisticMatrix):
+            return None
+        return f"{self.name} compares the scores of single units, which correlations do not have"
 
-    def run(self, matrix: StatisticMatrix) -> OverallResult:
+    def run(self, matrix: Matrix) -> OverallResult:
         """Test all systems; systems that never differ have p = 1.
 
         Units where a system's score is undefined are left out.
@@ -51,7 +53,7 @@ class OverallTest(Value):
         matrix = matrix.by_unit
         if reason := self.refusal(matrix):
             raise ValueError(reason)
-        scores = matrix.score(matrix.statistics)
+        scores = additive(matrix).unit_scores()
         scores = scores[~np.isnan(scores).any(axis=1)]
         degrees = scores.shape[1] - 1
         statistic = self.statistic(scores) if degrees > 0 and len(scores) else 0.0
@@ -60,7 +62,7 @@ class OverallTest(Value):
 
     @abstractmethod
     def statistic(self, scores: Floats) -> float:
-        """Give the statistic of scores [units, systems], chi-squared under the null; 0 where nothing differs."""
+        """The statistic of scores [units, systems], chi-squared under the null; 0 where nothing differs."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,16 +75,18 @@ class CochranQ(OverallTest):
     citation: ClassVar[str] = "Cochran 1950"
     units: ClassVar[tuple[Unit, ...]] = ("item",)
 
-    def refusal(self, matrix: StatisticMatrix) -> str | None:
+    def refusal(self, matrix: Matrix) -> str | None:
         """Refuse units that are not right or wrong."""
-        if np.isin(matrix.score(matrix.statistics), (0, 1)).all():
+        if reason := super().refusal(matrix):
+            return reason
+        if np.isin(additive(matrix).unit_scores(), (0, 1)).all():
             return None
         return "cochran needs units that are right or wrong; take friedman for graded ones"
 
     def statistic(self, scores: Floats) -> float:
-        """Divide k (k - 1) sum (total - mean)^2 by the sum of r (k - r), r the systems that are right in a unit."""
-        k, totals, right = scores.shape[1], scores.sum(axis=0), scores.sum(axis=1)
-        mixed = float((right * (k - right)).sum())
+        """K (k - 1) sum (total - mean)^2 over the sum of r (k - r), where r systems are right in a unit."""
+        k, totals, correct = scores.shape[1], scores.sum(axis=0), scores.sum(axis=1)
+        mixed = float((correct * (k - correct)).sum())
         return k * (k - 1) * float(((totals - totals.mean()) ** 2).sum()) / mixed if mixed else 0.0
 
 

@@ -1,6 +1,10 @@
-"""The scores of all systems in resamples of the units, and the percentile intervals that they give."""
+"""The scores of all systems in resamples of the units, and percentile intervals of scores."""
 
 from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TypeVar
 
 import numpy as np
 
@@ -8,9 +12,63 @@ from registry.parallel.scratch_files import room
 from registry.significance.base import Settings
 from registry.significance.correlations.matrix import PairMatrix, resampled_correlations
 from registry.significance.exact.ideal_bootstrap import MOST_UNDEFINED
-from registry.significance.matrix import Floats, StatisticMatrix
+from registry.significance.matrix import Floats, Matrix, Resampled, additive
 from registry.significance.resampling.draws import resampled_sums
 from registry.significance.resampling.random_runs import crossed_scores
+
+M = TypeVar("M", bound=Matrix)
+
+
+def resampling_refusal(matrix: Matrix) -> str | None:
+    """Say why every resample of the units is the sample itself, or None where it is not."""
+    if matrix.lone_units < matrix.n_units:
+        return None
+    return "one unit cannot be resampled" if matrix.strata is None else "strata of one unit each cannot be resampled"
+
+
+def sharing_resamples(matrix: M, settings: Settings) -> M:
+    """Return the matrix with scores in resamples that all tests of it share: they are drawn once, at their first use.
+
+    Args:
+        matrix: By item or by unit.
+        settings: The number of resamples, their seed, and who draws them with how much memory.
+    """
+    shared = Resampled(settings.resamples, settings.seed, partial(_drawn, matrix, settings))
+    return replace(matrix, resampled=shared)
+
+
+def resampled_scores(matrix: Matrix, settings: Settings) -> Floats:
+    """Score every system in every resample of the units (and of its runs, if random): [resamples, systems].
+
+    They are those that tests of the matrix share, where these are as many and of the same seed. They are in a temporary
+    file where they would take more than half of the memory.
+    """
+    if matrix.resampled is not None and shares_resamples(matrix, settings):
+        return matrix.resampled.scores
+    return _drawn(matrix, settings)
+
+
+def shares_resamples(matrix: Matrix, settings: Settings) -> bool:
+    """Whether all tests of the matrix share scores in so many resamples by this seed."""
+    shared = matrix.resampled
+    return shared is not None and (shared.resamples, shared.seed) == (settings.resamples, settings.seed)
+
+
+def _drawn(matrix: Matrix, settings: Settings) -> Floats:
+    matrix = matrix.by_unit
+    draws = settings.resamples, settings.seed
+    if matrix.runs is not None:
+        blocks = crossed_scores(matrix, settings)
+    elif isinstance(matrix, PairMatrix):
+        blocks = resampled_correlations(matrix, *draws, settings.execution)
+    else:
+        blocks = resampled_sums(matrix.statistics, *draws, additive(matrix).score, settings.execution, matrix.strata)
+    scores = room((matrix.statistics.shape[1], settings.resamples), settings.execution.memory // 2, np.float64)
+    at = 0
+    for block in blocks:
+        scores[:, at:at + len(block)] = block.T  # a system's scores lie together
+        at += len(block)
+    return scores.T
 
 
 def percentiles(resampled: Floats, confidence: float) -> Floats:
@@ -22,31 +80,3 @@ def percentiles(resampled: Floats, confidence: float) -> Floats:
         if len(defined) >= (1 - MOST_UNDEFINED) * len(column):
             intervals[n] = np.quantile(defined, (outside, 1 - outside))
     return intervals
-
-
-def why_fixed(matrix: StatisticMatrix) -> str | None:
-    """Say why every resample of the units is the sample itself, or None where it is not."""
-    if matrix.lone_units < matrix.n_units:
-        return None
-    return "one unit cannot be resampled" if matrix.strata is None else "strata of one unit each cannot be resampled"
-
-
-def resampled_scores(matrix: StatisticMatrix, settings: Settings) -> Floats:
-    """Score every system in every resample of the units (and of its runs, if random): [resamples, systems].
-
-    The matrix keeps them, for all that rests on the same draws; they lie in a temporary file where they would take
-    more than half of the memory that is allowed.
-    """
-    key = (settings.resamples, settings.seed)
-    if key not in matrix.drawn:
-        shape = (matrix.statistics.shape[1], settings.resamples)  # a system's scores lie together
-        scores = room(shape, settings.execution.memory // 2, np.float64)
-        at = 0
-        for block in (crossed_scores(matrix, settings) if matrix.runs is not None else
-                      resampled_correlations(matrix, *key, settings.execution) if isinstance(matrix, PairMatrix) else
-                      resampled_sums(matrix.statistics, *key, matrix.score, settings.execution, matrix.strata)):
-            scores[:, at:at + len(block)] = block.T
-            at += len(block)
-        matrix.drawn.clear()
-        matrix.drawn[key] = scores.T
-    return matrix.drawn[key]

@@ -20,17 +20,17 @@ from registry.significance import (
     TESTS,
     Bootstrap,
     Fisher,
+    Matrix,
     PairMatrix,
     PairTest,
     Permutation,
     RankSum,
     ResponsePermutation,
-    StatisticMatrix,
 )
 from registry.significance.assumptions import FEW, is_categorical, misuses
 from registry.significance.base import Observed
 from registry.significance.effects.normality import normality
-from registry.significance.units import unit_gains
+from registry.significance.units import unit_differences
 from registry.studies.study import Case, Finding, Row, Study
 from registry.values import parse
 
@@ -101,7 +101,7 @@ class Shape:
     correlation: bool
 
     @classmethod
-    def of(cls, matrix: StatisticMatrix) -> Shape:
+    def of(cls, matrix: Matrix) -> Shape:
         """Look at a matrix."""
         correlation = isinstance(matrix, PairMatrix)
         return cls(matrix.is_mean, not correlation and is_categorical(matrix), matrix.quotient is not None, correlation)
@@ -116,18 +116,18 @@ class Shape:
         return "a quotient of sums over units" if self.quotient else "a function of sums over units"
 
 
-def verdict(test: PairTest, matrix: StatisticMatrix, unit: str | None) -> Verdict:
+def verdict(test: PairTest, matrix: Matrix, unit: str | None) -> Verdict:
     """Judge one test of a matrix (by unit)."""
     if unit is not None and unit not in test.units:
         return Verdict("refused", f"{test.name} takes {' or '.join(f'{one}s' for one in test.units)} as units")
-    if reason := test.unfit(matrix):
+    if reason := test.refusal(matrix):
         return Verdict("refused", reason)
     if warnings := misuses(test, matrix):
         return Verdict("warning", "; ".join(warnings))
     return Verdict("valid", test.assumes)
 
 
-def preferred(matrix: StatisticMatrix, shape: Shape) -> tuple[PairTest, ...]:
+def preferred(matrix: Matrix, shape: Shape) -> tuple[PairTest, ...]:
     """The tests to take, the first that is valid.
 
     Permutation, which needs no population and is exact for quotients; but first the bootstrap where permutation has to
@@ -150,7 +150,7 @@ def explanation(test: PairTest) -> list[Row]:
     return [{"about": about, "text": text} for about, text in said.items()]
 
 
-def _steps(matrix: StatisticMatrix, shape: Shape, advised: PairTest | None) -> Iterator[Row]:
+def _steps(matrix: Matrix, shape: Shape, advised: PairTest | None) -> Iterator[Row]:
     """The decision tree of Figure 1, with what is known here."""
     n = matrix.n_units
     if shape.mean and shape.categorical:
@@ -179,7 +179,7 @@ def _steps(matrix: StatisticMatrix, shape: Shape, advised: PairTest | None) -> I
            "because": "no test is valid; see the verdicts" if advised is None else advised.assumes}
 
 
-def _facts(board: Board, matrix: StatisticMatrix, shape: Shape, alpha: float) -> Iterator[Row]:
+def _facts(board: Board, matrix: Matrix, shape: Shape, alpha: float) -> Iterator[Row]:
     """What the board says of itself; ties and normality are those of neighbours on it."""
     cluster = board.key.test_set.cluster_attribute
     yield _fact("metric", f"{board.key.metric.name}: {shape.what}")
@@ -192,7 +192,7 @@ def _facts(board: Board, matrix: StatisticMatrix, shape: Shape, alpha: float) ->
     yield _fact("differing units of neighbours", _range([o.n_discordant for o in neighbours]))
     if shape.correlation:
         return
-    gains = [unit_gains(o)[0] for o in neighbours]
+    gains = [unit_differences(o)[0] for o in neighbours]
     yield _fact("ties of neighbours' unit scores", _range([float(np.mean(of == 0)) for of in gains if len(of)]))
     checks: dict[str, list[float]] = {}
     for of in gains:
@@ -216,7 +216,7 @@ def _range(values: Sequence[float]) -> str:
     return f"{low:.3g}" if low == high else f"{low:.3g} to {high:.3g}"
 
 
-def _reading(case: Case, matrix: StatisticMatrix, shape: Shape, advised: PairTest | None) -> list[str]:
+def _reading(case: Case, matrix: Matrix, shape: Shape, advised: PairTest | None) -> list[str]:
     board, test = case.board, case.test
     unit = case.request.significance.unit or "item"
     said = [f"The score is {shape.what}, here {counted(matrix.n_units, unit)}: "

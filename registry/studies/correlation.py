@@ -49,7 +49,7 @@ class Correlation(Study):
             InputError: The task's test does not apply, or assumes independence itself; or runs are random.
         """
         matrix, test, alpha = case.board.matrix.by_unit, case.test, case.request.significance.alpha
-        if reason := test.unfit(matrix):
+        if reason := test.refusal(matrix):
             raise InputError(reason)
         if test.independent:
             raise InputError(f"{test.name} assumes independent results itself; name a paired one, such as --test "

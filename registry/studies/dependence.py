@@ -42,7 +42,7 @@ class Dependence(Study):
         pairs = list(combinations(range(len(board.members)), 2))
         by = {}
         for unit, matrix in (("items", replace(board.matrix, units=None)), ("clusters", board.matrix.by_unit)):
-            if reason := case.test.unfit(matrix):
+            if reason := case.test.refusal(matrix):
                 raise InputError(reason)
             found = case.test.run(matrix, pairs, case.settings)
             by[unit] = case.adjusted([result.p_value for result in found])
@@ -52,7 +52,7 @@ class Dependence(Study):
             clustering = design_effect(board.matrix, (a, b))
             rows.append({
                 "system_a": names[a], "system_b": names[b],
-                "difference": float(board.matrix.gain(board.scores[a], board.scores[b])),
+                "difference": float(board.matrix.difference(board.scores[a], board.scores[b])),
                 "intra_cluster_correlation": clustering.intra_cluster_correlation,
                 "design_effect": clustering.design_effect,
                 "p_items": by["items"][n], "p_clusters": by["clusters"][n],

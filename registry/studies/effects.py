@@ -28,16 +28,16 @@ from registry.significance.effects.equivalence import equivalence
 from registry.significance.effects.normality import normality
 from registry.significance.ranks.multiple_comparisons_with_the_best import compare_with_best, rank_intervals
 from registry.significance.ranks.ranks import rank_frequencies
-from registry.significance.resampled_scores import resampled_scores, why_fixed
-from registry.significance.resampling.random_runs import unfit_runs
-from registry.significance.units import unit_gains
+from registry.significance.resampled_scores import resampled_scores, resampling_refusal, sharing_resamples
+from registry.significance.resampling.random_runs import runs_refusal
+from registry.significance.units import unit_differences
 from registry.store.catalog import AnyRow
 
 
 def pair_effects(connection: Connection, task_row: AnyRow, request: Request) -> Iterator[list[dict[str, Any]]]:
     """Give a list of rows for every board: `effect`, its value, interval and p-value, for each pair, best first."""
     for board in _boards(connection, task_row, request):
-        matrix = board.matrix.by_unit
+        matrix = sharing_resamples(board.matrix.by_unit, request.settings)
         pairs = list(combinations(range(len(board.members)), 2))
         tested = Bootstrap().run(matrix, pairs, request.settings)
         yield [row for observed, result in zip(Observed.of(matrix, pairs), tested, strict=True)
@@ -50,7 +50,7 @@ def best_systems(connection: Connection, task_row: AnyRow, request: Request) -> 
     Both are simultaneous at 1 - alpha, from the bootstrap's resamples of all systems.
     """
     for board in _boards(connection, task_row, request):
-        if reason := why_fixed(board.matrix):
+        if reason := resampling_refusal(board.matrix):
             raise InputError(f"{board.key.name}: {reason}")
         resampled = resampled_scores(board.matrix.by_unit, request.settings)
         alpha, lower = request.significance.alpha, board.matrix.lower_is_better
@@ -66,7 +66,7 @@ def rank_distributions(connection: Connection, task_row: AnyRow, request: Reques
     """How often every ranked submission has each key in resamples, [board_keys], by the board's and its own name."""
     found: dict[str, NDArray[np.float64]] = {}
     for board in _boards(connection, task_row, request):
-        if reason := why_fixed(board.matrix):
+        if reason := resampling_refusal(board.matrix):
             raise InputError(f"{board.key.name}: {reason}")
         ranked = [n for n, m in enumerate(board.members) if request.rank_baselines or m.kind != "baseline"]
         resampled = resampled_scores(board.matrix.by_unit, request.settings)
@@ -83,7 +83,7 @@ def _boards(connection: Connection, task_row: AnyRow, request: Request) -> Itera
             if board.matrix.unequal:
                 raise InputError(f"{key.name}: systems are scored on items of their own (missing = \"own\"), which "
                                  "only `registry compare` with rank-sum or two-sample-t compares")
-            if reason := unfit_runs(board.matrix, studentized=False):
+            if reason := runs_refusal(board.matrix, studentized=False):
                 raise InputError(f"{key.name}: {reason}")
             yield board
 
@@ -110,7 +110,7 @@ def _of_pair(board: Board, observed: Observed, tested: PairResult, request: Requ
         clustering = asdict(design_effect(board.matrix, (a, b)))
         for name in ("intra_cluster_correlation", "design_effect"):
             yield row(name, clustering[name], note=clustering["note"])
-    for check in normality(unit_gains(observed)[0]) if of_items else ():
+    for check in normality(unit_differences(observed)[0]) if of_items else ():
         yield row(check.name, check.statistic, p_value=check.p_value, note=check.note)
 
 

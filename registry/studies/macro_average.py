@@ -22,11 +22,11 @@ from registry.evaluation.resolve import resolve_significance
 from registry.identity import digest_json
 from registry.significance import CORRECTIONS, PairResult, StatisticMatrix, rank
 from registry.significance.correlations.matrix import PairMatrix
-from registry.significance.matrix import Floats, Score
+from registry.significance.matrix import Floats, Resampled, Score, additive
 from registry.significance.multiple.corrections import adjust
 from registry.significance.multiple.stepdown import STEP_DOWN
-from registry.significance.resampled_scores import percentiles, resampled_scores, why_fixed
-from registry.significance.resampling.random_runs import unfit_runs
+from registry.significance.resampled_scores import percentiles, resampled_scores, resampling_refusal
+from registry.significance.resampling.random_runs import runs_refusal
 from registry.store.catalog import AnyRow
 
 
@@ -163,7 +163,7 @@ class _Averaging:
             return "a test set cannot be resampled"
         if test.name == "permutation" and asked.runs == "random":
             return "whole runs are not swapped across test sets"
-        return test.unfit(self._matrix(list(range(len(self.scores))))) or ""
+        return test.refusal(self._matrix(list(range(len(self.scores))))) or ""
 
     def _matrix(self, systems: Sequence[int]) -> StatisticMatrix:
         """The units of all test sets as one matrix, each set with columns of its own."""
@@ -175,7 +175,7 @@ class _Averaging:
         for matrix, row, end in zip(matrices, rows, ends, strict=True):
             n, _, width = matrix.statistics.shape
             together[row - n:row, :, end - width:end] = matrix.statistics
-        return StatisticMatrix(together, _MeanScore(tuple(matrix.score for matrix in matrices), tuple(ends)),
+        return StatisticMatrix(together, _MeanScore(tuple(additive(matrix).score for matrix in matrices), tuple(ends)),
                                lower_is_better=matrices[0].lower_is_better)
 
     def _pairs(self, drawn: Floats | None) -> Iterator[MacroPair]:
@@ -184,7 +184,8 @@ class _Averaging:
         defined = np.flatnonzero(~np.isnan(self.scores)).tolist()  # which come first
         matrix = self._matrix(defined)
         if drawn is not None:
-            matrix.drawn[asked.draws, self.request.seed] = drawn[:, defined]
+            given = Resampled(asked.draws, self.request.seed, lambda: drawn[:, defined])
+            matrix = replace(matrix, resampled=given)
         pairs = list(combinations(range(len(defined)), 2))
         settings = replace(self.request.settings, alternative=asked.alternative, interval=asked.interval)
         results = test.run(matrix, pairs, settings) if pairs else []
@@ -250,4 +251,4 @@ def _why_not(board: Board) -> str | None:
     """Say why a board cannot be resampled."""
     if board.matrix.unequal:
         return "systems are scored on items of their own"
-    return unfit_runs(board.matrix, studentized=False) or why_fixed(board.matrix.by_unit)
+    return runs_refusal(board.matrix, studentized=False) or resampling_refusal(board.matrix.by_unit)

@@ -58,7 +58,7 @@ class Replicability(Study):
 
         def tested(n: int) -> list[list[Any]]:
             matrix = case.boards[n].matrix.by_unit
-            if reason := test.unfit(matrix):
+            if reason := test.refusal(matrix):
                 raise InputError(reason)
             pairs = list(permutations(range(len(case.boards[n].members)), 2))
             return [[None if math.isnan(number) else number for number in (result.difference, result.p_value)]

@@ -18,7 +18,7 @@ from registry.evaluation import Request
 from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.resolve import resolve_significance
 from registry.identity import canonical_json
-from registry.parallel.execution import Progress, told
+from registry.parallel.execution import Progress, with_progress
 from registry.significance import CORRECTIONS, PairTest, Settings
 from registry.significance.multiple.corrections import adjust
 from registry.store.catalog import AnyRow
@@ -66,7 +66,7 @@ class Parts:
                 self.keep(name, self.done[name])
             return json.loads(self.done[name])
 
-        return list(told(map(part, keys), len(keys), "parts of the study", self.progress))
+        return list(with_progress(map(part, keys), len(keys), "parts of the study", self.progress))
 
 
 @dataclass(frozen=True, eq=False)

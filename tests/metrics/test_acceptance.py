@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from registry.errors import InputError
 from registry.items import Answer, AnswerSet, Item, Response
 from registry.metrics import SetF, SetP, SetR
-from registry.metrics.acceptance import accepted, cut, ranking, tie_order
+from registry.metrics.acceptance import accepted, best_first, cut, tie_order
 
 scores_ = st.lists(st.sampled_from([0.0, 1.0, 2.0, 3.0]), max_size=12).map(np.array)
 
@@ -36,7 +36,7 @@ def test_every_rule_is_its_definition(scores, n, ties, random):
 
 @given(scores_.filter(len), st.sampled_from(["random", "include", "exclude"]))
 def test_many_cut_offs_at_once_are_each_of_them(scores, ties):
-    ranked = scores[ranking(scores, np.arange(len(scores)))]
+    ranked = scores[best_first(scores, np.arange(len(scores)))]
     sizes = cut(ranked, np.arange(1, len(scores) + 3), ties)
     assert [accepted(scores, best=n, ties=ties).sum() for n in range(1, len(scores) + 3)] == list(sizes)
 

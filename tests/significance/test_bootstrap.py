@@ -12,8 +12,10 @@ from scipy import stats
 
 from registry.parallel.execution import Execution
 from registry.significance import Bootstrap, Permutation, Settings, StatisticMatrix
+from registry.significance import resampled_scores as resampling
 from registry.significance.base import Observed, extremity
 from registry.significance.pairwise import bootstrap
+from registry.significance.resampled_scores import sharing_resamples
 from registry.significance.resampling import draws
 from registry.significance.resampling.reach import UNREACHED, is_reachable
 from tests.significance.test_permutation import matrix, of_labels, uneven
@@ -120,6 +122,19 @@ def test_score_intervals_are_percentiles_of_the_resampled_scores():
         share = right[:, n].mean()
         low, high = stats.binom.ppf((0.025, 0.975), 1000, share) / 1000
         assert intervals[n] == pytest.approx((low, high), abs=0.0021)
+
+
+def test_resamples_that_tests_share_are_drawn_once_and_change_nothing(monkeypatch):
+    options, pairs = Settings(resamples=700, seed=2, interval="percentile"), [(0, 1), (1, 2)]
+    clustered = matrix(uneven(1), units=np.arange(len(uneven(1))) // 2)
+    apart = Bootstrap().run(clustered, pairs, options), Bootstrap().score_intervals(clustered, options)
+    shared, calls = sharing_resamples(clustered, options), []
+    monkeypatch.setattr(resampling, "resampled_sums", lambda *given: calls.append(1) or draws.resampled_sums(*given))
+    assert repr(Bootstrap().run(shared, pairs, options)) == repr(apart[0])
+    np.testing.assert_array_equal(Bootstrap().score_intervals(shared, options), apart[1])
+    assert len(calls) == 1
+    assert shared.of_systems([0, 2]).resampled is None
+    assert len(bootstrap.resampled_scores(shared, replace(options, resamples=600))) == 600
 
 
 def test_nothing_depends_on_blocks_systems_or_their_order(monkeypatch):

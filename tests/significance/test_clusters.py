@@ -22,7 +22,7 @@ def f1(sums):
 def of_gains(gains, clusters):
     """The mean of item scores, which are the gains for A and 0 for B."""
     a = np.stack([gains, np.ones(len(gains))], axis=-1)
-    return StatisticMatrix(np.stack([a, a * (0, 1)], axis=1).astype(float), quotient, np.asarray(clusters),
+    return StatisticMatrix(np.stack([a, a * (0, 1)], axis=1).astype(float), quotient, units=np.asarray(clusters),
                            quotient=ACCURACY)
 
 
@@ -34,7 +34,7 @@ def of_spans(rng, clusters, *, known=True):
     for ease in rng.beta(4, 2, (2, c)):
         hits, extra = rng.binomial(gold, ease[clusters]), rng.poisson(1, n)
         systems.append(np.stack([hits, hits + extra, gold], axis=-1))
-    return StatisticMatrix(np.stack(systems, axis=1).astype(float), f1, clusters, quotient=F1 if known else None)
+    return StatisticMatrix(np.stack(systems, axis=1).astype(float), f1, units=clusters, quotient=F1 if known else None)
 
 
 def jackknife(m, units):
@@ -91,7 +91,7 @@ def test_independent_items_have_no_design_effect(known):
     rng = np.random.default_rng(1)
     clusters = np.repeat(np.arange(1500), rng.integers(1, 9, 1500))
     m = of_spans(rng, np.arange(len(clusters)), known=known)
-    found = design_effect(StatisticMatrix(m.statistics, m.score, clusters, quotient=m.quotient), (0, 1))
+    found = design_effect(StatisticMatrix(m.statistics, m.score, units=clusters, quotient=m.quotient), (0, 1))
     assert found.intra_cluster_correlation == pytest.approx(0, abs=0.04)  # 4 standard errors: sqrt(2 / (n m)) = 0.009
     assert found.design_effect == pytest.approx(1, abs=0.2)  # that of a variance of 1500 is sqrt(2 / 1500) and more
 
@@ -101,7 +101,7 @@ def test_independent_items_have_no_design_effect(known):
 def test_copies_of_an_item_tell_nothing_new(copies, known):
     rng = np.random.default_rng(copies)
     single = of_spans(rng, np.arange(80), known=known)
-    m = StatisticMatrix(np.repeat(single.statistics, copies, axis=0), f1, np.repeat(np.arange(80), copies),
+    m = StatisticMatrix(np.repeat(single.statistics, copies, axis=0), f1, units=np.repeat(np.arange(80), copies),
                         quotient=single.quotient)
     found, n = design_effect(m, (0, 1)), 80 * copies
     assert found.intra_cluster_correlation == pytest.approx(1, rel=1e-9)
@@ -118,7 +118,7 @@ def test_design_effect_is_that_of_the_jackknife_over_clusters():
     expected = jackknife(m, m.units) / jackknife(m, np.arange(len(m.units)))
     assert expected > 2
     for quotient_ in (F1, None):
-        same = StatisticMatrix(m.statistics, m.score, m.units, quotient=quotient_)
+        same = StatisticMatrix(m.statistics, m.score, units=m.units, quotient=quotient_)
         assert design_effect(same, (0, 1)).design_effect == pytest.approx(expected, rel=0.02)
 
 
@@ -139,7 +139,7 @@ def test_what_is_shared_by_both_systems_does_not_cluster():
     clusters = np.repeat(np.arange(800), 5)
     hard = rng.random(800)[clusters]
     scores = np.stack([rng.random(4000) < hard, rng.random(4000) < hard, np.ones(4000) > 2], axis=1).astype(float)
-    m = StatisticMatrix(np.stack([scores, np.ones_like(scores)], axis=-1), quotient, clusters, quotient=ACCURACY)
+    m = StatisticMatrix(np.stack([scores, np.ones_like(scores)], axis=-1), quotient, units=clusters, quotient=ACCURACY)
     assert design_effect(m, (0, 2)).intra_cluster_correlation > 0.25  # var(U) / var(coin) = (1/12) / (1/4)
     assert design_effect(m, (0, 1)).intra_cluster_correlation == pytest.approx(0, abs=0.04)
 
@@ -150,7 +150,7 @@ def test_order_and_names_do_not_count(order):
     m = of_spans(rng, np.array([0, 0, 0, 1, 1, 2, 3, 3, 3, 3, 4, 4]))
     order = np.array(order)
     names = np.array([3, 0, 4, 1, 2])
-    other = StatisticMatrix(m.statistics[order], m.score, names[m.units[order]], quotient=F1)
+    other = StatisticMatrix(m.statistics[order], m.score, units=names[m.units[order]], quotient=F1)
     one, two = design_effect(m, (0, 1)), design_effect(other, (1, 0))
     assert (one.intra_cluster_correlation, one.design_effect) == pytest.approx(
         (two.intra_cluster_correlation, two.design_effect), rel=1e-9)
@@ -159,7 +159,7 @@ def test_order_and_names_do_not_count(order):
 def test_items_of_their_own():
     m = of_spans(np.random.default_rng(3), np.arange(30))
     for units in (None, m.units):
-        found = design_effect(StatisticMatrix(m.statistics, m.score, units, quotient=F1), (0, 1))
+        found = design_effect(StatisticMatrix(m.statistics, m.score, units=units, quotient=F1), (0, 1))
         assert (found.n_items, found.n_clusters) == (30, 30)
         assert found.design_effect == pytest.approx(1, rel=1e-12)
         assert math.isnan(found.intra_cluster_correlation)
@@ -170,12 +170,13 @@ def test_what_cannot_be_measured_is_said():
     clusters = np.array([0, 0, 1, 1])
     m = of_spans(np.random.default_rng(3), clusters)
     constant = np.array([[0.3, 0.2], [0.2, 0.1], [0.9, 0.8], [0.6, 0.5]])  # in floats not quite
-    constant = StatisticMatrix(in_steps(constant, 1), quotient, clusters, quotient=ACCURACY)
+    constant = StatisticMatrix(in_steps(constant, 1), quotient, units=clusters, quotient=ACCURACY)
     cases = {
-        "same in every item": [(m, (0, 0)), (StatisticMatrix(m.statistics, f1, clusters), (1, 1)), (constant, (0, 1))],
-        "two clusters": [(StatisticMatrix(m.statistics, f1, clusters * 0, quotient=F1), (0, 1)),
-                         (StatisticMatrix(m.statistics[:0], f1, clusters[:0], quotient=F1), (0, 1))],
-        "undefined": [(StatisticMatrix(m.statistics * 0, f1, clusters, quotient=q), (0, 1)) for q in (F1, None)],
+        "same in every item": [(m, (0, 0)), (StatisticMatrix(m.statistics, f1, units=clusters), (1, 1)),
+                               (constant, (0, 1))],
+        "two clusters": [(StatisticMatrix(m.statistics, f1, units=clusters * 0, quotient=F1), (0, 1)),
+                         (StatisticMatrix(m.statistics[:0], f1, units=clusters[:0], quotient=F1), (0, 1))],
+        "undefined": [(StatisticMatrix(m.statistics * 0, f1, units=clusters, quotient=q), (0, 1)) for q in (F1, None)],
     }
     for reason, matrices in cases.items():
         for bad, pair in matrices:

@@ -20,7 +20,7 @@ from registry.significance import (
     Settings,
     StatisticMatrix,
 )
-from registry.significance.exact.lattice import log_sign_tail
+from registry.significance.exact.signed_sums import log_sign_tail
 from registry.significance.multiple.stepdown import draws_of, max_t, min_p
 from registry.significance.resampling import screening
 from registry.significance.resampling.draws import BLOCK

@@ -41,7 +41,7 @@ def observe(m, pair=(0, 1)):
     m = m.by_unit
     scores = m.scores()
     discordant = (m.statistics[:, pair[0]] != m.statistics[:, pair[1]]).any(axis=1).sum()
-    return Observed(m, pair, float(m.gain(scores[pair[0]], scores[pair[1]])), int(discordant))
+    return Observed(m, pair, float(m.difference(scores[pair[0]], scores[pair[1]])), int(discordant))
 
 
 def of_scores(a, b, **options):

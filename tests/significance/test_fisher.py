@@ -82,7 +82,7 @@ def test_refusals():
     refused(responses(RECALL), "precision")
     one_each = [(1, 0, 1), (0, 1, 0), (0, 1, 1), (1, 0, 0)]  # two answers to either item, of which A and B give one
     refused(of_answers(one_each, [0, 0, 1, 1]), "every system gives one answer to every item.*take mcnemar")
-    assert Fisher().unfit(of_answers(one_each, [0, 0, 1, 2])) is None  # A does not answer the third
+    assert Fisher().refusal(of_answers(one_each, [0, 0, 1, 2])) is None  # A does not answer the third
 
 
 def test_candidates_that_everybody_accepts_are_no_difference():

@@ -27,7 +27,7 @@ OPPOSITE = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
 
 def observed(m, pair=(0, 1)):
     scores = m.scores()
-    return Observed(m, pair, float(m.gain(scores[pair[0]], scores[pair[1]])), 1)
+    return Observed(m, pair, float(m.difference(scores[pair[0]], scores[pair[1]])), 1)
 
 
 def run(m, pair=(0, 1), **options):

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from registry.significance.exact import lattice
-from registry.significance.exact.lattice import TooLargeError, log_sign_tail
+from registry.significance.exact.lattice import TooLargeError
+from registry.significance.exact.signed_sums import log_sign_tail
 
 
 def counted_tail(weights, threshold):

@@ -58,10 +58,10 @@ def test_agrees_with_a_sort(kind, lower_is_better, alternative, rank, monkeypatc
     m = replace(m, lower_is_better=lower_is_better, score=lambda sums: scale * sums[..., 0] / sums[..., 1])
     drawn = scores(kind)
     pairs = Observed.of(m, list(itertools.permutations(range(3), 2)))
-    for telling in (10, 1000, RESAMPLES):
-        monkeypatch.setattr(screening, "_TELLING", telling)
+    for sample in (10, 1000, RESAMPLES):
+        monkeypatch.setattr(screening, "_SAMPLE", sample)
         for o, found in zip(pairs, look(pairs, drawn, alternative, rank), strict=True):
-            moved = m.gain(drawn[o.pair[0]], drawn[o.pair[1]]) - o.difference
+            moved = m.difference(drawn[o.pair[0]], drawn[o.pair[1]]) - o.difference
             turn = {"two-sided": abs, "greater": lambda x: x, "less": lambda x: -x}[alternative]
             reached = np.sort(np.where(np.isnan(moved), math.inf, turn(moved)))
             assert found.extremes == sum(reached >= turn(o.difference) - recentred.tolerance(o))
@@ -90,7 +90,7 @@ def test_sorts_only_what_steps_do_not_tell(kind, monkeypatch):
     m = matrix([[[5, 10], [4, 10], [3, 10]]] * 2)
     drawn = scores(kind)
     pairs = Observed.of(m, [(0, 1), (0, 2)])
-    monkeypatch.setattr(recentred, "_plainly", None)
+    monkeypatch.setattr(recentred, "_sorted", None)
     assert len(look(pairs, drawn, "two-sided", 150)) == 2
 
 

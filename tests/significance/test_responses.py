@@ -23,7 +23,7 @@ PAPER = {"R": 9.756279e-05, "F1": 0.01477569, "P": 0.01999429}
 def of_answers(rows, metric, units=None):
     """A matrix of answers from rows (A gives it, B gives it, the gold has it)."""
     statistics = np.array([[[gold * a, a, gold], [gold * b, b, gold]] for a, b, gold in rows], dtype=float)
-    return StatisticMatrix(statistics, metric.score, units, quotient=metric.quotient, family="prf",
+    return StatisticMatrix(statistics, metric.score, units=units, quotient=metric.quotient, family="prf",
                            answers_to=np.arange(len(rows)))
 
 

@@ -171,7 +171,7 @@ def test_units_are_summed_within_runs():
     rng = np.random.default_rng(4)
     m = graded(rng, 12, [(0.1, 0.2), (0.5, 0.4, 0.6)])
     units = np.arange(12) // 3
-    clustered = StatisticMatrix(m.statistics, m.score, units, quotient=m.quotient, runs=m.runs).by_unit
+    clustered = StatisticMatrix(m.statistics, m.score, units=units, quotient=m.quotient, runs=m.runs).by_unit
     assert [r.shape for r in clustered.runs] == [(4, 2, 2), (4, 3, 2)]
     np.testing.assert_array_equal(clustered.runs[1][2], m.runs[1][6:9].sum(axis=0))
     assert run(Permutation(), clustered).p_value == run(Permutation(), m).p_value

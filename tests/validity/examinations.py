@@ -19,7 +19,7 @@ from registry.significance.multiple.corrections import adjust
 from registry.significance.multiple.stepdown import draws_of, max_t, min_p
 from registry.significance.ranks.multiple_comparisons_with_the_best import compare_with_best, rank_intervals
 from registry.significance.resampled_scores import resampled_scores
-from registry.significance.units import unit_gains
+from registry.significance.units import unit_differences
 
 ALPHA = 0.05
 HERE = Execution(workers=1)
@@ -100,7 +100,7 @@ class Covers:
 
     def __call__(self, sample, rng):
         asked = settings(rng, interval=self.interval, alternative=self.alternative)
-        truth = sample.matrix.gain(*sample.population.truth[:2])
+        truth = sample.matrix.difference(*sample.population.truth[:2])
         found = self.test.run(sample.matrix, sample.pairs(), asked)
         return np.array([result.ci_low <= truth <= result.ci_high for result in found])
 
@@ -159,7 +159,7 @@ class NormalityP:
         return self.name
 
     def __call__(self, sample, rng):
-        return np.array([{found.name: found for found in normality(unit_gains(o)[0])}[self.name].p_value
+        return np.array([{found.name: found for found in normality(unit_differences(o)[0])}[self.name].p_value
                          for o in observed_of(sample)])
 
 

@@ -19,7 +19,7 @@ from registry.evaluation.scoring.run_averages import averaged, in_order_of_conte
 from registry.identity import digest_array, digest_json
 from registry.manifest import Significance
 from registry.metrics import METRICS, ConfusionMetric, Metric
-from registry.significance import StatisticMatrix
+from registry.significance import Matrix
 from registry.store import catalog, statistics
 from registry.store.catalog import AnyRow
 from registry.values import parse
@@ -50,7 +50,7 @@ class Board:
     members: list[AnyRow]
     digests: list[str]
     items: Numbers
-    matrix: StatisticMatrix
+    matrix: Matrix
     scores: Floats
     run_scores: list[Floats]
 

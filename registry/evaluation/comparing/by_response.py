@@ -14,6 +14,7 @@ from registry.families import FAMILIES
 from registry.identity import canonical_json, digest_array
 from registry.metrics.matches import MatchMetric
 from registry.significance import StatisticMatrix
+from registry.significance.matrix import additive
 from registry.store import catalog
 from registry.store.responses import load_named_answers, load_responses
 
@@ -54,5 +55,5 @@ def by_response(connection: Connection, board: Board) -> Board:
     return replace(
         board, digests=[digest_array(contents[given[:, n] | in_gold]) + digest_array(given[given[:, n] | in_gold, n])
                         for n in range(len(board.members))],
-        matrix=StatisticMatrix(rows, matrix.score, lower_is_better=matrix.lower_is_better, quotient=matrix.quotient,
-                               family=matrix.family, answers_to=items))
+        matrix=StatisticMatrix(rows, additive(matrix).score, lower_is_better=matrix.lower_is_better,
+                               quotient=matrix.quotient, family=matrix.family, answers_to=items))

@@ -6,7 +6,7 @@ A comparison is one snapshot of a family: whenever the family changes there is a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from registry.manifest import Significance
 from registry.provenance import Signature
 from registry.significance import CORRECTIONS, OverallTest, PairTest, rank
 from registry.significance.multiple.stepdown import STEP_DOWN
+from registry.significance.resampled_scores import sharing_resamples
 from registry.store import catalog, comparisons, models
 from registry.store.catalog import AnyRow
 from registry.store.journal import Journal, now
@@ -91,6 +92,7 @@ def compare(connection: Connection, journal: Journal, task_row: AnyRow, request:
             if (board := vetted.board(connection, key, request)) is None:
                 continue
             here = request.of_family(len(board.members))
+            board = replace(board, matrix=sharing_resamples(board.matrix, here.settings))
             _Comparing(connection, journal, board, here, test, overall, compared).run(digest, latest + 1)
         elif there.sequence == 0 or there.sequence < latest:
             catalog.set_values(connection, models.comparison, there.comparison_id, sequence=latest + 1)

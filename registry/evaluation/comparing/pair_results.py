@@ -21,7 +21,7 @@ from registry.evaluation.comparing.settings import Request
 from registry.identity import digest_json
 from registry.manifest import Significance
 from registry.significance import CORRECTIONS, PairResult, PairTest, Settings
-from registry.significance.base import Alternative
+from registry.significance.base import FLIPPED, Alternative
 from registry.significance.multiple.corrections import adjust
 from registry.significance.multiple.stepdown import draws_of, max_t, min_p
 from registry.significance.resampling.exceedances import monte_carlo_tail
@@ -30,7 +30,6 @@ from registry.store.catalog import AnyRow
 from registry.store.journal import Journal
 from registry.store.rows import insert_many
 
-FLIPPED: dict[Alternative, Alternative] = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
 Decisions = tuple[NDArray[np.float64], NDArray[np.bool_]]
 
 

@@ -20,7 +20,7 @@ from registry.evaluation.comparing.by_response import by_response
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.resolve import resolve_significance
 from registry.manifest import Significance
-from registry.significance import CORRECTIONS, PairTest, Settings, StatisticMatrix
+from registry.significance import CORRECTIONS, Matrix, PairTest, Settings
 from registry.significance.base import Method
 from registry.significance.foresight import Foresight, few_systems, foresee
 from registry.significance.multiple.corrections import draws_needed
@@ -184,8 +184,8 @@ def _planned(connection: Connection, key: BoardKey, request: Request, test: Pair
                         test.why_drawn(board.matrix.by_unit))
 
 
-def _foresight(test: PairTest, matrix: StatisticMatrix, request: Request) -> Foresight | None:
-    if test.unfit(matrix.by_unit):
+def _foresight(test: PairTest, matrix: Matrix, request: Request) -> Foresight | None:
+    if test.refusal(matrix.by_unit):
         return None
     settings = request.significance
     kernel: Settings = replace(request.settings, alternative=settings.alternative, interval=settings.interval)

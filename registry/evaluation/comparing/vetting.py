@@ -11,7 +11,7 @@ from registry.evaluation.comparing.board_keys import BoardKey, board_keys
 from registry.evaluation.comparing.board_statistics import Board, load
 from registry.evaluation.comparing.by_response import by_response
 from registry.evaluation.comparing.settings import Request
-from registry.evaluation.resolve import resolve_significance, unfit
+from registry.evaluation.resolve import refusal, resolve_significance
 from registry.significance import CORRECTIONS
 from registry.significance.assumptions import misuses
 from registry.significance.multiple.stepdown import bytes_of_draws
@@ -78,7 +78,7 @@ def _warnings(board: Board, request: Request) -> list[str]:
     n = len(board.members)
     settings, matrix = request.of_family(n).significance, board.matrix.by_unit
     test, overall = resolve_significance(settings)
-    if reason := unfit(test, overall, matrix):
+    if reason := refusal(test, overall, matrix):
         raise InputError(f"{board.key.name}: {reason}")
     size = bytes_of_draws(n * (n - 1) // 2, settings.draws)
     if CORRECTIONS[settings.correction].function is None and size > request.execution.memory:

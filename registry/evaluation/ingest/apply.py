@@ -15,7 +15,7 @@ from registry.evaluation.ingest.gold import apply_gold, check_names
 from registry.evaluation.ingest.remarks import of_gold
 from registry.evaluation.ingest.submissions import Change, apply_submission, rejoin
 from registry.identity import digest
-from registry.parallel.execution import told
+from registry.parallel.execution import with_progress
 from registry.store import catalog, models, sources
 from registry.store.journal import now
 from registry.store.rows import insert
@@ -74,7 +74,7 @@ def apply(ingest: Ingest, content: bytes, chosen: Sequence[Declared] | None = No
             ingest.refuse(error)
 
     fitting = [one for one in submissions if one.test_set.name not in stale]
-    for _ in told(map(take, fitting), len(fitting), "submissions to read", ingest.progress):
+    for _ in with_progress(map(take, fitting), len(fitting), "submissions to read", ingest.progress):
         pass
     _follow_others(ingest, submissions, applied)
     return applied

@@ -20,7 +20,7 @@ from registry.evaluation.scoring.workers import Wanted, compute
 from registry.families import FAMILIES, step_of
 from registry.identity import digest_array, digest_json, digest_lines
 from registry.metrics import METRICS, ConfusionMetric, CorrelationMetric, Metric
-from registry.parallel.execution import told
+from registry.parallel.execution import with_progress
 from registry.store import catalog, models, statistics
 from registry.store.catalog import AnyRow
 from registry.store.rows import insert_many
@@ -58,8 +58,8 @@ def score(ingest: Ingest, workers: int | None = None) -> Scored:
         scored.unchanged += len(members) * len(declared) - sum(len(lacking) for _, lacking in missing)
         wanted = [Wanted(catalog.get(connection, models.scoring, scoring_id=member.scoring_id),
                          tuple(metrics[row.metric_id] for row in lacking)) for member, lacking in missing]
-        computing = told(compute(ingest, wanted, workers or os.cpu_count() or 1) if wanted else (),
-                         len(wanted), "submissions to score", ingest.progress)
+        computing = with_progress(compute(ingest, wanted, workers or os.cpu_count() or 1) if wanted else (),
+                                  len(wanted), "submissions to score", ingest.progress)
         for (member, lacking), one in zip(missing, wanted, strict=True):
             if isinstance(computed := next(computing), list):
                 refuse(together([InputError(f"{member.name}: {error}", category="score") for error in computed]))

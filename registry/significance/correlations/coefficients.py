@@ -1,12 +1,11 @@
 """Correlations of predictions with gold values under item weights: Pearson's r, Spearman's rho and Kendall's tau-b.
 
-A correlation is no function of sums over items. So a resample is scored by how often it holds each item: an item of
-weight c counts as c items that are tied with each other, which gives what the coefficient gives on the resample itself.
+A correlation is no function of sums over items, so a resample is scored by how often it holds each item: an item of
+weight c counts as c tied items, which gives the coefficient of the resample itself.
 
-All coefficients take predictions `x` [items] or [items, systems], gold values `y` [items] and `weights` [draws, items],
-which are whole numbers, and give scores [draws] or [draws, systems]; nan where either side has no spread. What they add
-up are whole numbers, exact below 2^53: a score depends neither on the order of summation nor on what else is scored
-beside it.
+All coefficients take predictions `x` [items] or [items, systems], gold values `y` [items] and whole `weights`
+[draws, items], and return scores [draws] or [draws, systems], nan where either side is constant. Their sums are of
+whole numbers below 2^53 and exact, so a score depends neither on the order of summation nor on other systems.
 """
 
 from __future__ import annotations
@@ -26,8 +25,8 @@ ROWS = 512  # items that are compared with all others at once
 def weighted_pearson(x: Floats, y: Floats, weights: Floats) -> Floats:
     """Pearson's r under weights.
 
-    Every value is taken by its distance from the median, to 2^-36 of the largest one or finer (up to 65,536 items), in
-    two pieces so short that sums of their products are exact.
+    Every value is represented by its distance from the median, to 2^-36 of the largest distance or finer (up to 65,536
+    items), in two pieces that are short enough for sums of their products to be exact.
     """
     held = weights.astype(np.float64, copy=False)
     total = held.sum(axis=1)[:, None]
@@ -42,7 +41,7 @@ def weighted_pearson(x: Floats, y: Floats, weights: Floats) -> Floats:
 
 
 def weighted_spearman(x: Floats, y: Floats, weights: Floats) -> Floats:
-    """Spearman's rho under weights: Pearson's r of the midranks in a resample. Exact up to 200,000 items."""
+    """Spearman's rho under weights: Pearson's r of the midranks in a resample; exact up to 200,000 items."""
     held = weights.astype(np.float64, copy=False)
     gold = Groups.of(y)
     through = gold.through(held)
@@ -57,8 +56,8 @@ def weighted_spearman(x: Floats, y: Floats, weights: Floats) -> Floats:
 def weighted_kendall(x: Floats, y: Floats, weights: Floats) -> Floats:
     """Kendall's tau-b under weights.
 
-    The excess of concordant over discordant pairs is a quadratic form of the weights, with products of signs for its
-    matrix: time grows with the square of the items, memory does not.
+    The excess of concordant over discordant pairs is a quadratic form of the weights whose matrix is made of products
+    of signs. Time grows with the square of the items, memory does not.
     """
     held = weights.astype(np.float64, copy=False)
     short = held.astype(np.float32) if held.sum(axis=1).max(initial=0) < 2**24 else held  # exact in either
@@ -74,10 +73,12 @@ def weighted_kendall(x: Floats, y: Floats, weights: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Items in groups of equal value, from the lowest up.
+    """Items in groups of equal value, in ascending order.
 
-    `order` sorts the items, `ends` is the place of the last item of each group in that order, and `group` the number of
-    each item's group.
+    Attributes:
+        order: The order of the items by value.
+        ends: The place of the last item of each group in that order.
+        group: The number of each item's group.
     """
 
     order: NDArray[np.int64]
@@ -91,17 +92,17 @@ class Groups:
         return cls(np.argsort(group, kind="stable"), np.cumsum(counts) - 1, group)
 
     def through(self, held: NDArray[Any]) -> Floats:
-        """Sum what each draw holds of every item, up to and with each group: from [draws, items] to [draws, groups]."""
+        """Sum the weights of items up to and including each group: from [draws, items] to [draws, groups]."""
         ascending = held.take(self.order, axis=1).astype(np.float64, copy=False)  # adding up bits as bits is slower
         return np.cumsum(ascending, axis=1).take(self.ends, axis=1)
 
     def by_item(self, values: Floats) -> Floats:
-        """Give each item what its group has: from [draws, groups] to [draws, items]."""
+        """Give each item the value of its group: from [draws, groups] to [draws, items]."""
         return values.take(self.group, axis=1)
 
 
 def sizes(through: Floats) -> Floats:
-    """How many items are held of each group, [draws, groups]."""
+    """The weight of each group, [draws, groups]."""
     found = through.copy()
     found[:, 1:] -= through[:, :-1]
     return found
@@ -133,14 +134,14 @@ def signs(first: Floats, second: Floats, at: int) -> NDArray[np.int8]:
 def form(rows: NDArray[np.int8], held: NDArray[Any], at: int) -> Floats:
     """The quadratic form of each draw's `held` [draws, items] with the rows from `at` of a triangular matrix.
 
-    Nothing but its last sum can be too large for single precision.
+    Only its last sum can be too large for single precision.
     """
     pulled = held[:, at:at + len(rows)] @ rows.astype(held.dtype)
     return np.asarray(np.einsum("di,di->d", pulled, held[:, at:], dtype=np.float64))
 
 
 def quotient(common: Floats, first: Floats, second: Floats) -> Floats:
-    """What two sides have in common, over the geometric mean of their spreads; nan where one has none."""
+    """A covariance over the geometric mean of two sums of squares, up to a factor; nan where one is 0."""
     under = first * second
     scores = np.divide(common, np.sqrt(under), out=np.full(common.shape, np.nan), where=under > 0)
     return np.asarray(np.clip(scores, -1, 1))
@@ -152,9 +153,9 @@ def dot(first: Floats, second: Floats) -> Floats:
 
 
 def _pieces(values: Floats, bits: int) -> tuple[Floats, Floats]:
-    """Each column's distances from its median, in a unit of its own, as two pieces: a 2^bits + b with whole a and b.
+    """Each column's distances from its median, in units of its own, as two pieces a 2^bits and b.
 
-    Neither a nor b is above 2^bits.
+    Both a and b are whole numbers of 2^bits at most.
     """
     distances = values - np.median(values, axis=0)
     _, exponents = np.frexp(np.abs(distances).max(axis=0))

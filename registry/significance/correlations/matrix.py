@@ -1,8 +1,8 @@
-"""Systems that are compared by correlations with the same gold values: their matrix, and its resamples and swaps.
+"""The matrix of systems that are compared by correlations with gold values, its resamples and its swaps.
 
-Statistics of a correlation do not add up, so the bootstrap scores how often each item is drawn, and the permutation
-test what each system holds after standardized predictions are swapped (Deutsch, Dror and Roth 2021, "A Statistical
-Analysis of Summarization Evaluation Metrics Using Resampling Methods"). The draws are those of all other metrics.
+Statistics of a correlation do not add up. The bootstrap weights items by how often they are drawn, and the permutation
+test swaps standardized predictions (Deutsch, Dror and Roth 2021, "A Statistical Analysis of Summarization Evaluation
+Metrics Using Resampling Methods"). The draws are those of all other metrics.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from registry.significance.correlations.swaps import (
     ranks,
     z_scores,
 )
-from registry.significance.matrix import Floats, Score, StatisticMatrix
+from registry.significance.matrix import Floats, Matrix
 from registry.significance.resampling.draws import BLOCK, resamples_of, swaps, units_by_stratum
 from registry.significance.units import ROUNDING
 
@@ -42,9 +42,9 @@ class Coefficient:
     """A correlation coefficient.
 
     Attributes:
-        name: What it is called.
-        weighted: From predictions, gold values and weights to scores, see `coefficients`.
-        standardized: From predictions [items] to what can be swapped between systems, [items].
+        name: Its name.
+        weighted: From predictions, gold values and weights to scores (`coefficients`).
+        standardized: From predictions [items] to values that can be swapped between systems, [items].
         swapped: From two systems' standardized predictions and the gold values, [items] each, to their scores by swap.
     """
 
@@ -60,21 +60,16 @@ KENDALL = Coefficient("kendall", weighted_kendall, ranks, SwappedKendall.of)
 COEFFICIENTS = {coefficient.name: coefficient for coefficient in (PEARSON, SPEARMAN, KENDALL)}
 
 
-def _no_sums(sums: Floats) -> Floats:  # noqa: ARG001
-    raise TypeError("a correlation is no function of sums over items")
-
-
 @dataclass(frozen=True, eq=False)
-class PairMatrix(StatisticMatrix):
-    """What a test knows of a comparison by a correlation; the columns are x, a prediction, and y, its gold value.
+class PairMatrix(Matrix):
+    """Systems scored by a correlation; the columns are x, a prediction, and y, its gold value.
 
-    They do not add up: clusters are resampled and swapped by their items, and there is no `score` of sums.
+    They do not add up, so clusters are resampled and swapped by their items.
 
     Attributes:
-        coefficient: What scores them.
+        coefficient: The correlation coefficient.
     """
 
-    score: Score = _no_sums
     family: str | None = "pair"
     coefficient: Coefficient = PEARSON
 
@@ -89,8 +84,8 @@ class PairMatrix(StatisticMatrix):
         return self.statistics[:, 0, 1]
 
     @property
-    def by_unit(self) -> StatisticMatrix:
-        """The same matrix: it keeps its items, and knows the units that they belong to."""
+    def by_unit(self) -> PairMatrix:
+        """The same matrix, whose items know their units."""
         return self
 
     def scores(self) -> Floats:
@@ -113,12 +108,12 @@ class PairMatrix(StatisticMatrix):
             for at in range(0, len(units), BLOCK)])
 
     def standardized(self, pair: Pair) -> tuple[Floats, Floats]:
-        """The predictions of two systems on one scale, [items] each."""
+        """The standardized predictions of two systems, [items] each."""
         a, b = (self.coefficient.standardized(self.x[:, system]) for system in pair)
         return a, b
 
     def by_item(self, of_units: OfUnits) -> OfUnits:
-        """Give each item what its unit has: from [draws, units] to [draws, items]."""
+        """Give each item the value of its unit: from [draws, units] to [draws, items]."""
         return of_units if self.units is None else of_units[:, self.units]
 
 
@@ -146,24 +141,24 @@ class _Resamples:
 
 def swapped_differences(matrix: PairMatrix, pairs: Sequence[Pair], resamples: int, seed: int,
                         use: Callable[[Floats], Used], execution: Execution) -> Iterator[Used]:
-    """Swap the standardized predictions of each pair in the units that `draws.swapped_sums` would take.
+    """Swap the standardized predictions of each pair in the units that `draws.swapped_sums` takes.
 
     Args:
-        matrix: Of all systems.
-        pairs: Of systems; each swaps its own two.
-        resamples: How many draws.
-        seed: Of the streams.
-        use: What becomes of the differences [draws, pairs], positive where the first is better, of some draws.
-        execution: Who works on them.
+        matrix: The matrix of all systems.
+        pairs: Pairs, each of which swaps its own two systems.
+        resamples: The number of draws.
+        seed: The seed of the streams.
+        use: A function of the differences [draws, pairs] of some draws, positive where the first system is better.
+        execution: Who works on the draws.
 
     Yields:
-        What `use` gives, some draws at a time in their order.
+        The results of `use` in the order of the draws.
     """
     return execution.map(_Swaps(matrix, pairs, seed, use), list(_parts(resamples, _TOGETHER)))
 
 
 def all_swapped_differences(matrix: PairMatrix, pair: Pair) -> Floats:
-    """The differences of a pair after every way to swap it in the units where it differs once it is standardized."""
+    """The differences of a pair after all ways to swap it in the units of `differing_units`."""
     swapped, differ = _Swapped.of(matrix, pair), differing_units(matrix, pair)
     found = []
     for draws in _parts(2**len(differ), BLOCK):
@@ -174,7 +169,7 @@ def all_swapped_differences(matrix: PairMatrix, pair: Pair) -> Floats:
 
 
 def unswapped_difference(matrix: PairMatrix, pair: Pair) -> float:
-    """The observed difference of a pair, rounded as the swapped ones are."""
+    """The observed difference of a pair, computed like the swapped ones."""
     return float(_Swapped.of(matrix, pair).differences(np.zeros((1, matrix.n_units), dtype=np.uint8))[0])
 
 
@@ -205,7 +200,7 @@ class _Swaps(Generic[Used]):
 
 @dataclass(frozen=True, eq=False)
 class _Swapped:
-    """A pair that is prepared for swaps."""
+    """A pair, prepared for swaps."""
 
     matrix: PairMatrix
     scores: Swapped
@@ -215,10 +210,10 @@ class _Swapped:
         return cls(matrix, matrix.coefficient.swapped(*matrix.standardized(pair), matrix.y))
 
     def differences(self, taken: Bits) -> Floats:
-        """Swap the units that are `taken` [draws, units], and give the differences [draws]."""
+        """The differences [draws] after swaps of the units that are `taken` [draws, units]."""
         some = max(1, _CELLS // (2 * len(self.matrix.statistics)))
         return np.concatenate([
-            self.matrix.gain(*self.scores(np.ascontiguousarray(self.matrix.by_item(taken[at:at + some]))))
+            self.matrix.difference(*self.scores(np.ascontiguousarray(self.matrix.by_item(taken[at:at + some]))))
             for at in range(0, len(taken), some)])
 
 

@@ -1,13 +1,13 @@
-"""Correlations of two systems whose predictions are swapped in some items, each scored on what it then holds.
+"""Correlations of two systems after their predictions are swapped in some items.
 
-Predictions can be swapped where they are on one scale, so each system's are standardized first: z-scores for Pearson's
-r, ranks for the rank correlations. Then Pearson's r is a function of sums over items. Ranks are ranked again among what
-a system holds; there the two systems' scores are nearly mirror images, and most of the work serves both.
+Predictions can be swapped on a common scale only, so each system's are standardized first: z-scores for Pearson's r,
+ranks for the rank correlations. Pearson's r is then a function of sums over items. Ranks are ranked again within each
+system; most of that work serves both systems, as follows.
 
-With s = 1 for an item that stays and -1 for one that is swapped, the sign of the difference between what A holds in two
-items is a polynomial in the two s, and for B it is the same one of the two -s. So what A has in common with the gold,
-sums of such signs with the gold's differences, is an even part plus an odd one, and what B has the even part less the
-odd one; the odd part is linear in s.
+Let s = 1 for an item that stays and -1 for one that is swapped. The sign of the difference between A's values in two
+items is a polynomial in the two s, and for B it is the same polynomial in -s. The covariance of A with the gold, a sum
+of such signs times the gold's differences, is therefore an even part plus an odd part, and that of B is the even part
+less the odd part. The odd part is linear in s.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ class Swapped(Protocol):
     """Scores two systems whose predictions are swapped in some items."""
 
     def __call__(self, swaps: Bits) -> tuple[Floats, Floats]:
-        """Give the scores [draws] of both, where `swaps` [draws, items] is 1 for an item that is swapped, else 0."""
+        """The scores [draws] of both, where `swaps` [draws, items] is 1 for an item that is swapped, else 0."""
 
 
 def z_scores(values: Floats) -> Floats:
-    """Give values [items] a mean of 0 and a deviation of 1; all the same, they are nan.
+    """Standardize values [items] to a mean of 0 and a standard deviation of 1; nan where all are equal.
 
-    Decimals are taken as the whole numbers that they were written as, so that percentages become what shares become.
+    Decimals are taken as whole numbers of their last digit, so that percentages and shares give the same.
     """
     places = decimal_places(values)
     plain = values if places is None else np.rint(values * 10.0**places)
@@ -102,12 +102,12 @@ class _Both:
         return cls(Groups.of(np.concatenate([a, b])))
 
     def held(self, swaps: Bits) -> tuple[Bits, Floats]:
-        """What A holds, [draws, 2 items], and how much of it up to and with each group, [draws, groups]."""
+        """The items that A holds, [draws, 2 items], and their number up to and with each group, [draws, groups]."""
         held = np.concatenate([1 - swaps, swaps], axis=1)
         return held, self.groups.through(held)
 
     def sizes(self, through: Floats) -> tuple[Floats, Floats]:
-        """How many items A holds of each group, and B the others, [draws, groups]."""
+        """The numbers of items of each group that A and that B holds, [draws, groups] each."""
         of_a = sizes(through)
         return of_a, np.diff(self.groups.ends, prepend=-1) - of_a
 
@@ -116,35 +116,36 @@ class _Both:
 class SwappedSpearman:
     """Spearman's rho after swaps of ranks.
 
-    `pulls` [2 items] is twice the distance of the items' gold ranks from their mean, for what A and what B predicts for
-    them; `spread` is the sum of their squares, and `odd` [items] the odd part's coefficients.
+    `deviations` [2 items] are twice the deviations of the items' gold ranks from their mean, once for A's and once for
+    B's predictions; `sum_of_squares` is that of one system's, and `odd` [items] the odd part's coefficients.
     """
 
     both: _Both
-    pulls: Floats
-    spread: Floats
+    deviations: Floats
+    sum_of_squares: Floats
     odd: Floats
 
     @classmethod
     def of(cls, a: Floats, b: Floats, y: Floats) -> SwappedSpearman:
         """Prepare the swaps of ranks.
 
-        The odd part of item i is that of moving it from its place in A's ranks to that in B's, among all ranks of both:
-        the sum over their items j of sign(rank - rank_j) (pull_i - pull_j).
+        The odd part of item i is that of moving it from its place in A's ranks to that in B's, among the ranks of both:
+        the sum over all their items j of sign(rank - rank_j) (deviation_i - deviation_j).
         """
-        both, pulls = _Both.of(a, b), np.tile(2 * ranks(y) - (len(y) + 1), 2)
-        everything = both.groups.through(np.stack([np.ones(len(pulls)), pulls]))
+        both, deviations = _Both.of(a, b), np.tile(2 * ranks(y) - (len(y) + 1), 2)
+        everything = both.groups.through(np.stack([np.ones(len(deviations)), deviations]))
         count, pulled = both.groups.by_item(imbalances(everything))
-        of_a, of_b = np.split(pulls * count - pulled, 2)
-        return cls(both, pulls, np.array([pulls @ pulls / 2]), (of_a - of_b) / 4)
+        of_a, of_b = np.split(deviations * count - pulled, 2)
+        return cls(both, deviations, np.array([deviations @ deviations / 2]), (of_a - of_b) / 4)
 
     def __call__(self, swaps: Bits) -> tuple[Floats, Floats]:
         """Score both systems, [draws] each."""
         held, through = self.both.held(swaps)
-        of_a = dot(self.both.groups.by_item(imbalances(through)), self.pulls * held)
+        of_a = dot(self.both.groups.by_item(imbalances(through)), self.deviations * held)
         of_b = of_a - 2 * (_stays(swaps) @ self.odd)
         sizes_a, sizes_b = self.both.sizes(through)
-        return quotient(of_a, rank_spread(sizes_a), self.spread), quotient(of_b, rank_spread(sizes_b), self.spread)
+        return (quotient(of_a, rank_spread(sizes_a), self.sum_of_squares),
+                quotient(of_b, rank_spread(sizes_b), self.sum_of_squares))
 
 
 @dataclass(frozen=True, eq=False)

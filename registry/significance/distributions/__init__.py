@@ -1,1 +1,4 @@
-"""Distributions that scipy has not, or not as exactly."""
+"""Distributions whose formulas scipy lacks or computes too coarsely: tails by logarithms, intervals of proportions.
+
+They take and return numbers, and know nothing of systems.
+"""

@@ -9,12 +9,12 @@ from registry.significance.matrix import Floats
 
 
 def clopper_pearson(hits: ArrayLike, trials: ArrayLike, confidence: float = 0.95) -> tuple[Floats, Floats]:
-    """The interval of a proportion that binomial tests of either side do not reject (Clopper and Pearson 1934).
+    """The exact interval of a binomial proportion (Clopper and Pearson 1934).
 
     Args:
         hits: Counts of any shape.
-        trials: Out of how many; of 0 nothing is known.
-        confidence: Of the interval.
+        trials: The numbers of trials; for 0 the interval is [0, 1].
+        confidence: The confidence level.
 
     Returns:
         The lower and the upper limits, in that shape.

@@ -1,4 +1,4 @@
-"""The noncentral t distribution, turned round: which noncentralities an observed t leaves open."""
+"""Confidence intervals of the noncentrality of Student's t."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from registry.significance.matrix import Floats
 
 
 def noncentrality_interval(t: float, degrees: int, confidence: float) -> tuple[float, float]:
-    """Give the noncentralities of Student's t under which the observed `t` is in neither tail.
+    """The interval of noncentralities under which the observed `t` is in neither tail.
 
     P(T <= t) at noncentrality x is P(x <= t S + Z), with Z normal and S^2 chi-squared over its degrees of freedom; the
     limits are quantiles of t S + Z. Its distribution function is the mean of that of the wider of the two, over 200

@@ -1,4 +1,4 @@
-"""P-values of statistics whose distribution is known, by their logarithms: normal, t and chi-squared."""
+"""Logarithms of p-values of normal, t and chi-squared statistics."""
 
 from __future__ import annotations
 
@@ -12,18 +12,15 @@ def log_normal_p(z: float, alternative: Alternative) -> float:
     """Log p of a statistic that is standard normal under the null; positive favours A."""
     from scipy.special import log_ndtr
 
-    if alternative == "two-sided":
-        return min(0.0, math.log(2) + float(log_ndtr(-abs(z))))
-    return float(log_ndtr(-extremity(z, alternative)))
+    return _of_sides(float(log_ndtr(-extremity(z, alternative))), alternative)
 
 
 def log_t_p(t: float, degrees: float, alternative: Alternative) -> float:
     """Log p of a statistic that is Student's t under the null; positive favours A."""
     from scipy.stats import t as student
 
-    x = abs(t) if alternative == "two-sided" else extremity(t, alternative)
-    tail = _log_tail(student, degrees, x, (degrees + 1) * x / (degrees + x * x))
-    return min(0.0, math.log(2) + tail) if alternative == "two-sided" else tail
+    x = extremity(t, alternative)
+    return _of_sides(_log_tail(student, degrees, x, (degrees + 1) * x / (degrees + x * x)), alternative)
 
 
 def log_chi_squared_p(statistic: float, degrees: int) -> float:
@@ -33,10 +30,15 @@ def log_chi_squared_p(statistic: float, degrees: int) -> float:
     return _log_tail(chi2, degrees, statistic, 0.5 - (degrees / 2 - 1) / statistic if statistic else 0.5)
 
 
-def _log_tail(law: Any, degrees: float, x: float, rate: float) -> float:
-    """The logarithm of P(X >= x), also where the probability itself underflows, and scipy's is -inf.
+def _of_sides(log_tail: float, alternative: Alternative) -> float:
+    """Log p by that of the tail on one side, of a distribution that is symmetric about 0."""
+    return min(0.0, math.log(2) + log_tail) if alternative == "two-sided" else log_tail
 
-    There the density is integrated relative to that at x, from which it falls at this `rate`.
+
+def _log_tail(law: Any, degrees: float, x: float, rate: float) -> float:
+    """The logarithm of P(X >= x), also where the probability underflows and scipy's is -inf.
+
+    There the density is integrated relative to that at x, where it falls at this `rate`.
     """
     from scipy.integrate import quad
 

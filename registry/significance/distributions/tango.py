@@ -8,8 +8,8 @@ import math
 def tango_statistic(only_a: int, only_b: int, n: int, difference: float) -> float:
     """Standardize the observed difference of two paired proportions against a supposed one (Tango 1998).
 
-    Its variance is the supposed one's, with the nuisance parameter at its maximum of likelihood. At 0 it is the root of
-    McNemar's statistic.
+    The variance is that under the supposed difference, with the nuisance parameter at its maximum likelihood estimate.
+    For a supposed difference of 0 it is the signed root of McNemar's statistic.
 
     Args:
         only_a: Units that only A gets right.

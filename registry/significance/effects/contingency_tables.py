@@ -1,7 +1,7 @@
 """The 2x2 tables of all pairs of systems at once.
 
-What each system gets right is one row of bits, and how often two are right together is the product of this matrix with
-itself: 64 answers are multiplied in one AND and summed by counting its bits, which is exact.
+What each system gets right is a row of bits, and the number of answers that two systems both get right is the number of
+bits of their AND, 64 answers at a time.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class Contingencies:
     @property
     def only_a_right(self) -> NDArray[np.int64]:
         """How many the row's system alone gets right; the transpose is `only_b_right`."""
-        right: NDArray[np.int64] = np.diag(self.both_right)
-        return right[:, None] - self.both_right
+        correct: NDArray[np.int64] = np.diag(self.both_right)
+        return correct[:, None] - self.both_right
 
     @property
     def only_b_right(self) -> NDArray[np.int64]:
@@ -44,23 +44,23 @@ class Contingencies:
 
         It is nan where one of the two is right always or never.
         """
-        right = np.diag(self.both_right).astype(np.float64)
-        covariance = self.n * self.both_right.astype(np.float64) - np.outer(right, right)
-        deviation = np.sqrt(right * (self.n - right))
+        correct = np.diag(self.both_right).astype(np.float64)
+        covariance = self.n * self.both_right.astype(np.float64) - np.outer(correct, correct)
+        deviation = np.sqrt(correct * (self.n - correct))
         under = np.outer(deviation, deviation)
         correlation: NDArray[np.float64] = np.divide(covariance, under, out=np.full_like(under, np.nan),
                                                      where=under > 0)
         return correlation
 
 
-def contingencies(right: NDArray[np.uint64], n: int) -> Contingencies:
+def contingencies(correct: NDArray[np.uint64], n: int) -> Contingencies:
     """Count for all pairs.
 
     Args:
-        right: What each system gets right, a bit for each answer, [systems, words of 64]; bits of no answer are 0.
+        correct: What each system gets right, a bit for each answer, [systems, words of 64]; bits of no answer are 0.
         n: How many answers there are.
     """
-    both = np.zeros((len(right), len(right)), dtype=np.int64)
-    for at, row in enumerate(right):
-        both[at, at:] = both[at:, at] = np.bitwise_count(row & right[at:]).sum(axis=1, dtype=np.int64)
+    both = np.zeros((len(correct), len(correct)), dtype=np.int64)
+    for at, row in enumerate(correct):
+        both[at, at:] = both[at:, at] = np.bitwise_count(row & correct[at:]).sum(axis=1, dtype=np.int64)
     return Contingencies(both, n)

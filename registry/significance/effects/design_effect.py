@@ -1,7 +1,7 @@
-"""How much items of one cluster agree in what they say about a pair: the case for testing by cluster.
+"""The clustering of a pair's difference: intra-cluster correlation and design effect.
 
-Sentences of a document share its author, topic and luck, so n of them tell less than n independent ones. What counts is
-the agreement in the *difference* of the two systems, not in the scores: a hard document is hard for both.
+Sentences of a document share its author and topic, so n of them carry less information than n independent ones. What
+matters is the correlation of the *difference* of the two systems, not of the scores: a hard document is hard for both.
 """
 
 from __future__ import annotations
@@ -13,19 +13,19 @@ import numpy as np
 
 from registry.significance.base import Pair
 from registry.significance.effects.influence import influences
-from registry.significance.matrix import Floats, StatisticMatrix
+from registry.significance.matrix import Floats, Matrix
 from registry.significance.units import ROUNDING
 
 
 @dataclass(frozen=True, slots=True)
 class Clustering:
-    """How the items of a test set cluster in the difference of one pair.
+    """The clustering of the items of a test set in the difference of one pair.
 
     Attributes:
-        n_items: Items.
-        n_clusters: Clusters of items; as many as items where the test set declares none.
-        intra_cluster_correlation: Of the items' influences on the difference; may be negative, nan without two items
-            in one cluster.
+        n_items: The number of items.
+        n_clusters: The number of clusters; that of the items where the test set declares none.
+        intra_cluster_correlation: The correlation of the items' influences on the difference; it can be negative, and
+            is nan where no cluster has two items.
         design_effect: The variance of the difference with clusters as units, over that with items as units.
         note: Why a value is nan.
     """
@@ -37,16 +37,16 @@ class Clustering:
     note: str = ""
 
 
-def design_effect(matrix: StatisticMatrix, pair: Pair) -> Clustering:
+def design_effect(matrix: Matrix, pair: Pair) -> Clustering:
     """Measure the clustering of the linearized difference of a pair.
 
-    What an item does to the difference of scores is its influence u (`effects.influence`). The
-    intra-cluster correlation is that of a one-way analysis of variance with clusters of unequal size (Donner and Koval
-    1980). The design effect (Kish 1965) is the ratio of C / (C - 1) times the sum of squares of the C clusters' sums of
-    u to n / (n - 1) times that of the n items' u. It reads as 1 + (m' - 1) ICC, with m' = sum m^2 / n the size of the
-    cluster in which a random item lies, which it nearly equals where influence does not depend on a cluster's size.
-    m copies of each item give m (n - 1) / (n - m), that is m for many items. Its root is the factor by which a test of
-    items understates the standard error.
+    Let u be the influence of an item on the difference of scores (`effects.influence`). The intra-cluster correlation
+    (ICC) is that of a one-way analysis of variance with clusters of unequal size (Donner and Koval 1980). The design
+    effect (Kish 1965) is the ratio of C / (C - 1) times the sum of squares of the C clusters' sums of u to n / (n - 1)
+    times that of the n items' u. It is nearly 1 + (m' - 1) ICC, where m' = sum m^2 / n is the mean size of a random
+    item's cluster, unless influence depends on the size of the cluster. With m copies of each item it is
+    m (n - 1) / (n - m), or m for many items. Its root is the factor by which a test of items understates the standard
+    error.
 
     Args:
         matrix: By item, with the cluster of each in `units`; not `by_unit`.
@@ -72,7 +72,7 @@ def design_effect(matrix: StatisticMatrix, pair: Pair) -> Clustering:
     return Clustering(n, n_clusters, (between - within) / (between + (typical - 1) * within), effect)
 
 
-def _influence(matrix: StatisticMatrix, pair: Pair) -> tuple[Floats, float]:
+def _influence(matrix: Matrix, pair: Pair) -> tuple[Floats, float]:
     """The influence of every item on the difference, and how far rounding alone can move it."""
     items = replace(matrix.of_systems(pair), units=None)
     influence: Floats = influences(items) @ np.array([1.0, -1.0])

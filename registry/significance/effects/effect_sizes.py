@@ -1,7 +1,6 @@
-"""How large a difference is, beside how surely it is one: effect sizes of a pair.
+"""Effect sizes of a pair with their intervals.
 
-A p-value mixes the size of a difference with the size of the test set. Effect sizes tell the former, each with an
-interval.
+A p-value depends on the size of the difference and on that of the test set, an effect size on the former alone.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from registry.significance.distributions.clopper_pearson import clopper_pearson
 from registry.significance.distributions.noncentral_t import noncentrality_interval
 from registry.significance.distributions.tango import tango_interval
 from registry.significance.matrix import Floats
-from registry.significance.units import right_or_wrong, unit_gains
+from registry.significance.units import has_binary_units, unit_differences
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +44,16 @@ def effects(observed: Observed, confidence: float = 0.95) -> list[Effect]:
         confidence: Of the intervals.
 
     Returns:
-        `standardized_difference`: d_z, the mean gain of a unit over its standard deviation (Cohen 1988, section 2.3.5),
-        with the interval that inverts the noncentral t distribution (Steiger and Fouladi 1997), for which gains must be
-        nearly normal. `odds_ratio`: the units where A is better over those where B is, with the exact interval given
-        their number (Clopper and Pearson 1934). `proportion_difference`, for units that are right or wrong: with
+        `standardized_difference`: d_z, the mean difference of units over its standard deviation (Cohen 1988, section
+        2.3.5), with the interval that inverts the noncentral t distribution (Steiger and Fouladi 1997), for nearly
+        normal differences. `odds_ratio`: the units where A is better over those where B is, with the exact interval
+        given their number (Clopper and Pearson 1934). `proportion_difference`, for units that are right or wrong: with
         Tango's score interval (Tango 1998). `probability_of_superiority`: the probability that A scores higher in a
-        unit, ties counted half (Grissom and Kim 2012); it is (1 + the difference of two paired proportions) / 2, hence
-        has the ends of Tango's interval, and without ties those of Wilson's.
+        unit, ties counted half (Grissom and Kim 2012); it is (1 + the difference of two paired proportions) / 2, so its
+        interval follows from Tango's, and without ties from Wilson's.
     """
-    gains, slack = unit_gains(observed)
-    n, only_a, only_b = len(gains), int(np.count_nonzero(gains > 0)), int(np.count_nonzero(gains < 0))
+    differences, slack = unit_differences(observed)
+    n, only_a, only_b = len(differences), int(np.count_nonzero(differences > 0)), int(np.count_nonzero(differences < 0))
     low, high = tango_interval(only_a, only_b, n, confidence)
     shift = (only_a - only_b) / n if n else math.nan
     missing = observed.matrix.n_units - n
@@ -62,22 +61,22 @@ def effects(observed: Observed, confidence: float = 0.95) -> list[Effect]:
     apart = "" if observed.is_mean else "of the scores of units, of which the score is not the mean"
     runs = "" if observed.matrix.runs is None else "of averages over runs, which are taken as they are"
     about = "; ".join(filter(None, (left_out, apart, runs)))
-    found = [_standardized(gains, slack, confidence, about), _odds(only_a, only_b, confidence, left_out)]
-    if right_or_wrong(observed):
+    found = [_standardized(differences, slack, confidence, about), _odds(only_a, only_b, confidence, left_out)]
+    if has_binary_units(observed):
         found.append(Effect("proportion_difference", shift, low, high, about))
     found.append(Effect("probability_of_superiority", (1 + shift) / 2, (1 + low) / 2, (1 + high) / 2, left_out))
     return found
 
 
-def _standardized(gains: Floats, slack: float, confidence: float, note: str) -> Effect:
-    name, n = "standardized_difference", len(gains)
+def _standardized(differences: Floats, slack: float, confidence: float, note: str) -> Effect:
+    name, n = "standardized_difference", len(differences)
     if not n:
         return Effect(name, math.nan, note="no unit in which both scores are defined")
-    if not gains.any():
+    if not differences.any():
         return Effect(name, 0.0, note="the scores are equal in every unit")
-    if n < 2 or np.ptp(gains) <= slack:
+    if n < 2 or np.ptp(differences) <= slack:
         return Effect(name, math.nan, note="the difference is the same in every unit")
-    value = float(gains.mean() / gains.std(ddof=1))
+    value = float(differences.mean() / differences.std(ddof=1))
     low, high = (limit / math.sqrt(n) for limit in noncentrality_interval(value * math.sqrt(n), n - 1, confidence))
     return Effect(name, value, low, high, note)
 

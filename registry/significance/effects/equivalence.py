@@ -1,6 +1,6 @@
-"""Whether two systems are equivalent: two one-sided tests that their difference lies within a margin.
+"""Equivalence of two systems: two one-sided tests that their difference lies within a margin.
 
-That a difference is not significant says nothing of the kind. The margin is somebody's, declared before looking.
+A difference that is not significant does not show equivalence. The margin is declared before looking at the results.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ from registry.significance.distributions.normal import log_normal_p, log_t_p
 from registry.significance.distributions.tango import tango_interval, tango_statistic
 from registry.significance.exact.ideal_bootstrap import MOST_UNDEFINED
 from registry.significance.resampled_scores import resampled_scores
-from registry.significance.resampling.exceedances import TOLERANCE, monte_carlo_tail
-from registry.significance.units import right_or_wrong, unit_gains
+from registry.significance.resampling.exceedances import monte_carlo_tail, tolerance
+from registry.significance.units import has_binary_units, unit_differences
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +26,12 @@ class Equivalence:
     """Whether the difference of a pair lies within a declared margin: two one-sided tests.
 
     Attributes:
-        margin: Of the difference, to either side of 0, in units of the score.
-        p_value: The larger of the two one-sided ones; nan where the test is undefined.
-        low, high: The 1 - 2 alpha interval of the difference: inside the margin just when p <= alpha.
+        margin: The largest difference that does not matter, in either direction.
+        p_value: The larger of the two one-sided p-values; nan where the test is undefined.
+        low, high: The 1 - 2 alpha interval of the difference, which is inside the margin just when p <= alpha.
         note: Why a value is nan.
         test: `t` (paired), `score` (Tango's) or `bootstrap` (recentred); empty where no score is defined.
-        method: How the p-value came about.
+        method: How the p-value is computed.
         p_low, p_high: 95 % Clopper-Pearson interval of a Monte-Carlo p-value.
         resamples: Draws behind a Monte-Carlo p-value; None for others.
     """
@@ -58,7 +58,7 @@ def equivalence(observed: Observed, margin: float, settings: Settings) -> Equiva
     Args:
         observed: The pair, by unit.
         margin: The largest difference that does not matter, in units of the score; declared before looking.
-        settings: Its alpha is 1 - `confidence`; `resamples` and `seed` are the bootstrap's. The rest does not count.
+        settings: Alpha is 1 - `confidence`; `resamples` and `seed` are for the bootstrap.
 
     Raises:
         InputError: The margin is no positive number, or alpha is not below 1/2.
@@ -71,17 +71,17 @@ def equivalence(observed: Observed, margin: float, settings: Settings) -> Equiva
         return Equivalence(margin, math.nan, math.nan, math.nan, "a score is undefined")
     if observed.matrix.runs is not None or not observed.is_mean:
         return _by_bootstrap(observed, margin, settings)
-    return (_by_score if right_or_wrong(observed) else _by_t)(observed, margin, settings)
+    return (_by_score if has_binary_units(observed) else _by_t)(observed, margin, settings)
 
 
 def _by_t(o: Observed, margin: float, settings: Settings) -> Equivalence:
     from scipy.special import stdtrit
 
-    gains, slack = unit_gains(o)
-    n = len(gains)
-    if n < 2 or np.ptp(gains) <= slack:
+    differences, slack = unit_differences(o)
+    n = len(differences)
+    if n < 2 or np.ptp(differences) <= slack:
         return Equivalence(margin, math.nan, math.nan, math.nan, "the difference is the same in every unit", "t")
-    mean, error = float(gains.mean()), float(gains.std(ddof=1)) / math.sqrt(n)
+    mean, error = float(differences.mean()), float(differences.std(ddof=1)) / math.sqrt(n)
     log_p = max(log_t_p((mean + margin) / error, n - 1, "greater"), log_t_p((mean - margin) / error, n - 1, "less"))
     reach = float(stdtrit(n - 1, settings.confidence)) * error
     return Equivalence(margin, math.exp(log_p), mean - reach, mean + reach, test="t")
@@ -91,8 +91,8 @@ def _by_score(o: Observed, margin: float, settings: Settings) -> Equivalence:
     if margin >= 1:
         return Equivalence(margin, math.nan, math.nan, math.nan, "the margin is as wide as proportions can differ",
                            "score")
-    gains, _ = unit_gains(o)
-    n, only_a, only_b = len(gains), int(np.count_nonzero(gains > 0)), int(np.count_nonzero(gains < 0))
+    differences, _ = unit_differences(o)
+    n, only_a, only_b = len(differences), int(np.count_nonzero(differences > 0)), int(np.count_nonzero(differences < 0))
     log_p = max(log_normal_p(tango_statistic(only_a, only_b, n, -margin), "greater"),
                 log_normal_p(tango_statistic(only_a, only_b, n, margin), "less"))
     low, high = tango_interval(only_a, only_b, n, 2 * settings.confidence - 1)
@@ -102,24 +102,24 @@ def _by_score(o: Observed, margin: float, settings: Settings) -> Equivalence:
 def _by_bootstrap(o: Observed, margin: float, settings: Settings) -> Equivalence:
     resamples, d, undefined = settings.resamples, o.difference, math.nan
     a, b = (resampled_scores(o.matrix, settings)[:, system] for system in o.pair)
-    moved = o.matrix.gain(a, b) - d
+    moved = o.matrix.difference(a, b) - d
     moved.sort()  # undefined ones come last
     n_undefined = int(np.count_nonzero(np.isnan(moved)))
     moved = moved[:resamples - n_undefined]
-    tolerance = TOLERANCE * float(np.abs(o.matrix.scores()[list(o.pair)]).max())
-    if len(moved) and not (np.abs(moved) > tolerance).any():
+    slack = tolerance(o)
+    if len(moved) and not (np.abs(moved) > slack).any():
         return Equivalence(margin, undefined, undefined, undefined, "the difference is the same in every resample",
                            "bootstrap", "monte-carlo", resamples=resamples)
     # under a difference of -margin (+margin), how many would be as large (small) as observed; undefined ones count
-    extremes = n_undefined + max(int(np.count_nonzero(moved >= d + margin - tolerance)),
-                                 int(np.count_nonzero(moved <= d - margin + tolerance)))
+    extremes = n_undefined + max(int(np.count_nonzero(moved >= d + margin - slack)),
+                                 int(np.count_nonzero(moved <= d - margin + slack)))
     tail = monte_carlo_tail(extremes, resamples)
     low = high = undefined
     if n_undefined <= MOST_UNDEFINED * resamples:
         # dual to the test: (c + 1) / (R + 1) <= alpha where the k-th largest of them falls short of what was observed
         k = math.floor((1 - settings.confidence) * (resamples + 1) * (1 + 1e-12)) - n_undefined
         low, high = (d - moved[-k], d - moved[k - 1]) if k > 0 else (-math.inf, math.inf)
-        low, high = (end if abs(abs(end) - margin) > tolerance else math.copysign(margin, end) for end in (low, high))
+        low, high = (end if abs(abs(end) - margin) > slack else math.copysign(margin, end) for end in (low, high))
     return Equivalence(
         margin, (extremes + 1) / (resamples + 1), float(low), float(high),
         "undefined in more than 0.1 % of the resamples: no interval" if math.isnan(low) else "", "bootstrap",

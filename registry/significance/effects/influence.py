@@ -1,14 +1,14 @@
-"""What every unit does to a score: the score as a sum over units, as far as it is linear in them."""
+"""The influence of every unit on a score: its linearization as a sum over units."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from registry.significance.matrix import Floats, StatisticMatrix
+from registry.significance.matrix import Floats, Matrix
 from registry.significance.units import ROUNDING
 
 
-def influences(matrix: StatisticMatrix) -> Floats:
+def influences(matrix: Matrix) -> Floats:
     """Give the influence of every unit on every system's score, [units, systems].
 
     Where the score F is a quotient N / D of sums of n and d it is (n - F d) / D; the score's deviation from its mean,

@@ -1,7 +1,7 @@
-"""Whether the gains of units look normal: three tests that inform, and never decide which test of a pair is run.
+"""Tests of whether the differences of units are normal, for information only.
 
-Choosing a test by a test of normality distorts both; with many units every small departure is found, though the t-test
-has long ceased to mind it, and with few none is. The p-values say which assumption a reader should look at.
+They do not decide which test of a pair is run, which would distort both. With many units they reject for small
+departures that do not affect the t-test, and with few units they have little power.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class Normality:
     note: str = ""
 
 
-def normality(gains: Floats) -> list[Normality]:
-    """Test whether the gains of units, [units], come from a normal distribution.
+def normality(differences: Floats) -> list[Normality]:
+    """Test whether differences of units, [units], come from a normal distribution.
 
     Returns:
         `shapiro-wilk`: W (Shapiro and Wilk 1965), p by Royston (1995), from 3 units to 5000. `anderson-darling`: A^2
@@ -36,8 +36,8 @@ def normality(gains: Floats) -> list[Normality]:
         (1986, table 4.9), from 8 units; those end at 13, where p is below 1e-30. `lilliefors`: D (Lilliefors 1967), p
         by Dallal and Wilkinson (1986) up to their limit 0.1 and by Abdi and Molin (2007) beyond, from 5 units.
     """
-    n = len(gains)
-    if n and np.ptp(gains) <= ROUNDING * np.abs(gains).max():
+    n = len(differences)
+    if n and np.ptp(differences) <= ROUNDING * np.abs(differences).max():
         return [Normality(name, math.nan, math.nan, "all values are equal") for name in _TESTS]
     found = []
     for name, (fewest, most, test) in _TESTS.items():
@@ -45,7 +45,7 @@ def normality(gains: Floats) -> list[Normality]:
             reason = f"needs {fewest} units" if n < fewest else f"its p-value is known up to {most} units"
             found.append(Normality(name, math.nan, math.nan, reason))
             continue
-        found.append(Normality(name, *test(np.sort((gains - gains.mean()) / gains.std(ddof=1)))))
+        found.append(Normality(name, *test(np.sort((differences - differences.mean()) / differences.std(ddof=1)))))
     return found
 
 

@@ -1,8 +1,8 @@
-"""How often a test finds a difference that is there, and what it says when it does: power, type S and type M errors.
+"""The power of a test of one pair, and its type S and type M errors.
 
-A design is a test of one pair at a level, with all that its power depends on but the true difference and the number of
-units. Where units are right or wrong it is McNemar's exact test, where the score is their mean Student's, both computed
-and not drawn; for any other score the bootstrap's own draws, moved to the difference.
+A design is a test at a level with everything that its power depends on, except for the true difference and the number
+of units. It is McNemar's exact test where units are right or wrong, and Student's where the score is the mean of units,
+both without draws; for other scores it is made of the bootstrap's draws, shifted by the difference.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MOST = 10**8  # units, beyond which no test set is planned
 
 @dataclass(frozen=True, slots=True)
 class Power:
-    """What comes of testing a pair with a given true difference.
+    """The power and the errors of a test, given the true difference.
 
     Attributes:
         power: The probability of a significant result.
@@ -52,10 +52,10 @@ class Design:
 
     @abstractmethod
     def at(self, difference: float, units: int) -> Power:
-        """Give the power where the true difference is `difference` (from 0 up) on so many units."""
+        """The power for a true `difference` (from 0 up) on so many units."""
 
     def detectable(self, units: int, power: float) -> float:
-        """The smallest true difference that is found with this power; nan where there is none."""
+        """The smallest true difference that is detected with this power; nan where there is none."""
         from scipy.optimize import brentq
 
         def short(difference: float) -> float:
@@ -73,10 +73,10 @@ class Design:
         return float(brentq(short, 0.0, most, xtol=1e-9 * most))
 
     def needed(self, difference: float, power: float) -> int | None:
-        """The smallest number of units on which this true difference is found with this power; None beyond `MOST`.
+        """The smallest number of units with which this true difference is detected with this power; None beyond `MOST`.
 
-        The power of an exact test falls a little here and there as units are added; found by bisection, the number is
-        one that has the power where one less has not.
+        The power of an exact test is not monotonic in the units; bisection finds a number that has the power where one
+        less has not.
         """
         if not 0 < difference <= self.largest:
             return None
@@ -102,10 +102,10 @@ class Design:
 
 @dataclass(frozen=True, eq=False)
 class ExactMcNemar(Design):
-    """The exact test of units that are right or wrong, of which a share `discordance` only one system gets right.
+    """McNemar's exact test, where only one system is right in a share `discordance` of the units.
 
-    All its outcomes are counted: discordant units are binomial, and given their number those of the better system are.
-    A difference above the discordance makes all discordant units its own.
+    The power is summed over all outcomes: the discordant units are binomial, and given their number those that favour
+    the better system are. With a difference above the discordance, all discordant units favour it.
     """
 
     discordance: float
@@ -172,11 +172,11 @@ def _density(z: Floats) -> Floats:
 
 
 class DrawnDesign(Design):
-    """The recentred bootstrap's own draws: how resampled differences deviate from the observed one.
+    """The recentred bootstrap: the deviations of resampled differences from the observed one.
 
-    A difference is significant where it is farther from 0 than a share of 1 - alpha of the draws is from the observed
-    one; those of a test set with a true difference of x are the draws moved by x. Other numbers of units scale the
-    draws by the root.
+    A difference is significant where its size exceeds the 1 - alpha quantile of the sizes of the deviations. Under a
+    true difference of x, differences are distributed like the deviations plus x. For other numbers of units the
+    deviations are scaled by the root of the ratio.
     """
 
     def __init__(self, alpha: float, moves: Floats, units: int) -> None:
@@ -191,7 +191,7 @@ class DrawnDesign(Design):
         return float(np.std(self._draws)) * math.sqrt(self._units / units)
 
     def at(self, difference: float, units: int) -> Power:
-        """Count the draws beyond the bar, after they are moved."""
+        """Count the deviations beyond the bar, after they are shifted."""
         factor = math.sqrt(self._units / units)
         shift, n = difference / factor, len(self._draws)
         above = int(np.searchsorted(self._draws, self._bar - shift, side="left"))

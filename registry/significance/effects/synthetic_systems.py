@@ -1,8 +1,8 @@
-"""Systems that are right at given rates and agree as wanted, on items that are as hard as given ones.
+"""Synthetic systems with given accuracies and correlations, on items that are as hard as given ones.
 
-Whether a system is right in an item is a normal variable above a bar, the variables of systems being correlated (a
-Gaussian copula); what all of them have in common in an item is how easy it is. So the mean of an item's variables,
-scaled to variance 1, is put at the normal score of the item's place among the given ones, and the rest is drawn.
+A system is right in an item where a normal variable exceeds a bar; the variables of systems are correlated (a Gaussian
+copula). The mean of an item's variables is how easy the item is: scaled to variance 1, it is set to the normal score of
+the item's rank among the given ones, and the rest is drawn.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ _SINGULAR = 1e-12  # eigenvalues below are 0 but for rounding
 
 @lru_cache(maxsize=4096)
 def latent_correlation(first: float, second: float, correlation: float) -> float:
-    """The correlation of two normal variables that are above their bars at these rates and so correlated.
+    """The correlation of two normal variables, from the rates at which they exceed their bars and its correlation.
 
     Args:
-        first: The rate at which the one is above its bar.
-        second: That of the other.
-        correlation: Of whether they are (the phi coefficient of the 2 x 2 table).
+        first: The rate at which the first variable exceeds its bar.
+        second: That of the second variable.
+        correlation: The phi coefficient of the 2 x 2 table of exceeding the bars.
 
     Raises:
         InputError: No two variables of these rates are so correlated.
@@ -67,17 +67,16 @@ def _both_below(h: float, k: float, rho: float) -> float:
     return float(ndtr(h) * ndtr(k) + end / 2 * (weights @ inside) / (2 * math.pi))
 
 
-def right_or_wrong(rates: Floats, correlations: Floats, ease: Floats, seed: int,
+def draw_correct(rates: Floats, correlations: Floats, ease: Floats, seed: int,
                    taken: NDArray[np.int64] | None = None) -> NDArray[np.bool_]:
     """Draw in which items systems are right, [items, systems].
 
     Args:
-        rates: At which each is right, [systems], between 0 and 1.
-        correlations: Of every two of them, over items, [systems, systems]; what stands above the diagonal counts.
-        ease: How easy each given item is, [given items]: its order alone counts, ties are broken at random.
-        seed: Of the draws.
-        taken: The places of the given items that are drawn, [items], some of them several times, which makes a test set
-            as easy or hard as it happens to be; None: each of them once.
+        rates: The accuracy of each system, [systems], between 0 and 1.
+        correlations: The correlations of systems over items, [systems, systems]; the upper triangle is used.
+        ease: How easy each given item is, [given items]; only the order counts, and ties are broken at random.
+        seed: The seed of the draws.
+        taken: The places of the given items that make the test set, [items], with repetitions; None: each item once.
 
     Raises:
         InputError: No systems of these rates are so correlated.

@@ -1,8 +1,8 @@
 """Sums of a random half of some vectors, exponentially tilted: moments, bounds, and probabilities in a window.
 
-B = sum of b_i v_i, b_i in {0, 1} equally likely and v_i in Z^2; tilted by exp(t.B), the b_i stay independent and are no
-longer equally likely. A window of the tilted distribution is one Fourier transform of its characteristic function, and
-what lies outside folds into it. See `registry.significance.exact.lattice`.
+B = sum of b_i v_i, with b_i in {0, 1} equally likely and v_i in Z^2. Tilted by exp(t.B), the b_i are still independent,
+and not equally likely any more. A window of the tilted distribution is one Fourier transform of its characteristic
+function, with what lies outside folded in. See `registry.significance.exact.lattice`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from registry.significance.matrix import Floats
 
 Ints = NDArray[np.int64]
 
-SILENT = -50.0  # the logarithm of what is nothing beside 1
+SILENT = -50.0  # the logarithm of a negligible modulus
 
 
 class HalfSums:
@@ -27,14 +27,14 @@ class HalfSums:
 
     @classmethod
     def of(cls, vectors: Ints) -> HalfSums:
-        """Of these vectors [n, 2], whose distinct ones are told by one number for each: much faster than by axis."""
+        """Of the vectors [n, 2], which are made unique by one number for each: much faster than by axis."""
         width = int(np.ptp(vectors[:, 1])) + 1
         base = int(vectors[:, 1].min())
         keys, counts = np.unique(vectors[:, 0] * width + (vectors[:, 1] - base), return_counts=True)
         return cls(np.stack([keys // width, keys % width + base], axis=1), counts)
 
     def log_scale(self, tilt: Floats, point: Floats | Ints) -> float:
-        """K(t) - t.point: what undoes the tilt at a point, and minus the rate function at the tilt's mean."""
+        """K(t) - t.point, which undoes the tilt at a point; minus the rate function at the mean of the tilt."""
         exponents = self.vectors @ tilt
         # log((1 + e^x) / 2) = max(x, 0) + log1p(expm1(-|x|) / 2); the first parts add up to t.corner, and a difference
         # of whole vectors loses nothing where t.corner and t.point are large and nearly the same
@@ -42,7 +42,7 @@ class HalfSums:
         return float(self.counts @ np.log1p(np.expm1(-np.abs(exponents)) / 2)) + float(tilt @ (corner - point))
 
     def probabilities(self, tilt: Floats) -> tuple[Floats, Floats]:
-        """P(b_i = 1) and P(b_i = 0) under the tilt, for each distinct vector, both right in relative terms."""
+        """P(b_i = 1) and P(b_i = 0) under the tilt for each distinct vector, both with full relative accuracy."""
         exponents = self.vectors @ tilt
         return np.exp(-np.logaddexp(0, -exponents)), np.exp(-np.logaddexp(0, exponents))
 
@@ -60,7 +60,7 @@ class HalfSums:
         return np.sqrt(np.diag(self.covariance(tilt)))
 
     def tilt_for(self, point: Floats) -> Floats:
-        """The tilt under which the mean of B is about `point`: Newton's method on the convex K(t) - t.point."""
+        """The tilt with which the mean of B is about `point`, by Newton's method on the convex K(t) - t.point."""
         tilt = np.zeros(2)
         value = 0.0
         for _ in range(60):
@@ -119,7 +119,7 @@ class HalfSums:
         return tilt + (near + far) / 2 * direction
 
     def window(self, tilt: Floats, first: Ints, last: Ints) -> Floats:
-        """P_t(B = x) for x from `first` to `last`, what lies outside folded in modulo the window's sides."""
+        """P_t(B = x) for x from `first` to `last`; what lies outside is folded in modulo the window's sides."""
         sides = last - first + 1
         p, q = self.probabilities(tilt)
         rows, columns = self._loud(p * q, sides)
@@ -136,9 +136,9 @@ class HalfSums:
         return masses
 
     def _loud(self, variances: Floats, sides: Ints) -> tuple[Ints, Ints]:
-        """The frequencies at which the transform is not as good as 0: few, unless the window is hardly wider than B.
+        """The frequencies at which the transform is not negligible: few, unless the window is hardly wider than B.
 
-        The transform's modulus is a product over the vectors. With those of the largest share first, nearly all
+        The modulus of the transform is a product over the vectors. With the largest variances first, nearly all
         frequencies drop out at once.
         """
         rows, columns = (side.ravel() for side in np.indices((sides[0], sides[1] // 2 + 1)))

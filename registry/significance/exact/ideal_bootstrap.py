@@ -1,14 +1,14 @@
-"""The ideal bootstrap: the limit of infinitely many resamples, computed rather than drawn.
+"""The ideal bootstrap: the limit of infinitely many resamples, without draws.
 
 Where both systems share every unit's denominator, the resampled difference is a quotient d* = u / w of two sums over
-the units drawn: of their gains and of their denominators. A resample draws its n units independently of each other, so
-the sums (u, w) have the n-th power of one draw's characteristic function, and a Fourier transform gives their
-distribution on the lattice they live on (one-dimensional where all denominators are equal).
+the units drawn: of their differences and of their denominators. The n units of a resample are drawn independently, so
+the characteristic function of (u, w) is the n-th power of that of one draw, and a Fourier transform gives the
+distribution on a lattice (one-dimensional where all denominators are equal).
 
-That is exact to rounding relative to the largest probability. A small p-value is computed as in
-`registry.significance.exact.lattice`: tilted until the edge of the half-plane of extreme sums is the middle of the
-distribution, which puts a probability of 1e-300 right in relative terms. Only a window is transformed, and what lies
-outside folds into it; Chernoff's inequality, solved for the window's edges, says how wide that must be.
+Its error is that of rounding relative to the largest probability. Small p-values are computed with a tilt, as in
+`registry.significance.exact.lattice`: the edge of the half-plane of extreme sums becomes the middle of the
+distribution, which gives a probability of 1e-300 with full relative accuracy. Only a window is transformed, with what
+lies outside folded in; its width follows from Chernoff's inequality.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from registry.significance.base import Alternative, Observed, Settings, Tail
+from registry.significance.base import FLIPPED, Alternative, Observed, Settings, Tail, extremity
 from registry.significance.exact.ideal_windows import LOG_OUTSIDE, MAX_CELLS, Ints, edge, is_wide
 from registry.significance.exact.lattice import TooLargeError
-from registry.significance.matrix import Floats, StatisticMatrix
+from registry.significance.matrix import Floats, Matrix
 from registry.significance.resampling.reach import UNREACHED
 
 MOST_UNDEFINED = 0.001  # the share of undefined resamples above which no interval is given
@@ -33,18 +33,18 @@ LEAST_SHARE = 1e-7  # of a tilted distribution that must be extreme, so that rou
 TIE = 1 + 1e-12  # a probability this close to a level is at it
 
 
-def may_be_ideal(matrix: StatisticMatrix, settings: Settings) -> bool:
-    """Whether `ideal_tail` may give one for a pair of the matrix, as far as that can be told of all pairs at once."""
+def may_be_ideal(matrix: Matrix, settings: Settings) -> bool:
+    """Whether `ideal_tail` is possible for pairs of the matrix, as far as this is the same for all pairs."""
     return (matrix.strata is None and matrix.runs is None and matrix.quotient is not None
             and settings.interval != "bca")
 
 
 def ideal_tail(observed: Observed, settings: Settings) -> Tail | None:
-    """Give the p-value and the interval of the recentred paired bootstrap after infinitely many resamples.
+    """The p-value and the interval of the recentred paired bootstrap after infinitely many resamples.
 
-    A resample whose denominators are all 0 is undefined, and extreme. Where no resample at all is as extreme as what
-    was observed (`resampling.reach`), p is nan rather than 0, and there is no interval. The dual interval
-    leaves out 0 just when p <= 1 - confidence; the percentile and the basic one are those of the defined resamples.
+    A resample whose denominators are all 0 is undefined and counts as extreme. Where no resample is as extreme as the
+    observed difference (`resampling.reach`), p is nan, and there is no interval. The dual interval excludes 0 just when
+    p <= 1 - confidence; the percentile and the basic interval are those of the defined resamples.
 
     Returns:
         The tail, p with a relative error of about 1e-11. None where there are strata, where runs are random, where the
@@ -63,25 +63,24 @@ def ideal_tail(observed: Observed, settings: Settings) -> Tail | None:
         return Tail(math.nan, "ideal", note="one unit cannot be resampled")
     step, step_under = (math.gcd(*side) * float(np.abs(part).sum() / max(1, np.abs(whole).sum())) or 1.0
                         for side, part, whole in zip(matrix.quotient, parts, (over, under), strict=True))
-    scale, gains = step / step_under, (over[:, 0] - over[:, 1]) * (-1 if matrix.lower_is_better else 1)
+    scale, unit_differences = step / step_under, matrix.difference(over[:, 0], over[:, 1])
     try:
-        if gains.sum() >= 0:
-            return _tail(_Resamples(gains, under[:, 0]), scale, settings)
-        mirrored: dict[Alternative, Alternative] = {"two-sided": "two-sided", "greater": "less", "less": "greater"}
-        settings = replace(settings, alternative=mirrored[settings.alternative])
-        tail = _tail(_Resamples(-gains, under[:, 0]), scale, settings)
+        if unit_differences.sum() >= 0:
+            return _tail(_Resamples(unit_differences, under[:, 0]), scale, settings)
+        settings = replace(settings, alternative=FLIPPED[settings.alternative])
+        tail = _tail(_Resamples(-unit_differences, under[:, 0]), scale, settings)
         return replace(tail, ci_low=-tail.ci_high, ci_high=-tail.ci_low)
     except TooLargeError:
         return None
 
 
 def _tail(resamples: _Resamples, scale: float, settings: Settings) -> Tail:
-    """Test an observed difference that is not negative; `scale` times u / w is in units of the score."""
+    """Test an observed difference that is not negative; `scale` times u / w is the difference of the scores."""
     u, w = resamples.observed
     if u and not (resamples.units[0] * w != u * resamples.units[1]).any():
         return Tail(math.nan, "ideal", note="the difference is the same in every resample")
     differences, n = _Differences(resamples), resamples.draws
-    bar = -differences.bar if settings.alternative == "less" else differences.bar
+    bar = extremity(differences.bar, settings.alternative)
     p = min(1.0, differences.extreme(bar, settings.alternative))
     if counted := n <= COUNTABLE:
         p = round(p * n**n) / n**n
@@ -102,12 +101,12 @@ def _tail(resamples: _Resamples, scale: float, settings: Settings) -> Tail:
 
 
 class _Resamples:
-    """The sums (u, w) of n units drawn with replacement from n with the gains `over` and the denominators `under`."""
+    """The sums (u, w) of n units drawn from n, with differences `over` and denominators `under`."""
 
     def __init__(self, over: Ints, under: Ints) -> None:
         if (under == under[0]).all():  # numbers are sorted several times as fast as pairs of them
-            gains, counts = np.unique(over, return_counts=True)
-            self.units = np.stack([gains, np.full_like(gains, under[0])])
+            unit_differences, counts = np.unique(over, return_counts=True)
+            self.units = np.stack([unit_differences, np.full_like(unit_differences, under[0])])
         else:
             self.units, counts = np.unique(np.stack([over, under]), axis=1, return_counts=True)
         self.draws, self.log_shares = len(over), np.log(counts / len(over))
@@ -143,9 +142,9 @@ class _Resamples:
         return self.draws * log_scale + math.log(share)
 
     def law(self, log_shares: Floats) -> tuple[Floats, Ints, Ints]:
-        """The probabilities of sums in a window, [w, u], and the sums u and w, where a draw has these probabilities.
+        """The probabilities of sums in a window, [w, u], and the sums u and w, for draws with these probabilities.
 
-        The sums are those of one period of the transform, so they rise from somewhere within it and go on at its start.
+        The sums are one period of the transform: they rise from somewhere within it and continue at its start.
         """
         from scipy.fft import irfft2, next_fast_len, rfft2
 
@@ -169,7 +168,7 @@ class _Resamples:
 
 
 def _tilt(excess: Floats, log_shares: Floats) -> float:
-    """The t >= 0 under which a draw's mean excess is 0, or nearly where it is never above.
+    """The t >= 0 with which the mean excess of a draw is 0, or nearly so.
 
     Any t gives the right probability; a good one gives it without loss of digits.
     """
@@ -182,9 +181,9 @@ def _tilt(excess: Floats, log_shares: Floats) -> float:
 
 
 class _Differences:
-    """The distribution of d* = u / w in whole multiples of 1 / `grid`; the observed d is `bar` of them.
+    """The distribution of d* = u / w on a grid of multiples of 1 / `grid`, of which the observed d is `bar`.
 
-    Probabilities are right to 1e-14, so that levels from 1e-12 on are told apart.
+    Probabilities have an error of 1e-14, so levels of at least 1e-12 can be distinguished.
     """
 
     def __init__(self, resamples: _Resamples) -> None:
@@ -214,7 +213,7 @@ class _Differences:
         return 1 - self.undefined - self._from(x * self.w // self.grid + 1)
 
     def extreme(self, x: int, alternative: Alternative) -> float:
-        """P(d* - d is as extreme as x / grid, or undefined); above 1 where x is 0 and either side counts it."""
+        """P(d* - d is as extreme as x / grid, or undefined); above 1 where x is 0, which both sides count."""
         above = self.at_least(self.bar + x) if alternative != "less" else 0
         return self.undefined + above + (self.at_most(self.bar - x) if alternative != "greater" else 0)
 
@@ -226,10 +225,7 @@ class _Differences:
 
 
 def _dual(differences: _Differences, p: float, settings: Settings) -> tuple[float, float]:
-    """The interval as far as the largest extremity whose probability is above 1 - confidence.
-
-    On which side of it the observed extremity lies, p says.
-    """
+    """The interval up to the largest extremity that has a probability above 1 - confidence."""
     d, alternative, alpha = differences.bar, settings.alternative, 1 - settings.confidence
     bar, top = -d if alternative == "less" else d, 2 * differences.top
     low, high = (0 if alternative == "two-sided" else -top, bar) if p <= alpha * TIE else (bar, top)
@@ -240,7 +236,7 @@ def _dual(differences: _Differences, p: float, settings: Settings) -> tuple[floa
 
 
 def _percentile(differences: _Differences, settings: Settings) -> tuple[float, float]:
-    """The interval that leaves equal shares of the defined resamples on either side; its mirror image where `basic`."""
+    """The percentile interval of the defined resamples, or its mirror image where `basic`."""
     outside, top = (1 - settings.confidence) / 2 * (1 - differences.undefined), differences.top
     high = _last(differences.at_least, outside, -top, top)
     low = -_last(lambda x: differences.at_most(-x), outside, -top, top)
@@ -248,7 +244,7 @@ def _percentile(differences: _Differences, settings: Settings) -> tuple[float, f
 
 
 def _last(tail: Callable[[int], float], level: float, low: int, high: int) -> float:
-    """The last x from `low` to before `high` at which a falling tail is above the level, as it is at `low`."""
+    """The last x, from `low` to below `high`, at which a falling tail is above the level; it is at `low`."""
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if tail(middle) > level * TIE else (low, middle)

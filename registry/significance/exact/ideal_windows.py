@@ -1,4 +1,4 @@
-"""How wide the window is that the ideal bootstrap transforms, and which pairs need too wide a one."""
+"""The width of the window that the ideal bootstrap transforms, and which pairs need too wide a window."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _AROUND = 2 ** np.linspace(-5, 3, 33)  # times what is best for a normal distrib
 
 
 def too_fine(pairs: Sequence[Observed]) -> NDArray[np.bool_]:
-    """Whether the lattice of pairs of one matrix is too fine for `ideal_tail`, told of all at little cost, [pairs].
+    """Whether the lattice of pairs of one matrix is surely too fine for `ideal_tail`, [pairs].
 
-    Scores with all their digits are such, as few units tell; what is not told here, `ideal_tail` finds. Other systems
-    have no say: two are counted in their own common steps, whatever others need.
+    It is for scores with many digits, which few units show at little cost; `ideal_tail` finds the other cases. Each
+    pair is counted in its own common steps, whatever other systems need.
     """
     chosen, places = np.unique([o.pair for o in pairs], return_inverse=True)
     over, (a, b) = pairs[0].matrix.parts[0][:, chosen], places.reshape(-1, 2).T
@@ -34,7 +34,7 @@ def too_fine(pairs: Sequence[Observed]) -> NDArray[np.bool_]:
 
 
 def _surely_wide(whole: Ints, a: Ints, b: Ints, steps: Ints) -> NDArray[np.bool_]:
-    """Whether the gains of pairs of systems, [units, systems], are wide in `steps` [pairs] beyond any rounding."""
+    """Whether differences of systems [units, systems] are too wide in `steps` [pairs], beyond any rounding."""
     few = whole[:8, a] - whole[:8, b]
     deviations = whole - whole.mean(axis=0)
     products = deviations.T @ deviations
@@ -43,19 +43,19 @@ def _surely_wide(whole: Ints, a: Ints, b: Ints, steps: Ints) -> NDArray[np.bool_
                       & (_width(variances, len(whole)) > 1.001 * MAX_CELLS * steps))
 
 
-def is_wide(gains: Ints) -> bool:
-    """Whether the window of sums of as many draws of the gains needs more than `MAX_CELLS`."""
-    width = float(_width(gains.var(), len(gains)))
-    return width > MAX_CELLS and width > MAX_CELLS * int(np.gcd.reduce(gains - gains[0]))
+def is_wide(differences: Ints) -> bool:
+    """Whether the window of sums of draws of the unit differences needs more than `MAX_CELLS`."""
+    width = float(_width(differences.var(), len(differences)))
+    return width > MAX_CELLS and width > MAX_CELLS * int(np.gcd.reduce(differences - differences[0]))
 
 
 def _width(variances: Floats, draws: int) -> Floats:
-    """The width between the edges (`edge`) of sums of so many draws with these variances, taken for normal."""
+    """The width between the edges (`edge`) of sums of so many draws, approximated by the normal distribution."""
     return 2 * np.sqrt(-2 * LOG_OUTSIDE * draws * np.maximum(variances, 0))
 
 
 def edge(places: Ints, log_shares: Floats, draws: int) -> int:
-    """The place that the sum of the draws exceeds with a probability below exp(LOG_OUTSIDE), by Chernoff's inequality.
+    """A place that the sum of draws exceeds with a probability below exp(LOG_OUTSIDE), by Chernoff's inequality.
 
     P(sum >= e) <= exp(draws K(s) - s e) for any s > 0, with K the logarithm of the moment generating function of a
     draw. The best of some s around that of a normal distribution is good enough.

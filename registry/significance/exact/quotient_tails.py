@@ -1,6 +1,6 @@
-"""The exact permutation test of a score that is a quotient: swaps move its two sums over a lattice.
+"""The exact permutation test of a score that is a quotient, whose two sums swaps move on a lattice.
 
-The lattice has one dimension where both systems share the denominators, and where all moves lie on a line.
+The lattice has one dimension where both systems share the denominators, and where all moves are on a line.
 """
 
 from __future__ import annotations
@@ -12,23 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.significance.base import Observed, Settings, Tail
-from registry.significance.exact.lattice import (
-    HALVES,
-    HOPELESS,
-    MAX_WORK,
-    TooLargeError,
-    is_fine,
-    log_probability,
-    log_sign_tail,
-    walk,
-)
+from registry.significance.exact.lattice import HOPELESS, MAX_WORK, TooLargeError, log_probability, walk
+from registry.significance.exact.signed_sums import HALVES, is_fine, log_sign_tail
 
 LARGEST = 2**30  # of the sums of numerators and denominators: products of two then fit into 64 bits
-_TELLING = 64  # units that tell a fine lattice
+_SAMPLE = 64  # units that show a fine lattice
 
 
 def tail_on_lattice(observed: Observed, settings: Settings) -> Tail | None:
-    """Give the exact tail of a pair; None where the score is no quotient of whole sums, or the lattice is too large."""
+    """The exact tail of a pair; None where the score is no quotient of whole sums, or the lattice is too large."""
     matrix = observed.matrix
     if matrix.quotient is None:
         return None
@@ -57,7 +49,7 @@ def tail_on_lattice(observed: Observed, settings: Settings) -> Tail | None:
 
 
 def lattice_work(observed: Observed) -> float:
-    """How many cells times moves the lattice of a pair has before it is tilted; 0 where there is none to walk over."""
+    """The cells times moves of the lattice of a pair before it is tilted; 0 where no lattice is computed on."""
     if (whole := observed.matrix.whole_parts(observed.pair)) is None:
         return 0.0
     moves = np.stack([part[:, 0] - part[:, 1] for part in whole], axis=1)
@@ -71,22 +63,22 @@ def lattice_work(observed: Observed) -> float:
 
 
 def on_fine_lattice(observed: Observed) -> bool:
-    """Whether few units tell, without the work of all, that differences of numerators lie on too fine a lattice."""
+    """Whether few units show that the differences of numerators lie on too fine a lattice."""
     if observed.matrix.quotient is None or observed.n_discordant <= HALVES:
         return False
     (a, b), (over, under) = observed.pair, observed.matrix.parts
-    some = over[:_TELLING, a] - over[:_TELLING, b]
+    some = over[:_SAMPLE, a] - over[:_SAMPLE, b]
     return np.array_equal(some, np.rint(some)) and is_fine(some.astype(np.int64)) and np.array_equal(
         under[:, a], under[:, b])
 
 
 class _Quotients:
-    """The two quotients n / d of the observed sums, and the swaps that set them as far apart.
+    """The rejection region of two quotients n / d.
 
-    With B the sum of the moves (u, w) of the units that are not swapped, the better system has the quotient
-    (n_worse + u) / (d_worse + w), the other (n_better - u) / (d_better - w). Their difference reaches the observed one
-    where u does not fall below a threshold in w; compared in whole numbers, since two differences can lie closer than
-    rounding.
+    With B = (u, w) the sum of the moves of the units that are not swapped, the better system has the quotient
+    (n_worse + u) / (d_worse + w), and the other one (n_better - u) / (d_better - w). Their difference reaches the
+    observed one where u is at least a threshold that depends on w. It is compared in whole numbers, since two
+    differences can be closer than rounding.
     """
 
     def __init__(self, over_a: int, under_a: int, over_b: int, under_b: int) -> None:

@@ -1,4 +1,4 @@
-"""Corrections of a family of p-values; `CORRECTIONS` maps a correction's name to what it does, controls and assumes."""
+"""Corrections of a family of p-values for multiple comparisons; `CORRECTIONS` maps names to them."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from registry.significance.matrix import Floats
 
 @dataclass(frozen=True)
 class Correction:
-    """A way to adjust the p-values of a family.
+    """A correction for multiple comparisons.
 
     Attributes:
-        name: What manifests and commands call it.
-        title: What people call it.
-        controls: The error rate that stays below alpha where adjusted p-values up to alpha are called significant.
-        assumes: What must hold of the p-values for that.
-        citation: Where it comes from.
-        function: From p-values [family], none undefined, to adjusted ones, of at most 1 and in the order of the given;
-            None where joint draws are adjusted rather than p-values (`registry.significance.multiple.stepdown`).
+        name: Its name in manifests and commands.
+        title: Its name for people.
+        controls: The error rate that is at most alpha where adjusted p-values up to alpha are significant.
+        assumes: What this requires of the p-values.
+        citation: The source of the method.
+        function: From p-values [family], none undefined, to adjusted ones; None where joint draws are adjusted rather
+            than p-values (`registry.significance.multiple.stepdown`).
     """
 
     name: str
@@ -40,7 +40,7 @@ class Correction:
 def adjust(p: Floats, correction: str) -> Floats:
     """Adjust the p-values of a family by the `correction` of that name.
 
-    An undefined p-value (nan) stays so and counts in the family as one that rejects nothing.
+    An undefined p-value (nan) stays undefined and counts in the family as one that rejects nothing.
 
     Raises:
         ValueError: The correction does not take a family of this size (shaffer), or no p-values but draws.
@@ -55,9 +55,9 @@ def adjust(p: Floats, correction: str) -> Floats:
 def draws_needed(p: Floats, correction: str, alpha: float) -> int:
     """The fewest draws with which a drawn pair of a family can be significant at all.
 
-    A Monte-Carlo p-value is 1 / (R + 1) or more, so Holm's and Bonferroni's corrections of m drawn pairs need
-    R >= m / alpha - 1. Adjusted p-values never fall when a p-value rises: if none is small enough with every drawn pair
-    at the least p-value, none ever is.
+    A Monte-Carlo p-value is at least 1 / (R + 1), so Holm's and Bonferroni's corrections of m drawn pairs need
+    R >= m / alpha - 1. It suffices to look at all drawn pairs with the least p-value, because adjusted p-values never
+    fall when a p-value rises.
 
     Args:
         p: [family]; nan stands for a pair that is to be drawn, of which there is at least one.
@@ -127,7 +127,7 @@ def _benjamini_yekutieli(p: Floats) -> Floats:
 
 
 def _step_down(p: Floats, factors: Floats) -> Floats:
-    """Multiply the p-values by the factors from the smallest on, none to fall below the one before."""
+    """Multiply the p-values in ascending order by the factors; none is below the one before."""
     order = np.argsort(p, kind="stable")
     adjusted = np.empty_like(p)
     adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * factors), 1)
@@ -135,7 +135,7 @@ def _step_down(p: Floats, factors: Floats) -> Floats:
 
 
 def _step_up(p: Floats, factors: Floats) -> Floats:
-    """Multiply the p-values by the factors, of the smallest first, none to exceed a later one."""
+    """Multiply the p-values in ascending order by the factors; none is above a later one."""
     order = np.argsort(p, kind="stable")
     adjusted = np.empty_like(p)
     adjusted[order] = np.minimum(np.minimum.accumulate((p[order] * factors)[::-1])[::-1], 1)

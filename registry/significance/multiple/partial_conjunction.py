@@ -1,7 +1,7 @@
-"""Partial conjunctions: on how many of several test sets a claim holds, from its p-value on each.
+"""Partial conjunction tests: on how many of several test sets a claim holds, from its p-value on each.
 
-The partial conjunction null of u is that the claim holds on fewer than u of the test sets. Rejecting it says that it
-holds on u or more, without saying on which.
+The partial conjunction null hypothesis of u is that the claim holds on fewer than u of the test sets. Its rejection
+means that the claim holds on u or more of them, and not on which.
 """
 
 from __future__ import annotations

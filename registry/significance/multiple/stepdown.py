@@ -1,12 +1,12 @@
-"""Step-down adjustment from joint draws: what Holm's correction gives away where tests of pairs are dependent.
+"""Step-down adjustment from joint draws, which has more power than Holm's correction where pairs are dependent.
 
-Pairs share the draws, so how large the most extreme of them gets by chance is seen in the draws themselves. The most
-extreme pair is held against the most extreme one of each draw, the next against the most extreme one without it, and
-so on (Westfall and Young 1993, algorithm 2.8). Pairs are made comparable by their p-values within the draws (`min_p`)
-or by their standard deviation (`max_t`); raw differences are not comparable, and the noisiest pair would rule them.
+All pairs share the draws. The most extreme pair is compared with the most extreme pair of each draw, the next one with
+the most extreme of the others, and so on (Westfall and Young 1993, algorithm 2.8). Pairs are made comparable by their
+p-values within the draws (`min_p`) or by their standard deviations (`max_t`); with raw differences the noisiest pair
+would determine all p-values.
 
-The p-value of a single pair is as valid as its test. That of the family rests, moreover, on the draws' covariance of
-pairs that share systems, which swaps and resamples have right in the limit of many units, whichever pairs are equal.
+The p-value of a single pair is as valid as its test. The adjustment also relies on the covariance of pairs that share
+systems, which swaps and resamples reproduce in the limit of many units.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from numpy.typing import NDArray
 from registry.parallel.execution import Execution
 from registry.significance.base import Alternative, Pair, Settings, extremity
 from registry.significance.correlations.matrix import PairMatrix, swapped_differences, unswapped_difference
-from registry.significance.matrix import Floats, Score, StatisticMatrix
+from registry.significance.matrix import Floats, Matrix, additive
 from registry.significance.resampled_scores import resampled_scores
-from registry.significance.resampling.draws import swapped_sides, swapped_sums
-from registry.significance.resampling.exceedances import TOLERANCE
+from registry.significance.resampling.draws import swapped_sums
+from registry.significance.resampling.exceedances import TOLERANCE, SwappedPairs, tolerances
 
 Places = NDArray[np.int64]
 
@@ -38,14 +38,14 @@ _VALUES = 2**17  # differences of resamples at once
 
 @dataclass(frozen=True, eq=False)
 class Draws:
-    """How extreme the differences of pairs are, as observed and in joint draws under the null.
+    """The extremities of pairs, as observed and in joint draws under the null hypothesis.
 
     Attributes:
-        observed: [pairs], from `extremity`; nan where undefined.
-        blocks: [draws, pairs] each, `resamples` draws in all; nan where undefined, which is extreme.
+        observed: [pairs]; nan where undefined.
+        blocks: [draws, pairs] each, `resamples` draws in all; undefined ones (nan) count as extreme.
         resamples: The number of draws.
-        tolerance: [pairs]; extremities closer than this tie.
-        execution: Whose threads rank the draws.
+        tolerance: [pairs]; extremities closer than this are tied.
+        execution: The threads that rank the draws.
     """
 
     observed: Floats
@@ -69,29 +69,28 @@ class StepDown:
 
 
 def bytes_of_draws(n_pairs: int, resamples: int) -> int:
-    """The memory that an adjustment holds, beside some rows of 1 + resamples: four bytes per pair and draw."""
+    """The memory that an adjustment takes: four bytes per pair and draw."""
     return 4 * n_pairs * (1 + resamples)
 
 
-def draws_of(matrix: StatisticMatrix, pairs: Sequence[Pair], settings: Settings, kind: str) -> Draws:
-    """Draw the differences of all pairs under the null, from the swaps or resamples that the test called `kind` uses.
+def draws_of(matrix: Matrix, pairs: Sequence[Pair], settings: Settings, kind: str) -> Draws:
+    """Draw the differences of all pairs under the null hypothesis, with the draws of the test called `kind`.
 
-    A permutation swaps the same units in all pairs, and each pair only its own two systems; a bootstrap's differences
-    are less the observed one, and the matrix keeps its scores (`resampled_scores`). Ties are those within the tests'
-    tolerance; quotients are not compared as fractions, so two F-scores' differences closer than that tie as well.
+    A permutation swaps the same units in all pairs, and each pair only its own two systems. A bootstrap's differences
+    are recentred by the observed one. Ties are those within the tests' tolerance; quotients are not compared as
+    fractions, so different F-scores that are that close are tied as well.
     """
     matrix = matrix.by_unit
     a, b = (np.array([pair[side] for pair in pairs], dtype=np.int64) for side in (0, 1))
-    scores, alternative = matrix.scores(), settings.alternative
-    difference = matrix.gain(scores[a], scores[b])
-    tolerance = TOLERANCE * np.nan_to_num(np.maximum(np.abs(scores[a]), np.abs(scores[b])))
+    alternative, difference = settings.alternative, matrix.difference(matrix.observed[a], matrix.observed[b])
+    tolerance = np.nan_to_num(tolerances(matrix, a, b))
     if kind == "permutation" and isinstance(matrix, PairMatrix):
         difference = np.array([unswapped_difference(matrix, pair) for pair in pairs])
         tolerance = np.full(len(pairs), TOLERANCE)
         blocks = swapped_differences(matrix, pairs, settings.resamples, settings.seed,
                                      partial(extremity, alternative=alternative), settings.execution)
     elif kind == "permutation":
-        swapped = _Swapped(matrix.score, matrix.lower_is_better, alternative, matrix.statistics.sum(axis=0), a, b)
+        swapped = _SwappedExtremities(SwappedPairs.of(additive(matrix), a, b), alternative)
         blocks = swapped_sums(matrix.statistics, settings.resamples, settings.seed, swapped, settings.execution)
     else:
         blocks = _recentred(matrix, settings, a, b, difference)
@@ -102,12 +101,12 @@ def draws_of(matrix: StatisticMatrix, pairs: Sequence[Pair], settings: Settings,
 def min_p(draws: Draws) -> StepDown:
     """Adjust by the smallest p-value of each draw (Westfall and Young 1993, algorithm 2.8).
 
-    A draw's p-values are its places among the R + 1 labellings, the observed one and the draws (Ge, Dudoit and Speed
-    2003). Ties count. A pair with few possible differences or none, whose p-values cannot be small, costs the
-    others nothing. Adjusted p-values never exceed those of Holm from the same draws.
+    The p-values of a draw are by its rank among the R + 1 labellings, the observed one and the draws (Ge, Dudoit and
+    Speed 2003); ties count. A pair with few possible differences, whose p-values cannot be small, does not raise the
+    others' p-values. Adjusted p-values never exceed Holm's from the same draws.
 
-    A pair whose difference is undefined is nan, and counts in the family as one that rejects nothing; so is one whose
-    draws are all the same and less extreme than what was observed. The draws are used up.
+    The p-value is nan where the difference is undefined, and where all draws are equal and less extreme than the
+    observed difference; the pair then counts in the family as one that rejects nothing. The draws are used up.
     """
     kept, is_defined = _kept(draws)
     ranks = kept.view(np.int32)  # takes the place of what it is made from
@@ -122,9 +121,9 @@ def min_p(draws: Draws) -> StepDown:
 def max_t(draws: Draws) -> StepDown:
     """Adjust by the largest extremity of each draw, in standard deviations (Westfall and Young 1993, algorithm 4.1).
 
-    The standard deviation of a pair is that of its draws about 0, where the null has its centre, hence the same for
-    every alternative. Finer than `min_p` where R is small for the number of pairs, and less fair where the draws of
-    pairs differ in shape. Undefined differences are as in `min_p`. The draws are used up.
+    The standard deviation of a pair is that of its draws about 0, the same for every alternative. P-values are finer
+    than those of `min_p` where R is small for the number of pairs, and less balanced where the draws of pairs differ in
+    shape. Undefined differences are as in `min_p`. The draws are used up.
     """
     kept, is_defined = _kept(draws)
     centre = np.where(is_defined, draws.observed, 0)
@@ -141,13 +140,13 @@ def max_t(draws: Draws) -> StepDown:
 
 def step_down(observed: Floats, drawn: Callable[[int], NDArray[Any]], resamples: int,
               slack: Floats | float = 0.0) -> Floats:
-    """Adjust by successive maxima of comparable statistics, and never below a more extreme one's p-value.
+    """Adjust p-values by successive maxima of comparable statistics.
 
     Args:
-        observed: [hypotheses], the larger the more extreme.
-        drawn: From a hypothesis to its draws under the null, [resamples], taken jointly with those of the others.
+        observed: [hypotheses]; larger is more extreme.
+        drawn: From a hypothesis to its statistics in joint draws under the null, [resamples].
         resamples: The number of draws; the observed statistics count as one more.
-        slack: Draws that miss the observed one by no more than this tie.
+        slack: Draws that are less than the observed statistic by no more than this are ties.
 
     Returns:
         Adjusted p-values [hypotheses].
@@ -164,40 +163,33 @@ def step_down(observed: Floats, drawn: Callable[[int], NDArray[Any]], resamples:
 
 
 @dataclass(frozen=True, eq=False)
-class _Swapped:
-    """Gives the extremity of all pairs in draws in which the sums [draws, systems, columns] change sides.
+class _SwappedExtremities:
+    """The extremities [draws, pairs] of draws in which the sums [draws, systems, columns] change sides."""
 
-    `totals` are the sums of the systems [systems, columns], `a` and `b` the systems of the pairs.
-    """
-
-    score: Score
-    lower_is_better: bool
+    pairs: SwappedPairs
     alternative: Alternative
-    totals: Floats
-    a: Places
-    b: Places
 
     def __call__(self, swapped: Floats) -> Floats:
-        found = np.empty((len(swapped), len(self.a)))
-        for pairs, sums_a, sums_b in swapped_sides(self.totals, self.a, self.b, swapped):
-            found[:, pairs] = (self.score(sums_a) - self.score(sums_b)).T
-        return extremity(-found if self.lower_is_better else found, self.alternative)
+        found = np.empty((len(swapped), len(self.pairs.a)))
+        for pairs, _, _, differences in self.pairs.differences(swapped):
+            found[:, pairs] = differences.T
+        return extremity(found, self.alternative)
 
 
-def _recentred(matrix: StatisticMatrix, settings: Settings, a: Places, b: Places,
+def _recentred(matrix: Matrix, settings: Settings, a: Places, b: Places,
                difference: Floats) -> Iterator[Floats]:
     scores = resampled_scores(matrix, settings)
     some = max(1, _VALUES // max(1, len(a)))
     for at in range(0, len(scores), some):
         part = scores[at:at + some]
-        yield extremity(matrix.gain(part[:, a], part[:, b]) - difference, settings.alternative)
+        yield extremity(matrix.difference(part[:, a], part[:, b]) - difference, settings.alternative)
 
 
 def _kept(draws: Draws) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-    """By how much each labelling is more extreme than the observed one, which is the first; and which are defined.
+    """The excess of each labelling over the observed one, [pairs, 1 + resamples], and which pairs are defined, [pairs].
 
-    [pairs, 1 + resamples], and [pairs]. Single precision keeps the sign, and the order up to ties far from the
-    observed value. An undefined observed one is less extreme than all draws.
+    The first labelling is the observed one. Single precision keeps the sign, and the order up to ties far from the
+    observed value. An undefined observed difference is less extreme than all draws.
     """
     bar = np.where(np.isnan(draws.observed), 0, draws.observed)
     kept = np.empty((len(bar), 1 + draws.resamples), dtype=np.float32)
@@ -216,7 +208,7 @@ def _kept(draws: Draws) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
 
 
 def _is_one_point(excess: NDArray[np.float32], tolerance: float) -> bool:
-    """Whether the defined draws are all the same and below what was observed: their p-value would rest on nothing."""
+    """Whether the defined draws are all equal and less extreme than the observed one, so that p has no meaning."""
     defined = excess < np.float32(_BEYOND)
     low = float(excess.min(where=defined, initial=_BEYOND))
     high = float(excess.max(where=defined, initial=-_BEYOND))
@@ -235,7 +227,7 @@ def _ranks(row: NDArray[np.float32], tolerance: float) -> NDArray[np.int32]:
 
 
 def _deviation(drawn: Floats, tolerance: float) -> float:
-    """The standard deviation about 0 of the defined draws; infinite where they never leave it: all statistics tie."""
+    """The standard deviation of the defined draws about 0; infinite where all are 0, which ties all statistics."""
     defined = drawn[np.isfinite(drawn)]
     deviation = float(np.sqrt(np.square(defined).sum() / max(1, len(defined))))
     return deviation if deviation > tolerance else np.inf

@@ -17,17 +17,19 @@ import numpy as np
 
 from registry.families import FAMILIES
 from registry.parallel.execution import Execution
-from registry.parallel.scratch_files import room as _room
-from registry.significance.base import Alternative, Observed, PairTest, Settings, Tail, extremity
+from registry.parallel.scratch_files import room
+from registry.significance.base import Observed, Settings, Tail, extremity
 from registry.significance.exact.ideal_bootstrap import MOST_UNDEFINED, ideal_tail, may_be_ideal
 from registry.significance.exact.ideal_windows import too_fine
-from registry.significance.matrix import Floats, StatisticMatrix
-from registry.significance.resampled_scores import percentiles, resampled_scores, why_fixed
+from registry.significance.matrix import Floats, Matrix
+from registry.significance.pairwise.base import PairTest
+from registry.significance.resampled_scores import percentiles, resampled_scores, resampling_refusal, shares_resamples
 from registry.significance.resampling import studentized
-from registry.significance.resampling.exceedances import monte_carlo_tail, monte_carlo_tails
-from registry.significance.resampling.random_runs import unfit_runs
+from registry.significance.resampling.bootstrap_intervals import dual_interval, dual_rank, quantile_interval
+from registry.significance.resampling.exceedances import monte_carlo_tail, monte_carlo_tails, tolerance
+from registry.significance.resampling.random_runs import runs_refusal
 from registry.significance.resampling.reach import UNREACHED, is_reachable
-from registry.significance.resampling.recentred import Recentred, recentred, tolerance
+from registry.significance.resampling.recentred import Recentred, by_sorting, recentred
 from registry.significance.resampling.studentized import bootstrap_t
 
 Task = TypeVar("Task")
@@ -39,14 +41,15 @@ _LONG = 2**18  # resamples from which on threads help
 class Bootstrap(PairTest):
     """Paired bootstrap of whole items or clusters (and runs, where they are random), recentred by the difference.
 
-    It is ideal, without any draws, where both systems share the denominators of a quotient and the lattice is small.
-    `variant` is `recentred`; or `studentized`, the bootstrap-t, for scores that are quotients: differences in units of
-    their standard errors, and intervals made of them (`dual` symmetric, all others equal-tailed); or
-    `berg-kirkpatrick-2012`, their Figure 1: p = s / b, s counting d* > 2 d, one-sided in the direction of the gain
-    whatever the alternative is; where s is 0, (s + 1) / (b + 1), as draws never show that p is 0.
+    The p-value is ideal, without draws, where both systems share the denominators of a quotient and the lattice is
+    small. It is nan, without an interval, where no resample at all is as extreme as the observed difference
+    (`resampling.reach`).
 
-    Where no resample at all is as extreme as what was observed (`resampling.reach`), p is nan, and there is
-    no interval: permutation has to test such a difference.
+    Attributes:
+        variant: `recentred`; `studentized`, the bootstrap-t for scores that are quotients: differences in units of
+            their standard errors, with intervals of them (`dual` symmetric, others equal-tailed); or
+            `berg-kirkpatrick-2012`, Figure 1 there: p = s / b, where s counts d* > 2 d, always one-sided in the
+            direction of the gain; (s + 1) / (b + 1) where s is 0.
     """
 
     name: ClassVar[str] = "bootstrap"
@@ -61,19 +64,19 @@ class Bootstrap(PairTest):
 
     @property
     def is_one_sided(self) -> bool:
-        """Berg-Kirkpatrick's count is."""
+        """True for `berg-kirkpatrick-2012`."""
         return self.variant == "berg-kirkpatrick-2012"
 
-    def refusal(self, matrix: StatisticMatrix) -> str | None:
-        """Refuse to studentize a score that is no quotient, and runs that are random but no sample."""
+    def own_refusal(self, matrix: Matrix) -> str | None:
+        """Refuse to studentize a score that is no quotient, and random runs that cannot be tested."""
         if self.variant == "studentized" and matrix.quotient is None:
             return "a studentized test needs a score that is a quotient of sums, such as F1 or accuracy"
-        return unfit_runs(matrix, studentized=self.variant == "studentized")
+        return runs_refusal(matrix, studentized=self.variant == "studentized")
 
     def tails(self, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
-        """Give the p-value and the interval of each pair, all from the same resamples."""
+        """Compute the p-values and intervals of all pairs from the same resamples."""
         matrix = pairs[0].matrix
-        if reason := why_fixed(matrix):
+        if reason := resampling_refusal(matrix):
             return [Tail(math.nan, "monte-carlo", resamples=settings.resamples, note=reason)] * len(pairs)
         if self.variant == "studentized":
             return [_studentized_tail(*drawn, settings) for drawn in bootstrap_t(pairs, settings)]
@@ -89,22 +92,22 @@ class Bootstrap(PairTest):
         found |= dict(zip((o.pair for o in drawn), _drawn(drawn, _recentred, settings), strict=True))
         return [found[o.pair] for o in pairs]
 
-    def score_intervals(self, matrix: StatisticMatrix, settings: Settings) -> Floats:
-        """Percentile intervals of the scores, from the resamples that the pairs rest on."""
+    def score_intervals(self, matrix: Matrix, settings: Settings) -> Floats:
+        """Percentile intervals of the scores, from the resamples of the pairs."""
         matrix = matrix.by_unit
-        if why_fixed(matrix):
+        if resampling_refusal(matrix):
             return super().score_intervals(matrix, settings)
         return percentiles(resampled_scores(matrix, settings), settings.confidence)
 
 
 def _drawn(pairs: Sequence[Observed], test: Callable[[Sequence[Observed], Floats, Settings], list[Tail]],
            settings: Settings) -> list[Tail]:
-    """Test pairs by the scores of their systems in the resamples, [systems, resamples], which all of them share."""
+    """Test pairs by the scores of their systems in resamples, [systems, resamples]."""
     if not pairs:
         return []
     matrix = pairs[0].matrix
     chosen = sorted({system for o in pairs for system in o.pair})
-    if len(chosen) < matrix.statistics.shape[1]:
+    if len(chosen) < matrix.statistics.shape[1] and not shares_resamples(matrix, settings):
         some, place = matrix.of_systems(chosen), {system: n for n, system in enumerate(chosen)}
         return _drawn([replace(o, matrix=some, pair=(place[o.pair[0]], place[o.pair[1]])) for o in pairs], test,
                       settings)
@@ -112,9 +115,9 @@ def _drawn(pairs: Sequence[Observed], test: Callable[[Sequence[Observed], Floats
 
 
 def _recentred(pairs: Sequence[Observed], scores: Floats, settings: Settings) -> list[Tail]:
-    """Test pairs; undefined resamples count as extreme."""
-    rank = _rank(settings) if settings.interval == "dual" else 0
-    rounded = _room(scores.shape, settings.execution.memory // 4, np.int16)
+    """Test pairs by recentred differences; undefined ones count as extreme."""
+    rank = dual_rank(settings) if settings.interval == "dual" else 0
+    rounded = room(scores.shape, settings.execution.memory // 4, np.int16)
     found = recentred(pairs, scores, rounded, settings.alternative, rank, settings.execution)
     tails = monte_carlo_tails([of.extremes for of in found], settings.resamples)
     return _each(lambda told: _with_interval(*told, scores, settings), list(zip(tails, pairs, found, strict=True)),
@@ -122,7 +125,7 @@ def _recentred(pairs: Sequence[Observed], scores: Floats, settings: Settings) ->
 
 
 def _with_interval(tail: Tail, o: Observed, found: Recentred, scores: Floats, settings: Settings) -> Tail:
-    """Give the tail its interval, or say why there is none."""
+    """Add the interval to a tail, or the reason why there is none."""
     alternative = settings.alternative
     if not found.moves and o.difference:
         return Tail(math.nan, "monte-carlo", resamples=settings.resamples,
@@ -132,19 +135,20 @@ def _with_interval(tail: Tail, o: Observed, found: Recentred, scores: Floats, se
     if found.undefined > MOST_UNDEFINED * settings.resamples:
         return replace(tail, note="undefined in more than 0.1 % of the resamples: no interval")
     if settings.interval == "dual":
-        low, high = _dual(o.difference, found.reach, extremity(o.difference, alternative), tolerance(o), alternative)
+        bar = extremity(o.difference, alternative)
+        low, high = dual_interval(o.difference, found.reach, bar, tolerance(o), alternative)
     else:
-        moved = o.matrix.gain(*(scores[system] for system in o.pair))
-        low, high = _interval(o, moved[~np.isnan(moved)], settings)
+        moved = o.matrix.difference(*(scores[system] for system in o.pair))
+        low, high = quantile_interval(o, moved[~np.isnan(moved)], settings)
     return replace(tail, ci_low=low, ci_high=high)
 
 
 def _berg_kirkpatrick(pairs: Sequence[Observed], scores: Floats, settings: Settings) -> list[Tail]:
-    """Count the resamples in which the better system's gain is more than twice what was observed."""
+    """Count the resamples in which the better system's gain is more than twice the observed one."""
     def count(o: Observed) -> Tail:
         if not o.difference:
             return Tail(0.0, "monte-carlo", resamples=settings.resamples, note="there is no gain to test")
-        gains = math.copysign(1, o.difference) * o.matrix.gain(*(scores[system] for system in o.pair))
+        gains = math.copysign(1, o.difference) * o.matrix.difference(*(scores[system] for system in o.pair))
         if not (np.abs(gains - abs(o.difference)) > tolerance(o)).any():
             return Tail(math.nan, "monte-carlo", resamples=settings.resamples,
                         note="the difference is the same in every resample")
@@ -161,13 +165,13 @@ def _berg_kirkpatrick(pairs: Sequence[Observed], scores: Floats, settings: Setti
 
 
 def _each(work: Callable[[Task], Tail], tasks: Sequence[Task], settings: Settings) -> list[Tail]:
-    """Work pair by pair, on threads where the resamples of one are enough for them."""
+    """Work on pairs, in threads where the resamples of a pair are many."""
     here = settings.execution.here if settings.resamples >= _LONG else _alone(settings)
     return list(here.map(work, tasks, "pairs"))
 
 
 def _alone(settings: Settings) -> Execution:
-    """One thread: where tasks are short, several wait for each other's interpreter lock."""
+    """A single thread: with short tasks, threads wait for the interpreter lock."""
     return replace(settings.execution.here, workers=1)
 
 
@@ -178,66 +182,17 @@ def _studentized_tail(drawn: Floats, difference: float, error: float, settings: 
     if not error:
         return Tail(math.nan, "monte-carlo", resamples=len(drawn), note="the difference is the same in every unit")
     statistic, alternative = difference / error, settings.alternative
-    undefined = np.isnan(drawn)
-    reached = np.where(undefined, np.inf, extremity(drawn, alternative))
     bar, slack = extremity(statistic, alternative), studentized.TOLERANCE * abs(statistic)
-    tail = monte_carlo_tail(int(np.count_nonzero(reached >= bar - slack)), len(drawn))
-    tail = replace(tail, statistic=abs(statistic))
-    if np.count_nonzero(undefined) > MOST_UNDEFINED * len(drawn):
+    found = by_sorting(extremity(drawn, alternative), bar, slack, dual_rank(settings))
+    tail = replace(monte_carlo_tail(found.extremes, len(drawn)), statistic=abs(statistic))
+    if found.undefined > MOST_UNDEFINED * len(drawn):
         return replace(tail, note="undefined in more than 0.1 % of the resamples: no interval")
     if settings.interval == "dual":
-        rank = _rank(settings)
-        reach = float(np.partition(reached, -rank)[-rank]) if rank else math.inf
-        low, high = _dual(statistic, reach, bar, slack, alternative)
+        low, high = dual_interval(statistic, found.reach, bar, slack, alternative)
         low, high = low * error, high * error
     else:
         outside = (1 - settings.confidence) / 2
-        levels = np.quantile(drawn[~undefined], (1 - outside, outside), method="inverted_cdf")  # some can be infinite
+        defined = drawn[~np.isnan(drawn)]  # some can be infinite
+        levels = np.quantile(defined, (1 - outside, outside), method="inverted_cdf")
         low, high = (difference - error * float(q) for q in levels)
     return replace(tail, ci_low=low, ci_high=high)
-
-
-def _rank(settings: Settings) -> int:
-    """The rank from above of the extremity that the dual interval reaches to: floor(alpha (R + 1))."""
-    rank = math.floor((1 - settings.confidence) * (settings.resamples + 1) * (1 + 1e-12))
-    return min(rank, settings.resamples)
-
-
-def _dual(d: float, reach: float, bar: float, tolerance: float, alternative: Alternative) -> tuple[float, float]:
-    """The interval that leaves out 0 just when (c + 1) / (R + 1) <= alpha, alpha = 1 - confidence.
-
-    It reaches as far as the k-th largest extremity, k = floor(alpha (R + 1)): below what was observed just then.
-    """
-    if abs(reach - bar) <= tolerance:
-        reach = bar  # a tie, as the p-value counts it: the interval ends at 0
-    return -math.inf if alternative == "less" else d - reach, math.inf if alternative == "greater" else d + reach
-
-
-def _interval(o: Observed, resampled: Floats, settings: Settings) -> tuple[float, float]:
-    d, outside = o.difference, 1 - settings.confidence
-    plain = (outside / 2, 1 - outside / 2)
-    levels = _bca_levels(o, resampled, outside / 2) if settings.interval == "bca" else plain
-    low, high = (float(q) for q in np.quantile(resampled, levels))
-    return (2 * d - high, 2 * d - low) if settings.interval == "basic" else (low, high)
-
-
-def _bca_levels(o: Observed, resampled: Floats, outside: float) -> tuple[float, float]:
-    """The levels of the bias-corrected and accelerated interval (Efron 1987), ties half counted.
-
-    The acceleration is that of the paired difference under the jackknife by unit.
-    """
-    from scipy.special import ndtr, ndtri
-
-    below = (np.count_nonzero(resampled < o.difference) + np.count_nonzero(resampled <= o.difference)) / 2
-    bias = float(ndtri(min(max(below, 0.5), len(resampled) - 0.5) / len(resampled)))
-    matrix = o.matrix
-    without = matrix.gain(*matrix.of_systems(o.pair).jackknife().T)
-    pull = np.nanmean(without) - without
-    spread = float(np.nansum(pull**2))
-    acceleration = float(np.nansum(pull**3)) / (6 * spread**1.5) if spread else 0.0
-
-    def level(z: float) -> float:
-        return float(ndtr(bias + (bias + z) / (1 - acceleration * (bias + z))))
-
-    z = float(ndtri(outside))
-    return level(z), level(-z)

@@ -11,8 +11,9 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from registry.significance.base import Alternative, Observed, PairTest, Settings, Tail, Unit
-from registry.significance.matrix import StatisticMatrix
+from registry.significance.base import Alternative, Observed, Settings, Tail, Unit
+from registry.significance.matrix import Matrix
+from registry.significance.pairwise.base import PairTest
 
 Rule = Literal["point", "doubling"]
 PRECISION = ((1, 0, 0), (0, 1, 0))
@@ -27,8 +28,8 @@ def fisher_exact(table: Sequence[Sequence[int]], alternative: Alternative = "two
     Args:
         table: [[a, b], [c, d]].
         alternative: `greater` means that a is larger than its margins make likely.
-        rule: What two-sided means: `point` adds up all tables that are no more likely than the observed one (R's and
-            scipy's rule), `doubling` takes twice the smaller side. They differ where the margins are uneven.
+        rule: The two-sided p-value: `point` adds up all tables that are no more likely than the observed one, as R and
+            scipy do; `doubling` is twice the smaller one-sided p-value. They differ where the margins are uneven.
     """
     (a, b), (c, d) = ((int(n) for n in row) for row in table)
     first, second, column = a + b, c + d, a + c
@@ -48,11 +49,10 @@ def fisher_exact(table: Sequence[Sequence[int]], alternative: Alternative = "two
 
 
 def fisher_tail(table: Sequence[Sequence[int]], alternative: Alternative = "two-sided", rule: Rule = "point") -> Tail:
-    """The p-value of `fisher_exact` fast enough for thousands of large tables, right to 10 digits however small it is.
+    """The p-value of `fisher_exact` to 10 digits, fast enough for thousands of large tables.
 
-    Small tables are counted in whole numbers, so that p = alpha is told from p > alpha. Of large ones the logarithms of
-    the probabilities are summed outward from the likeliest table; where two of them are too close to be told apart so,
-    whole numbers decide which is larger.
+    Small tables are counted in whole numbers, so that p = alpha is exact. For large ones the logarithms of
+    probabilities are summed; where two of them are nearly equal, whole numbers decide which is larger.
     """
     (a, b), (c, d) = ((int(n) for n in row) for row in table)
     if a + b + c + d <= _SMALL:
@@ -74,9 +74,9 @@ def fisher_tail(table: Sequence[Sequence[int]], alternative: Alternative = "two-
 
 
 def _log_probabilities(a: int, first: int, second: int, column: int) -> tuple[int, NDArray[np.float64]]:
-    """The first cell of the first table that matters, and the log probabilities of it and all that follow.
+    """The first cell of the first table that is kept, and the log probabilities of the tables from there on.
 
-    Tables matter up to where they are e^60 times less likely than the one with a; beyond, probabilities fall faster.
+    Tables are kept up to where they are e^60 times less likely than the one with a; beyond, probabilities fall faster.
     """
     low, high = max(0, column - second), min(first, column)
     mode = min(max((first + 1) * (column + 1) // (first + second + 2), low), high)
@@ -123,7 +123,7 @@ class Fisher(PairTest):
     units: ClassVar[tuple[Unit, ...]] = ("response",)
     rule: Rule = "point"
 
-    def refusal(self, matrix: StatisticMatrix) -> str | None:
+    def own_refusal(self, matrix: Matrix) -> str | None:
         """Refuse all but the precision of candidates that are each accepted or not, and one answer to every item."""
         if matrix.family != "prf" or matrix.quotient != PRECISION:
             return ("fisher compares the precision of candidates that systems accept or not; take mcnemar for one "
@@ -138,18 +138,18 @@ class Fisher(PairTest):
         tails = []
         for o in pairs:
             only_a, only_b = o.a[:, 1] > o.b[:, 1], o.b[:, 1] > o.a[:, 1]
-            right = [int(o.a[only_a, 0].sum()), int(o.b[only_b, 0].sum())]
-            table = [[right[0], int(only_a.sum()) - right[0]], [right[1], int(only_b.sum()) - right[1]]]
-            lead = right[0] * sum(table[1]) - right[1] * sum(table[0])  # of the precisions of the two regions
+            correct = [int(o.a[only_a, 0].sum()), int(o.b[only_b, 0].sum())]
+            table = [[correct[0], int(only_a.sum()) - correct[0]], [correct[1], int(only_b.sum()) - correct[1]]]
+            lead = correct[0] * sum(table[1]) - correct[1] * sum(table[0])  # of the precisions of the two regions
             tails.append(replace(fisher_tail(table, settings.alternative, self.rule), favours=lead))
         return tails
 
 
 def same_items(items: NDArray[np.int64], given: NDArray[np.bool_]) -> bool:
-    """Say whether every system gives just one answer to every item, of which items have several.
+    """Say whether every system gives just one answer to every item, where items have several possible answers.
 
-    What only one of two systems says is then an answer to an item to which the other gives another one: the regions
-    exclude each other item by item, and Fisher's test rejects three times too often (docs/ranking.md).
+    The answers that only one of two systems gives are then to the same items as the other's, so the two regions are
+    dependent, and Fisher's test rejects three times too often (docs/ranking.md).
 
     Args:
         items: The item of every candidate, [candidates].

@@ -1,7 +1,7 @@
-"""Tests that assume independence between two systems' results, kept for comparison with what others printed.
+"""Tests that assume that two systems' results are independent, for comparison with published results.
 
-Two systems that answer the same items are nearly always positively correlated; these tests then see less than there is
-(Yeh 2000, section 2). Each says beside its p-value how large the correlation is and what it costs.
+Systems that answer the same items are nearly always positively correlated, and these tests then lack power (Yeh 2000,
+section 2). Their notes give the correlation and the factor by which it inflates the standard error.
 """
 
 from __future__ import annotations
@@ -14,9 +14,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from registry.significance.base import Alternative, Observed, PairTest, Settings, Tail, extremity
+from registry.significance.base import Alternative, Observed, Settings, Tail, extremity
 from registry.significance.distributions.normal import log_normal_p, log_t_p
-from registry.significance.matrix import Floats, StatisticMatrix
+from registry.significance.matrix import Floats, Matrix
+from registry.significance.pairwise.base import PairTest
 from registry.significance.units import ROUNDING, midranks, unit_scores
 
 
@@ -28,9 +29,9 @@ def correlation(x: Floats, y: Floats) -> float:
 
 
 def understatement(x: Floats, y: Floats) -> float:
-    """By what factor a test that assumes independence takes the deviation of the difference for too large.
+    """The factor by which assuming independence overstates the standard deviation of the difference.
 
-    s_d-ind / s_d = sqrt((s1^2 + s2^2) / (s1^2 + s2^2 - 2 r12 s1 s2)); 1 / sqrt(1 - r12) where s1 = s2 (Yeh 2000,
+    It is s_d-ind / s_d = sqrt((s1^2 + s2^2) / (s1^2 + s2^2 - 2 r12 s1 s2)); 1 / sqrt(1 - r12) where s1 = s2 (Yeh 2000,
     section 2.1, equation 2). Infinite where the difference is constant.
     """
     of_x, of_y, of_both = _deviations(x, x), _deviations(y, y), _deviations(x - y, np.concatenate([x, y]))
@@ -39,7 +40,7 @@ def understatement(x: Floats, y: Floats) -> float:
 
 
 def _deviations(values: Floats, scores: Floats) -> Floats:
-    """How far values, made of the scores, are from their mean: not at all where they differ by rounding alone."""
+    """The deviations of values from their mean; all 0 where they differ by the rounding of the scores alone."""
     if np.ptp(values) <= ROUNDING * np.abs(scores).max():
         return np.zeros_like(values)
     return np.asarray(values - values.mean())
@@ -47,12 +48,12 @@ def _deviations(values: Floats, scores: Floats) -> Floats:
 
 @dataclass(frozen=True, repr=False)
 class IndependentTest(PairTest):
-    """A test that takes the two systems' results for independent samples."""
+    """A test of two independent samples."""
 
     independent: ClassVar[bool] = True
 
     def tails(self, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
-        """Test each pair, and say what the assumption of independence does to it."""
+        """Test each pair, and note the effect of assuming independence."""
         tails = []
         for o in pairs:
             a, b = unit_scores(o)
@@ -68,7 +69,14 @@ class IndependentTest(PairTest):
 
     @abstractmethod
     def tail(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:
-        """Test one pair, of which `a` and `b` are the scores of the units where both are defined, or where each is."""
+        """Test one pair.
+
+        Args:
+            o: The pair.
+            a: The scores of the first system's units: where both are defined, or with `takes_unequal` where its own is.
+            b: Those of the second system.
+            alternative: The alternative.
+        """
 
 
 @dataclass(frozen=True, repr=False)
@@ -88,7 +96,7 @@ class TwoSampleT(IndependentTest):
         spread = sum(float(d @ d) for d in apart) / max(1, n + m - 2)
         if not spread:
             return Tail(math.nan, "asymptotic", note="no variance within either system")
-        t = float(o.matrix.gain(a.mean(), b.mean())) / math.sqrt(spread * (1 / n + 1 / m))
+        t = float(o.matrix.difference(a.mean(), b.mean())) / math.sqrt(spread * (1 / n + 1 / m))
         return Tail(log_t_p(t, n + m - 2, alternative), "asymptotic", statistic=abs(t), favours=t)
 
 
@@ -98,7 +106,7 @@ class _Proportions(IndependentTest):
 
     families: ClassVar[tuple[str, ...] | None] = ("ratio", "prf", "alignment")
 
-    def refusal(self, matrix: StatisticMatrix) -> str | None:
+    def own_refusal(self, matrix: Matrix) -> str | None:
         """Refuse scores that are no proportions of things that are counted one by one."""
         if matrix.multiple > 1:
             return f"{self.name} counts things, which averages over runs are not; take permutation"
@@ -115,7 +123,7 @@ class _Proportions(IndependentTest):
         shares = hits / things
         p = np.full(2, hits.sum() / things.sum()) if pooled else shares
         error = math.sqrt(float((p * (1 - p) / things).sum()))
-        return float(o.matrix.gain(shares[0], shares[1])) / error if error else math.nan
+        return float(o.matrix.difference(shares[0], shares[1])) / error if error else math.nan
 
 
 @dataclass(frozen=True, repr=False)
@@ -151,7 +159,7 @@ class ChiSquared(_Proportions):
     correction: bool = False
 
     def tail(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:  # noqa: ARG002
-        """The signed root of the statistic is the pooled z; Yates takes half a thing from each deviation."""
+        """Test the pooled z, the signed root of the statistic; Yates subtracts 1/2 from each deviation."""
         z = self.z(o, pooled=True)
         if math.isnan(z):
             return Tail(math.nan, "asymptotic", note="a column of the table is empty")

@@ -9,18 +9,21 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from registry.significance.base import Observed, PairTest, Settings, Tail, extremity
+from registry.significance.base import Observed, Settings, Tail, extremity
 from registry.significance.distributions.normal import log_normal_p, log_t_p
-from registry.significance.exact.lattice import TooLargeError, log_sign_tail
-from registry.significance.units import midranks, unit_gains
+from registry.significance.exact.lattice import TooLargeError
+from registry.significance.exact.signed_sums import log_sign_tail
+from registry.significance.pairwise.base import PairTest
+from registry.significance.units import midranks, unit_differences
 
 
 @dataclass(frozen=True, repr=False)
 class Wilcoxon(PairTest):
     """Wilcoxon's signed-rank test; units with equal scores are left out, equal differences share their mean rank.
 
-    `exact` counts all signs of the ranks, ties included, up to some 500 units, and is `normal` beyond; `normal` has
-    the variance of the ranks as they are and a correction for continuity.
+    Attributes:
+        variant: `exact`, the distribution over all signs of the ranks, ties included, up to some 500 units and `normal`
+            beyond; or `normal`, with the variance of the tied ranks and a continuity correction.
     """
 
     name: ClassVar[str] = "wilcoxon"
@@ -30,22 +33,22 @@ class Wilcoxon(PairTest):
     variant: Literal["exact", "normal"] = "exact"
 
     def tails(self, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
-        """Rank the differences of the units where they differ; the statistic is the smaller sum of ranks."""
+        """Rank the differences that are not 0; the statistic is the smaller sum of ranks."""
         return [self._tail(o, settings) for o in pairs]
 
     def _tail(self, o: Observed, settings: Settings) -> Tail:
-        gains, slack = unit_gains(o)
-        gains = gains[gains != 0]
-        if not gains.size:
+        differences, slack = unit_differences(o)
+        differences = differences[differences != 0]
+        if not differences.size:
             return Tail(0.0, "exact")
-        doubled = (2 * midranks(np.abs(gains), slack)).astype(np.int64)
-        excess = int(doubled @ np.sign(gains).astype(np.int64))
+        doubled = (2 * midranks(np.abs(differences), slack)).astype(np.int64)
+        excess = int(doubled @ np.sign(differences).astype(np.int64))
         bar, sides = extremity(float(excess), settings.alternative), 2 if settings.alternative == "two-sided" else 1
-        statistic = min(float(doubled[side * gains > 0].sum()) for side in (1, -1)) / 2
+        statistic = min(float(doubled[side * differences > 0].sum()) for side in (1, -1)) / 2
         if self.variant == "exact":
             try:
                 log_p = 0.0 if sides == 2 and excess == 0 else math.log(sides) + log_sign_tail(doubled, int(bar))
-                return Tail(min(0.0, log_p), "exact", coins=len(gains), statistic=statistic, favours=excess)
+                return Tail(min(0.0, log_p), "exact", coins=len(differences), statistic=statistic, favours=excess)
             except TooLargeError:
                 pass
         z = (bar - 2) / math.sqrt(float(doubled @ doubled))  # half a step of the sum of ranks moves the excess by 2
@@ -70,13 +73,13 @@ class MatchedT(PairTest):
 def _t(o: Observed, settings: Settings) -> Tail:
     from scipy.special import stdtrit
 
-    gains, slack = unit_gains(o)
-    n = len(gains)
-    if not gains.any():
+    differences, slack = unit_differences(o)
+    n = len(differences)
+    if not differences.any():
         return Tail(0.0, "exact")
-    if n < 2 or np.ptp(gains) <= slack:
+    if n < 2 or np.ptp(differences) <= slack:
         return Tail(math.nan, "asymptotic", note="the difference is the same in every unit")
-    mean, error = float(gains.mean()), float(gains.std(ddof=1)) / math.sqrt(n)
+    mean, error = float(differences.mean()), float(differences.std(ddof=1)) / math.sqrt(n)
     tail = Tail(log_t_p(mean / error, n - 1, settings.alternative), "asymptotic", statistic=abs(mean / error),
                 favours=mean)
     if not o.is_mean:  # the interval would be that of another difference

@@ -1,9 +1,9 @@
 """The paired permutation test: under the null the two systems' outputs can be swapped in any unit.
 
-Exact where the score is a quotient of sums of whole numbers or of decimals (accuracy, precision, recall, F-beta, error
-rates, means of item scores): swaps then move the two sums over a lattice, of one dimension where both systems share the
-denominators. Exact by trying every swap where few units differ. Monte Carlo elsewhere, with Noreen's (c + 1) / (R + 1).
-Correlations swap standardized predictions (`registry.significance.correlations.matrix`).
+The p-value is exact where the score is a quotient of sums of whole numbers or decimals (accuracy, precision, recall,
+F-beta, error rates, means of item scores), because swaps move the two sums on a lattice; and where few units differ, by
+trying every swap. Elsewhere it is Noreen's Monte-Carlo p-value (c + 1) / (R + 1). For correlations, standardized
+predictions are swapped (`registry.significance.correlations.matrix`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.families import FAMILIES
-from registry.significance.base import Observed, PairTest, Settings, Tail, extremity
+from registry.significance.base import Observed, Settings, Tail, extremity
 from registry.significance.correlations.matrix import (
     PairMatrix,
     all_swapped_differences,
@@ -27,12 +27,13 @@ from registry.significance.correlations.matrix import (
     unswapped_difference,
 )
 from registry.significance.exact.quotient_tails import lattice_work, on_fine_lattice, tail_on_lattice
-from registry.significance.matrix import StatisticMatrix
+from registry.significance.matrix import Matrix
+from registry.significance.pairwise.base import PairTest
 from registry.significance.resampling.draws import swapped_sums
 from registry.significance.resampling.exceedances import (
     TOLERANCE,
     ExceedanceCounter,
-    Extremes,
+    SwapCounter,
     monte_carlo_tail,
     monte_carlo_tails,
 )
@@ -41,7 +42,7 @@ from registry.significance.resampling.random_runs import (
     count_relabelled,
     least_of_runs,
     n_labellings,
-    unfit_runs,
+    runs_refusal,
 )
 from registry.significance.resampling.studentized import count_all_swaps, count_swaps
 
@@ -52,9 +53,10 @@ ENUMERATED = 16  # discordant units up to which every swap is tried, whatever th
 class Permutation(PairTest):
     """Paired permutation (approximate randomization) of items or clusters; of whole runs where those are random.
 
-    `studentized` compares the difference in units of its standard error, for scores that are quotients. That is right
-    also where two systems with equal scores are not exchangeable, as when one finds more and the other errs less; it
-    is drawn, unless few units differ.
+    Attributes:
+        studentized: Test the difference in units of its standard error, for scores that are quotients. That is valid
+            also where systems with equal scores are not exchangeable, as when one finds more and the other errs less.
+            It needs draws, unless few units differ.
     """
 
     name: ClassVar[str] = "permutation"
@@ -65,14 +67,14 @@ class Permutation(PairTest):
     takes_runs: ClassVar[bool] = True
     studentized: bool = False
 
-    def refusal(self, matrix: StatisticMatrix) -> str | None:
-        """Refuse to studentize a score that is no quotient, and runs that are random but no sample."""
+    def own_refusal(self, matrix: Matrix) -> str | None:
+        """Refuse to studentize a score that is no quotient, and random runs that cannot be tested."""
         if self.studentized and matrix.quotient is None:
             return "a studentized test needs a score that is a quotient of sums, such as F1 or accuracy"
-        return unfit_runs(matrix, studentized=self.studentized)
+        return runs_refusal(matrix, studentized=self.studentized)
 
-    def why_drawn(self, matrix: StatisticMatrix) -> str:
-        """Swaps are counted of quotients of sums on a lattice, as long as that is not too fine."""
+    def why_drawn(self, matrix: Matrix) -> str:
+        """Say why the swaps are not counted on a lattice."""
         if matrix.runs is not None:
             return "there are too many ways to give runs to systems"
         if self.studentized:
@@ -82,14 +84,14 @@ class Permutation(PairTest):
         return "their sums take too many values for all swaps to be counted"
 
     def work(self, observed: Observed) -> float:
-        """How many cells and moves the lattice has; none where no swap is counted on one."""
+        """The cells of the lattice times its moves; 0 where swaps are not counted on one."""
         matrix = observed.matrix
         if self.studentized or matrix.runs is not None or matrix.quotient is None or on_fine_lattice(observed):
             return 0.0
         return lattice_work(observed)
 
     def tails(self, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
-        """Give exact tails where the lattice allows, and draw the other pairs together."""
+        """Compute exact p-values where the lattice allows, and draw the other pairs together."""
         if pairs[0].matrix.runs is not None:
             return _of_runs(pairs, settings)
         if self.studentized:
@@ -106,10 +108,7 @@ class Permutation(PairTest):
 
 
 def _exact(observed: Observed, settings: Settings) -> Tail | None:
-    """Give the exact tail of a pair; None where there are too many swaps, or the lattice is too large.
-
-    Few swaps are tried each; a quotient's moves over its lattice are counted.
-    """
+    """The exact tail of a pair; None where the lattice is too large and the swaps are too many."""
     if (tail := tail_on_lattice(observed, settings)) is not None:
         return tail
     return _all_swaps(observed, settings) if observed.n_discordant <= ENUMERATED else None
@@ -121,9 +120,9 @@ def _all_swaps(observed: Observed, settings: Settings) -> Tail:
     apart, swaps = apart[apart.any(axis=1)], _every_swap(observed)
     moved = swaps @ apart
     sums = np.stack([np.zeros_like(moved), moved], axis=1)  # A loses nothing to B but the sum of what is apart
-    extremes = Extremes.of([replace(observed, pair=(0, 1), matrix=observed.matrix.of_systems(observed.pair))],
-                            settings.alternative)
-    return Tail(math.log(int(extremes.count(sums)[0]) / len(swaps)), "exact", coins=len(apart))
+    counter = SwapCounter.of([replace(observed, pair=(0, 1), matrix=observed.matrix.of_systems(observed.pair))],
+                             settings.alternative)
+    return Tail(math.log(int(counter(sums)[0]) / len(swaps)), "exact", coins=len(apart))
 
 
 def _every_swap(observed: Observed) -> NDArray[np.int64]:
@@ -143,7 +142,7 @@ def _studentized(pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
 
 
 def _of_runs(pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
-    """Give exact tails where every labelling of the runs is tried."""
+    """Relabel whole runs; the tail is exact where every labelling is tried."""
     tails = []
     for o, extremes in zip(pairs, count_relabelled(pairs, settings), strict=True):
         labellings, note = n_labellings(o), least_of_runs(o, settings)
@@ -156,19 +155,17 @@ def _monte_carlo(pairs: list[Observed], settings: Settings) -> list[Tail]:
     """Draw the swapped units of all pairs at once; each pair swaps only its own two systems."""
     if not pairs:
         return []
-    statistics = pairs[0].matrix.statistics
-    extremes = Extremes.of(pairs, settings.alternative)
     counts = reduce(np.add, swapped_sums(
-        statistics, settings.resamples, settings.seed, extremes.count, settings.execution))
+        pairs[0].matrix.statistics, settings.resamples, settings.seed, SwapCounter.of(pairs, settings.alternative),
+        settings.execution))
     return monte_carlo_tails(counts, settings.resamples)
 
 
 def _correlated(pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
-    """Test pairs of a `PairMatrix` by swaps: by all of them where few units differ, else by random ones.
+    """Test pairs of a `PairMatrix` by all swaps where few units differ, else by random ones.
 
-    A swap that leaves a correlation undefined counts as extreme. Ties are those within the tolerance of 1, not of what
-    was observed: swaps change correlations that are nearly 0 into others, with all the rounding of those. For the same
-    reason the observed difference is that of no swap, rounded as the others are.
+    A swap that leaves a correlation undefined counts as extreme. The tolerance of ties is absolute, and the observed
+    difference is computed like the swapped ones: correlations near 0 become others, with the rounding of those.
     """
     matrix, alternative = pairs[0].matrix, settings.alternative
     assert isinstance(matrix, PairMatrix)
@@ -176,11 +173,11 @@ def _correlated(pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
     few = {o.pair: n for o in pairs if (n := len(differing_units(matrix, o.pair))) <= ENUMERATED}
     found = {}
     for pair, n in few.items():
-        reached = extremity(all_swapped_differences(matrix, pair), alternative)
-        found[pair] = Tail(math.log(np.count_nonzero(~(reached < bars[pair])) / 2**n), "exact", coins=n)
+        extremes = int(ExceedanceCounter(bars[pair], alternative)(all_swapped_differences(matrix, pair)))
+        found[pair] = Tail(math.log(extremes / 2**n), "exact", coins=n)
     if many := [o.pair for o in pairs if o.pair not in few]:
-        extremes = ExceedanceCounter(np.array([bars[pair] for pair in many]), alternative)
+        counter = ExceedanceCounter(np.array([bars[pair] for pair in many]), alternative)
         counts = reduce(np.add, swapped_differences(
-            matrix, many, settings.resamples, settings.seed, extremes, settings.execution))
+            matrix, many, settings.resamples, settings.seed, counter, settings.execution))
         found |= dict(zip(many, monte_carlo_tails(counts, settings.resamples), strict=True))
     return [found[o.pair] for o in pairs]

@@ -1,8 +1,8 @@
 """Yeh's randomization of the responses that one of two systems gives and the other does not (2000, section 3.3).
 
-What both give, and what neither gives, is left alone; each of the others is as likely to be either's. Only how many
-right ones (K) and how many spurious ones (L) go to the first system matters, and these are two independent binomials:
-so the test is exact, in whole numbers.
+Each of these responses is as likely to be either system's; others are left alone. Only the numbers of correct and of
+spurious responses that go to the first system matter. They are independent binomials, so the test is exact, in whole
+numbers.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from registry.significance.base import Alternative, Observed, PairTest, Settings, Tail, Unit
-from registry.significance.matrix import Quotient, StatisticMatrix
+from registry.significance.base import Alternative, Observed, Settings, Tail, Unit, extremity
+from registry.significance.matrix import Matrix, Quotient
+from registry.significance.pairwise.base import PairTest
 from registry.significance.pairwise.permutation import Permutation
 from registry.significance.resampling.draws import SIGNS, blocks, stream
 from registry.significance.resampling.exceedances import monte_carlo_tail
@@ -40,7 +41,7 @@ class ResponsePermutation(PairTest):
     units: ClassVar[tuple[Unit, ...]] = ("response", "item", "cluster")
     drawn: bool = False
 
-    def refusal(self, matrix: StatisticMatrix) -> str | None:
+    def own_refusal(self, matrix: Matrix) -> str | None:
         """Refuse averages of runs, and scores that are no quotient of the sums."""
         if matrix.multiple > 1 or matrix.runs is not None:
             return "response-permutation shuffles responses, which averages over runs are not; take permutation"
@@ -56,7 +57,7 @@ class ResponsePermutation(PairTest):
 
     def _tail(self, o: Observed, settings: Settings) -> Tail:
         divided = _Divided.of(o)
-        n = divided.right + divided.spurious
+        n = divided.correct + divided.spurious
         if self.drawn or n > MOST:
             return monte_carlo_tail(divided.draw(settings), settings.resamples)
         ways = divided.count(settings.alternative)
@@ -65,19 +66,18 @@ class ResponsePermutation(PairTest):
 
 @dataclass(frozen=True, eq=False)
 class _Divided:
-    """The responses of one pair that are divided anew.
+    """The responses that only one system of a pair gives, which are divided anew between the two.
 
     Attributes:
-        quotient: Of the score, in the sums (true positives, predicted, gold).
-        shared: Those of what both systems give.
-        right: How many right responses only one system gives, and
-        spurious: how many spurious ones.
-        observed: How many right and how many spurious ones are the first system's.
+        quotient: The coefficients of the score, of the sums (true positives, predicted, gold).
+        shared: The sums of the responses that both systems give.
+        correct, spurious: The numbers of correct and of spurious responses that only one system gives.
+        observed: The numbers of them that the first system gives.
     """
 
     quotient: Quotient
     shared: tuple[int, int, int]
-    right: int
+    correct: int
     spurious: int
     observed: tuple[int, int]
 
@@ -85,73 +85,74 @@ class _Divided:
     def of(cls, o: Observed) -> _Divided:
         a, b = o.a.astype(np.int64), o.b.astype(np.int64)
         both, only_a, only_b = ((a[:, 1] == x) & (b[:, 1] == y) for x, y in ((1, 1), (1, 0), (0, 1)))
-        right_a, right_b = int(a[only_a, 0].sum()), int(b[only_b, 0].sum())
+        correct_a, correct_b = int(a[only_a, 0].sum()), int(b[only_b, 0].sum())
         given_a, given_b = int(only_a.sum()), int(only_b.sum())
         assert o.matrix.quotient is not None
-        return cls(o.matrix.quotient, (int(a[both, 0].sum()), int(both.sum()), int(a[:, 2].sum())), right_a + right_b,
-                   given_a + given_b - right_a - right_b, (right_a, given_a - right_a))
+        shared = int(a[both, 0].sum()), int(both.sum()), int(a[:, 2].sum())
+        return cls(o.matrix.quotient, shared, correct_a + correct_b, given_a + given_b - correct_a - correct_b,
+                   (correct_a, given_a - correct_a))
 
     def count(self, alternative: Alternative) -> int:
-        """Count the divisions as extreme as the observed one, of 2^(right + spurious); undefined ones are."""
+        """Count the divisions as extreme as the observed one, of 2^(correct + spurious); undefined ones count."""
         ways, limits = list(accumulate(_choices(self.spurious), initial=0)), self._limits(alternative)
-        reached = sum(way * ways[limit + 1] for way, limit in zip(_choices(self.right), limits, strict=True))
+        reached = sum(way * ways[limit + 1] for way, limit in zip(_choices(self.correct), limits, strict=True))
         undefined = self._undefined  # each of them is one way
-        reached -= sum(spurious <= limits[right] for right, spurious in undefined)
+        reached -= sum(spurious <= limits[correct] for correct, spurious in undefined)
         sides = 2 if alternative == "two-sided" else 1
-        return min(sides * reached + len(undefined), 1 << self.right + self.spurious)
+        return min(sides * reached + len(undefined), 1 << self.correct + self.spurious)
 
     def draw(self, settings: Settings) -> int:
-        """Count the same among random divisions."""
+        """Count them among random divisions."""
         limits = np.array(self._limits(settings.alternative))
         extremes = 0
         for block, draws in blocks(settings.resamples):
             rng = np.random.Generator(stream(settings.seed, SIGNS, block))
-            right, spurious = rng.binomial(self.right, 0.5, draws), rng.binomial(self.spurious, 0.5, draws)
-            reached = spurious <= limits[right]
+            correct, spurious = rng.binomial(self.correct, 0.5, draws), rng.binomial(self.spurious, 0.5, draws)
+            reached = spurious <= limits[correct]
             if settings.alternative == "two-sided":
-                reached |= self.spurious - spurious <= limits[self.right - right]
+                reached |= self.spurious - spurious <= limits[self.correct - correct]
             for k, m in self._undefined:
-                reached |= (right == k) & (spurious == m)
+                reached |= (correct == k) & (spurious == m)
             extremes += int(np.count_nonzero(reached))
         return extremes
 
     def _limits(self, alternative: Alternative) -> list[int]:
-        """How many spurious responses, at most, leave the first system far enough ahead, by how many right ones it has.
+        """The most spurious responses with which the first system is far enough ahead, by its correct ones; -1: none.
 
-        More right ones can only raise its lead and more spurious ones only lower it, so that one walk finds them all.
-        -1: there is no such division. To be behind by as much is the same with the two systems' shares exchanged.
+        More correct ones can only raise its lead and more spurious ones only lower it, so one walk finds all limits. To
+        be behind by as much is the same with the systems exchanged.
         """
         over, under = self._difference(*self.observed)
-        bar = {"two-sided": abs(over), "greater": over, "less": -over}[alternative]
+        bar = extremity(over, alternative)
 
-        def reaches(right: int, spurious: int) -> bool:
-            lead, scale = self._difference(right, spurious)
+        def reaches(correct: int, spurious: int) -> bool:
+            lead, scale = self._difference(correct, spurious)
             if not scale:  # the walk goes on beyond an undefined one
-                return spurious < self.spurious and reaches(right, spurious + 1)
+                return spurious < self.spurious and reaches(correct, spurious + 1)
             return lead * under >= bar * scale
 
         limits, limit = [], -1
-        for right in range(self.right + 1):
-            while limit < self.spurious and reaches(right, limit + 1):
+        for correct in range(self.correct + 1):
+            while limit < self.spurious and reaches(correct, limit + 1):
                 limit += 1
             limits.append(limit)
         return limits
 
     @property
     def _undefined(self) -> list[tuple[int, int]]:
-        """The divisions that leave a score undefined: all responses are one system's."""
-        corners = {(0, 0), (self.right, self.spurious)}
+        """The divisions that give all responses to one system and leave a score undefined."""
+        corners = {(0, 0), (self.correct, self.spurious)}
         return [corner for corner in sorted(corners) if not self._difference(*corner)[1]]
 
-    def _difference(self, right: int, spurious: int) -> tuple[int, int]:
-        """The difference of the scores as a fraction, 0 under it where one is undefined."""
+    def _difference(self, correct: int, spurious: int) -> tuple[int, int]:
+        """Numerator and denominator of the difference of the scores; the denominator is 0 where one is undefined."""
         (n, d), (m, e) = (self._score(*share) for share in (
-            (right, spurious), (self.right - right, self.spurious - spurious)))
+            (correct, spurious), (self.correct - correct, self.spurious - spurious)))
         return n * e - m * d, d * e
 
-    def _score(self, right: int, spurious: int) -> tuple[int, int]:
+    def _score(self, correct: int, spurious: int) -> tuple[int, int]:
         true_positives, given, gold = self.shared
-        sums = (true_positives + right, given + right + spurious, gold)
+        sums = (true_positives + correct, given + correct + spurious, gold)
         over, under = (sum(c * s for c, s in zip(side, sums, strict=True)) for side in self.quotient)
         return over, under
 

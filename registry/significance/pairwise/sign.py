@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.errors import InputError
-from registry.significance.base import Alternative, Observed, PairTest, Settings, Tail, Unit, extremity
+from registry.significance.base import Alternative, Observed, Settings, Tail, Unit, extremity
 from registry.significance.distributions.normal import log_normal_p
-from registry.significance.matrix import Floats, StatisticMatrix
-from registry.significance.units import unit_gains
+from registry.significance.matrix import Floats, Matrix, additive
+from registry.significance.pairwise.base import PairTest
+from registry.significance.units import unit_differences
 
 Ints = NDArray[np.int64]
 
@@ -44,8 +45,8 @@ class Sign(PairTest):
         """Count the units that favour either system; a unit where a score is undefined is left out."""
         counts = []
         for o in pairs:
-            gains, slack = unit_gains(o)
-            counts.append([np.count_nonzero(side * gains > self.tie + slack) for side in (1, -1)])
+            differences, slack = unit_differences(o)
+            counts.append([np.count_nonzero(side * differences > self.tie + slack) for side in (1, -1)])
         for_a, for_b = np.array(counts).T
         log_p = log_coins(for_a, for_b, settings.alternative).tolist()
         return [Tail(log, "exact", coins=n, favours=lead) for log, n, lead in zip(
@@ -56,9 +57,10 @@ class Sign(PairTest):
 class McNemar(PairTest):
     """McNemar's test of units that are right or wrong: the items that only one of the two systems gets right.
 
-    `exact` is the binomial test of them; `mid-p` counts half of what is as extreme as observed (Fagerland et al. 2013)
-    and gives up the guarantee of the level for power; `chi-squared` is McNemar's own approximation, and `corrected`
-    the same with Edwards's correction for continuity.
+    Attributes:
+        variant: `exact`, the binomial test; `mid-p`, which counts half of the outcomes just as extreme as the observed
+            one (Fagerland et al. 2013) and trades the guaranteed level for power; `chi-squared`, McNemar's
+            approximation; or `corrected`, the same with Edwards's continuity correction.
     """
 
     name: ClassVar[str] = "mcnemar"
@@ -69,19 +71,19 @@ class McNemar(PairTest):
     families: ClassVar[tuple[str, ...] | None] = ("ratio", "prf")
     variant: Literal["exact", "mid-p", "chi-squared", "corrected"] = "exact"
 
-    def refusal(self, matrix: StatisticMatrix) -> str | None:
-        """Refuse statistics that are not right or wrong in every unit."""
-        if np.isin(matrix.score(matrix.statistics), (0, 1)).all():
+    def own_refusal(self, matrix: Matrix) -> str | None:
+        """Refuse units that are not right or wrong."""
+        if np.isin(additive(matrix).unit_scores(), (0, 1)).all():
             return None
         return "mcnemar needs units that are right or wrong; take the sign or permutation test for graded ones"
 
     def tails(self, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
         """Count the discordant units of all pairs at once, and test them at once."""
         matrix = pairs[0].matrix
-        right = (matrix.score(matrix.statistics) == (0 if matrix.lower_is_better else 1)).astype(np.float32)
-        n_right, n_both = right.sum(axis=0), right.T @ right  # below 2^24 units exact
+        correct = (additive(matrix).unit_scores() == (0 if matrix.lower_is_better else 1)).astype(np.float32)
+        n_correct, n_both = correct.sum(axis=0), correct.T @ correct  # below 2^24 units exact
         a, b = np.array([o.pair for o in pairs]).T
-        only_a, only_b = ((n_right[side] - n_both[a, b]).astype(np.int64) for side in (a, b))
+        only_a, only_b = ((n_correct[side] - n_both[a, b]).astype(np.int64) for side in (a, b))
         if self.variant in ("exact", "mid-p"):
             half = self.variant == "mid-p"
             log_p = log_coins(only_a, only_b, settings.alternative, half=half)
@@ -95,7 +97,7 @@ class McNemar(PairTest):
 
 
 def log_coins(for_a: Ints, for_b: Ints, alternative: Alternative, *, half: bool = False) -> Floats:
-    """Log p of so many coins that favour A and B, [pairs] each, when every coin is fair; no coin gives p = 1.
+    """Log p of the sign test, where so many units favour A and B, [pairs] each; p = 1 without any.
 
     With `half`, outcomes just as extreme as the observed one count half (the mid-p-value).
     """

@@ -1,4 +1,4 @@
-"""Tests of two correlations that share the gold values, from the three correlations alone: Williams' and Steiger's."""
+"""Williams' and Steiger's tests of two correlations with the same gold values."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from registry.significance.base import Alternative, Observed, PairTest, Settings, Tail, Unit
+from registry.significance.base import Alternative, Observed, Settings, Tail, Unit
 from registry.significance.correlations.matrix import PEARSON, SPEARMAN, PairMatrix
 from registry.significance.distributions.normal import log_normal_p, log_t_p
-from registry.significance.matrix import Floats, StatisticMatrix
+from registry.significance.matrix import Floats, Matrix
+from registry.significance.pairwise.base import PairTest
 from registry.significance.units import ROUNDING
 
 # At 5 %, 5.5 % of samples of normal variables with rho = .4, and 8 to 9 % with rho = .8 (tests/significance).
@@ -22,14 +23,14 @@ RANKS = "approximate for ranks: rejects too often where correlations are high; p
 
 @dataclass(frozen=True, repr=False)
 class _SharedGold(PairTest):
-    """A test of two correlations with the same gold, by their sizes and that of the predictions with each other."""
+    """A test of two correlations with the same gold, given the correlation of the two systems' predictions."""
 
     null: ClassVar[str] = "the two systems' predictions are equally correlated with the gold values"
     assumes: ClassVar[str] = "items are independent of each other; predictions and gold values are jointly normal"
     families: ClassVar[tuple[str, ...] | None] = ("pair",)
     units: ClassVar[tuple[Unit, ...]] = ("item",)
 
-    def refusal(self, matrix: StatisticMatrix) -> str | None:
+    def own_refusal(self, matrix: Matrix) -> str | None:
         """Refuse all but Pearson's and Spearman's correlations."""
         if isinstance(matrix, PairMatrix) and matrix.coefficient in (PEARSON, SPEARMAN):
             return None
@@ -55,7 +56,7 @@ class _SharedGold(PairTest):
         statistic = float(self.statistic(scores[[a]], scores[[b]], together, n)[0])
         if math.isnan(statistic):
             return Tail(math.nan, "asymptotic", note="the gold values are a sum of both predictions")
-        log_p = self.log_p(float(matrix.gain(np.array(statistic), np.zeros(()))), n, alternative)
+        log_p = self.log_p(float(matrix.difference(np.array(statistic), np.zeros(()))), n, alternative)
         return Tail(log_p, "asymptotic", statistic=abs(statistic), note=note)
 
     @abstractmethod

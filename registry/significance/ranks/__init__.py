@@ -1,1 +1,4 @@
-"""From decisions to ranks, groups and the best."""
+"""Ranks of systems: from pairwise decisions, from joint resamples, and as letters.
+
+They take scores, decisions or resampled scores as arrays, and know no test.
+"""

@@ -1,4 +1,4 @@
-"""Which systems are not told apart: the groups behind compact letter displays and critical-difference diagrams."""
+"""Groups of systems without significant differences, for compact letter displays and critical-difference diagrams."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-_MOST = 702  # groups, which letters a to zz name; a display of more would tell nobody anything
+_MOST = 702  # groups, for which there are the letters a to zz
 
 
 def alike_groups(differ: NDArray[np.bool_]) -> list[tuple[int, ...]]:
-    """All largest groups of systems of which no two differ: two systems share a group just if they do not differ.
+    """All maximal groups of systems of which no two differ: two systems share a group just if they do not differ.
 
     They are the columns of the compact letter display of Piepho (2004), found as maximal cliques (Bron and Kerbosch
     1973, with pivots).
@@ -33,7 +33,7 @@ def alike_groups(differ: NDArray[np.bool_]) -> list[tuple[int, ...]]:
 
 
 def letters(groups: Sequence[Sequence[int]], systems: int) -> list[str]:
-    """The letters of every system: two that share one are not told apart.
+    """The letters of every system: two systems that share a letter do not differ significantly.
 
     >>> letters([(0, 1), (1, 2)], 3)
     ['a', 'ab', 'b']

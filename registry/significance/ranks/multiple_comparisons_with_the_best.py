@@ -1,9 +1,9 @@
-"""Which systems may be the best, and which ranks every system may have: simultaneous statements from joint resamples.
+"""Simultaneous statements from joint resamples: which systems may be the best, and which ranks each may have.
 
-Both rest on the scores of all systems in the same resamples (`resampled_scores`), each less the observed one: by as
-much as resampled scores err, observed ones may. Differences are taken in units of their standard deviation, as raw
-ones would let the noisiest pair set the bar for all others. A difference that is the same in every resample, unless
-it is 0, tells nothing (see `Bootstrap`), and an undefined resample counts as extreme.
+Both use the scores of all systems in the same resamples (`resampled_scores`), less the observed ones. Differences are
+studentized by their standard deviations; with raw ones the noisiest pair would determine the bounds of all others. A
+difference that is not 0 and the same in every resample is no evidence (see `Bootstrap`), and an undefined resample
+counts as extreme.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ class Best:
     """Every system compared with the best of the others, simultaneously at level 1 - alpha.
 
     Attributes:
-        low, high: [systems]; bounds of the score less the best score among the other systems, positive where the
-            system is better. Constrained to reach 0: a system is the best by at least 0 or worse by at most 0, and
-            [0, high] says that it is the best, [low, 0] that it is not better than the best of the others.
-        possible: [systems]; whether the system may be the best one. The best one is among them at level 1 - alpha.
+        low, high: [systems]; bounds of the difference to the best of the other systems, positive where the system is
+            better. They are constrained to include 0: [0, high] means that the system is the best, and [low, 0] that it
+            is not better than the best of the others.
+        possible: [systems]; whether the system may be the best. The best system is among these at level 1 - alpha.
     """
 
     low: Floats
@@ -43,8 +43,8 @@ class RankIntervals:
     """The ranks that every system may have, simultaneously at level 1 - alpha; the best has rank 1.
 
     Attributes:
-        low, high: [systems]; 1 + the systems that are better for sure, and n - those that are worse.
-        wins: [systems, systems]; `wins[a, b]` says that a is better than b for sure, as `rank` takes it.
+        low, high: [systems]; 1 + the number of significantly better systems, and n - that of significantly worse ones.
+        wins: [systems, systems]; `wins[a, b]` says that a is significantly better than b, as `rank` takes it.
     """
 
     low: Ints
@@ -56,12 +56,12 @@ def compare_with_best(scores: Floats, resampled: Floats, *, alpha: float = 0.05,
                       lower_is_better: bool = False) -> Best:
     """Compare every system with the best of the others (Hsu 1984; Hsu 1996, chapter 4: constrained intervals).
 
-    Every system in its turn is taken for the best, with one-sided simultaneous bounds for what the others lack. The
-    true best is one of them, and keeps its bounds at level 1 - alpha: which one it is needs no correction. With two
-    systems these are the two one-sided intervals of the bootstrap that is dual to its test, stretched to 0.
+    Every system in turn is taken for the best, with one-sided simultaneous bounds of its differences to the others. No
+    correction is needed for which one is the best: the bounds of the true best hold at level 1 - alpha. For two systems
+    they are the two one-sided intervals that are dual to the bootstrap's test, extended to 0.
 
-    A system without a score is left out of the comparison of the others; its own bounds are nan, and as nothing speaks
-    against it, it may be the best. A single system with a score has no bounds either.
+    A system without a score is left out of the other systems' comparisons; its own bounds are nan, and it may be the
+    best. A single system with a score has no bounds either.
 
     Args:
         scores: [systems]; nan where undefined.
@@ -75,11 +75,11 @@ def compare_with_best(scores: Floats, resampled: Floats, *, alpha: float = 0.05,
     if len(chosen) > 1:
         errors = _Errors(scores, resampled, chosen, lower_is_better=lower_is_better)
         margins = np.array([errors.margins(i, alpha) for i in range(len(chosen))])  # [taken for the best, other]
-        most = errors.gains + margins
+        most = errors.differences + margins
         np.fill_diagonal(most, np.inf)
         upper = most.min(axis=1)
         may_be = upper >= -errors.tolerance
-        least = np.where(may_be, errors.gains - margins.T, np.inf)
+        least = np.where(may_be, errors.differences - margins.T, np.inf)
         np.fill_diagonal(least, np.inf)
         low[chosen], high[chosen] = np.minimum(least.min(axis=1), 0), np.maximum(upper, 0)
         possible[chosen] = may_be
@@ -90,11 +90,11 @@ def rank_intervals(scores: Floats, resampled: Floats, *, alpha: float = 0.05,
                    lower_is_better: bool = False) -> RankIntervals:
     """Bound the ranks of all systems at once (Mogstad, Romano, Shaikh and Wilhelm 2024; Al Mohamad et al. 2022).
 
-    All hypotheses that one system is not better than another, in both directions, are tested step-down by the largest
-    studentized difference (Romano and Wolf 2005). Both directions stay in the family when one is rejected, so that the
-    direction of a difference is as safe as its being there.
+    All one-sided hypotheses that a system is not better than another are tested step-down by the largest studentized
+    difference (Romano and Wolf 2005). Both directions of a pair stay in the family when one is rejected, which controls
+    errors of direction as well.
 
-    A system without a score neither wins nor loses: its interval is [1, n], and the others leave it its place.
+    A system without a score neither wins nor loses: its interval is [1, n], and a rank is left for it in the others'.
 
     Args:
         scores: [systems]; nan where undefined.
@@ -116,40 +116,42 @@ def rank_intervals(scores: Floats, resampled: Floats, *, alpha: float = 0.05,
 
 
 class _Errors:
-    """By how much resampled differences err, for all pairs of the chosen systems, which have a score.
+    """The errors of resampled differences, for all pairs of the chosen systems, which have a score.
 
-    `gains` are the observed differences and `deviations` the standard deviations [chosen, chosen]: about 0, so that
-    they are the same in both directions, and infinite where a difference never varies.
+    Attributes:
+        differences: The observed differences, [chosen, chosen].
+        deviations: Their standard deviations about 0, [chosen, chosen], which are the same in both directions; infinite
+            where a difference never varies.
     """
 
     def __init__(self, scores: Floats, resampled: Floats, chosen: Ints, *, lower_is_better: bool) -> None:
         self.resampled, self.chosen, self.sign = resampled, chosen, -1.0 if lower_is_better else 1.0
-        self.gains = self.sign * (scores[chosen, None] - scores[chosen])
+        self.differences = self.sign * (scores[chosen, None] - scores[chosen])
         self.tolerance = TOLERANCE * float(np.abs(scores[chosen]).max())
-        self.deviations = np.full(self.gains.shape, np.inf)
+        self.deviations = np.full(self.differences.shape, np.inf)
         for a, b in combinations(range(len(chosen)), 2):
             error = self._error(a, b)
             error = error[~np.isnan(error)]
             if (np.abs(error) > self.tolerance).any():
                 self.deviations[a, b] = self.deviations[b, a] = np.sqrt(np.square(error).mean())
         self.varies = np.isfinite(self.deviations)
-        self.is_equal = ~self.varies & (np.abs(self.gains) <= self.tolerance)
+        self.is_equal = ~self.varies & (np.abs(self.differences) <= self.tolerance)
 
     @property
     def statistics(self) -> Floats:
-        """The observed gains in standard deviations; no evidence at all where a difference never varies."""
-        return np.where(self.varies | self.is_equal, self.gains / self.deviations, -np.inf)
+        """The observed differences in standard deviations; -inf where a difference that is not 0 never varies."""
+        return np.where(self.varies | self.is_equal, self.differences / self.deviations, -np.inf)
 
     def drawn(self, a: int, b: int) -> Floats:
-        """By how many standard deviations a gains on b in every resample by chance; undefined is infinite."""
+        """The error of the difference of a and b in every resample, in standard deviations; undefined is infinite."""
         error = self._error(a, b)
         return np.where(np.isnan(error), np.inf, error / self.deviations[a, b])
 
     def margins(self, best: int, alpha: float) -> Floats:
-        """By how much the one taken for the best may be better than it looks, next to each other system, [chosen].
+        """The one-sided simultaneous margins of error of the differences of the `best` to the others, [chosen].
 
-        In all but alpha of the resamples none of the others gains more on it, the observed one counted as one of the
-        resamples: as the test counts, (c + 1) / (R + 1).
+        In a share of alpha of the resamples some error is larger; the observed difference counts as one more resample,
+        as in the test's (c + 1) / (R + 1).
         """
         largest = np.full(len(self.resampled), -np.inf)
         for other in range(len(self.chosen)):
@@ -163,5 +165,5 @@ class _Errors:
 
     def _error(self, a: int, b: int) -> Floats:
         ahead = self.resampled[:, self.chosen[a]] - self.resampled[:, self.chosen[b]]
-        error: Floats = self.sign * ahead - self.gains[a, b]
+        error: Floats = self.sign * ahead - self.differences[a, b]
         return error

@@ -1,4 +1,4 @@
-"""From scores and pairwise decisions to honest ranks: places, rank ranges and clusters."""
+"""Ranks of systems from scores and pairwise decisions: ranks, rank ranges and clusters."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _ROWS = 512  # resamples at a time: they stay in the processor's cache
 
 
 @dataclass(frozen=True, eq=False)
-class Ranking:
-    """The standing of every system, in the order in which the systems were given.
+class Ranks:
+    """The ranks of systems, in the order in which the systems are given.
 
     Attributes:
-        order: The systems from best to worst; undefined scores last, ties as they were given.
-        rank: 1, 2, 2, 4: equal scores share a place. Systems without a score share the last one.
-        low, high: The places that the decisions leave open: [significant losses + 1, n - significant wins].
+        order: The systems from best to worst; undefined scores last, ties in the given order.
+        rank: Competition ranks (1, 2, 2, 4): equal scores share a rank. Systems without a score share the last one.
+        low, high: The rank range, [significant losses + 1, n - significant wins].
         cluster: From 1; a new cluster begins where every system above wins significantly against every one below.
     """
 
@@ -32,7 +32,7 @@ class Ranking:
     cluster: Ints
 
 
-def rank(scores: Floats, wins: NDArray[np.bool_], *, lower_is_better: bool = False) -> Ranking:
+def rank(scores: Floats, wins: NDArray[np.bool_], *, lower_is_better: bool = False) -> Ranks:
     """Rank systems by score at full precision, and bound their ranks by decisions.
 
     Args:
@@ -48,14 +48,14 @@ def rank(scores: Floats, wins: NDArray[np.bool_], *, lower_is_better: bool = Fal
     breaks = [0] + [int(sorted_wins[:i, i:].all()) for i in range(1, n)]
     cluster = np.empty(n, dtype=np.int64)
     cluster[order] = 1 + np.cumsum(breaks[:n])
-    return Ranking(order, places, wins.sum(axis=0) + 1, n - wins.sum(axis=1), cluster)
+    return Ranks(order, places, wins.sum(axis=0) + 1, n - wins.sum(axis=1), cluster)
 
 
 def neighbour_ranges(wins: NDArray[np.bool_]) -> tuple[Ints, Ints]:
-    """The places up to the nearest system above that beats a system, and down to the nearest one below that it beats.
+    """Rank ranges from the nearest better system that differs significantly to the nearest such worse system.
 
-    One walks from the system to its neighbours, and theirs, until a difference is significant. What lies beyond is
-    not looked at, so it says less than the ranges of `rank` about systems that are far apart.
+    From each system one goes up and down until a difference is significant. Differences beyond are ignored, so these
+    ranges say less than those of `rank` about systems that are far apart.
 
     Args:
         wins: [systems, systems], the systems from best to worst.
@@ -70,9 +70,9 @@ def neighbour_ranges(wins: NDArray[np.bool_]) -> tuple[Ints, Ints]:
 
 
 def rank_frequencies(scores: Floats, *, lower_is_better: bool = False) -> Floats:
-    """How often every system has every place in resamples: [systems, places], each row and column adding up to 1.
+    """How often every system has every rank in resamples, [systems, ranks]; each row and column adds up to 1.
 
-    Systems with equal scores have each of their places equally often; undefined scores are the worst.
+    Systems with equal scores have each of their ranks equally often; undefined scores are the worst.
 
     Args:
         scores: [resamples, systems].
@@ -97,7 +97,7 @@ def rank_frequencies(scores: Floats, *, lower_is_better: bool = False) -> Floats
 
 
 def frequent_ranks(frequencies: Floats, confidence: float) -> tuple[Ints, Ints]:
-    """The places of [systems, places] that leave out at most half of 1 - confidence of the resamples on either side."""
+    """Intervals of ranks by frequencies [systems, ranks], excluding at most (1 - confidence) / 2 on either side."""
     outside, sums = (1 - confidence) / 2, np.cumsum(frequencies, axis=1)
     slack = 1e-9  # sums of shares are rounded
     return 1 + (sums <= outside + slack).sum(axis=1), 1 + (sums < 1 - outside - slack).sum(axis=1)

@@ -1,9 +1,8 @@
-"""Statistics as columns whose sums over many draws are one matrix product, with as few columns in it as will do.
+"""Sums of statistics over many draws as one matrix product with as few columns as possible.
 
-Systems share columns (the lengths of references), and some are others but for a constant: the bigrams of a text are its
-words less one, short texts apart. A column of the second kind needs the product for the few units that are apart only.
-Sums are exact where those of the statistics are (whole numbers), hence the same for any order
-of summation.
+Systems share columns (the lengths of references), and some columns equal others plus a constant in most units: a text
+has one bigram less than words, unless it is short. A column of the second kind needs the product only for the other
+units. Sums of whole numbers are exact, hence independent of the order of summation.
 """
 
 from __future__ import annotations
@@ -31,13 +30,13 @@ class Columns:
     They are float32 where every sum of a draw is exact there.
 
     Attributes:
-        own: [units, some], the columns that are no others; where some are, the last one is all 1.
-        apart: The units in which a column that is another differs from it by more than its constant, and
-        rest: [apart, derived], by how much more.
-        bases: [derived], which of `own` a derived column is, and
-        constants: [derived], by how much it differs from it.
-        places: For each system and column, the place among `own` and derived columns.
-        shape: How many systems and columns.
+        own: [units, own], the columns that are not derived from others; if any is, the last of them is all 1.
+        bases: [derived], the place in `own` of the column that a derived column is based on.
+        constants: [derived], the difference of a derived column from its base in most units.
+        apart: The other units, in which some derived column differs by another value.
+        rest: [apart, derived], the differences there less the constants.
+        places: [systems * columns], the place among own and derived columns.
+        shape: The numbers of systems and columns.
     """
 
     own: NDArray[Any]
@@ -50,7 +49,7 @@ class Columns:
 
     @classmethod
     def of(cls, statistics: Floats) -> Columns:
-        """Tell the columns apart."""
+        """Find the own and the derived columns."""
         flat = statistics.reshape(len(statistics), -1)
         most = len(flat) * max(flat.max(initial=0), -flat.min(initial=0)) if are_whole(flat) else np.inf
         seen: dict[bytes, int] = {}
@@ -81,11 +80,11 @@ class Columns:
         return replace(self, own=self.own[units], apart=places[there], rest=self.rest[there])
 
     def sums(self, counts: NDArray[Any], units: slice = slice(None)) -> NDArray[Any]:
-        """Sum the columns over draws, [own and derived, draws], of which each took every unit as often as told.
+        """Sum the columns over draws, [own and derived, draws].
 
         Args:
-            counts: [units, draws].
-            units: Which they are.
+            counts: How often each draw takes every unit, [units, draws].
+            units: The units of the counts.
         """
         counts = counts.astype(self.own.dtype, copy=False)
         sums: NDArray[Any] = self.own[units].T @ counts
@@ -99,7 +98,7 @@ class Columns:
         return np.concatenate([sums, rest])
 
     def lay_out(self, sums: NDArray[Any]) -> Floats:
-        """Sums [own and derived, draws] as [draws, systems, columns], the draws of one lying together."""
+        """Rearrange sums [own and derived, draws] as [draws, systems, columns]; the draws are contiguous in memory."""
         laid_out: Floats = sums[self.places].astype(np.float64, copy=False)
         return laid_out.reshape(*self.shape, -1).transpose(2, 0, 1)
 
@@ -113,9 +112,9 @@ def _apart(distinct: NDArray[Any], derived: dict[int, tuple[int, float]]) -> NDA
 
 
 def _derived(distinct: NDArray[Any]) -> dict[int, tuple[int, float]]:
-    """The columns that are one of the own columns just before them, and a constant, in most units: which, and what.
+    """The derived columns, each with its base among the own columns just before it and its constant.
 
-    Few units tell most others. Where there are few in all, products are too short to be worth it.
+    A sample of the units rules out most candidates. With few units in all, nothing is derived: products are fast.
     """
     found: dict[int, tuple[int, float]] = {}
     if len(distinct) < _WORTH:

@@ -1,8 +1,7 @@
-"""Random draws that depend on the seed alone: blocks of fixed size, each with a stream of its own.
+"""Random resamples and swaps of units, in blocks of 512 draws.
 
-Block b of a kind comes from `SeedSequence(seed, spawn_key=(kind, b))`, so a result does not depend on the order of
-systems, on how many blocks are held at once, or on who computes them. All systems share the draws: one matrix product
-per block.
+Block b of a kind has the stream `SeedSequence(seed, spawn_key=(kind, b))`, so results depend neither on the order of
+systems nor on how blocks are distributed. All systems share the draws, which makes a block one matrix product.
 """
 
 from __future__ import annotations
@@ -31,36 +30,34 @@ SIGNS, COUNTS, LABELS, RUNS, SYSTEMS, SETS, OUTPUTS, TRAINING = range(8)
 _UNCLEAR = 2**16 - 1  # no two counts
 _ALL = 2**64 - 1  # whole random words, drawn without holding other threads up
 _CHUNK = 2**11  # units whose bits are expanded at once: a core keeps them
-_VALUES = 2**17  # sums of pairs that swaps leave, at once: 1 MiB of float64
 _CELLS = 2**21  # draws times units whose counts are drawn at once, 8 MiB: part of what a seed means
 
 
 def swapped_sums(statistics: Floats, resamples: int, seed: int, use: Callable[[Floats], Used],
                  execution: Execution) -> Iterator[Used]:
-    """Draw a random half of the units again and again, and sum the statistics over it.
+    """Sum statistics over random subsets of the units, which a permutation swaps.
 
-    Each draw takes every unit with probability 1/2, the same units for all systems: the units that a permutation
-    swaps.
+    Each draw takes every unit with probability 1/2, the same units for all systems.
 
     Args:
         statistics: [units, systems, columns].
-        resamples: How many draws.
-        seed: Of the streams.
-        use: What becomes of the sums [draws, systems, columns] of a block.
+        resamples: The number of draws.
+        seed: The seed of the streams.
+        use: A function of the sums [draws, systems, columns] of a block.
         execution: Who works on the blocks.
 
     Yields:
-        What `use` gives, block by block in their order.
+        The results of `use` in the order of the blocks.
     """
     return execution.map(_Swaps(Columns.of(statistics), seed, use), blocks(resamples))
 
 
 def resampled_sums(statistics: Floats, resamples: int, seed: int, use: Callable[[Floats], Used],
                    execution: Execution, strata: NDArray[np.int64] | None = None) -> Iterator[Used]:
-    """Draw as many units as there are, with replacement, again and again, and sum the statistics over them.
+    """Sum statistics over bootstrap resamples: as many units as there are, drawn with replacement.
 
-    Arguments and results as in `swapped_sums`. Of each of the `strata` [units], numbered from 0, as many units are
-    drawn as it has.
+    Arguments and results are those of `swapped_sums`. Within each of the `strata` [units], numbered from 0, as many
+    units are drawn as it has.
     """
     columns = Columns.of(statistics)
     parts = [(key, columns if strata is None else columns.of_units(units))
@@ -68,37 +65,15 @@ def resampled_sums(statistics: Floats, resamples: int, seed: int, use: Callable[
     return execution.map(_Resamples(parts, seed, use), blocks(resamples))
 
 
-def swapped_sides(totals: Floats, a: NDArray[np.int64], b: NDArray[np.int64],
-                  swapped: Floats) -> Iterator[tuple[slice, Floats, Floats]]:
-    """What swaps leave pairs of systems with, some pairs at a time: each pair swaps only its own two.
-
-    Args:
-        totals: The sums of the systems without a swap, [systems, columns].
-        a: The first systems of the pairs.
-        b: Their second systems.
-        swapped: The sums that change sides, [draws, systems, columns].
-
-    Yields:
-        Which pairs, and the sums of the first and of the second systems, [pairs, draws, columns] each.
-    """
-    some = max(1, _VALUES // (swapped.shape[0] * swapped.shape[2]))
-    by_system = swapped.transpose(1, 2, 0)  # the draws of a column lie together
-    for at in range(0, len(a), some):
-        pairs = slice(at, at + some)
-        moved = by_system[b[pairs]] - by_system[a[pairs]]
-        yield (pairs, (totals[a[pairs], :, None] + moved).transpose(0, 2, 1),
-               (totals[b[pairs], :, None] - moved).transpose(0, 2, 1))
-
-
 def units_by_stratum(strata: NDArray[np.int64] | None, units: int) -> list[tuple[tuple[int, ...], NDArray[np.int64]]]:
-    """The units of each stratum, with what its streams are told from others' by; without strata all of them."""
+    """The units of each stratum, with the key of its streams; without strata all units."""
     if strata is None:
         return [((), np.arange(units))]
     return [((n,), np.flatnonzero(strata == n)) for n in range(int(strata.max()) + 1)]
 
 
 def swaps(units: int, block: int, seed: int) -> Iterator[tuple[slice, NDArray[np.uint8]]]:
-    """The draws of a block: for some units at a time, which of them each draw takes, [units, draws] of 0 and 1."""
+    """Draw the swaps of a block: some units at a time, and whether each draw swaps them, [units, draws] of 0 and 1."""
     bits = stream(seed, SIGNS, block)
     for at in range(0, units, _CHUNK):
         part = slice(at, min(at + _CHUNK, units))
@@ -108,12 +83,12 @@ def swaps(units: int, block: int, seed: int) -> Iterator[tuple[slice, NDArray[np
 
 def resamples_of(units: int, draws: int, block: int, seed: int,
                  stratum: tuple[int, ...] = ()) -> Iterator[tuple[slice, Singles]]:
-    """The draws of a block: for some draws at a time, how often each takes every unit, [draws, units].
+    """Draw the resamples of a block: some draws at a time, and how often each takes every unit, [draws, units].
 
     The counts of n draws with replacement are multinomial. Independent Poisson counts with the sum N are multinomial
-    too, given N, so n - N further draws complete them; a row with N > n is drawn anew, which leaves the distribution
-    as it is. Two Poisson counts at a time are read off a table by 16 random bits, more bits deciding where a step of
-    their distribution lies between two entries. That is several times faster than drawing and counting n indices.
+    given N, so n - N further draws complete them; a row with N > n is drawn again, which does not change the
+    distribution. Two Poisson counts are looked up by 16 random bits, with more bits where the table is ambiguous. This
+    is several times faster than drawing and counting n indices.
     """
     rng = np.random.Generator(stream(seed, COUNTS, block, *stratum))
     some = max(1, _CELLS // units)
@@ -129,7 +104,7 @@ def resamples_of(units: int, draws: int, block: int, seed: int,
 
 
 def _poisson_rows(rng: np.random.Generator, rows: int, units: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Poisson counts [rows, units] of a mean somewhat below 1, and how many draws each row lacks."""
+    """Poisson counts [rows, units] with a mean somewhat below 1, and how many draws each row lacks."""
     mean = max(0.0, 1 - 2.5 / math.sqrt(units))  # 1 row in 160 has more draws than it may
     if not mean:
         return np.zeros((rows, units), dtype=np.uint8), np.full(rows, units)
@@ -149,9 +124,10 @@ def _poisson_rows(rng: np.random.Generator, rows: int, units: int) -> tuple[NDAr
 
 @cache
 def _poisson(mean: float) -> tuple[NDArray[np.uint16], Floats, int]:
-    """Two Poisson counts by 16 bits, a byte each, `_UNCLEAR` where more bits must decide, and what they decide by.
+    """A table of two Poisson counts by 16 random bits, the distribution of pairs of counts, and `most`.
 
-    The counts (i, j) are numbered i * `most` + j, and `distribution` is P(number <= k).
+    A table entry is two bytes, or `_UNCLEAR` where more bits must decide. The counts (i, j) have the number
+    i * `most` + j, and the distribution is P(number <= k).
     """
     masses = [math.exp(-mean)]
     while masses[-1] > 1e-18:

@@ -1,9 +1,9 @@
-"""Which outcomes are at least as extreme as what was observed, and the p-values that counts of random ones give."""
+"""How many outcomes are at least as extreme as the observed one, and the p-values of such counts."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -12,92 +12,153 @@ from numpy.typing import NDArray
 
 from registry.significance.base import Alternative, Observed, Tail, extremity
 from registry.significance.distributions.clopper_pearson import clopper_pearson
-from registry.significance.matrix import Floats, Quotient, Score, are_whole
-from registry.significance.resampling.draws import swapped_sides
+from registry.significance.matrix import (
+    Floats,
+    Matrix,
+    Quotient,
+    Score,
+    StatisticMatrix,
+    additive,
+    are_whole,
+    difference,
+)
 
-TOLERANCE = 1e-12  # relative to the scores: differences closer than this may be one and the same
+Systems = NDArray[np.int64]
+
+TOLERANCE = 1e-12  # relative to the scores: differences closer than this may be equal
+_VALUES = 2**17  # sums of swapped pairs that are computed at once: 1 MiB of float64
+
+
+def tolerances(matrix: Matrix, a: Systems, b: Systems) -> Floats:
+    """How far equal differences of systems `a` and `b` may be apart by rounding, [pairs]."""
+    sizes = np.abs(matrix.observed)
+    return TOLERANCE * np.maximum(sizes[a], sizes[b])
+
+
+def tolerance(observed: Observed) -> float:
+    """How far equal differences of one pair may be apart by rounding."""
+    return float(tolerances(observed.matrix, *np.array(observed.pair)))
+
+
+def reaches(extremities: Floats, bars: Floats | float) -> NDArray[np.bool_]:
+    """Whether outcomes are at least as extreme as the bars; undefined ones (nan) count as extreme."""
+    return np.asarray(~(extremities < bars))
 
 
 @dataclass(frozen=True, eq=False)
-class Extremes:
-    """Counts the draws that are at least as extreme for each pair as what was observed; ties count.
+class SwappedPairs:
+    """Pairs of systems, each of which swaps only its own two in the units that a draw takes.
 
-    `totals` are the sums of the systems [systems, columns], `a` and `b` the systems of the pairs, `bars` what was
-    observed and `tolerances` how close a draw may come and be the same, [pairs]. Where statistics are whole and the
-    score is their quotient, what lies that close is compared in fractions: two different quotients may.
+    Attributes:
+        score: As in `StatisticMatrix`.
+        lower_is_better: As in `StatisticMatrix`.
+        totals: The sums of the systems without a swap, [systems, columns].
+        a, b: The first and the second systems, [pairs].
     """
 
     score: Score
     lower_is_better: bool
-    alternative: Alternative
     totals: Floats
-    a: NDArray[np.int64]
-    b: NDArray[np.int64]
+    a: Systems
+    b: Systems
+
+    @classmethod
+    def of(cls, matrix: StatisticMatrix, a: Systems, b: Systems) -> SwappedPairs:
+        """Pairs of systems of a matrix."""
+        return cls(matrix.score, matrix.lower_is_better, matrix.statistics.sum(axis=0), a, b)
+
+    def differences(self, swapped: Floats) -> Iterator[tuple[slice, Floats, Floats, Floats]]:
+        """Compute differences after swaps, some pairs at a time.
+
+        Args:
+            swapped: The sums that change sides, [draws, systems, columns].
+
+        Yields:
+            Which pairs; the sums of their first and second systems, [pairs, draws, columns] each; and the differences
+            of their scores, [pairs, draws].
+        """
+        some = max(1, _VALUES // (swapped.shape[0] * swapped.shape[2]))
+        by_system = swapped.transpose(1, 2, 0)  # the draws of a column lie together
+        for at in range(0, len(self.a), some):
+            pairs = slice(at, at + some)
+            a, b = self.a[pairs], self.b[pairs]
+            moved = by_system[b] - by_system[a]
+            sums_a, sums_b = (sums.transpose(0, 2, 1) for sums in (
+                self.totals[a, :, None] + moved, self.totals[b, :, None] - moved))
+            yield pairs, sums_a, sums_b, difference(
+                self.score(sums_a), self.score(sums_b), lower_is_better=self.lower_is_better)
+
+
+@dataclass(frozen=True, eq=False)
+class SwapCounter:
+    """Counts, for each pair, the draws of swaps whose difference is at least as extreme as the observed one.
+
+    Where statistics are whole and the score is their quotient, differences within the tolerance of the observed one are
+    compared as fractions: two different ones can be that close. Otherwise they count as ties.
+
+    Attributes:
+        pairs: The pairs.
+        alternative: What counts as extreme.
+        bars: The observed extremities, [pairs].
+        tolerances: Of the pairs, [pairs].
+        quotient: As in `StatisticMatrix`, where statistics are whole.
+    """
+
+    pairs: SwappedPairs
+    alternative: Alternative
     bars: Floats
     tolerances: Floats
     quotient: Quotient | None
 
     @classmethod
-    def of(cls, pairs: Sequence[Observed], alternative: Alternative) -> Extremes:
-        """Of pairs of one matrix."""
-        matrix = pairs[0].matrix
-        whole = are_whole(matrix.statistics)
+    def of(cls, pairs: Sequence[Observed], alternative: Alternative) -> SwapCounter:
+        """Count for pairs of one matrix."""
+        matrix = additive(pairs[0].matrix)
         a, b = np.array([o.pair for o in pairs]).T
-        sizes, bars = np.abs(matrix.scores()), np.array([o.difference for o in pairs])
-        return cls(matrix.score, matrix.lower_is_better, alternative, matrix.statistics.sum(axis=0), a, b,
-                   extremity(bars, alternative), TOLERANCE * np.maximum(sizes[a], sizes[b]),
-                   matrix.quotient if whole else None)
+        bars = extremity(np.array([o.difference for o in pairs]), alternative)
+        return cls(SwappedPairs.of(matrix, a, b), alternative, bars, tolerances(matrix, a, b),
+                   matrix.quotient if are_whole(matrix.statistics) else None)
 
-    def count(self, swapped: Floats) -> NDArray[np.int64]:
-        """Count among draws in which the sums `swapped` [draws, systems, columns] change sides; gives [pairs]."""
-        return np.concatenate([self._count(*sides) for sides in swapped_sides(self.totals, self.a, self.b, swapped)])
+    def __call__(self, swapped: Floats) -> NDArray[np.int64]:
+        """Count among draws in which the sums `swapped` [draws, systems, columns] change sides; returns [pairs]."""
+        return np.concatenate([self._count(*found) for found in self.pairs.differences(swapped)])
 
-    def _count(self, pairs: slice, sums_a: Floats, sums_b: Floats) -> NDArray[np.int64]:
-        differences = self.score(sums_a) - self.score(sums_b)
-        if self.lower_is_better:
-            differences = -differences
+    def _count(self, pairs: slice, sums_a: Floats, sums_b: Floats, differences: Floats) -> NDArray[np.int64]:
         excess = extremity(differences, self.alternative) - self.bars[pairs, None]
         tolerances = self.tolerances[pairs, None]
         if self.quotient is None:
-            return np.array([np.count_nonzero(row) for row in ~(excess < -tolerances)])  # an undefined one is extreme
+            return np.array([np.count_nonzero(row) for row in reaches(excess, -tolerances)])
         close = np.abs(excess) <= tolerances
-        counts = np.array([np.count_nonzero(row) for row in ~close & ~(excess < 0)])
+        counts = np.array([np.count_nonzero(row) for row in ~close & reaches(excess, 0)])
         for n in np.flatnonzero(close.any(axis=1)):
-            sides = np.concatenate([sums_a[n, close[n]], sums_b[n, close[n]]], axis=1)
-            rows, times = np.unique(sides, axis=0, return_counts=True)
-            bar = self._fraction(np.concatenate([self.totals[self.a[pairs][n]], self.totals[self.b[pairs][n]]]))
-            counts[n] += sum(int(k) for row, k in zip(rows, times, strict=True) if self._fraction(row) >= bar)
+            sides = np.stack([sums_a[n, close[n]], sums_b[n, close[n]]], axis=1)
+            sums, times = np.unique(sides, axis=0, return_counts=True)
+            bar = self._exact(self.pairs.totals[[self.pairs.a[pairs][n], self.pairs.b[pairs][n]]])
+            counts[n] += sum(int(k) for both, k in zip(sums, times, strict=True) if self._exact(both) >= bar)
         return counts
 
-    def _fraction(self, sides: Floats) -> Fraction:
-        """The extremity of the difference of two quotients, of the sums of A and of B one after the other."""
-        columns = len(sides) // 2
-        a, b = (_fraction(side, self.quotient) for side in (sides[:columns], sides[columns:]))
-        return extremity(b - a if self.lower_is_better else a - b, self.alternative)
-
-
-def _fraction(sums: Floats, quotient: Quotient | None) -> Fraction:
-    over, under = quotient or ((), ())
-    whole = [int(s) for s in sums]
-    return Fraction(sum(c * s for c, s in zip(over, whole, strict=True)),
-                    sum(c * s for c, s in zip(under, whole, strict=True)))
+    def _exact(self, sums: Floats) -> Fraction:
+        """The extremity of the difference of two systems' quotients, from their sums [2, columns]."""
+        assert self.quotient is not None
+        a, b = (Fraction(*(sum(c * int(s) for c, s in zip(side, of_system, strict=True)) for side in self.quotient))
+                for of_system in sums)
+        return extremity(difference(a, b, lower_is_better=self.pairs.lower_is_better), self.alternative)
 
 
 @dataclass(frozen=True, eq=False)
 class ExceedanceCounter:
-    """Counts for each pair the differences [draws, pairs] that reach its bar, undefined ones among them."""
+    """Counts the differences [draws, ...] that reach the bars [...], undefined ones among them."""
 
-    bars: Floats
+    bars: Floats | float
     alternative: Alternative
 
     def __call__(self, differences: Floats) -> NDArray[np.int64]:
-        """Count, [pairs]."""
-        reached = ~(extremity(differences, self.alternative) < self.bars)
-        return np.asarray(np.count_nonzero(reached, axis=0))
+        """Count over draws; returns [...]."""
+        return np.asarray(np.count_nonzero(reaches(extremity(differences, self.alternative), self.bars), axis=0))
 
 
 def monte_carlo_tail(extremes: int, resamples: int) -> Tail:
-    """The p-value (c + 1) / (R + 1) of c extremes among R draws, with the interval that its draws leave open."""
+    """The p-value (c + 1) / (R + 1) of c extreme draws among R, with the interval of its Monte-Carlo error."""
     return monte_carlo_tails([extremes], resamples)[0]
 
 

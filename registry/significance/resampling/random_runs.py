@@ -1,10 +1,8 @@
-"""Random runs: conclusions about how systems are trained, of which the runs at hand are a sample.
+"""Tests with random runs: the runs of a system are a sample, and conclusions are about how it is trained.
 
-A system's score is that of its statistics averaged over runs, here as on boards: the p-value, the interval and the
-difference that people see speak of one number, also where the mean of the runs' scores is another (F-scores, BLEU).
-
-The permutation test gives whole runs to systems anew, so it holds for this test set. The bootstrap draws runs and
-units, so it holds for other test sets as well.
+A system's score is that of its statistics averaged over runs, here as on boards; for F-scores and BLEU it is not the
+mean of the runs' scores. The permutation test relabels whole runs, so it holds for this test set. The bootstrap draws
+runs and units, so it holds for other test sets as well.
 """
 
 from __future__ import annotations
@@ -18,15 +16,16 @@ import numpy as np
 from registry.errors import counted
 from registry.identity import digest_array
 from registry.significance.base import Observed, Settings, extremity
-from registry.significance.matrix import Floats, StatisticMatrix
+from registry.significance.matrix import Floats, Matrix, additive
 from registry.significance.resampling.draws import BLOCK, LABELS, RUNS, blocks, resampled_sums, stream
+from registry.significance.resampling.exceedances import ExceedanceCounter
 from registry.significance.units import ROUNDING
 
 LABELLED = 2**17  # labellings up to which each is tried
 
 
-def unfit_runs(matrix: StatisticMatrix, *, studentized: bool) -> str | None:
-    """Say why random runs cannot be tested, None where they can: how runs differ is known from two or more only."""
+def runs_refusal(matrix: Matrix, *, studentized: bool) -> str | None:
+    """Say why random runs cannot be tested, or None where they can; each system needs two or more."""
     if matrix.runs is None:
         return None
     if studentized:
@@ -38,12 +37,12 @@ def unfit_runs(matrix: StatisticMatrix, *, studentized: bool) -> str | None:
 
 
 def n_labellings(o: Observed) -> int:
-    """In how many ways the runs of a pair can be given to its two systems, each as many as it has."""
+    """The number of ways to relabel the runs of a pair, with as many for each system as it has."""
     return math.comb(sum(_sizes(o)), _sizes(o)[0])
 
 
 def least_of_runs(o: Observed, settings: Settings) -> str:
-    """Say how small a p-value so few runs allow: two-sided, equally many can also change sides as a whole."""
+    """Say what the smallest attainable p-value is; two-sided, equally many runs can change sides as a whole."""
     (m_a, m_b), labellings = _sizes(o), n_labellings(o)
     same = 2 if settings.alternative == "two-sided" and m_a == m_b else 1
     least = same / labellings if labellings <= LABELLED else 1 / (settings.resamples + 1)
@@ -51,11 +50,11 @@ def least_of_runs(o: Observed, settings: Settings) -> str:
 
 
 def count_relabelled(pairs: Sequence[Observed], settings: Settings) -> list[int]:
-    """Count, for each pair, the ways to give its runs to the two systems that set them at least as far apart.
+    """Count, for each pair, the relabellings of its runs with a difference at least as extreme as the observed one.
 
-    Under the null that both are trained alike all C(m_a + m_b, m_a) ways are equally likely (Pitman 1937). Every one
-    is tried up to `LABELLED`, and `resamples` random ones beyond. A difference within rounding of the observed one is
-    a tie and counts, as an undefined one does: p can be too large by that, never too small.
+    If both systems are trained alike, all C(m_a + m_b, m_a) labellings are equally likely (Pitman 1937). All of them
+    are tried up to `LABELLED`, and `resamples` random ones beyond. Differences that are within rounding of the
+    observed one, or undefined, count as extreme.
     """
     counts = {o.pair: 0 for o in pairs}
     for sizes, group in groupby(sorted(pairs, key=_sizes), key=_sizes):
@@ -71,33 +70,34 @@ class _Counted:
 
     def __init__(self, o: Observed, settings: Settings) -> None:
         assert o.matrix.runs is not None
-        self.matrix, self.pair, self.alternative = o.matrix, o.pair, settings.alternative
+        self.matrix, self.pair = additive(o.matrix), o.pair
         self.sums = np.concatenate([o.matrix.runs[system].sum(axis=0) for system in o.pair])
         given = np.repeat((1.0, 0.0), _sizes(o))[None]
-        self.bar = extremity(self._differences(given), settings.alternative)
-        self.slack = ROUNDING * float(np.nanmax(np.abs(self._scores(np.concatenate([given, 1 - given])))))
+        bar = extremity(self._differences(given), settings.alternative)
+        slack = ROUNDING * float(np.nanmax(np.abs(self._scores(np.concatenate([given, 1 - given])))))
+        self.counter = ExceedanceCounter(bar - slack, settings.alternative)
 
     def extremes(self, labels: Floats) -> int:
-        """How many labellings set the two systems at least as far apart as they are."""
-        return int(np.count_nonzero(~(extremity(self._differences(labels), self.alternative) < self.bar - self.slack)))
+        """How many labellings have a difference at least as extreme as the observed one."""
+        return int(self.counter(self._differences(labels)))
 
     def _differences(self, labels: Floats) -> Floats:
-        return self.matrix.gain(self._scores(labels), self._scores(1 - labels))
+        return self.matrix.difference(self._scores(labels), self._scores(1 - labels))
 
     def _scores(self, labels: Floats) -> Floats:
         return self.matrix.score(_average(self.matrix, labels @ self.sums, labels.sum(axis=1, keepdims=True)))
 
 
-def crossed_scores(matrix: StatisticMatrix, settings: Settings) -> Iterator[Floats]:
+def crossed_scores(matrix: Matrix, settings: Settings) -> Iterator[Floats]:
     """Score every system in the crossed bootstrap of runs and units (Owen 2007, "The pigeonhole bootstrap").
 
-    Units are drawn jointly for all runs of all systems, as `draws.resampled_sums` does, and runs for each system
-    apart. Of m runs m - 1 are drawn: the variance of their mean is then right on average (Rao and Wu 1988), while m
-    draws make 3 runs look a third too much alike. What is peculiar to a run in a unit counts more than once, as Owen
-    shows, so the test is conservative where runs differ by units rather than as a whole.
+    Units are drawn jointly for all runs of all systems (`draws.resampled_sums`), and runs for each system apart. Of m
+    runs m - 1 are drawn, which makes the variance of their mean unbiased (Rao and Wu 1988); m draws of 3 runs would
+    make it a third too small. The interaction of runs and units counts more than once (Owen 2007), so the test is
+    conservative where runs differ by units rather than as a whole.
 
-    The stream of a system's runs is known by what they are. So it is another one for every system, which one shared by
-    the runs' numbers would not be, and no system changes the draws of others, whatever their order.
+    The stream of a system's runs depends on their content, so that it differs between systems and does not depend on
+    their order.
 
     Yields:
         Scores [draws, systems], a block at a time.
@@ -115,11 +115,11 @@ def crossed_scores(matrix: StatisticMatrix, settings: Settings) -> Iterator[Floa
             taken = rng.integers(0, m, (draws, m - 1))
             counts = (taken[:, :, None] == np.arange(m)).sum(axis=1)
             averages.append(_average(matrix, np.einsum("dr,drc->dc", counts, of_system), m - 1))
-        yield matrix.score(np.stack(averages, axis=1))
+        yield additive(matrix).score(np.stack(averages, axis=1))
 
 
 def _plain(runs: Floats) -> Floats:
-    """The runs of a system [units, runs, columns], each column without its divisor, which depends on other systems."""
+    """The runs of a system [units, runs, columns]; columns are divided by their divisor, which other systems change."""
     if (runs != np.rint(runs)).any():
         return runs
     common = np.gcd.reduce(runs.astype(np.int64), axis=(0, 1))
@@ -130,8 +130,8 @@ def _unchanged(sums: Floats) -> Floats:
     return sums
 
 
-def _average(matrix: StatisticMatrix, totals: Floats, n: Floats | int) -> Floats:
-    """The average over `n` runs; for a quotient the total, which scores the same and stays whole."""
+def _average(matrix: Matrix, totals: Floats, n: Floats | int) -> Floats:
+    """The average over `n` runs; for a quotient the total, which has the same score and is whole."""
     return totals if matrix.quotient is not None else totals / n
 
 
@@ -142,7 +142,7 @@ def _sizes(o: Observed) -> tuple[int, int]:
 
 
 def _labellings(m_a: int, m_b: int, settings: Settings) -> Iterator[Floats]:
-    """Say which runs are called A's, [labellings, m_a + m_b] of 0 and 1, some labellings at a time."""
+    """Labellings of runs, some at a time, [labellings, m_a + m_b]: 1 for A, 0 for B."""
     if math.comb(m_a + m_b, m_a) <= LABELLED:
         every = combinations(range(m_a + m_b), m_a)
         while some := list(islice(every, BLOCK)):

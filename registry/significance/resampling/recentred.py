@@ -1,8 +1,8 @@
-"""How often the recentred differences of pairs of systems reach those that were observed, and how far they reach.
+"""Recentred differences of pairs in resamples: how many are as extreme as the observed ones, and their quantiles.
 
-A million resamples of hundreds of pairs are screened in whole steps, whose error is bounded: of each pair only the few
-resamples that steps cannot tell are looked at again in float64. What screening does not settle (undefined scores,
-differences that hardly move) is sorted whole.
+Scores are rounded to 16 bits, which suffices for nearly all of a million resamples of hundreds of pairs
+(`resampling.screening`); the few doubtful differences are computed in float64. Pairs that this does not resolve, such
+as those with undefined scores or differences that hardly move, are sorted in float64.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from registry.parallel.execution import Execution
 from registry.significance.base import Alternative, Observed, extremity
 from registry.significance.matrix import Floats
-from registry.significance.resampling.exceedances import TOLERANCE
+from registry.significance.resampling.exceedances import tolerance
 from registry.significance.resampling.screening import LEAST, MOST, Question, Screened, Shorts, Some, Whole, screened
 
 _STEPS = 2**14 - 1  # of the largest distance: differences of two fit into 16 bits
@@ -29,13 +29,13 @@ _AT_ONCE = 64  # pairs that are sorted
 
 @dataclass(frozen=True, slots=True)
 class Recentred:
-    """What the resamples say of one pair.
+    """The recentred differences of one pair.
 
     Attributes:
-        extremes: In how many the recentred difference is at least as extreme as the observed one, undefined included.
-        reach: The `rank`-th largest extremity, undefined ones counting as infinite; infinite for rank 0.
-        undefined: In how many the difference is undefined.
-        moves: Whether it is not the same in every resample.
+        extremes: How many are at least as extreme as the observed difference; undefined ones count.
+        reach: The `rank`-th largest extremity, where undefined ones count as infinite; infinite for rank 0.
+        undefined: How many are undefined.
+        moves: Whether they differ between resamples.
     """
 
     extremes: int
@@ -46,60 +46,58 @@ class Recentred:
 
 def recentred(pairs: Sequence[Observed], scores: Floats, rounded: Shorts, alternative: Alternative, rank: int,
               execution: Execution) -> list[Recentred]:
-    """Look at the differences of pairs, of one matrix, in all resamples.
+    """Count and rank the recentred differences of pairs of one matrix.
 
     Args:
-        pairs: Some pairs.
+        pairs: The pairs.
         scores: Of every system in the resamples, [systems, resamples].
-        rounded: Room for as many steps.
-        alternative: What is extreme.
-        rank: That of the extremity asked for, from above.
-        execution: Who looks.
+        rounded: Memory for rounded scores, of the same shape.
+        alternative: What counts as extreme.
+        rank: Rank of the extremity that is wanted, from the largest.
+        execution: Threads and processes.
     """
     steps = Steps.of(scores, pairs[0].matrix.observed, rounded)
     fit = [n for n, o in enumerate(pairs) if all(steps.fit[system] for system in o.pair)]
-    told: dict[int, Recentred] = {}
+    resolved: dict[int, Recentred] = {}
     if fit:
         differences = _Differences([pairs[n] for n in fit], scores, alternative)
         at = 0
         for found in screened(rounded, differences.question(steps, rank), execution):
-            part = slice(at, at + len(found.told))
-            told |= zip(itertools.compress(fit[part], found.told), differences.settled(found, part, rank), strict=True)
+            part = slice(at, at + len(found.resolved))
+            ours = itertools.compress(fit[part], found.resolved)
+            resolved |= zip(ours, differences.settled(found, part, rank), strict=True)
             at = part.stop
-    rest = [n for n in range(len(pairs)) if n not in told]
+    rest = [n for n in range(len(pairs)) if n not in resolved]
     groups = [rest[at:at + _AT_ONCE] for at in range(0, len(rest), _AT_ONCE)]
-    sorted_ = execution.here.map(lambda group: [_plainly(pairs[n], scores, alternative, rank) for n in group], groups,
+    sorted_ = execution.here.map(lambda group: [_sorted(pairs[n], scores, alternative, rank) for n in group], groups,
                                  "groups of pairs to sort")
     for group, of_group in zip(groups, sorted_, strict=True):
-        told |= zip(group, of_group, strict=True)
-    return [told[n] for n in range(len(pairs))]
+        resolved |= zip(group, of_group, strict=True)
+    return [resolved[n] for n in range(len(pairs))]
 
 
-def tolerance(o: Observed) -> float:
-    """How much two differences of a pair that are equal on paper may differ."""
-    a, b = o.pair
-    return TOLERANCE * max(abs(float(o.matrix.observed[a])), abs(float(o.matrix.observed[b])))
+def by_sorting(extremities: Floats, bar: float, tolerance: float, rank: int) -> Recentred:
+    """Count and rank the recentred extremities of one pair in all resamples, [resamples], by sorting them."""
+    undefined = np.isnan(extremities)
+    moves = bool((np.abs(extremities) > tolerance).any())  # nan compares as false
+    in_order = np.sort(np.where(undefined, np.inf, extremities))
+    extremes = len(in_order) - int(np.searchsorted(in_order, bar - tolerance))
+    return Recentred(extremes, float(in_order[-rank]) if rank else math.inf, int(undefined.sum()), moves)
 
 
-def _plainly(o: Observed, scores: Floats, alternative: Alternative, rank: int) -> Recentred:
-    """Sort all resamples of a pair."""
-    reached = extremity(o.matrix.gain(*(scores[system] for system in o.pair)) - o.difference, alternative)
-    undefined = np.isnan(reached)
-    moves = bool((np.abs(reached) > tolerance(o)).any())  # nan compares as false
-    reached[undefined] = np.inf
-    reached.sort()
-    extremes = len(reached) - int(np.searchsorted(reached, extremity(o.difference, alternative) - tolerance(o)))
-    return Recentred(extremes, float(reached[-rank]) if rank else math.inf, int(undefined.sum()), moves)
+def _sorted(o: Observed, scores: Floats, alternative: Alternative, rank: int) -> Recentred:
+    moved = o.matrix.difference(*(scores[system] for system in o.pair)) - o.difference
+    return by_sorting(extremity(moved, alternative), extremity(o.difference, alternative), tolerance(o), rank)
 
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """How scores in resamples are rounded: how far they are from those observed, in whole steps.
+    """The rounding of scores in resamples: their distances from the observed ones in whole steps.
 
     Attributes:
-        size: Of a step, the same for all systems.
-        fit: Which systems are rounded, [systems]: not those with a score that is undefined or very far away.
-        error: How far at most a distance in float64 is from what it is on paper, [systems].
+        size: The size of a step, the same for all systems.
+        fit: Which systems can be rounded, [systems]: not those with undefined or very distant scores.
+        error: The largest error of a distance in float64, [systems].
     """
 
     size: float
@@ -108,7 +106,7 @@ class Steps:
 
     @classmethod
     def of(cls, scores: Floats, observed: Floats, rounded: Shorts) -> Steps:
-        """Round them into `rounded`, of their shape, a system at a time."""
+        """Round scores into `rounded`, a system at a time."""
         with np.errstate(invalid="ignore", over="ignore"):
             largest = np.fmax(scores.max(axis=1) - observed, observed - scores.min(axis=1))
         finite = np.isfinite(largest)
@@ -120,7 +118,7 @@ class Steps:
 
 
 class _Differences:
-    """The differences of some pairs: as steps tell them, and in float64 where those do not."""
+    """The differences of some pairs: rounded, and in float64 where that does not suffice."""
 
     def __init__(self, pairs: Sequence[Observed], scores: Floats, alternative: Alternative) -> None:
         self.matrix, self.scores, self.alternative = pairs[0].matrix, scores, alternative
@@ -130,7 +128,7 @@ class _Differences:
         self.bars = extremity(self.observed, alternative) - self.tolerances
 
     def question(self, steps: Steps, rank: int) -> Question:
-        """What steps are to tell: half a step is lost of either score."""
+        """What to find out in steps; each score is rounded by up to half a step."""
         slack = (steps.size * (1 + 2.0**-20) + steps.error[self.a] + steps.error[self.b]
                  + _ERROR * np.abs(self.observed))
         turned = (self.alternative == "less") != self.matrix.lower_is_better
@@ -140,24 +138,24 @@ class _Differences:
             _whole((self.tolerances + slack) // steps.size), _whole(np.ceil(2 * slack / steps.size)), rank)
 
     def settled(self, found: Screened, part: slice, rank: int) -> list[Recentred]:
-        """What the resamples say of those pairs of a part that are told, by exact values where steps leave doubt."""
+        """Count and rank the resolved pairs of a part, with exact values of the doubtful resamples."""
         pair, values = self._exact(found.doubtful, part)
-        extremes = found.extremes + np.bincount(pair[values >= self.bars[part][pair]], minlength=len(found.told))
-        reach = np.full(len(found.told), np.inf)
+        extremes = found.extremes + np.bincount(pair[values >= self.bars[part][pair]], minlength=len(found.resolved))
+        reach = np.full(len(found.resolved), np.inf)
         if rank:
             pair, values = self._exact(found.ranked, part)
             in_order = values[np.lexsort((values, pair))]
             ends = np.cumsum(found.ranked.sizes)
-            reach[found.told] = in_order[(ends + found.place)[found.told]]
-        return list(map(Recentred, extremes[found.told].tolist(), reach[found.told].tolist()))
+            reach[found.resolved] = in_order[(ends + found.place)[found.resolved]]
+        return list(map(Recentred, extremes[found.resolved].tolist(), reach[found.resolved].tolist()))
 
     def _exact(self, some: Some, part: slice) -> tuple[Whole, Floats]:
-        """Of some resamples the pair, counted in the part, and how extreme its difference is."""
+        """The pair, counted within the part, and the exact extremity of some resamples."""
         pair = np.repeat(np.arange(len(some.sizes)), some.sizes)
         a, b = (self.scores[systems[part][pair], some.places] for systems in (self.a, self.b))
-        return pair, extremity(self.matrix.gain(a, b) - self.observed[part][pair], self.alternative)
+        return pair, extremity(self.matrix.difference(a, b) - self.observed[part][pair], self.alternative)
 
 
 def _whole(steps: Floats) -> Whole:
-    """Whole steps; what 16 bits do not reach is as far as they do."""
+    """Whole steps, limited to 16 bits."""
     return np.clip(steps, LEAST, MOST).astype(np.int64)

@@ -1,8 +1,8 @@
-"""What the resamples of pairs of systems tell in whole steps of 16 bits, and which of them must be looked at again.
+"""Count and rank the differences of pairs in resamples by scores that are rounded to 16 bits.
 
-The differences of two systems are counted and ranked as whole numbers. Those that rounding may have put on the wrong
-side of a bar are in doubt, and so are those near the value of a rank: few of 100,000. What 16 bits hold stays in a
-processor's cache, which the float64 scores do not. Only numbers go in and come out, so other processes can do it.
+Differences that rounding may have put on the wrong side of a bar are returned as doubtful, and so are those near the
+value of a rank: few of 100,000, which are computed again in float64. Numbers of 16 bits stay in a processor's cache.
+The work can be done by other processes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from registry.parallel.execution import Execution, ahead, told
+from registry.parallel.execution import Execution, ahead, with_progress
 from registry.parallel.processes import processes
 from registry.parallel.scratch_files import scratch
 
@@ -28,20 +28,20 @@ Whole = NDArray[np.int64]
 ENOUGH = 2**29  # differences from which on further processes are worth their start
 _AT_ONCE = 2**26  # differences of one task
 LEAST, MOST = -2**15, 2**15 - 1  # that 16 bits hold
-_TELLING = 2**10  # resamples, at least, that tell where a quantile lies: more of them where there are many
+_SAMPLE = 2**10  # resamples, at least, by which a quantile is estimated
 
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """What is asked of the differences of systems in steps.
+    """What to find out about rounded differences, which are counted in steps.
 
     Attributes:
-        pairs: In each the system whose scores count, and the one whose scores are taken away, [pairs, 2].
-        absolute: Whether differences count by their size.
-        low, high: Below `low` a difference is not extreme, above `high` it is, and between them in doubt, [pairs].
-        still: Differences that are not above may be none, [pairs].
-        near: How far at most the rounded value of a rank is from the value itself, [pairs].
-        rank: From above, of the value that is asked for; 0: none is.
+        pairs: The system whose scores are taken and the one whose scores are subtracted, [pairs, 2].
+        absolute: Whether the size of a difference counts, whatever its sign.
+        low, high: A difference below `low` is not extreme, one above `high` is, others are doubtful, [pairs].
+        still: Differences up to this may be 0, [pairs].
+        near: The largest rounding error of the value of a rank, [pairs].
+        rank: Rank, from the largest, of the value that is wanted; 0: none.
     """
 
     pairs: Whole
@@ -53,7 +53,7 @@ class Question:
     rank: int
 
     def parts(self, resamples: int) -> list[Question]:
-        """Divide it into tasks, whose pairs come one after the other."""
+        """Divide the pairs into consecutive parts."""
         many = max(1, _AT_ONCE // resamples)
         return [Question(self.pairs[at:at + many], self.absolute, self.low[at:at + many], self.high[at:at + many],
                          self.still[at:at + many], self.near[at:at + many], self.rank)
@@ -61,29 +61,29 @@ class Question:
 
 
 class Some(NamedTuple):
-    """Some resamples of each pair: `places` of all of them, `sizes` of each."""
+    """Some resamples of each pair: the `places` of all pairs, one after the other, and how many each pair has."""
 
     places: Places
     sizes: Whole
 
     @classmethod
     def of(cls, parts: Sequence[Places]) -> Some:
-        """Those of each pair, one after the other."""
+        """Join the places of each pair."""
         return cls(np.concatenate(parts), np.array([len(part) for part in parts]))
 
 
 class Screened(NamedTuple):
-    """What steps tell of some pairs.
+    """What rounded differences show of some pairs.
 
     Attributes:
-        told: Whether they tell enough, [pairs]; where not, nothing else is said.
-        extremes: How many differences are extreme for sure, [pairs].
-        doubtful: The resamples in doubt.
+        resolved: Whether they suffice, [pairs]; where not, the rest is empty.
+        extremes: How many differences are surely extreme, [pairs].
+        doubtful: The resamples that may be extreme.
         ranked: Resamples, one of which has the value of the rank.
-        place: Where it is among them, in the order of their values, from the end, [pairs].
+        place: Its place among them by value, counted from the end, [pairs].
     """
 
-    told: NDArray[np.bool_]
+    resolved: NDArray[np.bool_]
     extremes: Whole
     doubtful: Some
     ranked: Some
@@ -91,29 +91,29 @@ class Screened(NamedTuple):
 
 
 def screened(rounded: Shorts, question: Question, execution: Execution) -> Iterator[Screened]:
-    """Answer a question, by other processes where there is enough to do; part by part.
+    """Screen the pairs of a question part by part, by other processes where there is enough to do.
 
     Args:
-        rounded: The scores of systems in steps, [systems, resamples]; differences of two must fit into 16 bits.
-        question: What is asked.
-        execution: How many processes, and whether there may be any.
+        rounded: Scores in steps, [systems, resamples]; differences of two must fit into 16 bits.
+        question: What to find out.
+        execution: Whether there may be other processes, and how many.
     """
     parts = question.parts(rounded.shape[1])
     workers = min(execution.threads, len(parts)) if execution.processes else 1
     many = len(question.pairs) * rounded.shape[1] >= ENOUGH and rounded.nbytes <= execution.memory // 4
     done = "parts of the pairs to look at"
     if workers < 2 or not many or sys.platform == "win32":  # whose processes cannot be given a file without a name
-        yield from told((_answer(rounded, part) for part in parts), len(parts), done, execution.progress)
+        yield from with_progress((_answer(rounded, part) for part in parts), len(parts), done, execution.progress)
         return
     with scratch(rounded.nbytes, "give --workers 1") as file:
         memory = Arena(rounded.nbytes, file.fileno())
         _shared(memory, rounded.shape)[:] = rounded
         with processes(workers, _begin, memory, rounded.shape) as pool:
             answers = ahead(lambda part: pool.submit(_work, part), parts, 2 * workers)
-            yield from told(answers, len(parts), done, execution.progress)
+            yield from with_progress(answers, len(parts), done, execution.progress)
 
 
-_given: list[Shorts] = []  # of a process that screens: what it was given at its start
+_given: list[Shorts] = []  # what a screening process is given at its start
 
 
 def _begin(memory: Arena, shape: tuple[int, int]) -> None:
@@ -129,10 +129,10 @@ def _shared(memory: Arena, shape: tuple[int, int]) -> Shorts:
 
 
 def _answer(rounded: Shorts, question: Question) -> Screened:
-    room = _Room(rounded.shape[1], question.absolute, question.rank)
+    workspace = _Workspace(rounded.shape[1], question.absolute, question.rank)
     asked = zip(*(numbers.tolist() for numbers in (question.pairs, question.low, question.high, question.still,
                                                    question.near)), strict=True)
-    found = [room.screen(rounded[a], rounded[b], *of_pair) for (a, b), *of_pair in asked]
+    found = [workspace.screen(rounded[a], rounded[b], *of_pair) for (a, b), *of_pair in asked]
     nothing = _Pair(0, np.empty(0, np.int32), np.empty(0, np.int32), 0)
     extremes, doubtful, ranked, place = zip(*(pair or nothing for pair in found), strict=True)
     return Screened(np.array([pair is not None for pair in found]), np.array(extremes), Some.of(doubtful),
@@ -140,7 +140,7 @@ def _answer(rounded: Shorts, question: Question) -> Screened:
 
 
 class _Pair(NamedTuple):
-    """What steps tell of one pair, as `Screened` says."""
+    """One pair of `Screened`."""
 
     extremes: int
     doubtful: Places
@@ -148,8 +148,8 @@ class _Pair(NamedTuple):
     place: int
 
 
-class _Room:
-    """Memory for the differences of one pair and for what is told of them: fresh memory costs more than its use."""
+class _Workspace:
+    """Memory that all pairs reuse: allocating it costs more than filling it."""
 
     def __init__(self, resamples: int, absolute: bool, rank: int) -> None:
         self.absolute, self.rank = absolute, rank
@@ -160,7 +160,7 @@ class _Room:
         values = np.subtract(a, b, out=self.values)
         if self.absolute:
             np.abs(values, out=values)
-        sample = values[:max(_TELLING, len(values) // 8)]
+        sample = values[:max(_SAMPLE, len(values) // 8)]
         if int(sample.max()) <= still:
             return None
         extremes = self._above(high)
@@ -176,14 +176,14 @@ class _Room:
         return ranked and _Pair(extremes, doubtful, *ranked)
 
     def _above(self, step: int) -> int:
-        """Tell and count the values above so many steps."""
+        """Mark and count the values above a step."""
         return int(np.count_nonzero(np.greater(self.values, step, out=self.more)))
 
     def _window(self, sample: Shorts, near: int) -> _Window:
-        """Bound the value of the rank, and tell which values are there.
+        """Bound the value of the rank, and mark the values within the bounds.
 
-        The sample's own one is a guess, and the number of all values above it says how far off that is. The bounds
-        allow for the sample's error: few of a thousand pairs' lie outside.
+        The sample's value of the rank is a guess, which the number of all values above it corrects. The bounds allow
+        for the sample's error: in few of a thousand pairs the value lies outside.
         """
         n, size = len(sample), len(self.values)
         share = self.rank / size
@@ -205,7 +205,7 @@ class _Room:
 
 
 class _Window(NamedTuple):
-    """Where the value of a rank lies, in steps, with the number of values above a guess."""
+    """Bounds of the value of a rank, in steps, and the number of values above a guess."""
 
     low: int
     high: int
@@ -213,7 +213,7 @@ class _Window(NamedTuple):
     above: int
 
     def look(self, places: Places, values: Shorts, rank: int, near: int) -> tuple[Places, int] | None:
-        """The resamples that may have the value: it is as near its rounded one as any is to what it stands for."""
+        """The resamples that may have the value of the rank, which is within `near` of its rounded one."""
         inside = (values >= self.low) & (values <= self.high)
         places, values = places[inside], values[inside]
         rank += int(np.count_nonzero(values > self.guess)) - self.above

@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from registry.significance.base import Alternative, Observed, Settings, extremity
 from registry.significance.matrix import Floats
 from registry.significance.resampling.draws import resampled_sums, swapped_sums
+from registry.significance.resampling.exceedances import reaches
 
 TOLERANCE = 1e-9  # relative to the statistic: closer ones may be one and the same, rounded in two ways
 _ROUNDING = 2.0**-53  # of each of the terms that a squared error that is 0 is made of, relative to their sum
@@ -33,13 +34,13 @@ _OWN, _CROSS = 5, 4  # columns of a system (n, d, n^2, n d, d^2) and of a pair (
 
 @dataclass(frozen=True, eq=False)
 class Studentized:
-    """The statistic of some pairs of one matrix whose score is a quotient.
+    """The studentized differences of pairs of one matrix whose score is a quotient.
 
     Attributes:
-        columns: What is summed, [units, systems * 5 + pairs * 4].
+        columns: The columns that are summed, [units, systems * 5 + pairs * 4].
         totals: Their sums over all units.
         a, b: The systems of each pair.
-        scale: What a quotient of the sums is multiplied by to be the score; negative where lower scores are better.
+        scale: The factor from a quotient of sums to the score; negative where lower scores are better.
         alternative: What counts as extreme.
     """
 
@@ -52,7 +53,7 @@ class Studentized:
 
     @classmethod
     def of(cls, pairs: Sequence[Observed], alternative: Alternative) -> Studentized:
-        """Lay the columns of some pairs out."""
+        """Compute the columns of some pairs."""
         matrix = pairs[0].matrix
         n, d = matrix.parts
         a, b = np.array([o.pair for o in pairs]).T
@@ -67,12 +68,12 @@ class Studentized:
         return self.resampled(self.totals)
 
     def resampled(self, sums: Floats) -> tuple[Floats, Floats]:
-        """The same from the sums of resampled units [..., columns], [..., pairs] each."""
+        """The difference of each pair and its standard error, [..., pairs] each, from sums [..., columns]."""
         own, cross = self._parts(sums)
         return self._difference_and_error(own[..., self.a, :], own[..., self.b, :], cross)
 
     def swapped(self, sums: Floats) -> Floats:
-        """The extremity of the statistic [..., pairs] after the units of which these are the sums change sides."""
+        """The extremity of the statistic, [..., pairs], after units with these sums are swapped."""
         own, cross = self._parts(sums)
         totals, crossed = self._parts(self.totals)
         moved = own[..., self.b, :] - own[..., self.a, :]
@@ -83,12 +84,12 @@ class Studentized:
                                                           crossed + turned))
 
     def extremity(self, difference: Floats, error: Floats) -> Floats:
-        """How extreme differences are in units of their errors: 0 / 0 is 0, a difference without an error infinite."""
+        """The extremity of differences in units of their errors; 0 / 0 is 0, and infinite where only the error is 0."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return extremity(np.where((error == 0) & (difference == 0), 0.0, difference / error), self.alternative)
 
     def bars(self) -> Floats:
-        """What a draw must reach to be as extreme as what was observed, [pairs]."""
+        """The extremity that a draw must reach to be as extreme as the observed one, [pairs]."""
         bars = self.extremity(*self.observed())
         return bars - TOLERANCE * np.abs(np.where(np.isfinite(bars), bars, 0))
 
@@ -109,26 +110,27 @@ class Studentized:
 
 
 def count_swaps(pairs: Sequence[Observed], settings: Settings) -> Iterator[int]:
-    """Count, for each pair, the random swaps whose statistic is at least as extreme as the observed one."""
+    """Count, for each pair, the random swaps with a statistic at least as extreme as the observed one."""
     for group in _groups(pairs, settings):
         studentized = Studentized.of(group, settings.alternative)
-        reached = _Reached(studentized, studentized.bars())
+        counter = _SwapCounter(studentized, studentized.bars())
         counts = reduce(np.add, swapped_sums(
-            studentized.columns[:, None, :], settings.resamples, settings.seed, reached, settings.execution))
+            studentized.columns[:, None, :], settings.resamples, settings.seed, counter, settings.execution))
         yield from (int(n) for n in counts)
 
 
 def count_all_swaps(observed: Observed, swaps: NDArray[np.int64], settings: Settings) -> int:
-    """Count the same among given swaps [swaps, discordant units] of one pair."""
+    """Count them among given swaps [swaps, discordant units] of one pair."""
     one = Studentized.of([observed], settings.alternative)
     sums = swaps @ one.columns[(observed.a != observed.b).any(axis=1)]
-    return int(_Reached(one, one.bars())(sums[:, None, :])[0])
+    return int(_SwapCounter(one, one.bars())(sums[:, None, :])[0])
 
 
 def bootstrap_t(pairs: Sequence[Observed], settings: Settings) -> Iterator[tuple[Floats, float, float]]:
-    """Resample the recentred statistic: (d* - d) / error*, [resamples], with d and the observed error, pair by pair.
+    """Resample the recentred statistics of pairs.
 
-    An undefined resample is nan.
+    Yields:
+        For each pair (d* - d) / error*, [resamples], nan where undefined; the observed difference d; and its error.
     """
     for group in _groups(pairs, settings):
         one = Studentized.of(group, settings.alternative)
@@ -146,13 +148,12 @@ def bootstrap_t(pairs: Sequence[Observed], settings: Settings) -> Iterator[tuple
 
 
 @dataclass(frozen=True, eq=False)
-class _Reached:
+class _SwapCounter:
     studentized: Studentized
     bars: Floats
 
     def __call__(self, sums: Floats) -> NDArray[np.int64]:
-        counts: NDArray[np.int64] = np.sum(~(self.studentized.swapped(sums[:, 0]) < self.bars), axis=0)
-        return counts  # an undefined one is extreme
+        return np.asarray(np.count_nonzero(reaches(self.studentized.swapped(sums[:, 0]), self.bars), axis=0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -164,7 +165,7 @@ class _Resampled:
 
 
 def _groups(pairs: Sequence[Observed], settings: Settings) -> Iterator[Sequence[Observed]]:
-    """As many pairs at a time as the memory allows, for their columns and their draws."""
+    """Groups of pairs whose columns and draws fit into the memory."""
     each = 8 * (4 * _CROSS * pairs[0].matrix.n_units + settings.resamples)
     some = max(1, settings.execution.memory // (2 * each))
     for at in range(0, len(pairs), some):

@@ -60,7 +60,7 @@ class Calibration(Study):
         size = max(2, matrix.n_units // 4) if self.size is None else self.size
         if not 2 <= size <= _LARGEST or not 2 <= self.sets <= _MOST:
             raise InputError(f"test sets have 2 to {_LARGEST} units, and there are 2 to {_MOST} of them")
-        whole = matrix.gain(matrix.observed[:, None], matrix.observed[None, :])
+        whole = matrix.difference(matrix.observed[:, None], matrix.observed[None, :])
         if not (whole > 0).any():
             raise InputError("no two systems differ on the whole test set, so there is no better one to find")
 

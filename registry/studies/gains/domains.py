@@ -79,7 +79,7 @@ def agreeing(gains: Gains, here: Board, there: Board) -> tuple[Gains, NDArray[np
     place = np.array([places.get((member.team, member.system), -1) for member in here.members])
     gains = gains.where((place[gains.better] >= 0) & (place[gains.worse] >= 0))
     scores = there.matrix.scores()
-    difference = there.matrix.gain(scores[place[gains.better]], scores[place[gains.worse]])
+    difference = there.matrix.difference(scores[place[gains.better]], scores[place[gains.worse]])
     defined = ~np.isnan(difference)
     return gains.where(defined), difference[defined] > 0
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from registry.errors import InputError, UnknownNameError, counted
 from registry.evaluation.comparing.board_statistics import Board
-from registry.significance import Bootstrap, Settings, StatisticMatrix
+from registry.significance import Bootstrap, Matrix, Settings
 from registry.significance.assumptions import misuses
 from registry.significance.matrix import Floats
 from registry.studies.study import Case, Row, called
@@ -68,7 +68,7 @@ def unpacked(kept: Iterable[Sequence[Any]]) -> list[Gains]:
                   np.array(critical, dtype=np.float64)) for better, worse, gain, p, critical in kept]
 
 
-def all_gains(matrix: StatisticMatrix, settings: Settings, alpha: float, within: int | None = None) -> Gains:
+def all_gains(matrix: Matrix, settings: Settings, alpha: float, within: int | None = None) -> Gains:
     """Test all pairs that have a gain; those whose p-value is undefined are left out.
 
     The gain that would be significant at alpha is half the width of the interval that is dual to the test.
@@ -84,7 +84,7 @@ def all_gains(matrix: StatisticMatrix, settings: Settings, alpha: float, within:
     """
     matrix = by_unit(matrix)
     scores = matrix.observed.reshape(-1, within or matrix.statistics.shape[1])
-    block, better, worse = np.nonzero(matrix.gain(scores[:, :, None], scores[:, None, :]) > 0)
+    block, better, worse = np.nonzero(matrix.difference(scores[:, :, None], scores[:, None, :]) > 0)
     better, worse = (block * scores.shape[1] + of for of in (better, worse))
     found = Bootstrap().run(matrix, list(zip(better.tolist(), worse.tolist(), strict=True)),
                             replace(settings, alternative="greater", confidence=1 - alpha))
@@ -93,7 +93,7 @@ def all_gains(matrix: StatisticMatrix, settings: Settings, alpha: float, within:
     return gains.where(~np.isnan(gains.p))
 
 
-def by_unit(matrix: StatisticMatrix) -> StatisticMatrix:
+def by_unit(matrix: Matrix) -> Matrix:
     """The matrix by unit, which the bootstrap takes.
 
     Raises:
@@ -102,7 +102,7 @@ def by_unit(matrix: StatisticMatrix) -> StatisticMatrix:
     if matrix.answers_to is not None:
         raise InputError("the bootstrap resamples items, not their answers: take --unit item")
     matrix = matrix.by_unit
-    if reason := Bootstrap().unfit(matrix):
+    if reason := Bootstrap().refusal(matrix):
         raise InputError(reason)
     return matrix
 
@@ -115,14 +115,14 @@ def no_gains(boards: Iterable[Board]) -> InputError:
     return InputError(f"no two systems differ, or only by {_UNTESTABLE}, so there is no gain to look at")
 
 
-def left_out(matrix: StatisticMatrix, gains: Gains) -> list[str]:
+def left_out(matrix: Matrix, gains: Gains) -> list[str]:
     """Say how many pairs of a board have a gain, but no p-value."""
     scores = matrix.by_unit.observed
     n = int((scores[:, None] > scores[None, :]).sum()) - len(gains.p)
     return [f"{counted(n, 'pair is', 'pairs are')} left out: resampling cannot test {_UNTESTABLE}"] if n else []
 
 
-def bootstrap_warnings(matrix: StatisticMatrix) -> list[str]:
+def bootstrap_warnings(matrix: Matrix) -> list[str]:
     """What a reader of the bootstrap's p-values must be warned of."""
     return misuses(Bootstrap(), matrix.by_unit)
 

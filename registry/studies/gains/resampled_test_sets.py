@@ -12,14 +12,14 @@ from dataclasses import replace
 import numpy as np
 
 from registry.errors import InputError
-from registry.significance import Settings, StatisticMatrix
+from registry.significance import Matrix, Settings
 from registry.significance.matrix import Floats
 from registry.studies.gains.pair_gains import Gains, Places, all_gains, bootstrap_warnings, by_unit
 
 _ROOM = 2**26  # bytes of statistics that lie side by side
 
 
-def drawable(matrix: StatisticMatrix) -> StatisticMatrix:
+def drawable(matrix: Matrix) -> Matrix:
     """The matrix by unit, out of which test sets can be taken; without strata, as units are taken from all of them.
 
     Raises:
@@ -34,7 +34,7 @@ def drawable(matrix: StatisticMatrix) -> StatisticMatrix:
     return replace(matrix, strata=None)
 
 
-def of_sets(matrix: StatisticMatrix, sets: Places) -> StatisticMatrix:
+def of_sets(matrix: Matrix, sets: Places) -> Matrix:
     """Test sets side by side: [units of a set, sets x systems, columns].
 
     Args:
@@ -49,13 +49,13 @@ def of_sets(matrix: StatisticMatrix, sets: Places) -> StatisticMatrix:
         runs[units] for units in sets for runs in matrix.runs))
 
 
-def warnings_of_sets(matrix: StatisticMatrix, size: int) -> list[str]:
+def warnings_of_sets(matrix: Matrix, size: int) -> list[str]:
     """What a reader of p-values on test sets of so many units, taken out of a board's matrix, must be warned of."""
     strata = [] if matrix.strata is None else ["strata are left out: test sets are taken from all units"]
     return [*bootstrap_warnings(of_sets(drawable(matrix), np.zeros((1, size), dtype=np.int64))), *strata]
 
 
-def gains_of_sets(matrix: StatisticMatrix, sets: Places, settings: Settings, alpha: float) -> Iterator[Gains]:
+def gains_of_sets(matrix: Matrix, sets: Places, settings: Settings, alpha: float) -> Iterator[Gains]:
     """Test all pairs that have a gain on each of many test sets, from shared resamples.
 
     Args:
@@ -76,7 +76,7 @@ def gains_of_sets(matrix: StatisticMatrix, sets: Places, settings: Settings, alp
         yield from _gains(of_sets(matrix, sets[at:at + some]), systems, settings, alpha)
 
 
-def _gains(together: StatisticMatrix, systems: int, settings: Settings, alpha: float) -> Iterator[Gains]:
+def _gains(together: Matrix, systems: int, settings: Settings, alpha: float) -> Iterator[Gains]:
     """Drawn even where the score is a quotient: the ideal bootstrap of many thousands of pairs takes longer."""
     found = all_gains(replace(together, quotient=None), settings, alpha, within=systems)
     of_set = found.better // systems

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from registry.errors import InputError
-from registry.significance import StatisticMatrix
+from registry.significance import Matrix
 from registry.significance.matrix import Floats
 from registry.significance.resampling.draws import SETS, stream
 from registry.studies.gains.curve import rising
@@ -144,13 +144,13 @@ def _larger(sizes: Sequence[int], thresholds: Floats, confidence: float) -> tupl
                   "exponent_high": ends[0][1]}
 
 
-def _power(sets: Sequence[Gains], matrix: StatisticMatrix, alpha: float) -> Row:
+def _power(sets: Sequence[Gains], matrix: Matrix, alpha: float) -> Row:
     """On what share of the test sets pairs are significant: those that gain on the whole, on average over them.
 
     Attributes of the row: `power` in the direction of the whole gain, `wrong` against it; `detected`: from which
     whole gain on a pair is significant on so many test sets, by the rising curve that fits best.
     """
-    whole = matrix.gain(matrix.observed[:, None], matrix.observed[None, :])
+    whole = matrix.difference(matrix.observed[:, None], matrix.observed[None, :])
     found = np.zeros_like(whole)
     for gains in sets:
         significant = gains.where(gains.p <= alpha)

@@ -16,7 +16,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from registry.metrics.acceptance import Ties, cut, ranking
+from registry.metrics.acceptance import Ties, best_first, cut
 from registry.significance.distributions.clopper_pearson import clopper_pearson
 from registry.significance.pairwise.fisher import fisher_tail
 
@@ -140,7 +140,7 @@ def _lists(ranked: Ranked, system: int, grid: Counts, ties: Ties) -> tuple[Count
     """The cut-off (by its position) from which on the system accepts each candidate, and the sizes of its lists."""
     returned = np.flatnonzero(~np.isnan(ranked.scores[:, system]))
     scores = ranked.scores[returned, system]
-    positions = ranking(scores, ranked.order[returned])
+    positions = best_first(scores, ranked.order[returned])
     sizes = cut(scores[positions], grid, ties)
     entry = np.full(len(ranked.right), len(grid), dtype=np.int64)
     entry[returned[positions]] = np.searchsorted(sizes, np.arange(len(positions)), side="right")

@@ -19,9 +19,9 @@ import numpy as np
 from registry.errors import InputError, counted
 from registry.significance.base import Observed
 from registry.significance.effects.power import Design, DrawnDesign, ExactMcNemar, MatchedTDesign, discordance
-from registry.significance.matrix import StatisticMatrix
-from registry.significance.resampled_scores import resampled_scores, why_fixed
-from registry.significance.units import right_or_wrong, unit_gains
+from registry.significance.matrix import Matrix
+from registry.significance.resampled_scores import resampled_scores, resampling_refusal, sharing_resamples
+from registry.significance.units import has_binary_units, unit_differences
 from registry.studies.gains.pair_gains import bootstrap_warnings
 from registry.studies.study import Case, Finding, Row, Study, called
 
@@ -66,10 +66,10 @@ class Power(Study):
         Raises:
             InputError: Units cannot be resampled or are answers, or runs are random.
         """
-        matrix = case.board.matrix.by_unit
+        matrix = sharing_resamples(case.board.matrix.by_unit, case.settings)
         if matrix.answers_to is not None:
             raise InputError("the power is that of tests of items, not of their answers: take --unit item")
-        if reason := why_fixed(matrix):
+        if reason := resampling_refusal(matrix):
             raise InputError(reason)
         if matrix.runs is not None:
             raise InputError('the power is that of units, and not of runs: set runs = "fixed"')
@@ -90,7 +90,7 @@ class Power(Study):
                        self.reading(rows, len(planned), "pair"),
                        self._warnings(case, matrix) if any(one.test == "bootstrap" for one in planned) else [])
 
-    def _warnings(self, case: Case, matrix: StatisticMatrix) -> list[str]:
+    def _warnings(self, case: Case, matrix: Matrix) -> list[str]:
         """What a reader of powers that rest on draws must be warned of."""
         alpha, resamples = case.request.significance.alpha / self.family, case.settings.resamples
         few = [] if alpha * resamples >= _BEYOND else [
@@ -234,13 +234,13 @@ def _design(case: Case, o: Observed, alpha: float) -> Design | None:
     if not o.n_discordant or math.isnan(o.difference):
         return None
     if o.is_mean:
-        gains, _ = unit_gains(o)
-        if right_or_wrong(o):
+        gains, _ = unit_differences(o)
+        if has_binary_units(o):
             return ExactMcNemar(alpha, float(np.count_nonzero(gains)) / len(gains))
         if np.ptp(gains):
             return MatchedTDesign(alpha, float(gains.std(ddof=1)))
     resampled = resampled_scores(o.matrix, case.settings)
-    moves = o.matrix.gain(*(resampled[:, system] for system in o.pair)) - o.difference
+    moves = o.matrix.difference(*(resampled[:, system] for system in o.pair)) - o.difference
     moves = moves[~np.isnan(moves)]
     return DrawnDesign(alpha, moves, o.matrix.n_units) if len(moves) and np.ptp(moves) else None
 

@@ -20,8 +20,8 @@ from registry.errors import InputError, UnknownNameError
 from registry.evaluation.comparing.board_statistics import Board
 from registry.manifest.folder import TaskFolder
 from registry.significance import PairMatrix
-from registry.significance.effects.synthetic_systems import right_or_wrong
-from registry.significance.matrix import Floats
+from registry.significance.effects.synthetic_systems import draw_correct
+from registry.significance.matrix import Floats, additive
 from registry.significance.resampling.draws import OUTPUTS, stream
 from registry.store import catalog
 from registry.store.responses import load_named_answers, load_responses
@@ -62,7 +62,7 @@ class Source:
         if isinstance(board.matrix, PairMatrix):
             raise InputError(f"{board.key.name}: items have no scores of their own in a correlation; name another "
                              "metric")
-        scores = board.matrix.score(board.matrix.statistics) * (-1 if board.matrix.lower_is_better else 1)
+        scores = additive(board.matrix).unit_scores() * (-1 if board.matrix.lower_is_better else 1)
         ease = _ease(scores)
         revision, attribute = board.key.gold.gold_revision_id, board.key.test_set.cluster_attribute
         keys, (first, _) = catalog.item_keys(connection, revision), catalog.item_ids(connection, revision)
@@ -109,7 +109,7 @@ def synthesize(source: Source, rates: Mapping[str, float], correlation: float, *
     rng = np.random.Generator(stream(seed, OUTPUTS, 1))
     taken = np.arange(len(source.keys)) if items is None else np.sort(rng.integers(0, len(source.keys), items))
     correlations = _correlations(list(rates), correlation, pairs)
-    right = right_or_wrong(np.array(list(rates.values())), correlations, source.ease, seed, taken)
+    right = draw_correct(np.array(list(rates.values())), correlations, source.ease, seed, taken)
     keys = _distinct([source.keys[n] for n in taken])
     attributes = [{}] * len(keys) if source.clusters is None else [{"cluster": source.clusters[n]} for n in taken]
     files = {"gold.jsonl": _lines({"item": key, "label": source.labels[n][0], **more}

@@ -1,4 +1,4 @@
-"""Metrics of ranked documents: every query has a score, the system's is their mean over all judged queries.
+"""Metrics of retrieval runs: every query has a score, the system's is their mean over all judged queries.
 
 They are trec_eval's, by ir-measures and pytrec_eval (MacAvaney et al. 2022; Van Gysel and de Rijke 2018), but for ERR,
 which is gdeval's, TREC's script for graded judgments. A query without results counts 0, as with `trec_eval -c`.
@@ -20,12 +20,12 @@ from registry.errors import InputError
 from registry.items import Answer, Item
 from registry.metrics.base import QuotientMetric
 
-Rankings = Mapping[str, Mapping[str, float]]
+Run = Mapping[str, Mapping[str, float]]
 Judgments = Mapping[str, Mapping[str, int]]
 
 
 @dataclass(frozen=True, repr=False)
-class RankingMetric(QuotientMetric):
+class RetrievalMetric(QuotientMetric):
     """What all share: the mean of queries' scores, from 0 to 1."""
 
     takes: ClassVar[str] = "ranking"
@@ -50,17 +50,17 @@ class RankingMetric(QuotientMetric):
         """Give (score, 1) of every query; one without results has 0."""
         # pytrec_eval writes beyond its arrays where all are negative; to trec_eval such documents are not in the pool
         judgments = {item.key: {name: grade for name, grade in item.gold.items() if grade >= 0} for item in items}
-        rankings = {answer.key: answer.value for answer in answers if answer is not None and answer.value}
-        scores = self.scores(judgments, rankings)
+        run = {answer.key: answer.value for answer in answers if answer is not None and answer.value}
+        scores = self.scores(judgments, run)
         return np.array([(scores.get(item.key, 0.0), 1.0) for item in items]).reshape(len(items), 2)
 
     @abstractmethod
-    def scores(self, judgments: Judgments, rankings: Rankings) -> dict[str, float]:
+    def scores(self, judgments: Judgments, run: Run) -> dict[str, float]:
         """Score every query that has results."""
 
 
 @dataclass(frozen=True, repr=False)
-class _TrecEvalMetric(RankingMetric):
+class _TrecEvalMetric(RetrievalMetric):
     """What trec_eval's own share."""
 
     scorer: ClassVar[str] = "trec_eval (pytrec_eval)"
@@ -70,13 +70,13 @@ class _TrecEvalMetric(RankingMetric):
     def measure(self, ir_measures: Any) -> Any:
         """The measure as ir-measures has it."""
 
-    def scores(self, judgments: Judgments, rankings: Rankings) -> dict[str, float]:
+    def scores(self, judgments: Judgments, run: Run) -> dict[str, float]:
         """Score by pytrec_eval, which is trec_eval's code."""
         try:
             import ir_measures
         except ImportError:
             raise InputError(f"{self.name} needs ir-measures: pip install 'evalregistry[ir]'") from None
-        found = ir_measures.pytrec_eval.iter_calc([self.measure(ir_measures)], judgments, rankings) if rankings else ()
+        found = ir_measures.pytrec_eval.iter_calc([self.measure(ir_measures)], judgments, run) if run else ()
         return {metric.query_id: float(metric.value) for metric in found}
 
 
@@ -135,13 +135,13 @@ class NDCG(_TrecEvalMetric):
         """NDCG, where given at the cut-off."""
         return ir_measures.nDCG if self.cutoff is None else ir_measures.nDCG(cutoff=self.cutoff)
 
-    def scores(self, judgments: Judgments, rankings: Rankings) -> dict[str, float]:
+    def scores(self, judgments: Judgments, run: Run) -> dict[str, float]:
         """Score by gains in place of relevance, where they are exponential."""
         if self.gain == "exponential":
             _check_grades(self, judgments, 16)
             judgments = {query: {name: 2**grade - 1 for name, grade in judged.items()}
                          for query, judged in judgments.items()}
-        return super().scores(judgments, rankings)
+        return super().scores(judgments, run)
 
 
 @dataclass(frozen=True, repr=False)
@@ -187,7 +187,7 @@ class Bpref(_TrecEvalMetric):
 
 
 @dataclass(frozen=True, repr=False)
-class ERR(RankingMetric):
+class ERR(RetrievalMetric):
     """Expected reciprocal rank of the document at which a user stops, who is content with it by its relevance.
 
     That is so with probability (2^relevance - 1) / 2^max_rel.
@@ -200,10 +200,10 @@ class ERR(RankingMetric):
     cutoff: int = 20
     max_rel: int = 4
 
-    def scores(self, judgments: Judgments, rankings: Rankings) -> dict[str, float]:
+    def scores(self, judgments: Judgments, run: Run) -> dict[str, float]:
         """Go down the first documents of every query; equal scores go by the reverse order of names."""
         _check_grades(self, judgments, self.max_rel)
-        return {query: self._of_query(judgments[query], ranking) for query, ranking in rankings.items()}
+        return {query: self._of_query(judgments[query], ranking) for query, ranking in run.items()}
 
     def _of_query(self, judged: Mapping[str, int], ranking: Mapping[str, float]) -> float:
         score, goes_on = 0.0, 1.0
@@ -214,7 +214,7 @@ class ERR(RankingMetric):
         return score
 
 
-def _check_grades(metric: RankingMetric, judgments: Judgments, highest: int) -> None:
+def _check_grades(metric: RetrievalMetric, judgments: Judgments, highest: int) -> None:
     for query, judged in judgments.items():
         if (most := max(judged.values(), default=0)) > highest:
             raise InputError(f"a relevance is {most}; {metric!r} takes {highest} at most", item=query)
