@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from registry.leaderboards.leaderboard import Leaderboard
     from registry.leaderboards.leaderboard import Ranks as Convention
     from registry.rendering.table import Table
-    from registry.store.catalog import AnyRow
+    from registry.store.row_types import TaskRow
     from registry.studies.macro_average import MacroBoard
 
 
@@ -87,7 +87,7 @@ def _wide(task: str | None, metric: str | None, db: Path | None) -> list[Table]:
     return found
 
 
-def _tasks(task: str | None, metric: str | None, db: Path | None) -> Sequence[AnyRow]:
+def _tasks(task: str | None, metric: str | None, db: Path | None) -> Sequence[TaskRow]:
     """The tasks that are meant."""
     from registry.store import catalog
 
@@ -97,7 +97,7 @@ def _tasks(task: str | None, metric: str | None, db: Path | None) -> Sequence[An
         return rows
 
 
-def _averages(row: AnyRow, metric: str | None, db: Path | None) -> list[MacroBoard]:
+def _averages(row: TaskRow, metric: str | None, db: Path | None) -> list[MacroBoard]:
     from registry.evaluation import declared_request
     from registry.studies.macro_average import macro_boards
 

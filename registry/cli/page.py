@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from registry.reports.page import Contents
     from registry.significance import Execution
-    from registry.store.catalog import AnyRow
+    from registry.store.row_types import TaskRow
 
 Items = Annotated[int, typer.Option("--items", min=0, max=1000, help=(
     "Show this many of each test set's items with the largest disagreements, as far as there is room: their texts, "
@@ -102,7 +102,7 @@ def _run(manifest: Path, root: Path | None, db: Path | None, actor: str | None, 
     return contents
 
 
-def _contents(connection: Connection, row: AnyRow, items: int, ranks: Ranks | None = None) -> Contents:
+def _contents(connection: Connection, row: TaskRow, items: int, ranks: Ranks | None = None) -> Contents:
     """What a task's page holds: leaderboards, those by the primary metric first, and the items to look at."""
     from registry.errors import MismatchError
     from registry.evaluation import declared_request

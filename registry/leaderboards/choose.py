@@ -14,11 +14,11 @@ from registry.evaluation.comparing.board_keys import board_name
 from registry.leaderboards.leaderboard import Leaderboard, Ranks
 from registry.leaderboards.load import declared_leaderboards
 from registry.store import catalog
-from registry.store.catalog import AnyRow
+from registry.store.row_types import TaskRow
 from registry.studies.macro_average import score_intervals
 
 
-def chosen_leaderboard(connection: Connection, task_row: AnyRow, *, metric: str | None = None,
+def chosen_leaderboard(connection: Connection, task_row: TaskRow, *, metric: str | None = None,
                        test_set: str | None = None, track: str | None = None, facet: str | None = None,
                        ranks: Ranks | None = None) -> Leaderboard:
     """The leaderboard of a metric (else the primary one), test set, track (else of none) and facet (else of all items).
@@ -45,7 +45,7 @@ def chosen_leaderboard(connection: Connection, task_row: AnyRow, *, metric: str 
     return found[0]
 
 
-def with_intervals(connection: Connection, task_row: AnyRow, board: Leaderboard) -> Leaderboard:
+def with_intervals(connection: Connection, task_row: TaskRow, board: Leaderboard) -> Leaderboard:
     """The leaderboard with intervals of all scores: where its test gave none, percentiles of the bootstrap."""
     if any(of.ci_low is not None for of in board.standings):
         return board

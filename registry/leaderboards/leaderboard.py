@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from registry.leaderboards.footnotes import footnotes
 from registry.metrics import METRICS
-from registry.store.catalog import AnyRow
 from registry.values import parse
 
 Ranks = Literal["range", "cluster", "neighbour", "bootstrap"]
@@ -82,6 +81,30 @@ class Decision:
         return self.row["difference"]  # type: ignore[no-any-return]
 
 
+class Comparison(NamedTuple):
+    """The settings of the comparison behind a leaderboard and its size, with the test of all systems at once if any."""
+
+    better: str
+    test: str
+    alternative: str
+    unit: str
+    runs: str
+    alpha: float
+    correction: str
+    resamples: int
+    seed: int
+    confidence: float
+    n_items: int
+    n_units: int
+    n_systems: int
+    family_size: int
+    signature: str
+    overall: str | None
+    statistic: float | None
+    degrees: int | None
+    p_value: float | None
+
+
 @dataclass(frozen=True)
 class Leaderboard:
     """One leaderboard.
@@ -89,7 +112,7 @@ class Leaderboard:
     Attributes:
         task, test_set, track, facet, metric: Where it is; the metric's alias.
         metric_name: The metric with its options; `better`: the direction of its scores.
-        comparison: The settings of its tests, a row of `latest_comparison`.
+        comparison: The settings of its tests.
         standings: Best first, undefined scores last; baselines that are not ranked stand where their score is.
         decisions: Every pair that was tested.
         alike: The largest groups of ranked systems of which no two are told apart, by places in the standings; none
@@ -106,7 +129,7 @@ class Leaderboard:
     metric: str
     metric_name: str
     better: str
-    comparison: AnyRow
+    comparison: Comparison
     standings: tuple[Standing, ...]
     decisions: tuple[Decision, ...]
     alike: tuple[tuple[int, ...], ...]

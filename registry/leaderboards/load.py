@@ -15,6 +15,7 @@ from registry.evaluation.resolve import resolve_stored
 from registry.leaderboards.leaderboard import (
     _STORED_OF_PAIRS,
     PLACE,
+    Comparison,
     Decision,
     Frequencies,
     Leaderboard,
@@ -25,7 +26,7 @@ from registry.leaderboards.leaderboard import (
 from registry.leaderboards.sentences import sentences, separable
 from registry.significance.ranks.letter_display import alike_groups, letters
 from registry.significance.ranks.ranks import frequent_ranks, neighbour_ranges
-from registry.store.catalog import AnyRow
+from registry.store.row_types import TaskRow
 from registry.studies.effects import rank_distributions
 
 
@@ -49,13 +50,16 @@ def leaderboards(connection: Connection, task: str, metric: str | None = None, r
         row["late"] = row["submission_id"] in late
         row["remarks"] = remarks.get(row["submission_id"], ())
     pairs = _grouped(connection, f"SELECT {', '.join(_STORED_OF_PAIRS)} FROM pairwise {where}", chosen)  # noqa: S608
-    found = connection.execute(text(f"SELECT * FROM latest_comparison {where}"), chosen)  # noqa: S608
-    settings = {row.signature: row for row in found}
-    return [_leaderboard(settings[signature], standings, pairs.get(signature, []), sentences(connection, signature),
-                         ranks, frequencies or {}) for signature, standings in rows.items()]
+    found = connection.execute(text(f"""
+        SELECT better, l.test, alternative, unit, runs, alpha, correction, resamples, seed, confidence, n_items,
+            n_units, n_systems, family_size, signature, o.test AS overall, o.statistic, o.degrees, o.p_value
+        FROM latest_comparison AS l LEFT JOIN overall_result AS o USING (comparison_id) {where}"""), chosen)  # noqa: S608
+    settings = {row.signature: row for row in map(Comparison._make, found)}
+    return [_leaderboard(settings[signature], standings, pairs.get(signature, []), ranks, frequencies or {})
+            for signature, standings in rows.items()]
 
 
-def declared_leaderboards(connection: Connection, task_row: AnyRow, metric: str | None = None,
+def declared_leaderboards(connection: Connection, task_row: TaskRow, metric: str | None = None,
                           ranks: Ranks | None = None) -> list[Leaderboard]:
     """Every leaderboard of a task (by one metric), with the ranks that it declares unless others are asked for."""
     chosen = ranks or resolve_stored(task_row.manifest, task_row.slug).manifest.board.ranks
@@ -71,8 +75,8 @@ def _grouped(connection: Connection, query: str, chosen: Mapping[str, Any]) -> d
     return {signature: list(group) for signature, group in groupby(rows, key=lambda row: row["signature"])}
 
 
-def _leaderboard(settings: AnyRow, rows: Sequence[dict[str, Any]], pairs: Sequence[dict[str, Any]],
-                 said: tuple[str, ...], ranks: Ranks, frequencies: Frequencies) -> Leaderboard:
+def _leaderboard(settings: Comparison, rows: Sequence[dict[str, Any]], pairs: Sequence[dict[str, Any]],
+                 ranks: Ranks, frequencies: Frequencies) -> Leaderboard:
     """One leaderboard from its rows, best first, and its pairs."""
     at = {row["submission"]: n for n, row in enumerate(rows)}
     decisions = tuple(_decision(at[pair["submission_a"]], at[pair["submission_b"]], rows, pair) for pair in pairs)
@@ -98,6 +102,7 @@ def _leaderboard(settings: AnyRow, rows: Sequence[dict[str, Any]], pairs: Sequen
     fields = [key for key in Standing.__dataclass_fields__ if key in rows[0]]
     standings = tuple(Standing(shown=shown, **{key: row[key] for key in fields}, **more.get(n, {}))
                       for n, (row, shown) in enumerate(zip(rows, shown_names(rows), strict=True)))
+    said = sentences(settings, [row["runs"] for row in rows], pairs)
     if len(ranked) > 1:
         names, places = [standings[n].shown for n in ranked], [rows[n]["rank"] for n in ranked]
         said = (said[0], separable(names, places, differ, groups, settings), *said[1:])

@@ -10,22 +10,22 @@ from sqlalchemy import Connection
 from registry.errors import MismatchError
 from registry.evaluation.comparing.settings import Request
 from registry.identity import digest_json
-from registry.store import catalog, models
-from registry.store.catalog import AnyRow
+from registry.store import catalog
+from registry.store.row_types import DeclaredMetric, GoldRevisionRow, Member, ScoreRow, TaskRow, TestSetRow
 
 
 @dataclass(frozen=True)
 class BoardKey:
     """One board: a test set, track, facet and metric, and who takes part; `scores` are by scoring."""
 
-    task: AnyRow
-    test_set: AnyRow
-    gold: AnyRow
-    metric: AnyRow
+    task: TaskRow
+    test_set: TestSetRow
+    gold: GoldRevisionRow
+    metric: DeclaredMetric
     track: str | None
     facet: tuple[str, str] | None
-    members: list[AnyRow]
-    scores: dict[int, AnyRow]
+    members: list[Member]
+    scores: dict[int, ScoreRow]
 
     @property
     def facet_name(self) -> str | None:
@@ -61,7 +61,7 @@ def board_name(task: str, test_set: str, track: str | None, facet: str | None, m
     return ", ".join(filter(None, (f"{task}/{test_set}", track, facet, metric)))
 
 
-def board_keys(connection: Connection, task_row: AnyRow, request: Request) -> Iterator[BoardKey]:
+def board_keys(connection: Connection, task_row: TaskRow, request: Request) -> Iterator[BoardKey]:
     """List every board of a task that has members.
 
     Raises:
@@ -71,7 +71,7 @@ def board_keys(connection: Connection, task_row: AnyRow, request: Request) -> It
         members = catalog.ranked(connection, test_set.test_set_id)
         if not members:
             continue
-        gold = catalog.get(connection, models.gold_revision, gold_revision_id=test_set.gold_revision_id)
+        gold = catalog.get(connection, GoldRevisionRow, gold_revision_id=test_set.gold_revision_id)
         facets = [(name, value) for name in request.facets.get(test_set.name, []) for value in sorted(set(
             catalog.item_attribute(connection, gold.gold_revision_id, name).values()))]
         for metric in catalog.task_metrics(connection, task_row.task_id):

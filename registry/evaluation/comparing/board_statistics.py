@@ -21,7 +21,7 @@ from registry.manifest import Significance
 from registry.metrics import METRICS, ConfusionMetric, Metric
 from registry.significance import StatisticMatrix
 from registry.store import catalog, statistics
-from registry.store.catalog import AnyRow
+from registry.store.row_types import Member
 from registry.values import parse
 
 _VALUES = 2**20  # that change places at once
@@ -44,7 +44,7 @@ class Board:
 
     key: BoardKey
     metric: Metric
-    members: list[AnyRow]
+    members: list[Member]
     digests: list[str]
     items: NDArray[np.int64]
     matrix: StatisticMatrix
@@ -79,7 +79,7 @@ def load(connection: Connection, key: BoardKey, asked: Significance) -> Board | 
         raise InputError(f"{key.name}: {metric.name} needs an answer of every system to every item; take another "
                          'policy for missing items than "own"')
     units = None
-    if asked.unit == "cluster":
+    if asked.unit == "cluster" and key.test_set.cluster_attribute is not None:
         units = _numbered(connection, key, key.test_set.cluster_attribute, first + order)
     runs = [of_system[order] for of_system in loaded]
     named, expanded = None, unchanged

@@ -14,7 +14,7 @@ from registry.evaluation.resolve import resolve_significance, resolve_stored
 from registry.manifest import DRAWS, MOST_DRAWS, Significance, significance_with
 from registry.significance import CORRECTIONS, Execution, Settings
 from registry.significance.multiple.corrections import draws_needed
-from registry.store.catalog import AnyRow
+from registry.store.row_types import TaskRow
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def _first_draws(systems: int, correction: str, alpha: float) -> int:
     return draws
 
 
-def declared_request(task_row: AnyRow, given: Mapping[str, Any] | None = None,
+def declared_request(task_row: TaskRow, given: Mapping[str, Any] | None = None,
                      metrics: tuple[str, ...] | None = None, execution: Execution | None = None) -> Request:
     """The comparison that the task declares; `given` settings take the place of the declared ones.
 

@@ -16,7 +16,7 @@ from registry.significance import CORRECTIONS
 from registry.significance.assumptions import misuses
 from registry.significance.multiple.stepdown import bytes_of_draws
 from registry.store import comparisons
-from registry.store.catalog import AnyRow
+from registry.store.row_types import TaskRow
 
 
 @dataclass
@@ -27,7 +27,7 @@ class Vetted:
     warnings: list[str] = field(default_factory=list)
 
 
-def vet(connection: Connection, task_row: AnyRow, request: Request) -> Vetted:
+def vet(connection: Connection, task_row: TaskRow, request: Request) -> Vetted:
     """Look at every board whose comparison is not there yet.
 
     Raises:

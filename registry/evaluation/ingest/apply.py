@@ -20,8 +20,8 @@ from registry.evaluation.resolve import ResolvedTask, resolve_stored
 from registry.identity import digest
 from registry.parallel.execution import Progress, told
 from registry.store import catalog, models, sources
-from registry.store.catalog import AnyRow
 from registry.store.journal import Journal, now
+from registry.store.row_types import TaskRow, TestSetRow
 from registry.store.rows import insert
 
 
@@ -79,7 +79,7 @@ def apply(connection: Connection, journal: Journal, readings: ParseCache, task: 
             if apply_gold(connection, journal, readings, task, task_row, test_set, applied.version_before,
                           redeclared=applied.task_changed):
                 applied.gold.append(test_set.name)
-                row = catalog.get(connection, models.test_set, task_id=task_row.task_id, name=test_set.name)
+                row = catalog.get(connection, TestSetRow, task_id=task_row.task_id, name=test_set.name)
                 remarks = of_gold(readings.items(connection, row.gold_revision_id), task.readers[test_set.name])
                 applied.warnings += [str(remark.error(test_set.gold or "")) for remark in remarks]
         except RegistryError as error:
@@ -103,7 +103,7 @@ def apply(connection: Connection, journal: Journal, readings: ParseCache, task: 
     return applied
 
 
-def submit(connection: Connection, journal: Journal, readings: ParseCache, task_row: AnyRow, one: Declared) -> Applied:
+def submit(connection: Connection, journal: Journal, readings: ParseCache, task_row: TaskRow, one: Declared) -> Applied:
     """Bring one more submission into the registry.
 
     Raises:
@@ -118,7 +118,7 @@ def submit(connection: Connection, journal: Journal, readings: ParseCache, task_
     return applied
 
 
-def _apply_one(connection: Connection, journal: Journal, readings: ParseCache, task_row: AnyRow, one: Declared,
+def _apply_one(connection: Connection, journal: Journal, readings: ParseCache, task_row: TaskRow, one: Declared,
                applied: Applied) -> None:
     one = one.loaded()  # all that follows is about the same bytes
     outcome = apply_submission(connection, journal, readings, task_row, one)
@@ -127,10 +127,10 @@ def _apply_one(connection: Connection, journal: Journal, readings: ParseCache, t
 
 
 def _apply_task(connection: Connection, journal: Journal, task: ResolvedTask, content: bytes,
-                applied: Applied) -> AnyRow:
+                applied: Applied) -> TaskRow:
     manifest = task.manifest
-    row = catalog.find(connection, models.task, slug=manifest.task.id)
-    applied.version_before = row and row.version
+    row = catalog.find(connection, TaskRow, slug=manifest.task.id)
+    applied.version_before = None if row is None else row.version
     values: dict[str, Any] = {"title": manifest.task.title, "version": manifest.task.version, "manifest": task.stored,
               "manifest_digest": task.stored_digest}
     if manifest.significance.seed is not None:
@@ -140,13 +140,13 @@ def _apply_task(connection: Connection, journal: Journal, task: ResolvedTask, co
             values["seed"] = applied.drawn_seed = secrets.randbelow(2**31)
         insert(connection, models.task, slug=manifest.task.id, created_at=now(), **values)
         applied.task_changed = True
-    elif any(row._mapping[k] != v for k, v in values.items()):
+    elif any(getattr(row, k) != v for k, v in values.items()):
         if natural(manifest.task.version) < natural(row.version):
             applied.of_registry.append(f"task.version goes down, from {row.version!r} to {manifest.task.version!r}; is "
                                        "this an older manifest?")
         catalog.set_values(connection, models.task, row.task_id, **values)
         applied.task_changed = True
-    row = catalog.get(connection, models.task, slug=manifest.task.id)
+    row = catalog.get(connection, TaskRow, slug=manifest.task.id)
     catalog.declare_test_sets(connection, row.task_id, [(t.name, t.cluster) for t in manifest.test_set])
     metrics = []
     for alias, metric in task.metrics.items():
@@ -161,7 +161,7 @@ def _apply_task(connection: Connection, journal: Journal, task: ResolvedTask, co
 
 
 def _follow_others(connection: Connection, journal: Journal, readings: ParseCache, task: ResolvedTask,
-                   task_row: AnyRow, submissions: Sequence[Declared], applied: Applied) -> None:
+                   task_row: TaskRow, submissions: Sequence[Declared], applied: Applied) -> None:
     """Align with new gold what is in the registry but not among the submissions of the manifest, and tell of it."""
     declared_names = {f"{one.test_set.name}/{one.name}" for one in submissions}
     test_sets = {row.name: row for row in catalog.test_sets(connection, task_row.task_id)}

@@ -16,8 +16,8 @@ from registry.manifest import Manifest, TestSet
 from registry.metrics import ConfusionMetric
 from registry.readers import Document, Reader
 from registry.store import catalog, models, sources, statistics
-from registry.store.catalog import AnyRow
 from registry.store.journal import Journal, now
+from registry.store.row_types import GoldRevisionRow, TaskRow, TestSetRow
 from registry.store.rows import insert
 
 Name = Literal["type", "key"]  # of an answer
@@ -94,7 +94,7 @@ def check_names(task: ResolvedTask, known: Mapping[str, Callable[[Name], Set[str
     return warnings
 
 
-def apply_gold(connection: Connection, journal: Journal, readings: ParseCache, task: ResolvedTask, task_row: AnyRow,
+def apply_gold(connection: Connection, journal: Journal, readings: ParseCache, task: ResolvedTask, task_row: TaskRow,
                test_set: TestSet, version_before: str | None, *, redeclared: bool) -> bool:
     """Bring a test set's gold into the registry; says whether it is new or changed.
 
@@ -110,7 +110,7 @@ def apply_gold(connection: Connection, journal: Journal, readings: ParseCache, t
     documents = task.gold_documents(test_set)
     for document in documents.values():
         journal.read(document.name, document.digest)
-    stored = catalog.get(connection, models.test_set, task_id=task_row.task_id, name=test_set.name)
+    stored = catalog.get(connection, TestSetRow, task_id=task_row.task_id, name=test_set.name)
     files = {role: document.digest for role, document in documents.items()}
     revision = stored.gold_revision_id
     if revision is not None and not redeclared and files == catalog.gold_sources(connection, revision, repr(reader)):
@@ -118,7 +118,7 @@ def apply_gold(connection: Connection, journal: Journal, readings: ParseCache, t
     items = read_gold(task, test_set, documents)
     digest = digest_lines(canonical_json([i.key, reader.content(i.gold), dict(i.attributes)])
                           for i in sorted(items, key=lambda item: item.key))
-    known = catalog.find(connection, models.gold_revision, test_set_id=stored.test_set_id, digest=digest)
+    known = catalog.find(connection, GoldRevisionRow, test_set_id=stored.test_set_id, digest=digest)
     changed = revision is not None and (known is None or known.gold_revision_id != revision)
     if changed and version_before == task.manifest.task.version:
         raise MismatchError(
@@ -141,7 +141,7 @@ def apply_gold(connection: Connection, journal: Journal, readings: ParseCache, t
     return True
 
 
-def _insert_gold(connection: Connection, journal: Journal, stored: AnyRow, task: ResolvedTask, reader: Reader,
+def _insert_gold(connection: Connection, journal: Journal, stored: TestSetRow, task: ResolvedTask, reader: Reader,
                  items: Sequence[Item], digest: str) -> int:
     earlier = connection.execute(
         models.gold_revision.select().where(models.gold_revision.c.test_set_id == stored.test_set_id)).all()

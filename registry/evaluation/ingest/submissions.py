@@ -20,8 +20,8 @@ from registry.items import Answer, Item
 from registry.readers import Document, Reader
 from registry.readers.names import NamedReader
 from registry.store import catalog, models, sources, statistics
-from registry.store.catalog import AnyRow
 from registry.store.journal import Journal, now
+from registry.store.row_types import NamedSubmission, ScoringRow, SubmissionRow, TaskRow, TestSetRow
 from registry.store.rows import insert, insert_many, next_id
 
 
@@ -41,7 +41,7 @@ class Outcome:
     remarks: tuple[InputError, ...] = ()
 
 
-def apply_submission(connection: Connection, journal: Journal, readings: ParseCache, task_row: AnyRow,
+def apply_submission(connection: Connection, journal: Journal, readings: ParseCache, task_row: TaskRow,
                      one: Declared) -> Outcome:
     """Bring one submission into the registry, as far as it is new or changed.
 
@@ -50,7 +50,7 @@ def apply_submission(connection: Connection, journal: Journal, readings: ParseCa
     """
     for document in one.documents:
         journal.read(document.name, document.digest)
-    test_set = catalog.get(connection, models.test_set, task_id=task_row.task_id, name=one.test_set.name)
+    test_set = catalog.get(connection, TestSetRow, task_id=task_row.task_id, name=one.test_set.name)
     track_id = None if one.track is None else catalog.find_or_insert(
         connection, models.track, {"task_id": task_row.task_id, "name": one.track})
     there = catalog.find_submission(connection, test_set.test_set_id, one.team, one.system, one.version)
@@ -67,7 +67,7 @@ def apply_submission(connection: Connection, journal: Journal, readings: ParseCa
     if there is None:
         there = _insert_submission(connection, journal, task_row, test_set, one, digest, properties)
         change = Change.added
-    elif changed := {k: v for k, v in properties.items() if there._mapping[k] != v}:
+    elif changed := {k: v for k, v in properties.items() if getattr(there, k) != v}:
         catalog.set_values(connection, models.submission, there.submission_id, **changed)
         journal.event(connection, "submission-changed", f"{task_row.slug}/{one.test_set.name}/{one.name}", **changed)
         change = Change.changed
@@ -111,14 +111,14 @@ def digest_of_runs(digests: list[str]) -> str:
     return digests[0] if len(digests) == 1 else digest_lines(digests)
 
 
-def apply_scoring(connection: Connection, journal: Journal, readings: ParseCache, submission_id: int, test_set: AnyRow,
-                  one: Declared, answers: list[list[Answer]] | None) -> list[InputError] | None:
+def apply_scoring(connection: Connection, journal: Journal, readings: ParseCache, submission_id: int,
+                  test_set: TestSetRow, one: Declared, answers: list[list[Answer]] | None) -> list[InputError] | None:
     """Align a submission's runs with the current gold; keep their responses, and what is remarkable about them.
 
     Gives the remarks; None where all that was done before.
     """
     key = {"submission_id": submission_id, "gold_revision_id": test_set.gold_revision_id, "missing": one.missing}
-    if catalog.find(connection, models.scoring, **key) is not None:
+    if catalog.find(connection, ScoringRow, **key) is not None:
         return None
     answers = [one.read(document) for document in one.documents] if answers is None else answers
     items = readings.items(connection, test_set.gold_revision_id)
@@ -143,8 +143,8 @@ def apply_scoring(connection: Connection, journal: Journal, readings: ParseCache
               for remark in of_run), *of_runs(one.documents)]
 
 
-def realign(connection: Connection, journal: Journal, readings: ParseCache, task: ResolvedTask, test_set: AnyRow,
-            submission: AnyRow) -> None:
+def realign(connection: Connection, journal: Journal, readings: ParseCache, task: ResolvedTask, test_set: TestSetRow,
+            submission: NamedSubmission) -> None:
     """Align a submission that is in the registry with the current gold, from its kept files."""
     reader, documents = stored_submission(connection, submission)
     one = Declared(task.manifest.test_set_named(test_set.name), submission.team, submission.system,
@@ -152,8 +152,8 @@ def realign(connection: Connection, journal: Journal, readings: ParseCache, task
     apply_scoring(connection, journal, readings, submission.submission_id, test_set, one, None)
 
 
-def _insert_submission(connection: Connection, journal: Journal, task_row: AnyRow, test_set: AnyRow, one: Declared,
-                       digest: str, properties: dict[str, Any]) -> AnyRow:
+def _insert_submission(connection: Connection, journal: Journal, task_row: TaskRow, test_set: TestSetRow, one: Declared,
+                       digest: str, properties: dict[str, Any]) -> SubmissionRow:
     team_id = catalog.find_or_insert(connection, models.team, {"task_id": task_row.task_id, "name": one.team})
     system_id = catalog.find_or_insert(connection, models.system, {"team_id": team_id, "name": one.system})
     submission_id = insert(
@@ -165,7 +165,7 @@ def _insert_submission(connection: Connection, journal: Journal, task_row: AnyRo
             submission_id=submission_id, replicate=replicate, source_digest=document.digest, name=document.name))
     journal.event(connection, "submission-added", f"{task_row.slug}/{one.test_set.name}/{one.name}",
                   source=", ".join(document.digest for document in one.documents))
-    return catalog.get(connection, models.submission, submission_id=submission_id)
+    return catalog.get(connection, SubmissionRow, submission_id=submission_id)
 
 
 def _insert_responses(connection: Connection, readings: ParseCache, scoring_id: int, gold_revision_id: int,

@@ -24,8 +24,8 @@ from registry.items import Item
 from registry.metrics import METRICS, ConfusionMetric, CorrelationMetric, Metric
 from registry.parallel.execution import Progress, told
 from registry.store import catalog, models, statistics
-from registry.store.catalog import AnyRow
 from registry.store.journal import Journal
+from registry.store.row_types import DeclaredMetric, Member, ScoringRow, TaskRow
 from registry.store.rows import insert_many
 from registry.store.statistics import Block
 from registry.values import parse
@@ -39,7 +39,7 @@ class Scored:
     unchanged: int = 0
 
 
-def score(connection: Connection, journal: Journal, readings: ParseCache, task_row: AnyRow, workers: int | None = None,
+def score(connection: Connection, journal: Journal, readings: ParseCache, task_row: TaskRow, workers: int | None = None,
           progress: Progress | None = None, refuse: Refuse = raising) -> Scored:
     """Compute what is missing; what is there is left alone.
 
@@ -64,7 +64,7 @@ def score(connection: Connection, journal: Journal, readings: ParseCache, task_r
             statistics.forget_older(connection, row.family, row.metric_id, [member.scoring_id for member in members])
         items = readings.items(connection, test_set.gold_revision_id) if missing else []
         scored.unchanged += len(members) * len(declared) - sum(len(lacking) for _, lacking in missing)
-        wanted = [Wanted(catalog.get(connection, models.scoring, scoring_id=member.scoring_id),
+        wanted = [Wanted(catalog.get(connection, ScoringRow, scoring_id=member.scoring_id),
                          tuple(metrics[row.metric_id] for row in lacking)) for member, lacking in missing]
         computing = told(compute(connection, readings, wanted, workers or os.cpu_count() or 1) if wanted else (),
                          len(wanted), "submissions to score", progress)
@@ -82,8 +82,8 @@ def score(connection: Connection, journal: Journal, readings: ParseCache, task_r
     return scored
 
 
-def _missing(connection: Connection, members: Sequence[AnyRow],
-             declared: Sequence[AnyRow]) -> Iterator[tuple[AnyRow, list[AnyRow]]]:
+def _missing(connection: Connection, members: Sequence[Member],
+             declared: Sequence[DeclaredMetric]) -> Iterator[tuple[Member, list[DeclaredMetric]]]:
     """The members that lack scores, each with the metrics that it lacks."""
     scorings = [member.scoring_id for member in members]
     there = {row.metric_id: catalog.scores(connection, row.metric_id, scorings) for row in declared}
@@ -92,7 +92,7 @@ def _missing(connection: Connection, members: Sequence[AnyRow],
             yield member, lacking
 
 
-def _check_runs(connection: Connection, members: Sequence[AnyRow], metrics: Sequence[Metric],
+def _check_runs(connection: Connection, members: Sequence[Member], metrics: Sequence[Metric],
                 refuse: Refuse) -> None:
     """Refuse several runs where a metric is no average over them."""
     if correlation := next((metric for metric in metrics if isinstance(metric, CorrelationMetric)), None):
@@ -123,7 +123,7 @@ class _Pending:
         self._items = 0
 
 
-def _keep(connection: Connection, journal: Journal, scoring: AnyRow, row: AnyRow, metric: Metric,
+def _keep(connection: Connection, journal: Journal, scoring: ScoringRow, row: DeclaredMetric, metric: Metric,
           items: list[Item], kept: NDArray[np.bool_], computed: Sequence[NDArray[np.float64]]) -> list[Block]:
     """Keep a submission's score by a metric and its runs'; the runs' statistics are given back."""
     first, _ = catalog.item_ids(connection, scoring.gold_revision_id)

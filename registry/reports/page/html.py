@@ -11,7 +11,7 @@ from importlib.resources import files
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from registry.leaderboards.items import Shown
+from registry.leaderboards.items import ItemView
 from registry.leaderboards.leaderboard import Leaderboard
 from registry.rendering.table import number, visible
 from registry.reports.page.data import embedded, page_data
@@ -36,7 +36,7 @@ class Contents:
     title: str
     version: str
     boards: Sequence[Leaderboard]
-    items: Sequence[Shown] | None = None
+    items: Sequence[ItemView] | None = None
     averages: Sequence[MacroBoard] = ()
 
     @property

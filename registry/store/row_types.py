@@ -1,0 +1,264 @@
+"""The rows of the catalog as frozen values, a type for each table or view: `TaskRow` is a row of table `task`.
+
+Fields are the columns in their order; what each one is stands in `comments.toml` and in the views.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, ClassVar, NamedTuple, Self
+
+from sqlalchemy import Table
+
+from registry.store import models
+
+
+class CatalogRow:
+    """A row of `table`."""
+
+    __slots__ = ()
+    table: ClassVar[Table]
+
+    def __init__(self, *columns: Any) -> None:
+        raise NotImplementedError
+
+    @classmethod
+    def of(cls, columns: Sequence[Any]) -> Self:
+        """Make one of all columns, in their order."""
+        return cls(*columns)
+
+
+@dataclass(frozen=True, slots=True)
+class TaskRow(CatalogRow):
+    """A task, with its manifest as normalized JSON."""
+
+    table = models.task
+    task_id: int
+    slug: str
+    title: str
+    version: str
+    manifest: str
+    manifest_digest: str
+    seed: int
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class TestSetRow(CatalogRow):
+    """A test set; it has a gold revision but while its first gold is being brought in."""
+
+    table = models.test_set
+    test_set_id: int
+    task_id: int
+    name: str
+    position: int
+    cluster_attribute: str | None
+    gold_revision_id: int
+    is_declared: bool
+
+
+@dataclass(frozen=True, slots=True)
+class GoldRevisionRow(CatalogRow):
+    """One revision of a test set's gold."""
+
+    table = models.gold_revision
+    gold_revision_id: int
+    test_set_id: int
+    revision: int
+    digest: str
+    task_version: str
+    reader: str
+    n_items: int
+    run_id: int
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class SubmissionRow(CatalogRow):
+    """A version of a system, submitted to a test set."""
+
+    table = models.submission
+    submission_id: int
+    test_set_id: int
+    system_id: int
+    track_id: int | None
+    version: str
+    kind: str
+    reader: str
+    missing: str
+    withdrawn: bool
+    late: bool
+    attributes: str
+    digest: str
+    run_id: int
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class NamedSubmission(SubmissionRow):
+    """A submission with the names of its system, team and test set."""
+
+    system: str
+    team: str
+    test_set: str
+
+
+@dataclass(frozen=True, slots=True)
+class SubmissionSourceRow(CatalogRow):
+    """The file of one run of a submission."""
+
+    table = models.submission_source
+    submission_id: int
+    replicate: int
+    source_digest: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class ScoringRow(CatalogRow):
+    """A submission's answers joined with one revision of the gold, under one policy for missing items."""
+
+    table = models.scoring
+    scoring_id: int
+    submission_id: int
+    gold_revision_id: int
+    missing: str
+    n_missing: int
+    run_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreRow(CatalogRow):
+    """A scoring's score by one metric; None where it is undefined."""
+
+    table = models.score
+    scoring_id: int
+    metric_id: int
+    value: float | None
+    n_items: int
+    digest: str
+    run_id: int
+    step: float
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonRow(CatalogRow):
+    """One snapshot of a family of systems."""
+
+    table = models.comparison
+    comparison_id: int
+    digest: str
+    sequence: int
+    test_set_id: int
+    gold_revision_id: int
+    track_id: int | None
+    facet: str | None
+    metric_id: int
+    alias: str
+    test: str
+    alternative: str
+    unit: str
+    alpha: float
+    correction: str
+    resamples: int
+    seed: int
+    interval: str
+    confidence: float
+    n_items: int
+    n_units: int
+    n_systems: int
+    family_size: int
+    signature: str
+    run_id: int
+    created_at: datetime
+    runs: str
+
+
+@dataclass(frozen=True, slots=True)
+class StudyRow(CatalogRow):
+    """A study that was made, its result as JSON."""
+
+    table = models.study
+    study_id: int
+    digest: str
+    study: str
+    task_id: int
+    subject: str
+    result: str
+    signature: str
+    run_id: int
+    created_at: datetime
+
+
+class PairResultRow(NamedTuple):
+    """The raw result of a test of two systems, in its canonical direction; a tuple, as there may be half a million."""
+
+    pair_result_id: int
+    digest: str
+    statistics_a: str
+    statistics_b: str
+    metric: str
+    test: str
+    alternative: str
+    method: str
+    difference: float | None
+    p_value: float | None
+    log10_p: float | None
+    p_low: float | None
+    p_high: float | None
+    interval: str | None
+    confidence: float | None
+    ci_low: float | None
+    ci_high: float | None
+    n_units: int
+    n_discordant: int
+    resamples: int | None
+    seed: int | None
+    note: str
+    run_id: int
+    statistic: float | None
+    favours: int
+
+
+class DeclaredMetric(NamedTuple):
+    """A metric as a task declares it, by an alias."""
+
+    alias: str
+    is_primary: bool
+    position: int
+    metric_id: int
+    name: str
+    family: str
+    better: str
+
+
+class Member(NamedTuple):
+    """A submission that takes part, as in the view `ranked_submission`, and fits the gold."""
+
+    name: str
+    task: str
+    test_set: str
+    track: str | None
+    team: str
+    system: str
+    version: str
+    kind: str
+    late: bool
+    missing: str
+    scoring_id: int
+    n_missing: int
+    submission_id: int
+    test_set_id: int
+    track_id: int | None
+    gold_revision_id: int
+
+
+class Obsolete(NamedTuple):
+    """A comparison that a board shows although it is not asked for any more."""
+
+    comparison_id: int
+    digest: str
+    signature: str
+    metric: str
