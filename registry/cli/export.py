@@ -36,7 +36,8 @@ def export(
 ) -> None:
     """Write scores as competition platforms read them."""
     from registry.leaderboards.choose import chosen_leaderboard
-    from registry.reports.platforms import codabench, codalab, evalai, submission_scores, wmt
+    from registry.leaderboards.scores import submission_scores
+    from registry.reports.platforms import codabench, codalab, evalai, wmt
     from registry.store import catalog
 
     if submission is not None and platform is Platform.wmt:

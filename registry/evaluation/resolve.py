@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -135,8 +135,9 @@ def _check_fit(metric: Metric, reader: Reader, test_set: TestSet) -> None:
             raise UnknownNameError(f"{what} of test set {test_set.name}", name, known)
 
 
+@lru_cache(maxsize=8)
 def resolve_stored(stored: str, slug: str) -> ResolvedTask:
-    """Resolve the manifest that the database keeps of a task."""
+    """Resolve the manifest that the database keeps of a task, once however often it is asked for."""
     return resolve(Manifest.model_validate(json.loads(stored)), Path(f"<stored manifest of {slug}>"), Path())
 
 

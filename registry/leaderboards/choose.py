@@ -10,7 +10,6 @@ from sqlalchemy import Connection, text
 
 from registry.errors import MismatchError, UnknownNameError
 from registry.evaluation import declared_request
-from registry.evaluation.comparing.board_keys import board_name
 from registry.leaderboards.leaderboard import Leaderboard, Ranks
 from registry.leaderboards.load import declared_leaderboards
 from registry.store import catalog
@@ -50,9 +49,8 @@ def with_intervals(connection: Connection, task_row: TaskRow, board: Leaderboard
     if any(of.ci_low is not None for of in board.standings):
         return board
     drawn = score_intervals(connection, task_row, declared_request(task_row, metrics=(board.metric,)))
-    name = board_name(board.task, board.test_set, board.track, board.facet, board.metric)
     of_board = {submission: tuple(None if math.isnan(end) else end for end in ends)
-                for submission, ends in drawn.get(name, {}).items()}
+                for submission, ends in drawn.get(board.key.name, {}).items()}
     standings = []
     for of in board.standings:
         low, high = of_board.get(f"{board.task}/{board.test_set}/{of.submission}", (None, None))

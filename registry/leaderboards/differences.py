@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from registry.errors import counted
-from registry.leaderboards.history import SETTINGS, State, Stood, Tested
+from registry.leaderboards.history import SETTINGS, State
+from registry.leaderboards.leaderboard import PairDecision, Standing
 
 _OF_FAMILY = ("alpha", "correction")  # settings that leave raw p-values as they are
 _OF_RANKS = ("baselines", "version", "overall")  # what has no say in p-values at all
@@ -17,8 +18,8 @@ class Moved:
     """A system whose standing changed: before and after (None: it was not there), and why."""
 
     system: str
-    before: Stood | None
-    after: Stood | None
+    before: Standing | None
+    after: Standing | None
     why: str
 
 
@@ -27,8 +28,8 @@ class Changed:
     """A pair whose p-values or decision changed, before and after, and why."""
 
     systems: tuple[str, str]
-    before: Tested
-    after: Tested
+    before: PairDecision
+    after: PairDecision
     why: str
 
     @property

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from registry.evaluation.comparing.board_keys import LeaderboardKey
 from registry.leaderboards.footnotes import footnotes
 from registry.metrics import METRICS
 from registry.values import parse
@@ -18,9 +19,9 @@ Ranks = Literal["range", "cluster", "neighbour", "bootstrap"]
 Frequencies = Mapping[str, NDArray[np.float64]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Standing:
-    """One system on a leaderboard.
+    """How one system stands in a comparison; what is not asked for of one of the past has its default.
 
     Attributes:
         rank: 1, 2, 2, 4 by the score at full precision; None for baselines that are not ranked.
@@ -46,16 +47,16 @@ class Standing:
     system: str
     shown: str
     team: str
-    kind: str
     submission: str
     score: float | None
-    ci_low: float | None
-    ci_high: float | None
-    runs: int
-    run_deviation: float | None
-    wins: int
-    losses: int
-    late: bool
+    kind: str = ""
+    ci_low: float | None = None
+    ci_high: float | None = None
+    runs: int = 1
+    run_deviation: float | None = None
+    wins: int = 0
+    losses: int = 0
+    late: bool = False
     letters: str = ""
     neighbour_low: int | None = None
     neighbour_high: int | None = None
@@ -65,13 +66,24 @@ class Standing:
     frequencies: tuple[float, ...] = ()
     remarks: tuple[str, ...] = ()
 
+    @property
+    def version(self) -> str:
+        """Of the system, as submitted."""
+        return self.submission.removeprefix(f"{self.team}/{self.system}@")
+
 
 @dataclass(frozen=True)
-class Decision:
-    """One pair of a leaderboard: `a` and `b` are places in its standings, `a` the better one; `row` is all of it."""
+class PairDecision:
+    """What was decided of two systems.
 
-    a: int
-    b: int
+    Attributes:
+        a, b: Their places in the standings; on a leaderboard A is the better one.
+        significant: Whether they differ significantly.
+        row: The difference, A less B, and the p-values; on a leaderboard all of `PAIR_KEYS`.
+    """
+
+    a: int = field(compare=False)
+    b: int = field(compare=False)
     significant: bool
     row: Mapping[str, Any]
 
@@ -79,6 +91,16 @@ class Decision:
     def difference(self) -> float | None:
         """How much better A is."""
         return self.row["difference"]  # type: ignore[no-any-return]
+
+    @property
+    def p_value(self) -> float | None:
+        """The raw p-value."""
+        return self.row["p_value"]  # type: ignore[no-any-return]
+
+    @property
+    def p_adjusted(self) -> float | None:
+        """The p-value corrected for the family."""
+        return self.row["p_adjusted"]  # type: ignore[no-any-return]
 
 
 class Comparison(NamedTuple):
@@ -131,11 +153,16 @@ class Leaderboard:
     better: str
     comparison: Comparison
     standings: tuple[Standing, ...]
-    decisions: tuple[Decision, ...]
+    decisions: tuple[PairDecision, ...]
     alike: tuple[tuple[int, ...], ...]
     sentences: tuple[str, ...]
     signature: str
     ranks: Ranks = "range"
+
+    @property
+    def key(self) -> LeaderboardKey:
+        """What tells it from all others."""
+        return LeaderboardKey(self.task, self.test_set, self.track, self.facet, self.metric)
 
     @property
     def place(self) -> dict[str, Any]:
@@ -167,7 +194,7 @@ class Leaderboard:
         return tuple(tuple(sorted(worse)) for worse in won)
 
 
-PLACE = ("task", "test_set", "track", "facet", "metric", "metric_name", "signature")
+PLACE = (*LeaderboardKey._fields, "metric_name", "signature")
 _STORED_OF_PAIRS = (
     *PLACE, "system_a", "system_b", "submission_a", "submission_b", "score_a", "score_b", "difference", "ci_low",
     "ci_high", "p_value", "p_adjusted", "significant", "method", "test", "alternative", "correction", "family_size",

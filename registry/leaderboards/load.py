@@ -1,4 +1,4 @@
-"""Leaderboards as the store has them: every board of a task, and which of them are out of date."""
+"""Leaderboards from the store: every board of a task, and which of them are out of date."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy as np
 from sqlalchemy import Connection, text
 
 from registry.evaluation import declared_request
-from registry.evaluation.comparing.board_keys import board_name
+from registry.evaluation.comparing.board_keys import LeaderboardKey
 from registry.evaluation.resolve import resolve_stored
 from registry.leaderboards.leaderboard import (
     _STORED_OF_PAIRS,
     PLACE,
     Comparison,
-    Decision,
     Frequencies,
     Leaderboard,
+    PairDecision,
     Ranks,
     Standing,
     shown_names,
@@ -92,7 +92,7 @@ def _leaderboard(settings: Comparison, rows: Sequence[dict[str, Any]], pairs: Se
     more: dict[int, dict[str, Any]] = {
         n: {"letters": mark, "neighbour_low": int(a), "neighbour_high": int(b)}
         for n, mark, a, b in zip(ranked, marks, low, high, strict=True)}
-    name = board_name(*(rows[0][key] for key in PLACE[:5]))
+    name = LeaderboardKey(*(rows[0][key] for key in LeaderboardKey._fields)).name
     drawn = [frequencies.get(f"{name}: {row['task']}/{row['test_set']}/{row['submission']}") for row in rows]
     for n, of_system in enumerate(drawn):
         if of_system is not None:
@@ -111,9 +111,9 @@ def _leaderboard(settings: Comparison, rows: Sequence[dict[str, Any]], pairs: Se
                        standings=standings, decisions=decisions, alike=alike, sentences=said, ranks=ranks)
 
 
-def _decision(a: int, b: int, rows: Sequence[dict[str, Any]], pair: dict[str, Any]) -> Decision:
+def _decision(a: int, b: int, rows: Sequence[dict[str, Any]], pair: dict[str, Any]) -> PairDecision:
     """What was decided of the systems in rows `a` and `b`."""
-    return Decision(a, b, pair["significant"], {**pair, "same_team": rows[a]["team"] == rows[b]["team"]})
+    return PairDecision(a, b, pair["significant"], {**pair, "same_team": rows[a]["team"] == rows[b]["team"]})
 
 
 def stale(connection: Connection, task: str | None = None) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sqlalchemy import Connection
 
@@ -12,6 +13,21 @@ from registry.evaluation.comparing.settings import Request
 from registry.identity import digest_json
 from registry.store import catalog
 from registry.store.row_types import DeclaredMetric, GoldRevisionRow, Member, ScoreRow, TaskRow, TestSetRow
+
+
+class LeaderboardKey(NamedTuple):
+    """What tells a leaderboard from all others; the metric by its alias."""
+
+    task: str
+    test_set: str
+    track: str | None
+    facet: str | None
+    metric: str
+
+    @property
+    def name(self) -> str:
+        """What people call the board."""
+        return ", ".join(filter(None, (f"{self.task}/{self.test_set}", *self[2:])))
 
 
 @dataclass(frozen=True)
@@ -35,7 +51,7 @@ class BoardKey:
     @property
     def name(self) -> str:
         """The board's name for people."""
-        return board_name(self.task.slug, self.test_set.name, self.track, self.facet_name, self.metric.alias)
+        return LeaderboardKey(self.task.slug, self.test_set.name, self.track, self.facet_name, self.metric.alias).name
 
     def digest(self, request: Request, *, drawn: bool = True) -> str:
         """The identity of a comparison here: everything that its numbers depend on, and nothing else.
@@ -54,11 +70,6 @@ class BoardKey:
             "significance": request.significance.model_dump(mode="json", exclude=unused, exclude_none=True),
             "rank_baselines": request.rank_baselines,
         })
-
-
-def board_name(task: str, test_set: str, track: str | None, facet: str | None, metric: str) -> str:
-    """What people call the board of a metric."""
-    return ", ".join(filter(None, (f"{task}/{test_set}", track, facet, metric)))
 
 
 def board_keys(connection: Connection, task_row: TaskRow, request: Request) -> Iterator[BoardKey]:

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from registry.leaderboards.items import ItemView, SystemOutput
-from registry.reports.page import Contents
+from registry.leaderboards.snapshot import TaskBoards
 from tests.reports.boards import leaderboard
 
 NAMES = ("oak", "elm", "ash", "fir")
@@ -15,7 +15,7 @@ def contents(names=NAMES, items=()):
     board = leaderboard(names, scores)
     boards = [board, replace(board, facet="domain=news", signature="acc|facet:domain=news"),
               replace(leaderboard(names[::-1]), metric="p", signature="p|task")]
-    return Contents("task", "A task", "1", boards, items)
+    return TaskBoards("task", "A task", "1", "acc", boards, items=items)
 
 
 def labels(item, gold, given, facets=(), tracks=None):
