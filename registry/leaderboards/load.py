@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, groupby
 from typing import Any
 
@@ -28,6 +28,8 @@ from registry.significance.ranks.letter_display import alike_groups, letters
 from registry.significance.ranks.ranks import frequent_ranks, neighbour_ranges
 from registry.store.row_types import TaskRow
 from registry.studies.effects import rank_distributions
+
+Row = dict[str, Any]
 
 
 def leaderboards(connection: Connection, task: str, metric: str | None = None, ranks: Ranks = "range",
@@ -70,13 +72,13 @@ def declared_leaderboards(connection: Connection, task_row: TaskRow, metric: str
     return leaderboards(connection, task_row.slug, metric, chosen, frequencies)
 
 
-def _grouped(connection: Connection, query: str, chosen: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
+def _grouped(connection: Connection, query: str, chosen: Mapping[str, Any]) -> dict[str, list[Row]]:
     rows = [dict(row._mapping) for row in connection.execute(text(query), chosen)]
     return {signature: list(group) for signature, group in groupby(rows, key=lambda row: row["signature"])}
 
 
-def _leaderboard(settings: Comparison, rows: Sequence[dict[str, Any]], pairs: Sequence[dict[str, Any]],
-                 ranks: Ranks, frequencies: Frequencies) -> Leaderboard:
+def _leaderboard(comparison: Comparison, rows: Sequence[Row], pairs: Sequence[Row], ranks: Ranks,
+                 frequencies: Frequencies) -> Leaderboard:
     """One leaderboard from its rows, best first, and its pairs."""
     at = {row["submission"]: n for n, row in enumerate(rows)}
     decisions = tuple(_decision(at[pair["submission_a"]], at[pair["submission_b"]], rows, pair) for pair in pairs)
@@ -88,32 +90,39 @@ def _leaderboard(settings: Comparison, rows: Sequence[dict[str, Any]], pairs: Se
     differ = among | among.T
     groups = alike_groups(differ)
     marks = letters(groups, len(ranked)) if decisions else [""] * len(ranked)
-    low, high = neighbour_ranges(among)
-    more: dict[int, dict[str, Any]] = {
-        n: {"letters": mark, "neighbour_low": int(a), "neighbour_high": int(b)}
-        for n, mark, a, b in zip(ranked, marks, low, high, strict=True)}
-    name = LeaderboardKey(*(rows[0][key] for key in LeaderboardKey._fields)).name
-    drawn = [frequencies.get(f"{name}: {row['task']}/{row['test_set']}/{row['submission']}") for row in rows]
-    for n, of_system in enumerate(drawn):
-        if of_system is not None:
-            ((first,), (last,)) = frequent_ranks(of_system[None], settings.confidence)
-            more.setdefault(n, {}).update(frequent_low=int(first), frequent_high=int(last),
-                                          first=float(of_system[0]), frequencies=tuple(map(float, of_system)))
-    fields = [key for key in Standing.__dataclass_fields__ if key in rows[0]]
-    standings = tuple(Standing(shown=shown, **{key: row[key] for key in fields}, **more.get(n, {}))
-                      for n, (row, shown) in enumerate(zip(rows, shown_names(rows), strict=True)))
-    said = sentences(settings, [row["runs"] for row in rows], pairs)
+    more: dict[int, Row] = {
+        n: {"letters": mark, "neighbour_low": int(low), "neighbour_high": int(high)}
+        for n, mark, low, high in zip(ranked, marks, *neighbour_ranges(among), strict=True)}
+    names, resampled = shown_names(rows), _resampled(rows, frequencies, comparison.confidence)
+    standings = tuple(
+        Standing(shown=name, **{key: row[key] for key in Standing.__dataclass_fields__ if key in row},
+                 **more.get(n, {}), **of_system)
+        for n, (row, name, of_system) in enumerate(zip(rows, names, resampled, strict=True)))
+    said = sentences(comparison, [row["runs"] for row in rows], pairs)
     if len(ranked) > 1:
-        names, places = [standings[n].shown for n in ranked], [rows[n]["rank"] for n in ranked]
-        said = (said[0], separable(names, places, differ, groups, settings), *said[1:])
+        told = separable([names[n] for n in ranked], [rows[n]["rank"] for n in ranked], differ, groups, comparison)
+        said = (said[0], told, *said[1:])
     alike = tuple(tuple(ranked[n] for n in group) for group in groups)
-    return Leaderboard(**{key: rows[0][key] for key in PLACE}, better=settings.better, comparison=settings,
+    return Leaderboard(**{key: rows[0][key] for key in PLACE}, better=comparison.better, comparison=comparison,
                        standings=standings, decisions=decisions, alike=alike, sentences=said, ranks=ranks)
 
 
-def _decision(a: int, b: int, rows: Sequence[dict[str, Any]], pair: dict[str, Any]) -> PairDecision:
+def _decision(a: int, b: int, rows: Sequence[Row], pair: Row) -> PairDecision:
     """What was decided of the systems in rows `a` and `b`."""
     return PairDecision(a, b, pair["significant"], {**pair, "same_team": rows[a]["team"] == rows[b]["team"]})
+
+
+def _resampled(rows: Sequence[Row], frequencies: Frequencies, confidence: float) -> Iterator[Row]:
+    """The resampled ranks of every row's system; nothing where there are none."""
+    board = LeaderboardKey(*(rows[0][key] for key in LeaderboardKey._fields)).name
+    for row in rows:
+        of_system = frequencies.get(f"{board}: {row['task']}/{row['test_set']}/{row['submission']}")
+        if of_system is None:
+            yield {}
+            continue
+        ((low,), (high,)) = frequent_ranks(of_system[None], confidence)
+        yield {"frequent_low": int(low), "frequent_high": int(high), "first": float(of_system[0]),
+               "frequencies": tuple(map(float, of_system))}
 
 
 def stale(connection: Connection, task: str | None = None) -> list[str]:
