@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,7 @@ from registry.errors import InputError, ManifestError, RegistryError, UnknownNam
 from registry.evaluation.matrices import matrix_of
 from registry.families import FAMILIES
 from registry.identity import canonical_json, digest
-from registry.manifest import Manifest, Root, Significance, Submit, TestSet
+from registry.manifest import Manifest, Root, Significance, Submit, TestSet, stored_manifest
 from registry.metrics import METRICS, ConfusionMetric, Metric
 from registry.readers import READERS, Document, Reader
 from registry.significance import CORRECTIONS, OVERALL_TESTS, TESTS, OverallTest, PairTest, StatisticMatrix
@@ -135,10 +134,9 @@ def _check_fit(metric: Metric, reader: Reader, test_set: TestSet) -> None:
             raise UnknownNameError(f"{what} of test set {test_set.name}", name, known)
 
 
-@lru_cache(maxsize=8)
 def resolve_stored(stored: str, slug: str) -> ResolvedTask:
-    """Resolve the manifest that the database keeps of a task, once however often it is asked for."""
-    return resolve(Manifest.model_validate(json.loads(stored)), Path(f"<stored manifest of {slug}>"), Path())
+    """Resolve the manifest that the database keeps of a task."""
+    return resolve(stored_manifest(stored), Path(f"<stored manifest of {slug}>"), Path())
 
 
 def resolve_significance(significance: Significance) -> tuple[PairTest, OverallTest | None]:

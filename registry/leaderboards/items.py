@@ -10,8 +10,8 @@ from sqlalchemy import Connection, select, text
 
 from registry.errors import MismatchError, UnknownNameError
 from registry.evaluation.ingest.parsed_cache import ParseCache
-from registry.evaluation.resolve import resolve_stored
 from registry.items import Answer, Item, Tagged
+from registry.manifest import stored_manifest
 from registry.store import catalog, models
 from registry.store.row_types import ScoringRow, TaskRow, TestSetRow
 
@@ -187,7 +187,7 @@ def _views(connection: Connection, parsed: ParseCache, task: TaskRow, test_set: 
 
 def _facets(connection: Connection, task: TaskRow, test_set: TestSetRow) -> dict[int, list[str]]:
     """The facets of a test set that each item is on."""
-    (declared,) = (of for of in resolve_stored(task.manifest, task.slug).manifest.test_set if of.name == test_set.name)
+    (declared,) = (of for of in stored_manifest(task.manifest).test_set if of.name == test_set.name)
     found: dict[int, list[str]] = {}
     for name in declared.facets:
         for item_id, value in catalog.item_attribute(connection, test_set.gold_revision_id, name).items():

@@ -7,16 +7,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from registry.evaluation.comparing.board_keys import LeaderboardKey
 from registry.leaderboards.footnotes import footnotes
 from registry.metrics import METRICS
 from registry.values import parse
 
 Ranks = Literal["range", "cluster", "neighbour", "bootstrap"]
-Frequencies = Mapping[str, NDArray[np.float64]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -165,14 +161,14 @@ class Leaderboard:
         return LeaderboardKey(self.task, self.test_set, self.track, self.facet, self.metric)
 
     @property
-    def place(self) -> dict[str, Any]:
+    def shared(self) -> dict[str, Any]:
         """What its rows have in common."""
-        return {key: getattr(self, key) for key in PLACE}
+        return {key: getattr(self, key) for key in SHARED_KEYS}
 
     @property
     def title(self) -> str:
         """Which one it is, and by what it ranks."""
-        return title(self.place)
+        return title(self.shared)
 
     @property
     def footnotes(self) -> tuple[str, ...]:
@@ -194,23 +190,23 @@ class Leaderboard:
         return tuple(tuple(sorted(worse)) for worse in won)
 
 
-PLACE = (*LeaderboardKey._fields, "metric_name", "signature")
-_STORED_OF_PAIRS = (
-    *PLACE, "system_a", "system_b", "submission_a", "submission_b", "score_a", "score_b", "difference", "ci_low",
+SHARED_KEYS = (*LeaderboardKey._fields, "metric_name", "signature")
+STORED_PAIR_KEYS = (
+    *SHARED_KEYS, "system_a", "system_b", "submission_a", "submission_b", "score_a", "score_b", "difference", "ci_low",
     "ci_high", "p_value", "p_adjusted", "significant", "method", "test", "alternative", "correction", "family_size",
     "unit", "n_units", "n_discordant", "resamples", "seed", "log10_p", "p_low", "p_high", "statistic", "resolved",
     "note",
 )
-PAIR_KEYS = (*_STORED_OF_PAIRS, "same_team")
+PAIR_KEYS = (*STORED_PAIR_KEYS, "same_team")
 
 
-def title(place: Mapping[str, Any]) -> str:
-    """Which board is at a place, and by what it ranks."""
-    track = f"track {place['track']}" if place["track"] else None
-    metric = parse("metric", METRICS, place["metric_name"]).title
-    named = _plain(place["metric"]) == _plain(metric)
-    return ", ".join(filter(None, (f"{place['task']}/{place['test_set']}", track, place["facet"]))) + (
-        f": {place['metric']}" + ("" if named else f" = {metric}"))
+def title(board: Mapping[str, Any]) -> str:
+    """Which board it is, and by what it ranks, from its `SHARED_KEYS`."""
+    track = f"track {board['track']}" if board["track"] else None
+    metric = parse("metric", METRICS, board["metric_name"]).title
+    named = _plain(board["metric"]) == _plain(metric)
+    return ", ".join(filter(None, (f"{board['task']}/{board['test_set']}", track, board["facet"]))) + (
+        f": {board['metric']}" + ("" if named else f" = {metric}"))
 
 
 def _plain(name: str) -> str:

@@ -7,16 +7,15 @@ from itertools import chain, groupby
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import Connection, text
 
 from registry.evaluation import declared_request
 from registry.evaluation.comparing.board_keys import LeaderboardKey
-from registry.evaluation.resolve import resolve_stored
 from registry.leaderboards.leaderboard import (
-    _STORED_OF_PAIRS,
-    PLACE,
+    SHARED_KEYS,
+    STORED_PAIR_KEYS,
     Comparison,
-    Frequencies,
     Leaderboard,
     PairDecision,
     Ranks,
@@ -24,12 +23,14 @@ from registry.leaderboards.leaderboard import (
     shown_names,
 )
 from registry.leaderboards.sentences import sentences, separable
+from registry.manifest import stored_manifest
 from registry.significance.ranks.letter_display import alike_groups, letters
 from registry.significance.ranks.ranks import frequent_ranks, neighbour_ranges
 from registry.store.row_types import TaskRow
 from registry.studies.effects import rank_distributions
 
 Row = dict[str, Any]
+Frequencies = Mapping[str, NDArray[np.float64]]  # of all places, by the name of the board and the submission
 
 
 def leaderboards(connection: Connection, task: str, metric: str | None = None, ranks: Ranks = "range",
@@ -51,7 +52,7 @@ def leaderboards(connection: Connection, task: str, metric: str | None = None, r
     for row in chain.from_iterable(rows.values()):
         row["late"] = row["submission_id"] in late
         row["remarks"] = remarks.get(row["submission_id"], ())
-    pairs = _grouped(connection, f"SELECT {', '.join(_STORED_OF_PAIRS)} FROM pairwise {where}", chosen)  # noqa: S608
+    pairs = _grouped(connection, f"SELECT {', '.join(STORED_PAIR_KEYS)} FROM pairwise {where}", chosen)  # noqa: S608
     found = connection.execute(text(f"""
         SELECT better, l.test, alternative, unit, runs, alpha, correction, resamples, seed, confidence, n_items,
             n_units, n_systems, family_size, signature, o.test AS overall, o.statistic, o.degrees, o.p_value
@@ -64,7 +65,7 @@ def leaderboards(connection: Connection, task: str, metric: str | None = None, r
 def declared_leaderboards(connection: Connection, task_row: TaskRow, metric: str | None = None,
                           ranks: Ranks | None = None) -> list[Leaderboard]:
     """Every leaderboard of a task (by one metric), with the ranks that it declares unless others are asked for."""
-    chosen = ranks or resolve_stored(task_row.manifest, task_row.slug).manifest.board.ranks
+    chosen = ranks or stored_manifest(task_row.manifest).board.ranks
     frequencies = None
     if chosen == "bootstrap":
         request = declared_request(task_row, metrics=None if metric is None else (metric,))
@@ -103,7 +104,7 @@ def _leaderboard(comparison: Comparison, rows: Sequence[Row], pairs: Sequence[Ro
         told = separable([names[n] for n in ranked], [rows[n]["rank"] for n in ranked], differ, groups, comparison)
         said = (said[0], told, *said[1:])
     alike = tuple(tuple(ranked[n] for n in group) for group in groups)
-    return Leaderboard(**{key: rows[0][key] for key in PLACE}, better=comparison.better, comparison=comparison,
+    return Leaderboard(**{key: rows[0][key] for key in SHARED_KEYS}, better=comparison.better, comparison=comparison,
                        standings=standings, decisions=decisions, alike=alike, sentences=said, ranks=ranks)
 
 
@@ -114,10 +115,10 @@ def _decision(a: int, b: int, rows: Sequence[Row], pair: Row) -> PairDecision:
 
 def _resampled(rows: Sequence[Row], frequencies: Frequencies, confidence: float) -> Iterator[Row]:
     """The resampled ranks of every row's system; nothing where there are none."""
-    board = LeaderboardKey(*(rows[0][key] for key in LeaderboardKey._fields)).name
     for row in rows:
-        of_system = frequencies.get(f"{board}: {row['task']}/{row['test_set']}/{row['submission']}")
-        if of_system is None:
+        board = LeaderboardKey(*(row[key] for key in LeaderboardKey._fields))
+        name = f"{board.name}: {board.task}/{board.test_set}/{row['submission']}" if frequencies else ""
+        if (of_system := frequencies.get(name)) is None:
             yield {}
             continue
         ((low,), (high,)) = frequent_ranks(of_system[None], confidence)

@@ -73,11 +73,11 @@ def snapshot(connection: Connection, task: str | None = None, metric: str | None
     """
     found = []
     for row in _tasks(connection, task, metric):
+        primary = catalog.primary_metric(connection, row.task_id).alias
         boards = declared_leaderboards(connection, row, metric, ranks)
-        found.append(TaskBoards(
-            row.slug, row.title, row.version, catalog.primary_metric(connection, row.task_id).alias, boards,
-            _averages(connection, row, metric) if averages and boards else (),
-            most_disagreed(connection, row, items) if items and boards else None))
+        found.append(TaskBoards(row.slug, row.title, row.version, primary, boards,
+                                _averages(connection, row, metric) if averages and boards else (),
+                                most_disagreed(connection, row, items) if items and boards else None))
     return Snapshot(tuple(found), tuple(stale(connection, task)))
 
 

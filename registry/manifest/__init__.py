@@ -1,7 +1,7 @@
 """What a task declares: frozen specifications read from one TOML file, unknown keys rejected."""
 
 from registry.manifest.files import Root
-from registry.manifest.load import load_manifest, read_manifest, significance_with, submit_entry
+from registry.manifest.load import load_manifest, read_manifest, significance_with, stored_manifest, submit_entry
 from registry.manifest.spec import (
     DRAWS,
     MOST_DRAWS,
@@ -16,5 +16,5 @@ from registry.manifest.write import toml
 
 __all__ = [
     "DRAWS", "MOST_DRAWS", "Manifest", "MetricSpec", "Reading", "Root", "Significance", "Submit", "TestSet",
-    "load_manifest", "read_manifest", "significance_with", "submit_entry", "toml",
+    "load_manifest", "read_manifest", "significance_with", "stored_manifest", "submit_entry", "toml",
 ]

@@ -1,8 +1,8 @@
-"""A command reads at one moment what it shows: it opens the database once, and resolves the manifest once."""
+"""A command reads at one moment what it shows: it opens the database once, and parses the manifest once."""
 
 import pytest
 
-from registry.evaluation import resolve
+from registry.manifest import stored_manifest
 from registry.store.database import Database
 
 OTHER = """[[test_set]]
@@ -18,22 +18,19 @@ test_set = 'dev'
 
 @pytest.fixture
 def counted(monkeypatch, registry, task):
-    """A task of two test sets that is compared; gives how often each was done since."""
+    """A task of two test sets that is compared; gives how often the database was opened since."""
     task.extra, task.documents = OTHER, {}
     manifest = task.write()
     manifest.write_text(manifest.read_text().replace('{system}.tsv"', '{system}.tsv"\ntest_set = "test"', 1))
     registry("run", manifest)
-    times = {"opened": 0, "resolved": 0}
+    times, reading = {"opened": 0}, Database.reading
 
-    def counting(what, function):
-        def call(*arguments, **options):
-            times[what] += 1
-            return function(*arguments, **options)
-        return call
+    def counting(database):
+        times["opened"] += 1
+        return reading(database)
 
-    resolve.resolve_stored.cache_clear()
-    monkeypatch.setattr(Database, "reading", counting("opened", Database.reading))
-    monkeypatch.setattr(resolve, "resolve", counting("resolved", resolve.resolve))
+    monkeypatch.setattr(Database, "reading", counting)
+    stored_manifest.cache_clear()
     return times
 
 
@@ -47,7 +44,7 @@ def counted(monkeypatch, registry, task):
 def test_a_command_reads_once_what_it_shows(registry, counted, command):
     registry(*command)
     assert counted["opened"] == 1
-    assert counted["resolved"] <= 1
+    assert stored_manifest.cache_info().misses <= 1
 
 
 def test_two_states_of_one_database_are_read_at_once(registry, counted):

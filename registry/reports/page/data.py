@@ -12,7 +12,7 @@ from typing import Any
 
 from registry.identity import plain_value
 from registry.leaderboards.items import ItemView, SystemOutput
-from registry.leaderboards.leaderboard import PLACE, Leaderboard, Standing
+from registry.leaderboards.leaderboard import SHARED_KEYS, Leaderboard, Standing
 from registry.rendering.latex import latex_table
 from registry.rendering.table import number
 from registry.reports.boards import BOARD_KEYS, HEADINGS, interval, rank_range
@@ -57,9 +57,9 @@ def embedded(data: Any) -> str:
 
 def _board(board: Leaderboard, *, pairs: bool) -> Json:
     by = board.comparison
-    keys = [key for key in BOARD_KEYS if key not in PLACE]
+    keys = [key for key in BOARD_KEYS if key not in SHARED_KEYS]
     standings = {key: _column(getattr(of, key) for of in board.standings) for key in (*keys, "shown")}
-    return board.place | {
+    return board.shared | {
         "title": board.title, "better": board.better, "alpha": by.alpha, "confidence": by.confidence,
         "corrected": by.correction != "none", "unit": by.unit,
         "n": len(board.standings), "heading": HEADINGS[board.ranks],
