@@ -33,7 +33,7 @@ def tasks(connection: Connection, slug: str | None = None) -> list[TaskRow]:
         UnknownNameError: No task is called so.
         InputError: There is no task at all.
     """
-    found = [TaskRow.of(row) for row in connection.execute(select(models.task).order_by(models.task.c.task_id))]
+    found = [TaskRow.of(row) for row in connection.execute(select(*TaskRow.columns()).order_by(models.task.c.task_id))]
     if slug is None:
         if not found:
             raise InputError("the registry holds no task yet; `registry run MANIFEST` adds one")
@@ -45,13 +45,13 @@ def tasks(connection: Connection, slug: str | None = None) -> list[TaskRow]:
 
 def find(connection: Connection, kind: type[RowType], **values: Any) -> RowType | None:
     """The one row of that type with these values, or None."""
-    row = connection.execute(select(kind.table).filter_by(**values)).one_or_none()
+    row = connection.execute(select(*kind.columns()).filter_by(**values)).one_or_none()
     return None if row is None else kind.of(row)
 
 
 def get(connection: Connection, kind: type[RowType], **values: Any) -> RowType:
     """The one row of that type with these values, which is known to be there."""
-    return kind.of(connection.execute(select(kind.table).filter_by(**values)).one())
+    return kind.of(connection.execute(select(*kind.columns()).filter_by(**values)).one())
 
 
 def find_or_insert(connection: Connection, table: Table, key: dict[str, Any], **others: Any) -> int:
@@ -70,8 +70,8 @@ def set_values(connection: Connection, table: Table, row_id: int, **values: Any)
 def test_sets(connection: Connection, task_id: int) -> list[TestSetRow]:
     """The test sets that a task declares, in its order."""
     table = models.test_set
-    query = select(table).where(table.c.task_id == task_id, table.c.is_declared).order_by(table.c.position)
-    return [TestSetRow.of(row) for row in connection.execute(query)]
+    query = select(*TestSetRow.columns()).where(table.c.task_id == task_id, table.c.is_declared)
+    return [TestSetRow.of(row) for row in connection.execute(query.order_by(table.c.position))]
 
 
 def declare_test_sets(connection: Connection, task_id: int, declared: Sequence[tuple[str, str | None]]) -> None:
@@ -129,7 +129,8 @@ def submissions(connection: Connection, task_id: int) -> list[NamedSubmission]:
     """Every submission to a task, with the names of its team, system and test set."""
     s, system, team, test_set = models.submission, models.system, models.team, models.test_set
     query = (
-        select(s, system.c.name.label("system"), team.c.name.label("team"), test_set.c.name.label("test_set"))
+        select(*NamedSubmission.columns(), system.c.name.label("system"), team.c.name.label("team"),
+               test_set.c.name.label("test_set"))
         .join_from(s, system, s.c.system_id == system.c.system_id)
         .join(team, team.c.team_id == system.c.team_id)
         .join(test_set, test_set.c.test_set_id == s.c.test_set_id)
@@ -148,7 +149,8 @@ def find_submission(connection: Connection, test_set_id: int, team: str, system:
     """The submission of that name, or None."""
     s, sy, t = models.submission, models.system, models.team
     query = (
-        select(s).join(sy, sy.c.system_id == s.c.system_id).join(t, t.c.team_id == sy.c.team_id)
+        select(*SubmissionRow.columns()).join_from(s, sy, sy.c.system_id == s.c.system_id)
+        .join(t, t.c.team_id == sy.c.team_id)
         .where(s.c.test_set_id == test_set_id, t.c.name == team, sy.c.name == system, s.c.version == version)
     )
     row = connection.execute(query).one_or_none()
@@ -171,15 +173,16 @@ def same_answers(connection: Connection, submission: SubmissionRow) -> str | Non
 def submission_sources(connection: Connection, submission_id: int) -> list[SubmissionSourceRow]:
     """The files that a submission's runs were read from: their digests and names."""
     table = models.submission_source
-    query = select(table).where(table.c.submission_id == submission_id).order_by(table.c.replicate)
-    return [SubmissionSourceRow.of(row) for row in connection.execute(query)]
+    query = select(*SubmissionSourceRow.columns()).where(table.c.submission_id == submission_id)
+    return [SubmissionSourceRow.of(row) for row in connection.execute(query.order_by(table.c.replicate))]
 
 
 def ranked(connection: Connection, test_set_id: int) -> list[Member]:
     """The submissions that take part on a test set: those in the view `ranked_submission` that fit the gold."""
-    return [Member._make(row) for row in connection.execute(text("""
-        SELECT * FROM ranked_submission WHERE test_set_id = :test_set AND scoring_id IS NOT NULL
-        ORDER BY submission_id"""), {"test_set": test_set_id})]
+    query = text(f"""
+        SELECT {', '.join(Member._fields)} FROM ranked_submission
+        WHERE test_set_id = :test_set AND scoring_id IS NOT NULL ORDER BY submission_id""")  # noqa: S608
+    return [Member._make(row) for row in connection.execute(query, {"test_set": test_set_id})]
 
 
 def taking_part(connection: Connection, task: str) -> set[int]:
@@ -203,7 +206,7 @@ def task_metrics(connection: Connection, task_id: int) -> list[DeclaredMetric]:
     """The metrics that a task declares, in its order."""
     t, m = models.task_metric, models.metric
     query = (
-        select(t.c.alias, t.c.is_primary, t.c.position, m).join(m, m.c.metric_id == t.c.metric_id)
+        select(t.c.alias, t.c.is_primary, m).join(m, m.c.metric_id == t.c.metric_id)
         .where(t.c.task_id == task_id, t.c.is_declared).order_by(t.c.position)
     )
     return [DeclaredMetric._make(row) for row in connection.execute(query)]
@@ -247,6 +250,6 @@ def declare_metrics(connection: Connection, task_id: int, declared: Sequence[tup
 def scores(connection: Connection, metric_id: int, scoring_ids: Sequence[int]) -> dict[int, ScoreRow]:
     """The scores of a metric that are there, by scoring; none whose statistics an older registry kept otherwise."""
     table = models.score
-    query = select(table).where(table.c.metric_id == metric_id, table.c.scoring_id.in_(list(scoring_ids)),
-                                table.c.step.is_not(None))
+    query = select(*ScoreRow.columns()).where(
+        table.c.metric_id == metric_id, table.c.scoring_id.in_(list(scoring_ids)), table.c.step.is_not(None))
     return {row.scoring_id: ScoreRow.of(row) for row in connection.execute(query)}

@@ -37,9 +37,9 @@ def compared_before(connection: Connection, **made: Any) -> set[int]:
 
 def pair_results(connection: Connection, digests: Sequence[str]) -> dict[str, PairResultRow]:
     """The pair results that are there, by digest."""
-    table = models.pair_result
-    rows = connection.execute(select(table).where(table.c.digest.in_(list(digests))))
-    return {row.digest: row for row in map(PairResultRow._make, rows)}
+    columns = models.pair_result.c
+    query = select(*(columns[name] for name in PairResultRow._fields)).where(columns.digest.in_(list(digests)))
+    return {row.digest: row for row in map(PairResultRow._make, connection.execute(query))}
 
 
 def obsolete(connection: Connection, task: str, shown: Sequence[str],

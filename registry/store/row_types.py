@@ -1,16 +1,15 @@
 """The rows of the catalog as frozen values, a type for each table or view: `TaskRow` is a row of table `task`.
 
-Fields are the columns in their order; what each one is stands in `comments.toml` and in the views.
+Fields are the columns that the program reads; what each one is stands in `comments.toml` and in the views.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, fields
 from typing import Any, ClassVar, NamedTuple, Self
 
-from sqlalchemy import Table
+from sqlalchemy import Column, Table
 
 from registry.store import models
 
@@ -25,9 +24,14 @@ class CatalogRow:
         raise NotImplementedError
 
     @classmethod
-    def of(cls, columns: Sequence[Any]) -> Self:
-        """Make one of all columns, in their order."""
-        return cls(*columns)
+    def columns(cls) -> list[Column[Any]]:
+        """The columns of the table that are its fields."""
+        return [cls.table.c[field.name] for field in fields(cls) if field.name in cls.table.c]  # type: ignore[arg-type]
+
+    @classmethod
+    def of(cls, values: Sequence[Any]) -> Self:
+        """Make one of the values of all fields, in their order."""
+        return cls(*values)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +46,6 @@ class TaskRow(CatalogRow):
     manifest: str
     manifest_digest: str
     seed: int
-    created_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +54,9 @@ class TestSetRow(CatalogRow):
 
     table = models.test_set
     test_set_id: int
-    task_id: int
     name: str
-    position: int
     cluster_attribute: str | None
     gold_revision_id: int
-    is_declared: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +65,8 @@ class GoldRevisionRow(CatalogRow):
 
     table = models.gold_revision
     gold_revision_id: int
-    test_set_id: int
-    revision: int
     digest: str
-    task_version: str
     reader: str
-    n_items: int
-    run_id: int
-    created_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +86,6 @@ class SubmissionRow(CatalogRow):
     late: bool
     attributes: str
     digest: str
-    run_id: int
-    created_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,8 +102,6 @@ class SubmissionSourceRow(CatalogRow):
     """The file of one run of a submission."""
 
     table = models.submission_source
-    submission_id: int
-    replicate: int
     source_digest: str
     name: str
 
@@ -125,21 +115,16 @@ class ScoringRow(CatalogRow):
     submission_id: int
     gold_revision_id: int
     missing: str
-    n_missing: int
-    run_id: int
 
 
 @dataclass(frozen=True, slots=True)
 class ScoreRow(CatalogRow):
-    """A scoring's score by one metric; None where it is undefined."""
+    """A scoring's score by one metric: what it rests on."""
 
     table = models.score
     scoring_id: int
-    metric_id: int
-    value: float | None
     n_items: int
     digest: str
-    run_id: int
     step: float
 
 
@@ -149,31 +134,8 @@ class ComparisonRow(CatalogRow):
 
     table = models.comparison
     comparison_id: int
-    digest: str
     sequence: int
-    test_set_id: int
-    gold_revision_id: int
-    track_id: int | None
-    facet: str | None
-    metric_id: int
-    alias: str
-    test: str
-    alternative: str
-    unit: str
-    alpha: float
-    correction: str
-    resamples: int
-    seed: int
-    interval: str
-    confidence: float
-    n_items: int
-    n_units: int
-    n_systems: int
-    family_size: int
     signature: str
-    run_id: int
-    created_at: datetime
-    runs: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,15 +143,10 @@ class StudyRow(CatalogRow):
     """A study that was made, its result as JSON."""
 
     table = models.study
-    study_id: int
-    digest: str
     study: str
-    task_id: int
     subject: str
     result: str
     signature: str
-    run_id: int
-    created_at: datetime
 
 
 class PairResultRow(NamedTuple):
@@ -197,28 +154,11 @@ class PairResultRow(NamedTuple):
 
     pair_result_id: int
     digest: str
-    statistics_a: str
-    statistics_b: str
-    metric: str
-    test: str
-    alternative: str
     method: str
     difference: float | None
     p_value: float | None
-    log10_p: float | None
     p_low: float | None
     p_high: float | None
-    interval: str | None
-    confidence: float | None
-    ci_low: float | None
-    ci_high: float | None
-    n_units: int
-    n_discordant: int
-    resamples: int | None
-    seed: int | None
-    note: str
-    run_id: int
-    statistic: float | None
     favours: int
 
 
@@ -227,7 +167,6 @@ class DeclaredMetric(NamedTuple):
 
     alias: str
     is_primary: bool
-    position: int
     metric_id: int
     name: str
     family: str
@@ -238,21 +177,15 @@ class Member(NamedTuple):
     """A submission that takes part, as in the view `ranked_submission`, and fits the gold."""
 
     name: str
-    task: str
-    test_set: str
     track: str | None
     team: str
     system: str
     version: str
     kind: str
-    late: bool
     missing: str
     scoring_id: int
-    n_missing: int
     submission_id: int
-    test_set_id: int
     track_id: int | None
-    gold_revision_id: int
 
 
 class Obsolete(NamedTuple):
