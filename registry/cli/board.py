@@ -76,12 +76,12 @@ def pairs(
 
 def _snapshot(task: str | None, metric: str | None, db: Path | None, ranks: Convention | None, *,
               averages: bool = False) -> Snapshot:
-    from registry.leaderboards.snapshot import snapshot
+    from registry.leaderboards.snapshot import macro_averages, snapshot
 
     with database(db).reading() as connection:
-        found = snapshot(connection, task, metric, ranks, averages=averages)
-    if not found.boards:
-        raise MismatchError("there is no comparison to show yet; `registry score` and `registry compare` make one")
-    for warning in found.warnings:
-        say(f"warning: {warning}")
-    return found
+        found = snapshot(connection, task, metric, ranks)
+        if not found.boards:
+            raise MismatchError("there is no comparison to show yet; `registry score` and `registry compare` make one")
+        for warning in found.warnings:
+            say(f"warning: {warning}")
+        return found.with_averages(macro_averages(connection, task, metric)) if averages else found

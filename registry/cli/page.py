@@ -96,12 +96,13 @@ def _run(manifest: Path, root: Path | None, db: Path | None, actor: str | None, 
 def _contents(connection: Connection, task: str, items: int, ranks: Ranks | None = None) -> TaskBoards:
     """What a task's page holds: leaderboards, averages over test sets, and the items to look at."""
     from registry.errors import MismatchError
-    from registry.leaderboards.snapshot import snapshot
+    from registry.leaderboards.snapshot import macro_averages, snapshot
 
-    found = snapshot(connection, task, ranks=None if ranks is None else ranks.value, averages=True, items=items)
+    found = snapshot(connection, task, ranks=None if ranks is None else ranks.value, items=items)
     if not found.boards:
         raise MismatchError(f"{task}: there is no comparison to show yet; `registry score` and `registry compare` "
                             "make one")
     for warning in found.warnings:
         say(f"warning: {warning}")
-    return found.tasks[0]
+    (contents,) = found.with_averages(macro_averages(connection, task)).tasks
+    return contents

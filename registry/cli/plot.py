@@ -68,14 +68,8 @@ def _draw(board: Leaderboard, kind: Kind, output: Path, by: str, values: Mapping
     from registry.reports.figures.boards import draw_alike, draw_ranks, draw_scores
     from registry.reports.figures.pairs import draw_gains, draw_pairs
 
-    match kind:
-        case Kind.gains:
-            draw_gains(board, output, by, values)
-        case Kind.scores:
-            draw_scores(board, output)
-        case Kind.pairs:
-            draw_pairs(board, output)
-        case Kind.alike:
-            draw_alike(board, output)
-        case Kind.ranks:
-            draw_ranks(board, output)
+    if kind is Kind.gains:
+        draw_gains(board, output, by, values)
+    else:
+        draw = {Kind.scores: draw_scores, Kind.pairs: draw_pairs, Kind.alike: draw_alike, Kind.ranks: draw_ranks}
+        draw[kind](board, output)

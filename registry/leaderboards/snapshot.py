@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection
 
@@ -24,7 +24,7 @@ class TaskBoards:
         task, title, version: Of the task, by its id.
         primary: The alias of its primary metric.
         boards: Its leaderboards, in the order of the manifest.
-        averages: Of scores over test sets, where they are asked for.
+        averages: Of scores over test sets, where they are asked for (`Snapshot.with_averages`).
         items: The items to look at, the worst first; None where they are not asked for.
     """
 
@@ -54,17 +54,21 @@ class Snapshot:
         """All leaderboards."""
         return [board for of in self.tasks for board in of.boards]
 
+    def with_averages(self, averages: Sequence[MacroBoard]) -> Snapshot:
+        """The same with averages of scores over test sets, each at its task."""
+        return replace(self, tasks=tuple(
+            replace(of, averages=[average for average in averages if average.task == of.task]) for of in self.tasks))
+
 
 def snapshot(connection: Connection, task: str | None = None, metric: str | None = None, ranks: Ranks | None = None,
-             *, averages: bool = False, items: int = 0) -> Snapshot:
-    """Read all that a command shows.
+             items: int = 0) -> Snapshot:
+    """Read all that a command shows; what it computes beside is of the same transaction.
 
     Args:
         connection: One transaction.
         task: A task's id; None: all tasks.
         metric: The alias of a metric; None: all metrics.
         ranks: The convention of the ranks that people see; None: as each task declares.
-        averages: Whether to average scores over test sets, where there are leaderboards.
         items: How many items of each test set are to be looked at.
 
     Raises:
@@ -75,22 +79,19 @@ def snapshot(connection: Connection, task: str | None = None, metric: str | None
     for row in _tasks(connection, task, metric):
         primary = catalog.primary_metric(connection, row.task_id).alias
         boards = declared_leaderboards(connection, row, metric, ranks)
-        found.append(TaskBoards(row.slug, row.title, row.version, primary, boards,
-                                _averages(connection, row, metric) if averages and boards else (),
-                                most_disagreed(connection, row, items) if items and boards else None))
+        views = most_disagreed(connection, row, items) if items and boards else None
+        found.append(TaskBoards(row.slug, row.title, row.version, primary, boards, items=views))
     return Snapshot(tuple(found), tuple(stale(connection, task)))
 
 
 def macro_averages(connection: Connection, task: str | None = None, metric: str | None = None) -> list[MacroBoard]:
     """Average scores over test sets; arguments and errors as of `snapshot`."""
-    return [of for row in _tasks(connection, task, metric) for of in _averages(connection, row, metric)]
+    metrics = None if metric is None else (metric,)
+    return [of for row in _tasks(connection, task, metric)
+            for of in macro_boards(connection, row, declared_request(row, metrics=metrics))]
 
 
 def _tasks(connection: Connection, task: str | None, metric: str | None) -> list[TaskRow]:
     rows = catalog.tasks(connection, task)
     catalog.check_metric(connection, rows, metric)
     return rows
-
-
-def _averages(connection: Connection, row: TaskRow, metric: str | None) -> list[MacroBoard]:
-    return list(macro_boards(connection, row, declared_request(row, metrics=None if metric is None else (metric,))))

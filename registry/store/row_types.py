@@ -50,7 +50,7 @@ class TaskRow(CatalogRow):
 
 @dataclass(frozen=True, slots=True)
 class TestSetRow(CatalogRow):
-    """A test set; it has a gold revision but while its first gold is being brought in."""
+    """A test set; it has a gold revision, save while its first gold is being brought in."""
 
     table = models.test_set
     test_set_id: int
