@@ -13,7 +13,7 @@ from registry.cli.console import say, terminal, write
 from registry.cli.options import Db, MetricAlias, database, database_path
 
 if TYPE_CHECKING:
-    from registry.leaderboards.differences import Difference
+    from registry.leaderboards.differences import BoardDifference
 
 
 class Form(StrEnum):
@@ -47,9 +47,9 @@ def diff(
 
 
 def _differences(before: str | None, after: str | None, task: str | None, metric: str | None,
-                 db: Path | None) -> list[Difference]:
+                 db: Path | None) -> list[BoardDifference]:
     from registry.errors import MismatchError
-    from registry.leaderboards.differences import difference
+    from registry.leaderboards.differences import compare_states
     from registry.leaderboards.history import latest, states
 
     if before is None:
@@ -72,10 +72,10 @@ def _differences(before: str | None, after: str | None, task: str | None, metric
         if ids == [None, None]:  # not one state by its id
             for key in first.keys() ^ second.keys():
                 say(f"note: only {before if key in first else after or 'the database'} has {key.name}")
-    return [difference(*two) for two in pairs]
+    return [compare_states(*two) for two in pairs]
 
 
-def _written(found: list[Difference], form: Form) -> str:
+def _written(found: list[BoardDifference], form: Form) -> str:
     import json
 
     from registry.rendering.render import render

@@ -62,7 +62,7 @@ class Snapshot:
 
 def snapshot(connection: Connection, task: str | None = None, metric: str | None = None, ranks: Ranks | None = None,
              items: int = 0) -> Snapshot:
-    """Read all that a command shows; what it computes beside is of the same transaction.
+    """Read the leaderboards that a command shows, and the items to look at.
 
     Args:
         connection: One transaction.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from registry.errors import counted
-from registry.leaderboards.differences import Difference
+from registry.leaderboards.differences import BoardDifference
 from registry.leaderboards.leaderboard import PairDecision, Standing, title
 from registry.rendering.table import Column, Table, number, p_value, text
 
@@ -14,7 +14,7 @@ _STANDING = ("version", "score", "rank", "rank_low", "rank_high", "cluster")
 _DECISION = ("difference", "p_value", "p_adjusted", "significant")
 
 
-def difference_tables(found: Difference) -> list[Table]:
+def difference_tables(found: BoardDifference) -> list[Table]:
     """Who moved, and which decisions changed, as tables."""
     heading = title(found.after.key._asdict() | {"metric_name": found.after.metric_name})
     rows = [{"system": of.system, "why": of.why,
@@ -33,7 +33,7 @@ def difference_tables(found: Difference) -> list[Table]:
     return [moved, *([changed] if rows else [])]
 
 
-def difference_data(found: Difference) -> dict[str, Any]:
+def difference_data(found: BoardDifference) -> dict[str, Any]:
     """All that changed, with full precision, for programs."""
     return {
         **found.after.key._asdict(), "before": found.before.signature,
@@ -48,7 +48,7 @@ def _plain(of: Standing | PairDecision | None, keys: Iterable[str]) -> dict[str,
     return None if of is None else {key: getattr(of, key) for key in keys}
 
 
-def _captions(found: Difference) -> tuple[str, ...]:
+def _captions(found: BoardDifference) -> tuple[str, ...]:
     same = not (found.reasons or found.systems or found.pairs)
     clusters = [len({of.cluster for of in state.systems.values()} - {None}) for state in (found.before, found.after)]
     said = [f"Clusters: {clusters[0]}, then {clusters[1]}."] if clusters[0] != clusters[1] else []
