@@ -54,7 +54,7 @@ def latest(connection: Connection, task: str | None = None,
         WHERE (:task IS NULL OR task = :task) AND (:metric IS NULL OR metric = :metric)
         QUALIFY row_number() OVER (
             PARTITION BY task, test_set, track, facet, metric ORDER BY sequence DESC) <= 2
-        ORDER BY test_set_position, track NULLS FIRST, facet NULLS FIRST, metric_position, sequence DESC
+        ORDER BY test_set_position, track NULLS FIRST, facet NULLS FIRST, metric_position, task, sequence DESC
         """), {"task": task, "metric": metric}).all()  # noqa: S608
     found: dict[LeaderboardKey, list[State]] = {}
     for row in rows:
