@@ -2,6 +2,9 @@
 
 Gold annotations and system outputs become per-item sufficient statistics in DuckDB; significance tests run over those
 statistics on demand; every result is stored with what it takes to reproduce it.
+
+Public are `open`, the `Registry` and `Result` that it leads to (`registry.api`), and the errors (`registry.errors`).
+All other modules are internal: the command line, SQL and files are the ways to use what they do.
 """
 
 from __future__ import annotations

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
     import polars
     import pyarrow
 
+__all__ = ["Registry", "Result"]
+
 
 class Result:
     """What a query finds: rows to iterate over as tuples, arrays, or data frames.

@@ -21,7 +21,7 @@ from rich.text import Text
 from typer.testing import CliRunner
 
 from registry.cli.app import app
-from registry.leaderboards.choose import chosen_leaderboard, submission_attributes, with_intervals
+from registry.leaderboards.choose import chosen_leaderboard, leaderboards_by, submission_attributes, with_intervals
 from registry.leaderboards.load import declared_leaderboards
 from registry.rendering.terminal import terminal_table
 from registry.reports.boards import board_table
@@ -70,8 +70,8 @@ def make(name):
 
 
 def draw(connection, row, metric, named, scratch):
-    board = chosen_leaderboard(connection, row, metric=metric, ranks="bootstrap")
-    plain = chosen_leaderboard(connection, row, metric=metric)
+    board = chosen_leaderboard(leaderboards_by(connection, row, metric, "bootstrap"))
+    plain = chosen_leaderboard(leaderboards_by(connection, row, metric))
     written = terminal_table(board_table(plain), 120, color=True)
     named("terminal").with_suffix(".svg").write_text(terminal_svg(written, f"registry board {plain.task}"))
     latex_png(latex_board(plain), scratch, named("latex"))

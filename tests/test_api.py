@@ -1,14 +1,54 @@
 """`registry.open`: the views and macros from Python, as rows, arrays and data frames."""
 
+import inspect
 import subprocess
 import sys
+from dataclasses import fields
 
 import numpy as np
 import pytest
 
 import registry as package
-from registry import api
+from registry import api, errors
 from registry.errors import InputError, LockedError, QueryError, RegistryError, UnknownNameError
+
+PUBLIC = {  # changes are a matter of the version number
+    package.open: "(path: 'str | Path') -> 'Registry'",
+    api.Registry: "(path: 'str | Path') -> 'None'",
+    api.Registry.close: "(self) -> 'None'",
+    api.Registry.contingencies: "(self, task: 'str', test_set: 'str | None' = None) -> 'PairContingencies'",
+    api.Registry.difference_region: "(self, a: 'str', b: 'str') -> 'Result'",
+    api.Registry.leaderboard: "(self, task: 'str | None' = None, **where: 'Any') -> 'Result'",
+    api.Registry.pairs: "(self, task: 'str | None' = None, **where: 'Any') -> 'Result'",
+    api.Registry.query: "(self, sql: 'str', /, **parameters: 'Any') -> 'Result'",
+    api.Registry.scores: "(self, task: 'str | None' = None, **where: 'Any') -> 'Result'",
+    api.Result.__iter__: "(self) -> 'Iterator[Row]'",
+    api.Result.arrow: "(self) -> 'pyarrow.Table'",
+    api.Result.numpy: "(self) -> 'dict[str, NDArray[Any]]'",
+    api.Result.pandas: "(self) -> 'pandas.DataFrame'",
+    api.Result.polars: "(self) -> 'polars.DataFrame'",
+}
+ERRORS = ["InputError", "LimitError", "LockedError", "ManifestError", "MismatchError", "QueryError", "RegistryError",
+          "SchemaError", "StoreError", "UnknownNameError"]
+
+
+def test_the_public_names_and_their_signatures():
+    assert package.__all__ == ["__version__", "open"]
+    assert api.__all__ == ["Registry", "Result"]
+    assert {thing: str(inspect.signature(thing)) for thing in PUBLIC} == PUBLIC
+    methods = {getattr(of, name) for of in (api.Registry, api.Result) for name in vars(of)
+               if not name.startswith("_")}
+    assert methods == {thing for thing in PUBLIC if "." in thing.__qualname__} - {api.Result.__iter__}
+    assert sorted(name for name, of in vars(errors).items() if isinstance(of, type) and issubclass(of, RegistryError)
+                  ) == ERRORS
+
+
+def test_the_parts_of_what_is_given(reg):
+    assert [name for name in vars(reg.scores()) if not name.startswith("_")] == ["columns"]
+    found = reg.contingencies("small")
+    assert [field.name for field in fields(found)] == ["runs", "tables"]
+    assert [name for name in dir(found.tables) if not name.startswith("_")] == [
+        "both_right", "both_wrong", "correlation", "n", "only_a_right", "only_b_right"]
 
 
 @pytest.fixture

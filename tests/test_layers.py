@@ -29,6 +29,8 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
         "bio candidates conllu labels logprobs mtme nbest responses scores sgml spans wmt_xml"],
     "registry.studies": [
         "effects macro_average study", "advise correlation dependence gains nbest replicability run", "planning"],
+    "registry.leaderboards": [
+        "footnotes items scores", "leaderboard", "history sentences", "differences load", "choose snapshot"],
     "registry.reports": [
         "boards differences effects figures items methods plan ranking study", "json_schema latex_board platforms wide",
         "macro page"],
@@ -74,6 +76,16 @@ def test_imports_point_down(folder):
             above, below = child(folder, module), child(folder, name)
             if above != below and above in floors and below in floors:
                 assert floors[below] < floors[above], f"{module} (floor {floors[above]}) imports {name}"
+
+
+def test_reports_have_data_and_no_connection():
+    """What they show is read by `leaderboards` and `studies`, all of it at once."""
+    for module, path in MODULES.items():
+        if module.startswith("registry.reports"):
+            banned = "sqlalchemy", "duckdb", "registry.store"
+            assert not [name for name in imports(path) if name.startswith(banned)], module
+            assert not {node.attr for node in ast.walk(ast.parse(path.read_text()))
+                        if isinstance(node, ast.Attribute)} & {"execute", "exec_driver_sql"}, module
 
 
 def test_no_room_asks_its_folders_face():

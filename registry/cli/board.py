@@ -12,14 +12,10 @@ from registry.cli.options import Db, MetricAlias, OutputFormat, TaskName, databa
 from registry.errors import InputError, MismatchError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
-    from registry.leaderboards.leaderboard import Leaderboard
     from registry.leaderboards.leaderboard import Ranks as Convention
-    from registry.rendering.table import Table
-    from registry.store.catalog import AnyRow
-    from registry.studies.macro_average import MacroBoard
+    from registry.leaderboards.snapshot import Snapshot
 
 
 class Ranks(StrEnum):
@@ -43,12 +39,16 @@ def board(
     format_: OutputFormat = None,
 ) -> None:
     """Print the leaderboards."""
+    from registry.reports.wide import wide_boards, wide_table
+
+    if wide and ranks is not None:
+        raise InputError("--wide shows the ranks that significant differences leave open; leave --ranks out")
+    found = _snapshot(task, metric, db, "range" if wide else None if ranks is None else ranks.value, averages=wide)
     if wide:
-        if ranks is not None:
-            raise InputError("--wide shows the ranks that significant differences leave open; leave --ranks out")
-        show(_wide(task, metric, db), format_)
-        return
-    show_boards(_boards(task, metric, db, None if ranks is None else ranks.value), format_)
+        show([wide_table(board) for of in found.tasks for board in wide_boards(of.boards, of.averages, of.primary)],
+             format_)
+    else:
+        show_boards(found.boards, format_)
 
 
 def pairs(
@@ -60,62 +60,28 @@ def pairs(
     format_: OutputFormat = None,
 ) -> None:
     """Print every pair of systems with its p-values."""
+    from registry.leaderboards.snapshot import macro_averages
     from registry.reports.boards import pair_tables
+    from registry.reports.macro import macro_pair_table
 
     if wide:
-        from registry.reports.macro import macro_pair_table
-
-        found = [of for row in _tasks(task, metric, db) for of in _averages(row, metric, db)]
-        if not found:
-            raise MismatchError("no task here has several test sets to average over")
-        show([macro_pair_table(of) for of in found], format_)
-        return
-    show(pair_tables(_boards(task, metric, db, "range")), format_)
-
-
-def _wide(task: str | None, metric: str | None, db: Path | None) -> list[Table]:
-    from registry.reports.wide import wide_boards, wide_table
-    from registry.store import catalog
-
-    found: list[Table] = []
-    boards = _boards(task, metric, db, "range")
-    for row in _tasks(task, metric, db):
-        of_task = [board for board in boards if board.task == row.slug]
         with database(db).reading() as connection:
-            primary = catalog.primary_metric(connection, row.task_id).alias
-        found += map(wide_table, wide_boards(of_task, _averages(row, metric, db), primary))
-    return found
+            averages = macro_averages(connection, task, metric)
+        if not averages:
+            raise MismatchError("no task here has several test sets to average over")
+        show([macro_pair_table(of) for of in averages], format_)
+    else:
+        show(pair_tables(_snapshot(task, metric, db, "range").boards), format_)
 
 
-def _tasks(task: str | None, metric: str | None, db: Path | None) -> Sequence[AnyRow]:
-    """The tasks that are meant."""
-    from registry.store import catalog
-
-    with database(db).reading() as connection:
-        rows = catalog.tasks(connection, task)
-        catalog.check_metric(connection, rows, metric)
-        return rows
-
-
-def _averages(row: AnyRow, metric: str | None, db: Path | None) -> list[MacroBoard]:
-    from registry.evaluation import declared_request
-    from registry.studies.macro_average import macro_boards
+def _snapshot(task: str | None, metric: str | None, db: Path | None, ranks: Convention | None, *,
+              averages: bool = False) -> Snapshot:
+    from registry.leaderboards.snapshot import macro_averages, snapshot
 
     with database(db).reading() as connection:
-        return list(macro_boards(connection, row, declared_request(
-            row, metrics=None if metric is None else (metric,))))
-
-
-def _boards(task: str | None, metric: str | None, db: Path | None, ranks: Convention | None) -> list[Leaderboard]:
-    from registry.leaderboards.load import declared_leaderboards, stale
-    from registry.store import catalog
-
-    with database(db).reading() as connection:
-        rows = catalog.tasks(connection, task)
-        catalog.check_metric(connection, rows, metric)
-        found = [board for row in rows for board in declared_leaderboards(connection, row, metric, ranks)]
-        if not found:
+        found = snapshot(connection, task, metric, ranks)
+        if not found.boards:
             raise MismatchError("there is no comparison to show yet; `registry score` and `registry compare` make one")
-        for warning in stale(connection, task):
+        for warning in found.warnings:
             say(f"warning: {warning}")
-    return found
+        return found.with_averages(macro_averages(connection, task, metric)) if averages else found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import ExitStack
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -9,11 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from registry.cli.console import say, terminal, write
-from registry.cli.options import Db, MetricAlias, database
+from registry.cli.options import Db, MetricAlias, database, database_path
 
 if TYPE_CHECKING:
-    from registry.leaderboards.differences import Difference
-    from registry.leaderboards.history import Place, State
+    from registry.leaderboards.differences import BoardDifference
 
 
 class Form(StrEnum):
@@ -47,42 +47,35 @@ def diff(
 
 
 def _differences(before: str | None, after: str | None, task: str | None, metric: str | None,
-                 db: Path | None) -> list[Difference]:
+                 db: Path | None) -> list[BoardDifference]:
     from registry.errors import MismatchError
-    from registry.evaluation.comparing.board_keys import board_name
-    from registry.leaderboards.differences import difference
-    from registry.leaderboards.history import latest
+    from registry.leaderboards.differences import compare_states
+    from registry.leaderboards.history import latest, states
 
     if before is None:
         with database(db).reading() as connection:
-            states = latest(connection, task, metric)
-        pairs = [(two[1], two[0]) for two in states.values() if len(two) > 1]
+            found = latest(connection, task, metric)
+        pairs = [(two[1], two[0]) for two in found.values() if len(two) > 1]
         if not pairs:
             raise MismatchError("no board has been in two states; name two databases, or compare once more")
     else:
-        first, second = (_states(name, task, metric, db) for name in (before, after))
-        pairs = [(first[place], second[place]) for place in second if place in first]
+        ids = [None if name is None or Path(name).is_file() else name for name in (before, after)]
+        files = [database_path(Path(name) if name is not None and Path(name).is_file() else db)
+                 for name in (before, after)]
+        with ExitStack() as opened:
+            connections = {file: opened.enter_context(database(file).reading()) for file in dict.fromkeys(files)}
+            first, second = (states(connections[file], name, task, metric)
+                             for file, name in zip(files, ids, strict=True))
+        pairs = [(first[key], second[key]) for key in second if key in first]
         if not pairs:
             raise MismatchError(f"{before} and {after or 'the database'} have no board in common")
-        if all(name is None or Path(name).is_file() for name in (before, after)):  # not one state by its id
-            for place in first.keys() ^ second.keys():
-                say(f"note: only {before if place in first else after or 'the database'} has {board_name(*place)}")
-    return [difference(*two) for two in pairs]
+        if ids == [None, None]:  # not one state by its id
+            for key in first.keys() ^ second.keys():
+                say(f"note: only {before if key in first else after or 'the database'} has {key.name}")
+    return [compare_states(*two) for two in pairs]
 
 
-def _states(name: str | None, task: str | None, metric: str | None, db: Path | None) -> dict[Place, State]:
-    """The states that a name means, by their places."""
-    from registry.leaderboards.history import latest, named
-
-    file = None if name is None or not Path(name).is_file() else Path(name)
-    with database(file or db).reading() as connection:
-        if name is not None and file is None:
-            state = named(connection, name)
-            return {state.place: state}
-        return {place: states[0] for place, states in latest(connection, task, metric).items()}
-
-
-def _written(found: list[Difference], form: Form) -> str:
+def _written(found: list[BoardDifference], form: Form) -> str:
     import json
 
     from registry.rendering.render import render

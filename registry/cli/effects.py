@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
     from registry.evaluation.comparing.settings import Request
     from registry.significance import Execution
-    from registry.store.catalog import AnyRow
+    from registry.store.row_types import TaskRow
 
 Unit = Annotated[str | None, typer.Option("--unit", help="item, or cluster.")]
-Analysis = Callable[["Connection", "AnyRow", "Request"], Iterator[list[dict[str, Any]]]]
+Analysis = Callable[["Connection", "TaskRow", "Request"], Iterator[list[dict[str, Any]]]]
 
 
 def effects(

@@ -35,8 +35,9 @@ def export(
     db: Db = None,
 ) -> None:
     """Write scores as competition platforms read them."""
-    from registry.leaderboards.choose import chosen_leaderboard
-    from registry.reports.platforms import codabench, codalab, evalai, submission_scores, wmt
+    from registry.leaderboards.choose import chosen_leaderboard, leaderboards_by
+    from registry.leaderboards.scores import submission_scores
+    from registry.reports.platforms import codabench, codalab, evalai, wmt
     from registry.store import catalog
 
     if submission is not None and platform is Platform.wmt:
@@ -49,8 +50,7 @@ def export(
     with database(db).reading() as connection:
         (row,) = catalog.tasks(connection, task)
         if submission is None:
-            written = wmt(chosen_leaderboard(connection, row, metric=metric, test_set=test_set, track=track,
-                                             facet=facet))
+            written = wmt(chosen_leaderboard(leaderboards_by(connection, row, metric), test_set, track, facet))
         else:
             form = {Platform.codabench: codabench, Platform.codalab: codalab, Platform.evalai: evalai}[platform]
             written = form(submission_scores(connection, task, submission))

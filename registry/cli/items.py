@@ -46,7 +46,7 @@ def items(
     with database(db).reading() as connection:
         (row,) = catalog.tasks(connection, task)
         if item is not None:
-            tables = [item_table(shown) for shown in of_task.shown(connection, row, item)]
+            tables = [item_table(view) for view in of_task.item_views(connection, row, item)]
         else:
             tables = [item_list(lists[which](connection, row, limit))]
     show(tables, format_)

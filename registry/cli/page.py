@@ -17,9 +17,8 @@ from registry.errors import counted
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from registry.reports.page import Contents
+    from registry.leaderboards.snapshot import TaskBoards
     from registry.significance import Execution
-    from registry.store.catalog import AnyRow
 
 Items = Annotated[int, typer.Option("--items", min=0, max=1000, help=(
     "Show this many of each test set's items with the largest disagreements, as far as there is room: their texts, "
@@ -40,11 +39,9 @@ def page(
     """
     from registry.files import replace_file
     from registry.reports.page import page as html
-    from registry.store import catalog
 
     with database(db).reading() as connection:
-        (row,) = catalog.tasks(connection, task)
-        contents = _contents(connection, row, items, ranks)
+        contents = _contents(connection, task, items, ranks)
     replace_file(output, html(contents))
     say(f"{output}: written")
 
@@ -71,24 +68,19 @@ def site(
     from registry.reports.page import site_index
     from registry.store import catalog
 
-    found: dict[str, Contents] = {}
     how = execution(workers, None, memory, quiet=quiet)
-    for one in what or (None,):
-        if one is not None and one.endswith(".toml"):
-            contents = [_run(Path(one), root, db, actor_name(actor), how, items)]
-        else:
-            with database(db).reading() as connection:
-                contents = [_contents(connection, row, items) for row in catalog.tasks(connection, one)]
-        found |= {f"tasks/{of.task}.html": of for of in contents}
+    tasks = [_run(Path(one), root, db, actor_name(actor), how) if one.endswith(".toml") else one for one in what or ()]
+    with database(db).reading() as connection:
+        tasks = tasks or [row.slug for row in catalog.tasks(connection)]
+        found = {f"tasks/{task}.html": _contents(connection, task, items) for task in tasks}
     for name, of in found.items():
         replace_file(output / name, html(of, home="../index.html"))
     replace_file(output / "index.html", site_index(found))
     say(f"{output}: index and {counted(len(found), 'page')} written")
 
 
-def _run(manifest: Path, root: Path | None, db: Path | None, actor: str | None, how: Execution,
-         items: int) -> Contents:
-    """Bring up what a manifest declares, and give what its page holds."""
+def _run(manifest: Path, root: Path | None, db: Path | None, actor: str | None, how: Execution) -> str:
+    """Bring up what a manifest declares, and give its task's id."""
     from registry.store.journal import Journal
     from registry.store.session import writing
 
@@ -96,32 +88,21 @@ def _run(manifest: Path, root: Path | None, db: Path | None, actor: str | None, 
     journal = Journal("run", {"manifest": task.root.manifest_name}, actor=actor)
     with writing(database(db), journal, create=True) as session:
         row, scored, compared = bring_up(session, journal, task, content, how)
-        contents = _contents(session.connection, row, items)
     say_results(scored, compared)
     say_end(changed=journal.changed, dry_run=False)
-    return contents
+    return row.slug
 
 
-def _contents(connection: Connection, row: AnyRow, items: int, ranks: Ranks | None = None) -> Contents:
-    """What a task's page holds: leaderboards, those by the primary metric first, and the items to look at."""
+def _contents(connection: Connection, task: str, items: int, ranks: Ranks | None = None) -> TaskBoards:
+    """What a task's page holds: leaderboards, averages over test sets, and the items to look at."""
     from registry.errors import MismatchError
-    from registry.evaluation import declared_request
-    from registry.evaluation.resolve import resolve_stored
-    from registry.leaderboards.items import most_disagreed
-    from registry.leaderboards.load import declared_leaderboards, stale
-    from registry.reports.page import Contents
-    from registry.store import catalog
-    from registry.studies.macro_average import macro_boards
+    from registry.leaderboards.snapshot import macro_averages, snapshot
 
-    boards = declared_leaderboards(connection, row, ranks=None if ranks is None else ranks.value)
-    if not boards:
-        raise MismatchError(f"{row.slug}: there is no comparison to show yet; `registry score` and `registry compare` "
+    found = snapshot(connection, task, ranks=None if ranks is None else ranks.value, items=items)
+    if not found.boards:
+        raise MismatchError(f"{task}: there is no comparison to show yet; `registry score` and `registry compare` "
                             "make one")
-    for warning in stale(connection, row.slug):
+    for warning in found.warnings:
         say(f"warning: {warning}")
-    first = catalog.primary_metric(connection, row.task_id).alias
-    boards.sort(key=lambda board: board.metric != first)
-    task = resolve_stored(row.manifest, row.slug).manifest.task
-    averages = list(macro_boards(connection, row, declared_request(row)))
-    shown = most_disagreed(connection, row, items) if items else None
-    return Contents(task.id, task.title, task.version, boards, shown, averages)
+    (contents,) = found.with_averages(macro_averages(connection, task)).tasks
+    return contents

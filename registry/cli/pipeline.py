@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     from registry.evaluation import Applied, Compared, Scored
     from registry.evaluation.resolve import ResolvedTask
     from registry.significance import Execution
-    from registry.store.catalog import AnyRow
     from registry.store.journal import Journal
+    from registry.store.row_types import TaskRow
     from registry.store.session import Session
 
 
@@ -33,7 +33,7 @@ def resolved(manifest: Path, root: Path | None) -> tuple[ResolvedTask, bytes]:
 
 
 def bring_up(session: Session, journal: Journal, task: ResolvedTask, content: bytes,
-             how: Execution) -> tuple[AnyRow, Scored, Compared]:
+             how: Execution) -> tuple[TaskRow, Scored, Compared]:
     """Apply, score and compare what a manifest declares; gives the task's row too."""
     from registry.evaluation import Ingest, apply, compare, declared_request, score
     from registry.evaluation.comparing.plan import plan

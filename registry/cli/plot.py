@@ -43,16 +43,20 @@ def plot(
     db: Db = None,
 ) -> None:
     """Draw a leaderboard for a paper; needs the extra plot."""
-    from registry.leaderboards.choose import chosen_leaderboard, submission_attributes, with_intervals
+    from registry.leaderboards.choose import (
+        chosen_leaderboard,
+        leaderboards_by,
+        submission_attributes,
+        with_intervals,
+    )
     from registry.store import catalog
 
     if by != "team" and kind is not Kind.gains:
         raise InputError("--by says which pairs to mark, for gains alone")
     with database(db).reading() as connection:
         (row,) = catalog.tasks(connection, task)
-        board = chosen_leaderboard(
-            connection, row, metric=metric, test_set=test_set, track=track, facet=facet,
-            ranks="bootstrap" if kind is Kind.ranks else "range")
+        boards = leaderboards_by(connection, row, metric, "bootstrap" if kind is Kind.ranks else "range")
+        board = chosen_leaderboard(boards, test_set, track, facet)
         if kind is Kind.scores:
             board = with_intervals(connection, row, board)
         values = submission_attributes(connection, board, by) if kind is Kind.gains else {}
@@ -64,14 +68,8 @@ def _draw(board: Leaderboard, kind: Kind, output: Path, by: str, values: Mapping
     from registry.reports.figures.boards import draw_alike, draw_ranks, draw_scores
     from registry.reports.figures.pairs import draw_gains, draw_pairs
 
-    match kind:
-        case Kind.gains:
-            draw_gains(board, output, by, values)
-        case Kind.scores:
-            draw_scores(board, output)
-        case Kind.pairs:
-            draw_pairs(board, output)
-        case Kind.alike:
-            draw_alike(board, output)
-        case Kind.ranks:
-            draw_ranks(board, output)
+    if kind is Kind.gains:
+        draw_gains(board, output, by, values)
+    else:
+        draw = {Kind.scores: draw_scores, Kind.pairs: draw_pairs, Kind.alike: draw_alike, Kind.ranks: draw_ranks}
+        draw[kind](board, output)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
@@ -15,7 +14,7 @@ from registry.errors import InputError, ManifestError, RegistryError, UnknownNam
 from registry.evaluation.matrices import Counts, matrix_of
 from registry.families import FAMILIES
 from registry.identity import canonical_json, digest
-from registry.manifest import Manifest, Root, Significance, Submit, TestSet
+from registry.manifest import Manifest, Root, Significance, Submit, TestSet, stored_manifest
 from registry.metrics import METRICS, ConfusionMetric, Metric
 from registry.readers import READERS, Document, Reader
 from registry.significance import CORRECTIONS, OVERALL_TESTS, TESTS, Matrix, OverallTest, PairTest
@@ -131,7 +130,7 @@ def _check_fit(metric: Metric, reader: Reader, test_set: TestSet) -> None:
 @cache
 def resolve_stored(stored: str, slug: str) -> ResolvedTask:
     """Resolve the manifest that the database keeps of a task; once in a process, whoever asks for it."""
-    return resolve(Manifest.model_validate(json.loads(stored)), Path(f"<stored manifest of {slug}>"), Path())
+    return resolve(stored_manifest(stored), Path(f"<stored manifest of {slug}>"), Path())
 
 
 def resolve_significance(significance: Significance) -> tuple[PairTest, OverallTest | None]:

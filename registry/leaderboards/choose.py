@@ -10,49 +10,57 @@ from sqlalchemy import Connection, text
 
 from registry.errors import MismatchError, UnknownNameError
 from registry.evaluation import declared_request
-from registry.evaluation.comparing.board_keys import board_name
 from registry.leaderboards.leaderboard import Leaderboard, Ranks
 from registry.leaderboards.load import declared_leaderboards
 from registry.store import catalog
-from registry.store.catalog import AnyRow
+from registry.store.row_types import TaskRow
 from registry.studies.macro_average import score_intervals
 
 
-def chosen_leaderboard(connection: Connection, task_row: AnyRow, *, metric: str | None = None,
-                       test_set: str | None = None, track: str | None = None, facet: str | None = None,
-                       ranks: Ranks | None = None) -> Leaderboard:
-    """The leaderboard of a metric (else the primary one), test set, track (else of none) and facet (else of all items).
+def leaderboards_by(connection: Connection, task_row: TaskRow, metric: str | None = None,
+                    ranks: Ranks | None = None) -> list[Leaderboard]:
+    """The leaderboards of a metric, else of the primary one.
+
+    Raises:
+        UnknownNameError: There is no such metric.
+        MismatchError: There is no leaderboard.
+    """
+    catalog.check_metric(connection, [task_row], metric)
+    alias = metric or catalog.primary_metric(connection, task_row.task_id).alias
+    found = declared_leaderboards(connection, task_row, alias, ranks)
+    if not found:
+        raise MismatchError("there is no comparison to show yet; `registry score` and `registry compare` make one")
+    return found
+
+
+def chosen_leaderboard(boards: Sequence[Leaderboard], test_set: str | None = None, track: str | None = None,
+                       facet: str | None = None) -> Leaderboard:
+    """The leaderboard of a test set, a track (else of none) and a facet (else of all items).
 
     Raises:
         UnknownNameError: There is no board of that test set, track or facet.
-        MismatchError: There is none at all, or several are left to choose from.
+        MismatchError: Several are left to choose from.
     """
-    catalog.check_metric(connection, [task_row], metric)
-    metric = metric or str(catalog.primary_metric(connection, task_row.task_id).alias)
-    found: Sequence[Leaderboard] = declared_leaderboards(connection, task_row, metric, ranks)
-    if not found:
-        raise MismatchError("there is no comparison to show yet; `registry score` and `registry compare` make one")
     for kind, wanted in (("test_set", test_set), ("track", track), ("facet", facet)):
-        known = {getattr(board, kind) for board in found}
+        known = {getattr(board, kind) for board in boards}
         if wanted is None and None not in known:
             continue
         if wanted not in known:
             raise UnknownNameError(kind.replace("_", " "), str(wanted), sorted(filter(None, known)))
-        found = [board for board in found if getattr(board, kind) == wanted]
-    if len(found) > 1:
-        places = "; ".join(board.title for board in found[:5]) + ("; ..." if len(found) > 5 else "")
-        raise MismatchError(f"{len(found)} leaderboards are meant; choose by --test-set and --track: {places}")
-    return found[0]
+        boards = [board for board in boards if getattr(board, kind) == wanted]
+    if len(boards) > 1:
+        titles = "; ".join(board.title for board in boards[:5]) + ("; ..." if len(boards) > 5 else "")
+        raise MismatchError(f"{len(boards)} leaderboards are meant; choose by --test-set and --track: {titles}")
+    return boards[0]
 
 
-def with_intervals(connection: Connection, task_row: AnyRow, board: Leaderboard) -> Leaderboard:
+def with_intervals(connection: Connection, task_row: TaskRow, board: Leaderboard) -> Leaderboard:
     """The leaderboard with intervals of all scores: where its test gave none, percentiles of the bootstrap."""
     if any(of.ci_low is not None for of in board.standings):
         return board
     drawn = score_intervals(connection, task_row, declared_request(task_row, metrics=(board.metric,)))
-    name = board_name(board.task, board.test_set, board.track, board.facet, board.metric)
     of_board = {submission: tuple(None if math.isnan(end) else end for end in ends)
-                for submission, ends in drawn.get(name, {}).items()}
+                for submission, ends in drawn.get(board.key.name, {}).items()}
     standings = []
     for of in board.standings:
         low, high = of_board.get(f"{board.task}/{board.test_set}/{of.submission}", (None, None))

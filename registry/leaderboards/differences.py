@@ -6,29 +6,30 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from registry.errors import counted
-from registry.leaderboards.history import SETTINGS, State, Stood, Tested
+from registry.leaderboards.history import SETTINGS, State
+from registry.leaderboards.leaderboard import PairDecision, Standing
 
 _OF_FAMILY = ("alpha", "correction")  # settings that leave raw p-values as they are
 _OF_RANKS = ("baselines", "version", "overall")  # what has no say in p-values at all
 
 
 @dataclass(frozen=True)
-class Moved:
+class StandingChange:
     """A system whose standing changed: before and after (None: it was not there), and why."""
 
     system: str
-    before: Stood | None
-    after: Stood | None
+    before: Standing | None
+    after: Standing | None
     why: str
 
 
 @dataclass(frozen=True)
-class Changed:
+class DecisionChange:
     """A pair whose p-values or decision changed, before and after, and why."""
 
     systems: tuple[str, str]
-    before: Tested
-    after: Tested
+    before: PairDecision
+    after: PairDecision
     why: str
 
     @property
@@ -38,24 +39,24 @@ class Changed:
 
 
 @dataclass(frozen=True)
-class Difference:
+class BoardDifference:
     """Two states of a leaderboard side by side; `reasons` say what changed in what they rest on."""
 
     before: State
     after: State
     reasons: tuple[str, ...]
-    systems: tuple[Moved, ...]
-    pairs: tuple[Changed, ...]
+    systems: tuple[StandingChange, ...]
+    pairs: tuple[DecisionChange, ...]
 
 
-def difference(before: State, after: State) -> Difference:
+def compare_states(before: State, after: State) -> BoardDifference:
     """Compare two states of one leaderboard."""
     causes = _causes(before, after)
     versions = {name for name in before.systems.keys() & after.systems
                 if before.systems[name].version != after.systems[name].version}
     systems = tuple(_moved(before, after, versions, causes))
     pairs = tuple(_changed(before, after, versions, causes))
-    return Difference(before, after, (*causes.values(), *_of_systems(before, after, versions)), systems, pairs)
+    return BoardDifference(before, after, (*causes.values(), *_of_systems(before, after, versions)), systems, pairs)
 
 
 def _causes(before: State, after: State) -> dict[str, str]:
@@ -98,7 +99,7 @@ def _of_systems(before: State, after: State, versions: set[str]) -> list[str]:
     return said
 
 
-def _moved(before: State, after: State, versions: set[str], causes: Mapping[str, str]) -> list[Moved]:
+def _moved(before: State, after: State, versions: set[str], causes: Mapping[str, str]) -> list[StandingChange]:
     found = []
     for name in (*after.systems, *(name for name in before.systems if name not in after.systems)):
         was, now = before.systems.get(name), after.systems.get(name)
@@ -114,11 +115,11 @@ def _moved(before: State, after: State, versions: set[str], causes: Mapping[str,
             settings = [key for key in causes if key in (*SETTINGS, "baselines", "units")]
             why = ", ".join(["other systems"] if before.systems.keys() != after.systems.keys() or versions else
                             settings or ["other systems"])
-        found.append(Moved(name, was, now, why))
+        found.append(StandingChange(name, was, now, why))
     return found
 
 
-def _changed(before: State, after: State, versions: set[str], causes: Mapping[str, str]) -> list[Changed]:
+def _changed(before: State, after: State, versions: set[str], causes: Mapping[str, str]) -> list[DecisionChange]:
     found = []
     for pair in after.pairs.keys() & before.pairs.keys():
         was, now = before.pairs[pair], after.pairs[pair]
@@ -131,6 +132,6 @@ def _changed(before: State, after: State, versions: set[str], causes: Mapping[st
         else:
             family = [f"family of {len(after.pairs)}"] if len(before.pairs) != len(after.pairs) else []
             why = ", ".join([*family, *(key for key in causes if key in _OF_FAMILY)]) or "other pairs"
-        found.append(Changed(pair, was, now, why))
+        found.append(DecisionChange(pair, was, now, why))
     place = {name: n for n, name in enumerate(after.systems)}
     return sorted(found, key=lambda of: sorted(place[name] for name in of.systems))

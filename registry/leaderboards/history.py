@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from sqlalchemy import Connection, text
 
 from registry.errors import UnknownNameError
-
-Place = tuple[str, str, str | None, str | None, str]
+from registry.evaluation.comparing.board_keys import LeaderboardKey
+from registry.leaderboards.leaderboard import PairDecision, Standing
 
 # What a comparison was asked for, by the words for it.
 SETTINGS = ("test", "alternative", "unit", "runs", "strata", "alpha", "correction", "resamples", "seed", "interval",
@@ -19,33 +19,11 @@ SETTINGS = ("test", "alternative", "unit", "runs", "strata", "alpha", "correctio
 
 
 @dataclass(frozen=True)
-class Stood:
-    """How a system stood: its version, score, rank, the ranks left open, and cluster."""
-
-    version: str
-    score: float | None
-    rank: int | None
-    rank_low: int | None
-    rank_high: int | None
-    cluster: int | None
-
-
-@dataclass(frozen=True)
-class Tested:
-    """What a test said of two systems, the first less the second."""
-
-    difference: float | None
-    p_value: float | None
-    p_adjusted: float | None
-    significant: bool
-
-
-@dataclass(frozen=True)
 class State:
     """One state of a leaderboard.
 
     Attributes:
-        place: Task, test set, track, facet and metric.
+        key: Of which leaderboard.
         signature: Identifies it.
         metric_name: The metric with its options; `gold`: the digest of the gold; `task_version`: the task's; `n_items`,
             `n_units`: how many take part, and of what is resampled or permuted; `code`: the version of the program.
@@ -54,7 +32,7 @@ class State:
         pairs: By the names of both, in alphabetical order.
     """
 
-    place: Place
+    key: LeaderboardKey
     signature: str
     metric_name: str
     gold: str
@@ -63,11 +41,12 @@ class State:
     n_units: int
     code: str
     settings: Mapping[str, Any]
-    systems: Mapping[str, Stood]
-    pairs: Mapping[tuple[str, str], Tested]
+    systems: Mapping[str, Standing]
+    pairs: Mapping[tuple[str, str], PairDecision]
 
 
-def latest(connection: Connection, task: str | None = None, metric: str | None = None) -> dict[Place, list[State]]:
+def latest(connection: Connection, task: str | None = None,
+           metric: str | None = None) -> dict[LeaderboardKey, list[State]]:
     """The last state of every board (of a task, of a metric), and the one before where there is one."""
     rows = connection.execute(text(f"""
         WITH stated AS ({_STATES} WHERE task_metric.is_declared AND test_set.is_declared AND c.sequence > 0)
@@ -75,26 +54,30 @@ def latest(connection: Connection, task: str | None = None, metric: str | None =
         WHERE (:task IS NULL OR task = :task) AND (:metric IS NULL OR metric = :metric)
         QUALIFY row_number() OVER (
             PARTITION BY task, test_set, track, facet, metric ORDER BY sequence DESC) <= 2
-        ORDER BY test_set_position, track NULLS FIRST, facet NULLS FIRST, metric_position, sequence DESC
+        ORDER BY test_set_position, track NULLS FIRST, facet NULLS FIRST, metric_position, task, sequence DESC
         """), {"task": task, "metric": metric}).all()  # noqa: S608
-    found: dict[Place, list[State]] = {}
+    found: dict[LeaderboardKey, list[State]] = {}
     for row in rows:
-        found.setdefault(_place(row), []).append(_state(connection, row))
+        found.setdefault(_key(row), []).append(_state(connection, row))
     return found
 
 
-def named(connection: Connection, name: str) -> State:
-    """The state with this id, as signatures end with it, or with this signature.
+def states(connection: Connection, name: str | None, task: str | None = None,
+           metric: str | None = None) -> dict[LeaderboardKey, State]:
+    """The one state with an id, as signatures end with it; without, the last of every board (of a task, of a metric).
 
     Raises:
         UnknownNameError: None is called so.
     """
+    if name is None:
+        return {key: last for key, (last, *_) in latest(connection, task, metric).items()}
     wanted = name.rpartition("id:")[2]
     rows = connection.execute(text(f"{_STATES} ORDER BY comparison_id")).all()  # the last of one signature
     known = {_id(row.signature): row for row in rows}
     if wanted not in known:
         raise UnknownNameError("database file or state of a board", name, known)
-    return _state(connection, known[wanted])
+    state = _state(connection, known[wanted])
+    return {state.key: state}
 
 
 _STATES = """
@@ -117,29 +100,26 @@ def _id(signature: str) -> str:
     return signature.rpartition("id:")[2]
 
 
-def _place(row: Any) -> Place:
-    return row.task, row.test_set, row.track, row.facet, row.metric
+def _key(row: Any) -> LeaderboardKey:
+    return LeaderboardKey(row.task, row.test_set, row.track, row.facet, row.metric)
 
 
 def _state(connection: Connection, row: Any) -> State:
     stood = connection.execute(text("""
-        SELECT submission_id, team.name || '/' || system.name AS name, version, score, rank, rank_low, rank_high,
+        SELECT submission_id, team.name AS team, system.name AS system, version, score, rank, rank_low, rank_high,
             cluster
         FROM standing JOIN submission USING (submission_id) JOIN system USING (system_id) JOIN team USING (team_id)
         WHERE comparison_id = :id ORDER BY position"""), {"id": row.comparison_id}).all()
-    names = {of.submission_id: of.name for of in stood}
-    tested = connection.execute(text("""
-        SELECT submission_a, submission_b, if(is_swapped, -difference, difference) AS difference, p_value, p_adjusted,
-            is_significant
-        FROM comparison_pair JOIN pair_result USING (pair_result_id)
-        WHERE comparison_id = :id ORDER BY position"""), {"id": row.comparison_id})
+    systems = {f"{of.team}/{of.system}": Standing(
+        rank=of.rank, rank_low=of.rank_low, rank_high=of.rank_high, cluster=of.cluster, system=of.system,
+        shown=of.system, team=of.team, submission=f"{of.team}/{of.system}@{of.version}", score=of.score)
+        for of in stood}
     settings = {name: getattr(row, name) for name in SETTINGS if name != "strata"} | {
         "strata": _signed(row.signature, "strata")}
     version = str(_signed(row.signature, "task")).rpartition("@")[2]
-    return State(
-        _place(row), row.signature, row.metric_name, row.gold, version, row.n_items, row.n_units, row.code, settings,
-        {of.name: Stood(of.version, of.score, of.rank, of.rank_low, of.rank_high, of.cluster) for of in stood},
-        dict(_pair(names, pair) for pair in tested))
+    return State(_key(row), row.signature, row.metric_name, row.gold, version, row.n_items, row.n_units, row.code,
+                 settings, systems, dict(_pairs(connection, row.comparison_id, [of.submission_id for of in stood],
+                                                list(systems))))
 
 
 def _signed(signature: str, key: str) -> str | None:
@@ -148,9 +128,18 @@ def _signed(signature: str, key: str) -> str | None:
     return found[1] if found else None
 
 
-def _pair(names: Mapping[int, str], pair: Sequence[Any]) -> tuple[tuple[str, str], Tested]:
-    a, b, difference, *others = pair
-    first, second = names[a], names[b]
-    if first < second:
-        return (first, second), Tested(difference, *others)
-    return (second, first), Tested(None if difference is None else -difference, *others)
+def _pairs(connection: Connection, comparison_id: int, submissions: Sequence[int],
+           names: Sequence[str]) -> Iterator[tuple[tuple[str, str], PairDecision]]:
+    """The pairs of a comparison, each in the alphabetical order of the names; submissions are by their ids."""
+    place = {submission: n for n, submission in enumerate(submissions)}
+    tested = connection.execute(text("""
+        SELECT submission_a, submission_b, if(is_swapped, -difference, difference) AS difference, p_value, p_adjusted,
+            is_significant
+        FROM comparison_pair JOIN pair_result USING (pair_result_id)
+        WHERE comparison_id = :id ORDER BY position"""), {"id": comparison_id})
+    for of in tested:
+        a, b, difference = place[of.submission_a], place[of.submission_b], of.difference
+        if names[a] >= names[b]:
+            a, b, difference = b, a, None if difference is None else -difference
+        row = {"difference": difference, "p_value": of.p_value, "p_adjusted": of.p_adjusted}
+        yield (names[a], names[b]), PairDecision(a, b, of.is_significant, row)

@@ -3,25 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from registry.evaluation.comparing.board_keys import LeaderboardKey
 from registry.leaderboards.footnotes import footnotes
 from registry.metrics import METRICS
-from registry.store.catalog import AnyRow
 from registry.values import parse
 
 Ranks = Literal["range", "cluster", "neighbour", "bootstrap"]
-Frequencies = Mapping[str, NDArray[np.float64]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Standing:
-    """One system on a leaderboard.
+    """How one system stands in a comparison; what is not asked for of one of the past has its default.
 
     Attributes:
         rank: 1, 2, 2, 4 by the score at full precision; None for baselines that are not ranked.
@@ -47,16 +43,16 @@ class Standing:
     system: str
     shown: str
     team: str
-    kind: str
     submission: str
     score: float | None
-    ci_low: float | None
-    ci_high: float | None
-    runs: int
-    run_deviation: float | None
-    wins: int
-    losses: int
-    late: bool
+    kind: str = ""
+    ci_low: float | None = None
+    ci_high: float | None = None
+    runs: int = 1
+    run_deviation: float | None = None
+    wins: int = 0
+    losses: int = 0
+    late: bool = False
     letters: str = ""
     neighbour_low: int | None = None
     neighbour_high: int | None = None
@@ -66,13 +62,24 @@ class Standing:
     frequencies: tuple[float, ...] = ()
     remarks: tuple[str, ...] = ()
 
+    @property
+    def version(self) -> str:
+        """Of the system, as submitted."""
+        return self.submission.removeprefix(f"{self.team}/{self.system}@")
+
 
 @dataclass(frozen=True)
-class Decision:
-    """One pair of a leaderboard: `a` and `b` are places in its standings, `a` the better one; `row` is all of it."""
+class PairDecision:
+    """What was decided of two systems.
 
-    a: int
-    b: int
+    Attributes:
+        a, b: Their places in the standings; on a leaderboard A is the better one.
+        significant: Whether they differ significantly.
+        row: The difference, A less B, and the p-values; on a leaderboard all of `PAIR_KEYS`.
+    """
+
+    a: int = field(compare=False)
+    b: int = field(compare=False)
     significant: bool
     row: Mapping[str, Any]
 
@@ -80,6 +87,40 @@ class Decision:
     def difference(self) -> float | None:
         """How much better A is."""
         return self.row["difference"]  # type: ignore[no-any-return]
+
+    @property
+    def p_value(self) -> float | None:
+        """The raw p-value."""
+        return self.row["p_value"]  # type: ignore[no-any-return]
+
+    @property
+    def p_adjusted(self) -> float | None:
+        """The p-value corrected for the family."""
+        return self.row["p_adjusted"]  # type: ignore[no-any-return]
+
+
+class Comparison(NamedTuple):
+    """The settings of the comparison behind a leaderboard and its size, with the test of all systems at once if any."""
+
+    better: str
+    test: str
+    alternative: str
+    unit: str
+    runs: str
+    alpha: float
+    correction: str
+    resamples: int
+    seed: int
+    confidence: float
+    n_items: int
+    n_units: int
+    n_systems: int
+    family_size: int
+    signature: str
+    overall: str | None
+    statistic: float | None
+    degrees: int | None
+    p_value: float | None
 
 
 @dataclass(frozen=True)
@@ -89,7 +130,7 @@ class Leaderboard:
     Attributes:
         task, test_set, track, facet, metric: Where it is; the metric's alias.
         metric_name: The metric with its options; `better`: the direction of its scores.
-        comparison: The settings of its tests, a row of `latest_comparison`.
+        comparison: The settings of its tests.
         standings: Best first, undefined scores last; baselines that are not ranked stand where their score is.
         decisions: Every pair that was tested.
         alike: The largest groups of ranked systems of which no two are told apart, by places in the standings; none
@@ -106,23 +147,28 @@ class Leaderboard:
     metric: str
     metric_name: str
     better: str
-    comparison: AnyRow
+    comparison: Comparison
     standings: tuple[Standing, ...]
-    decisions: tuple[Decision, ...]
+    decisions: tuple[PairDecision, ...]
     alike: tuple[tuple[int, ...], ...]
     sentences: tuple[str, ...]
     signature: str
     ranks: Ranks = "range"
 
     @property
-    def place(self) -> dict[str, Any]:
+    def key(self) -> LeaderboardKey:
+        """What tells it from all others."""
+        return LeaderboardKey(self.task, self.test_set, self.track, self.facet, self.metric)
+
+    @property
+    def shared(self) -> dict[str, Any]:
         """What its rows have in common."""
-        return {key: getattr(self, key) for key in PLACE}
+        return {key: getattr(self, key) for key in SHARED_KEYS}
 
     @property
     def title(self) -> str:
         """Which one it is, and by what it ranks."""
-        return title(self.place)
+        return title(self.shared)
 
     @property
     def footnotes(self) -> tuple[str, ...]:
@@ -144,23 +190,23 @@ class Leaderboard:
         return tuple(tuple(sorted(worse)) for worse in won)
 
 
-PLACE = ("task", "test_set", "track", "facet", "metric", "metric_name", "signature")
-_STORED_OF_PAIRS = (
-    *PLACE, "system_a", "system_b", "submission_a", "submission_b", "score_a", "score_b", "difference", "ci_low",
+SHARED_KEYS = (*LeaderboardKey._fields, "metric_name", "signature")
+STORED_PAIR_KEYS = (
+    *SHARED_KEYS, "system_a", "system_b", "submission_a", "submission_b", "score_a", "score_b", "difference", "ci_low",
     "ci_high", "p_value", "p_adjusted", "significant", "method", "test", "alternative", "correction", "family_size",
     "unit", "n_units", "n_discordant", "resamples", "seed", "log10_p", "p_low", "p_high", "statistic", "resolved",
     "note",
 )
-PAIR_KEYS = (*_STORED_OF_PAIRS, "same_team")
+PAIR_KEYS = (*STORED_PAIR_KEYS, "same_team")
 
 
-def title(place: Mapping[str, Any]) -> str:
-    """Which board is at a place, and by what it ranks."""
-    track = f"track {place['track']}" if place["track"] else None
-    metric = parse("metric", METRICS, place["metric_name"]).title
-    named = _plain(place["metric"]) == _plain(metric)
-    return ", ".join(filter(None, (f"{place['task']}/{place['test_set']}", track, place["facet"]))) + (
-        f": {place['metric']}" + ("" if named else f" = {metric}"))
+def title(board: Mapping[str, Any]) -> str:
+    """Which board it is, and by what it ranks, from its `SHARED_KEYS`."""
+    track = f"track {board['track']}" if board["track"] else None
+    metric = parse("metric", METRICS, board["metric_name"]).title
+    named = _plain(board["metric"]) == _plain(metric)
+    return ", ".join(filter(None, (f"{board['task']}/{board['test_set']}", track, board["facet"]))) + (
+        f": {board['metric']}" + ("" if named else f" = {metric}"))
 
 
 def _plain(name: str) -> str:

@@ -1,32 +1,36 @@
-"""Leaderboards as the store has them: every board of a task, and which of them are out of date."""
+"""Leaderboards from the store: every board of a task, and which of them are out of date."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, groupby
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sqlalchemy import Connection, text
 
 from registry.evaluation import declared_request
-from registry.evaluation.comparing.board_keys import board_name
-from registry.evaluation.resolve import resolve_stored
+from registry.evaluation.comparing.board_keys import LeaderboardKey
 from registry.leaderboards.leaderboard import (
-    _STORED_OF_PAIRS,
-    PLACE,
-    Decision,
-    Frequencies,
+    SHARED_KEYS,
+    STORED_PAIR_KEYS,
+    Comparison,
     Leaderboard,
+    PairDecision,
     Ranks,
     Standing,
     shown_names,
 )
 from registry.leaderboards.sentences import sentences, separable
+from registry.manifest import stored_manifest
 from registry.significance.ranks.letter_display import alike_groups, letters
 from registry.significance.ranks.ranks import frequent_ranks, neighbour_ranges
-from registry.store.catalog import AnyRow
+from registry.store.row_types import TaskRow
 from registry.studies.effects import rank_distributions
+
+Row = dict[str, Any]
+Frequencies = Mapping[str, NDArray[np.float64]]  # of all places, by the name of the board and the submission
 
 
 def leaderboards(connection: Connection, task: str, metric: str | None = None, ranks: Ranks = "range",
@@ -48,17 +52,20 @@ def leaderboards(connection: Connection, task: str, metric: str | None = None, r
     for row in chain.from_iterable(rows.values()):
         row["late"] = row["submission_id"] in late
         row["remarks"] = remarks.get(row["submission_id"], ())
-    pairs = _grouped(connection, f"SELECT {', '.join(_STORED_OF_PAIRS)} FROM pairwise {where}", chosen)  # noqa: S608
-    found = connection.execute(text(f"SELECT * FROM latest_comparison {where}"), chosen)  # noqa: S608
-    settings = {row.signature: row for row in found}
-    return [_leaderboard(settings[signature], standings, pairs.get(signature, []), sentences(connection, signature),
-                         ranks, frequencies or {}) for signature, standings in rows.items()]
+    pairs = _grouped(connection, f"SELECT {', '.join(STORED_PAIR_KEYS)} FROM pairwise {where}", chosen)  # noqa: S608
+    found = connection.execute(text(f"""
+        SELECT better, l.test, alternative, unit, runs, alpha, correction, resamples, seed, confidence, n_items,
+            n_units, n_systems, family_size, signature, o.test AS overall, o.statistic, o.degrees, o.p_value
+        FROM latest_comparison AS l LEFT JOIN overall_result AS o USING (comparison_id) {where}"""), chosen)  # noqa: S608
+    settings = {row.signature: row for row in map(Comparison._make, found)}
+    return [_leaderboard(settings[signature], standings, pairs.get(signature, []), ranks, frequencies or {})
+            for signature, standings in rows.items()]
 
 
-def declared_leaderboards(connection: Connection, task_row: AnyRow, metric: str | None = None,
+def declared_leaderboards(connection: Connection, task_row: TaskRow, metric: str | None = None,
                           ranks: Ranks | None = None) -> list[Leaderboard]:
     """Every leaderboard of a task (by one metric), with the ranks that it declares unless others are asked for."""
-    chosen = ranks or resolve_stored(task_row.manifest, task_row.slug).manifest.board.ranks
+    chosen = ranks or stored_manifest(task_row.manifest).board.ranks
     frequencies = None
     if chosen == "bootstrap":
         request = declared_request(task_row, metrics=None if metric is None else (metric,))
@@ -66,13 +73,13 @@ def declared_leaderboards(connection: Connection, task_row: AnyRow, metric: str 
     return leaderboards(connection, task_row.slug, metric, chosen, frequencies)
 
 
-def _grouped(connection: Connection, query: str, chosen: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
+def _grouped(connection: Connection, query: str, chosen: Mapping[str, Any]) -> dict[str, list[Row]]:
     rows = [dict(row._mapping) for row in connection.execute(text(query), chosen)]
     return {signature: list(group) for signature, group in groupby(rows, key=lambda row: row["signature"])}
 
 
-def _leaderboard(settings: AnyRow, rows: Sequence[dict[str, Any]], pairs: Sequence[dict[str, Any]],
-                 said: tuple[str, ...], ranks: Ranks, frequencies: Frequencies) -> Leaderboard:
+def _leaderboard(comparison: Comparison, rows: Sequence[Row], pairs: Sequence[Row], ranks: Ranks,
+                 frequencies: Frequencies) -> Leaderboard:
     """One leaderboard from its rows, best first, and its pairs."""
     at = {row["submission"]: n for n, row in enumerate(rows)}
     decisions = tuple(_decision(at[pair["submission_a"]], at[pair["submission_b"]], rows, pair) for pair in pairs)
@@ -84,31 +91,39 @@ def _leaderboard(settings: AnyRow, rows: Sequence[dict[str, Any]], pairs: Sequen
     differ = among | among.T
     groups = alike_groups(differ)
     marks = letters(groups, len(ranked)) if decisions else [""] * len(ranked)
-    low, high = neighbour_ranges(among)
-    more: dict[int, dict[str, Any]] = {
-        n: {"letters": mark, "neighbour_low": int(a), "neighbour_high": int(b)}
-        for n, mark, a, b in zip(ranked, marks, low, high, strict=True)}
-    name = board_name(*(rows[0][key] for key in PLACE[:5]))
-    drawn = [frequencies.get(f"{name}: {row['task']}/{row['test_set']}/{row['submission']}") for row in rows]
-    for n, of_system in enumerate(drawn):
-        if of_system is not None:
-            ((first,), (last,)) = frequent_ranks(of_system[None], settings.confidence)
-            more.setdefault(n, {}).update(frequent_low=int(first), frequent_high=int(last),
-                                          first=float(of_system[0]), frequencies=tuple(map(float, of_system)))
-    fields = [key for key in Standing.__dataclass_fields__ if key in rows[0]]
-    standings = tuple(Standing(shown=shown, **{key: row[key] for key in fields}, **more.get(n, {}))
-                      for n, (row, shown) in enumerate(zip(rows, shown_names(rows), strict=True)))
+    more: dict[int, Row] = {
+        n: {"letters": mark, "neighbour_low": int(low), "neighbour_high": int(high)}
+        for n, mark, low, high in zip(ranked, marks, *neighbour_ranges(among), strict=True)}
+    names, resampled = shown_names(rows), _resampled(rows, frequencies, comparison.confidence)
+    standings = tuple(
+        Standing(shown=name, **{key: row[key] for key in Standing.__dataclass_fields__ if key in row},
+                 **more.get(n, {}), **of_system)
+        for n, (row, name, of_system) in enumerate(zip(rows, names, resampled, strict=True)))
+    said = sentences(comparison, [row["runs"] for row in rows], pairs)
     if len(ranked) > 1:
-        names, places = [standings[n].shown for n in ranked], [rows[n]["rank"] for n in ranked]
-        said = (said[0], separable(names, places, differ, groups, settings), *said[1:])
+        told = separable([names[n] for n in ranked], [rows[n]["rank"] for n in ranked], differ, groups, comparison)
+        said = (said[0], told, *said[1:])
     alike = tuple(tuple(ranked[n] for n in group) for group in groups)
-    return Leaderboard(**{key: rows[0][key] for key in PLACE}, better=settings.better, comparison=settings,
+    return Leaderboard(**{key: rows[0][key] for key in SHARED_KEYS}, better=comparison.better, comparison=comparison,
                        standings=standings, decisions=decisions, alike=alike, sentences=said, ranks=ranks)
 
 
-def _decision(a: int, b: int, rows: Sequence[dict[str, Any]], pair: dict[str, Any]) -> Decision:
+def _decision(a: int, b: int, rows: Sequence[Row], pair: Row) -> PairDecision:
     """What was decided of the systems in rows `a` and `b`."""
-    return Decision(a, b, pair["significant"], {**pair, "same_team": rows[a]["team"] == rows[b]["team"]})
+    return PairDecision(a, b, pair["significant"], {**pair, "same_team": rows[a]["team"] == rows[b]["team"]})
+
+
+def _resampled(rows: Sequence[Row], frequencies: Frequencies, confidence: float) -> Iterator[Row]:
+    """The resampled ranks of every row's system; nothing where there are none."""
+    for row in rows:
+        board = LeaderboardKey(*(row[key] for key in LeaderboardKey._fields))
+        name = f"{board.name}: {board.task}/{board.test_set}/{row['submission']}" if frequencies else ""
+        if (of_system := frequencies.get(name)) is None:
+            yield {}
+            continue
+        ((low,), (high,)) = frequent_ranks(of_system[None], confidence)
+        yield {"frequent_low": int(low), "frequent_high": int(high), "first": float(of_system[0]),
+               "frequencies": tuple(map(float, of_system))}
 
 
 def stale(connection: Connection, task: str | None = None) -> list[str]:

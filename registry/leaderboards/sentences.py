@@ -3,72 +3,58 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, text
 
 from registry.errors import counted
+from registry.leaderboards.leaderboard import Comparison
 from registry.rendering.table import p_value
 from registry.significance import CORRECTIONS, TESTS
 from registry.significance.multiple.corrections import draws_needed
-from registry.store.catalog import AnyRow
 from registry.values import parse
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 _GROUPS, _PLACES = 4, 12  # that one sentence names
 
 
-def sentences(connection: Connection, signature: str) -> tuple[str, ...]:
-    """Say what the latest comparison with a signature supports."""
-    row = connection.execute(text("""
-        WITH decided AS (
-            SELECT
-                comparison_id, count_if(is_significant) AS won, count_if(NOT is_resolved) AS open,
-                count_if(p_value IS NULL) AS undefined, list(DISTINCT note) FILTER (p_value IS NULL) AS reasons
-            FROM comparison_pair JOIN pair_result USING (pair_result_id) GROUP BY comparison_id
-        ),
-        stood AS (SELECT comparison_id, list(runs ORDER BY runs DESC) AS most_runs FROM standing GROUP BY comparison_id)
-        SELECT l.*, stood.most_runs, decided.* EXCLUDE (comparison_id), o.test AS overall, o.statistic, o.degrees,
-            o.p_value
-        FROM latest_comparison AS l
-        JOIN stood USING (comparison_id)
-        LEFT JOIN decided USING (comparison_id)
-        LEFT JOIN overall_result AS o USING (comparison_id)
-        WHERE signature = :signature"""), {"signature": signature}).one()
-    if row.n_systems == 1:
+def sentences(of: Comparison, runs: Sequence[int], pairs: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Say what a comparison supports.
+
+    Args:
+        of: The comparison.
+        runs: How many each system has.
+        pairs: Rows of the view `pairwise`, in their order.
+    """
+    if of.n_systems == 1:
         return ("One system: there is nothing to compare.",)
-    said = [_counted(row)]
-    if row.overall is not None:
-        said.append(f"All systems at once: {row.overall} {row.statistic:.2f} with "
-                    f"{counted(row.degrees, 'degree')} of freedom, p = {p_value(row.p_value)}.")
-    if row.open:
-        said.append(f"{row.open} of these decisions {'hangs' if row.open == 1 else 'hang'} on Monte-Carlo error: draw "
-                    "more with --resamples or --resolve.")
-    if row.undefined:
-        why = row.reasons[0] if len(row.reasons) == 1 else "registry pairs --format json says why"
-        are = counted(row.undefined, "p-value is", "p-values are")
+    said = [_counted(of, sum(pair["significant"] for pair in pairs))]
+    if of.overall is not None and of.degrees is not None:
+        said.append(f"All systems at once: {of.overall} {of.statistic:.2f} with "
+                    f"{counted(of.degrees, 'degree')} of freedom, p = {p_value(of.p_value)}.")
+    if unresolved := sum(pair["resolved"] is False for pair in pairs):
+        said.append(f"{unresolved} of these decisions {'hangs' if unresolved == 1 else 'hang'} on Monte-Carlo error: "
+                    "draw more with --resamples or --resolve.")
+    if undefined := [pair["note"] for pair in pairs if pair["p_value"] is None]:
+        why = undefined[0] if len(set(undefined)) == 1 else "registry pairs --format json says why"
+        are = counted(len(undefined), "p-value is", "p-values are")
         said.append(f"{are} undefined, which counts as not significant: {why}.")
-    return (*said, *(_hopeless(row) or _few_draws(connection, row)))
+    return (*said, *(_hopeless(of, sorted(runs, reverse=True)) or _few_draws(of, pairs)))
 
 
-def _counted(row: AnyRow) -> str:
+def _counted(of: Comparison, won: int) -> str:
     """How many differences are significant, by what."""
-    correction = CORRECTIONS[row.correction]
-    corrected = "uncorrected" if row.correction == "none" else f"after {correction.title}"
+    correction = CORRECTIONS[of.correction]
+    corrected = "uncorrected" if of.correction == "none" else f"after {correction.title}"
     level = "a false discovery rate of " if correction.controls == "false discovery rate" else ""
-    one_sided = _sided(row) or parse("test", TESTS, row.test).is_one_sided
+    one_sided = _sided(of) or parse("test", TESTS, of.test).is_one_sided
     sure = "" if correction.controls == "family-wise error" and not one_sided else "; rank ranges are descriptive"
-    units = counted(row.n_units, row.unit)
-    if row.runs == "random":
-        units = "whole runs" if row.test == "permutation" else f"{units} and runs"
-    return (f"{are_significant(row.won, row.family_size)} at {level}{row.alpha:g} {corrected} ({row.test} "
-            f"over {units}{_sided(row)}){sure}.")
+    units = counted(of.n_units, of.unit)
+    if of.runs == "random":
+        units = "whole runs" if of.test == "permutation" else f"{units} and runs"
+    return (f"{are_significant(won, of.family_size)} at {level}{of.alpha:g} {corrected} ({of.test} "
+            f"over {units}{_sided(of)}){sure}.")
 
 
 def are_significant(won: int, differences: int) -> str:
@@ -88,44 +74,40 @@ def are_significant(won: int, differences: int) -> str:
     return f"{won or 'None'} of {differences} differences {'is' if won < 2 else 'are'} significant"
 
 
-def _sided(row: AnyRow) -> str:
-    return "" if row.alternative == "two-sided" else f", one-sided ({row.alternative})"
+def _sided(of: Comparison) -> str:
+    return "" if of.alternative == "two-sided" else f", one-sided ({of.alternative})"
 
 
-def _hopeless(row: AnyRow) -> Sequence[str]:
+def _hopeless(of: Comparison, runs: Sequence[int]) -> Sequence[str]:
     """Say that no difference can be significant, where so few units or runs leave no p-value that is small enough."""
-    units, least = counted(row.n_units, row.unit), 2.0 ** ((not _sided(row)) - row.n_units)
-    if row.runs == "random":
-        most, second = row.most_runs[:2]
+    units, least = counted(of.n_units, of.unit), 2.0 ** ((not _sided(of)) - of.n_units)
+    if of.runs == "random":
+        most, second = runs[:2]
         units = f"{most} and {second} runs"
-        least = (2 if not _sided(row) and most == second else 1) / math.comb(most + second, most)
-    first_by_all = row.correction in ("holm", "bonferroni", "shaffer")  # the others can reject all pairs together
-    needed = row.alpha / (row.family_size if first_by_all else 1)
-    if row.test == "permutation" and least > needed:
+        least = (2 if not _sided(of) and most == second else 1) / math.comb(most + second, most)
+    first_by_all = of.correction in ("holm", "bonferroni", "shaffer")  # the others can reject all pairs together
+    needed = of.alpha / (of.family_size if first_by_all else 1)
+    if of.test == "permutation" and least > needed:
         return (f"With {units} no p-value can be below {least:g}, so no difference can be significant here; that says "
                 "nothing about the systems.",)
     return ()
 
 
-def _few_draws(connection: Connection, row: AnyRow) -> Sequence[str]:
+def _few_draws(of: Comparison, pairs: Sequence[Mapping[str, Any]]) -> Sequence[str]:
     """Say that no drawn difference can be significant, where the corrected p-values of so few draws are too large."""
-    results = connection.execute(text("""
-        SELECT r.p_value, r.method = 'monte-carlo' AS drawn, r.resamples
-        FROM comparison_pair JOIN pair_result AS r USING (pair_result_id)
-        WHERE comparison_id = :comparison ORDER BY position"""), {"comparison": row.comparison_id}).all()
-    p = np.array([of.p_value for of in results], dtype=np.float64)
-    by_pair = CORRECTIONS[row.correction].function is not None  # else all rest on joint draws
-    drawn = np.array([of.drawn or not by_pair for of in results], dtype=bool) & ~np.isnan(p)
+    p = np.array([pair["p_value"] for pair in pairs], dtype=np.float64)
+    by_pair = CORRECTIONS[of.correction].function is not None  # else all rest on joint draws
+    drawn = np.array([pair["method"] == "monte-carlo" or not by_pair for pair in pairs], dtype=bool) & ~np.isnan(p)
     if not drawn.any():
         return ()
-    draws = max(of.resamples or row.resamples for of, is_drawn in zip(results, drawn, strict=True) if is_drawn)
+    draws = max(pair["resamples"] or of.resamples for pair, is_drawn in zip(pairs, drawn, strict=True) if is_drawn)
     p = np.where(drawn, np.nan, np.where(np.isnan(p), 1.0, p))
-    needed = draws_needed(p, row.correction, row.alpha)
+    needed = draws_needed(p, of.correction, of.alpha)
     return (too_few_draws(int(drawn.sum()), len(p), draws, needed),) if needed > draws else ()
 
 
 def separable(names: Sequence[str], ranks: Sequence[int], differ: NDArray[np.bool_],
-              groups: Sequence[Sequence[int]], settings: AnyRow) -> str:
+              groups: Sequence[Sequence[int]], settings: Comparison) -> str:
     """Say which systems are told apart and which are not: all that the letters say, or how many pairs there are.
 
     Args:
@@ -134,7 +116,7 @@ def separable(names: Sequence[str], ranks: Sequence[int], differ: NDArray[np.boo
         differ: Which of them are told apart, [systems, systems], symmetric.
         groups: The largest groups of systems of which no two are told apart, by place from 0; none where they are too
             many (`registry.significance.ranks.letter_display.alike_groups`).
-        settings: Of the comparison, a row of `latest_comparison`.
+        settings: Of the comparison.
     """
     corrected = "" if settings.correction == "none" else f" after {CORRECTIONS[settings.correction].title}"
     over = f"at {100 * settings.alpha:g} %{corrected} over {counted(settings.family_size, 'pair')}"

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 import typing
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -59,6 +61,12 @@ def read_manifest(content: bytes, path: str | Path) -> Manifest:
     except ValidationError as error:
         raise together([ManifestError(message, path=path, key=key) for key, message in _all_wrong(tables, error)]) \
             from None
+
+
+@lru_cache(maxsize=8)  # a command asks several times for the same one
+def stored_manifest(stored: str) -> Manifest:
+    """The manifest that the database keeps of a task, as JSON."""
+    return Manifest.model_validate(json.loads(stored))
 
 
 def _all_wrong(tables: dict[str, Any], error: ValidationError) -> list[tuple[str, str]]:

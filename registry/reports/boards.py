@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from registry.leaderboards.leaderboard import PAIR_KEYS, PLACE, Leaderboard, Ranks, Standing, shown_names
+from registry.leaderboards.leaderboard import PAIR_KEYS, SHARED_KEYS, Leaderboard, Ranks, Standing, shown_names
 from registry.rendering.table import Column, Table, number, p_value
 from registry.rendering.table import text as plain
 
 BOARD_KEYS = (
-    *PLACE, "rank", "rank_low", "rank_high", "cluster", "system", "team", "kind", "submission", "score", "ci_low",
+    *SHARED_KEYS, "rank", "rank_low", "rank_high", "cluster", "system", "team", "kind", "submission", "score", "ci_low",
     "ci_high", "runs", "run_deviation", "wins", "losses", "late", "letters", "neighbour_low", "neighbour_high",
     "frequent_low", "frequent_high", "first", "remarks",
 )
@@ -22,7 +22,7 @@ HEADINGS: dict[Ranks, str] = {"range": "range", "cluster": "cluster", "neighbour
 def board_table(board: Leaderboard) -> Table:
     """A leaderboard with the rows of `BOARD_KEYS`."""
     ranks = board.ranks
-    rows = [board.place | {key: getattr(of, key) for key in BOARD_KEYS if key not in PLACE} | {
+    rows = [board.shared | {key: getattr(of, key) for key in BOARD_KEYS if key not in SHARED_KEYS} | {
         "shown": _marked(of), "range": rank_range(of, ranks), "interval": interval(of.ci_low, of.ci_high)}
         for of in board.standings]
     columns = [Column("rank", "rank", plain, right=True)]

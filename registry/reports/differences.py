@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import asdict
 from typing import Any
 
 from registry.errors import counted
-from registry.leaderboards.differences import Difference
-from registry.leaderboards.history import Stood, Tested
-from registry.leaderboards.leaderboard import title
+from registry.leaderboards.differences import BoardDifference
+from registry.leaderboards.leaderboard import PairDecision, Standing, title
 from registry.rendering.table import Column, Table, number, p_value, text
 
+_STANDING = ("version", "score", "rank", "rank_low", "rank_high", "cluster")
+_DECISION = ("difference", "p_value", "p_adjusted", "significant")
 
-def difference_tables(found: Difference) -> list[Table]:
+
+def difference_tables(found: BoardDifference) -> list[Table]:
     """Who moved, and which decisions changed, as tables."""
-    place = dict(zip(("task", "test_set", "track", "facet", "metric"), found.after.place, strict=True))
-    heading = title(place | {"metric_name": found.after.metric_name})
+    heading = title(found.after.key._asdict() | {"metric_name": found.after.metric_name})
     rows = [{"system": of.system, "why": of.why,
              **{key: _then(of.before, of.after, write) for key, write in _OF_SYSTEM.items()}} for of in found.systems]
     moved = Table(rows, [Column("system", "system"), *_columns(_OF_SYSTEM), Column("why", "why")],
@@ -33,16 +33,22 @@ def difference_tables(found: Difference) -> list[Table]:
     return [moved, *([changed] if rows else [])]
 
 
-def difference_data(found: Difference) -> dict[str, Any]:
+def difference_data(found: BoardDifference) -> dict[str, Any]:
     """All that changed, with full precision, for programs."""
-    keys = ("task", "test_set", "track", "facet", "metric")
     return {
-        **dict(zip(keys, found.after.place, strict=True)), "before": found.before.signature,
+        **found.after.key._asdict(), "before": found.before.signature,
         "after": found.after.signature, "reasons": list(found.reasons),
-        "systems": [asdict(of) for of in found.systems], "pairs": [asdict(of) for of in found.pairs]}
+        "systems": [{"system": of.system, "before": _plain(of.before, _STANDING), "after": _plain(of.after, _STANDING),
+                     "why": of.why} for of in found.systems],
+        "pairs": [{"systems": of.systems, "before": _plain(of.before, _DECISION), "after": _plain(of.after, _DECISION),
+                   "why": of.why} for of in found.pairs]}
 
 
-def _captions(found: Difference) -> tuple[str, ...]:
+def _plain(of: Standing | PairDecision | None, keys: Iterable[str]) -> dict[str, Any] | None:
+    return None if of is None else {key: getattr(of, key) for key in keys}
+
+
+def _captions(found: BoardDifference) -> tuple[str, ...]:
     same = not (found.reasons or found.systems or found.pairs)
     clusters = [len({of.cluster for of in state.systems.values()} - {None}) for state in (found.before, found.after)]
     said = [f"Clusters: {clusters[0]}, then {clusters[1]}."] if clusters[0] != clusters[1] else []
@@ -60,17 +66,17 @@ def _then(before: Any, after: Any, write: Callable[[Any], str]) -> str:
     return now if was == now else f"{was} → {now}".strip()
 
 
-def _range(of: Stood) -> str:
+def _range(of: Standing) -> str:
     return "-" if of.rank_low is None else f"{of.rank_low}-{of.rank_high}"
 
 
-_OF_SYSTEM: dict[str, Callable[[Stood], str]] = {
+_OF_SYSTEM: dict[str, Callable[[Standing], str]] = {
     "rank": lambda of: text(of.rank), "range": _range, "cluster": lambda of: text(of.cluster),
     "score": lambda of: number(4)(of.score),
 }
 
 
-_OF_PAIR: dict[str, Callable[[Tested], str]] = {
+_OF_PAIR: dict[str, Callable[[PairDecision], str]] = {
     "p": lambda of: p_value(of.p_value), "adjusted p": lambda of: p_value(of.p_adjusted),
     "significant": lambda of: "yes" if of.significant else "no",
 }

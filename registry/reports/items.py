@@ -1,4 +1,4 @@
-"""Tables of items: lists of those to look at, and one with all that is said of it."""
+"""Tables of items: lists of those to look at, and one with all answers to it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from registry.leaderboards.items import Shown
+from registry.leaderboards.items import ItemView
 from registry.rendering.table import Column, Table, number
 from registry.rendering.table import text as plain
 
@@ -19,13 +19,13 @@ def item_list(rows: Sequence[dict[str, Any]]) -> Table:
     return Table(rows, tuple(map(_column, rows[0])) if rows else (), keys=tuple(rows[0]) if rows else ("item",))
 
 
-def item_table(shown: Shown) -> Table:
+def item_table(shown: ItemView) -> Table:
     """One item: the gold and below it every run of every submission, side by side."""
     place = {"task": shown.task, "test_set": shown.test_set, "item": shown.item, "metric": shown.metric}
-    rows = [place | {key: value for key, value in asdict(said).items() if key not in ("track", "scores")}
-            for said in shown.said]
-    several = any(said.replicate for said in shown.said)
-    of_text = any(said.text is not None for said in shown.said)
+    rows = [place | {key: value for key, value in asdict(output).items() if key not in ("track", "scores")}
+            for output in shown.outputs]
+    several = any(output.replicate for output in shown.outputs)
+    of_text = any(output.text is not None for output in shown.outputs)
     keys = ["source", "team", "system", *(["replicate"] if several else []), "score",
             *(["text"] if of_text else ["right", "correct", "wrong", "missed"])]
     if of_text:

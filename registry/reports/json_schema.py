@@ -8,11 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, get_args
 
-from sqlalchemy import Connection
-
 from registry.leaderboards.leaderboard import PAIR_KEYS
 from registry.manifest.fields import Kind
-from registry.query import data_model
+from registry.query.data_model import Thing
 from registry.reports.boards import BOARD_KEYS
 from registry.significance.base import Alternative
 
@@ -49,18 +47,18 @@ _LIMITS: dict[str, dict[str, Any]] = {
 }
 
 
-def board_schema(connection: Connection) -> dict[str, Any]:
-    """Of `board --format json`, from any registry of this version."""
-    return _schema(connection, "leaderboard", BOARD_KEYS, "Leaderboards: a row for every board and system, best first")
+def board_schema(things: Sequence[Thing]) -> dict[str, Any]:
+    """Of `board --format json`, from what any registry of this version holds."""
+    return _schema(things, "leaderboard", BOARD_KEYS, "Leaderboards: a row for every board and system, best first")
 
 
-def pairs_schema(connection: Connection) -> dict[str, Any]:
-    """Of `pairs --format json`, from any registry of this version."""
-    return _schema(connection, "pairwise", PAIR_KEYS, "Every pair of systems on every leaderboard")
+def pairs_schema(things: Sequence[Thing]) -> dict[str, Any]:
+    """Of `pairs --format json`, from what any registry of this version holds."""
+    return _schema(things, "pairwise", PAIR_KEYS, "Every pair of systems on every leaderboard")
 
 
-def _schema(connection: Connection, view: str, keys: Sequence[str], title: str) -> dict[str, Any]:
-    (thing,) = [thing for thing in data_model.load(connection) if thing.name == view]
+def _schema(things: Sequence[Thing], view: str, keys: Sequence[str], title: str) -> dict[str, Any]:
+    (thing,) = [thing for thing in things if thing.name == view]
     known = _OF_REPORTS | {column.name: (_TYPES[column.type], column.comment) for column in thing.columns}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema", "title": title, "type": "array",

@@ -11,62 +11,27 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 
-from sqlalchemy import Connection, bindparam, text
-
-from registry.errors import MismatchError, UnknownNameError
 from registry.leaderboards.leaderboard import Leaderboard
+from registry.leaderboards.scores import SubmissionScore
 from registry.rendering.latex import environment, escape
 from registry.rendering.table import number
 from registry.reports.boards import rank_range
 
 
-@dataclass(frozen=True)
-class Scored:
-    """One score of a submission: by which metric on which test set; None where it is undefined."""
-
-    test_set: str
-    metric: str
-    score: float | None
-
-
-def submission_scores(connection: Connection, task: str, submission: str) -> list[Scored]:
-    """All scores of one submission, `team/system` or `team/system@version`, in the order of the manifest.
-
-    Raises:
-        UnknownNameError: No submission that takes part is called so.
-        MismatchError: It is not scored yet.
-    """
-    rows = connection.execute(text("""
-        SELECT name, team || '/' || system AS named, version FROM ranked_submission WHERE task = :task"""),
-        {"task": task}).all()
-    known = {name for row in rows for name in (row.named, f"{row.named}@{row.version}")}
-    if submission not in known:
-        raise UnknownNameError("submission", submission, known)
-    names = [row.name for row in rows if submission in (row.named, f"{row.named}@{row.version}")]
-    found = connection.execute(
-        text("SELECT test_set, metric, score FROM submission_score WHERE submission IN :names").bindparams(
-            bindparam("names", expanding=True)), {"names": names})
-    scores = [Scored(*row) for row in found]
-    if not scores:
-        raise MismatchError(f"{submission} is not scored yet; `registry score` does it")
-    return scores
-
-
-def codabench(scores: Sequence[Scored]) -> str:
+def codabench(scores: Sequence[SubmissionScore]) -> str:
     """`scores.json` of Codabench."""
     return json.dumps(_by_key(scores), indent=2, ensure_ascii=False) + "\n"
 
 
-def codalab(scores: Sequence[Scored]) -> str:
+def codalab(scores: Sequence[SubmissionScore]) -> str:
     """`scores.txt` of CodaLab, in numbers that YAML takes as such: it knows none with an exponent but no point."""
     written = {key: repr(score) for key, score in _by_key(scores).items()}
     return "".join(f"{key}: {digits if '.' in digits else digits.replace('e', '.0e')}\n"
                    for key, digits in written.items())
 
 
-def evalai(scores: Sequence[Scored]) -> str:
+def evalai(scores: Sequence[SubmissionScore]) -> str:
     """The result of EvalAI's `evaluate()`: test sets are the splits, by their codenames."""
     by_split: dict[str, dict[str, float]] = {of.test_set: {} for of in scores}
     for of in scores:
@@ -94,7 +59,7 @@ def wmt(board: Leaderboard) -> str:
                        list(map(escape, board.footnotes)))
 
 
-def _by_key(scores: Sequence[Scored]) -> dict[str, float]:
+def _by_key(scores: Sequence[SubmissionScore]) -> dict[str, float]:
     """Scores by metric, or by test set and metric where there are several test sets."""
     several = len({of.test_set for of in scores}) > 1
     return {f"{of.test_set}_{of.metric}" if several else of.metric: of.score

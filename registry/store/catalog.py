@@ -4,25 +4,36 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
-from sqlalchemy import Connection, Row, Table, func, select, text
+from sqlalchemy import Connection, Table, func, select, text
 
 from registry.errors import InputError, UnknownNameError
 from registry.store import models
+from registry.store.row_types import (
+    CatalogRow,
+    DeclaredMetric,
+    Member,
+    NamedSubmission,
+    ScoreRow,
+    SubmissionRow,
+    SubmissionSourceRow,
+    TaskRow,
+    TestSetRow,
+)
 from registry.store.rows import insert
 
-AnyRow = Row[Any]
+RowType = TypeVar("RowType", bound=CatalogRow)
 
 
-def tasks(connection: Connection, slug: str | None = None) -> Sequence[AnyRow]:
+def tasks(connection: Connection, slug: str | None = None) -> list[TaskRow]:
     """Every task, or the one called `slug`.
 
     Raises:
         UnknownNameError: No task is called so.
         InputError: There is no task at all.
     """
-    found = connection.execute(select(models.task).order_by(models.task.c.task_id)).all()
+    found = [TaskRow.of(row) for row in connection.execute(select(*TaskRow.columns()).order_by(models.task.c.task_id))]
     if slug is None:
         if not found:
             raise InputError("the registry holds no task yet; `registry run MANIFEST` adds one")
@@ -32,19 +43,20 @@ def tasks(connection: Connection, slug: str | None = None) -> Sequence[AnyRow]:
     return [row for row in found if row.slug == slug]
 
 
-def find(connection: Connection, table: Table, **values: Any) -> AnyRow | None:
-    """The one row with these values, or None."""
-    return connection.execute(select(table).filter_by(**values)).one_or_none()
+def find(connection: Connection, kind: type[RowType], **values: Any) -> RowType | None:
+    """The one row of that type with these values, or None."""
+    row = connection.execute(select(*kind.columns()).filter_by(**values)).one_or_none()
+    return None if row is None else kind.of(row)
 
 
-def get(connection: Connection, table: Table, **values: Any) -> AnyRow:
-    """The one row with these values, which is known to be there."""
-    return connection.execute(select(table).filter_by(**values)).one()
+def get(connection: Connection, kind: type[RowType], **values: Any) -> RowType:
+    """The one row of that type with these values, which is known to be there."""
+    return kind.of(connection.execute(select(*kind.columns()).filter_by(**values)).one())
 
 
 def find_or_insert(connection: Connection, table: Table, key: dict[str, Any], **others: Any) -> int:
     """The id of the row with the unique `key`, inserted with the `others` if it is not there."""
-    if (row := find(connection, table, **key)) is not None:
+    if (row := connection.execute(select(table).filter_by(**key)).one_or_none()) is not None:
         return int(row[0])
     return insert(connection, table, **key, **others)
 
@@ -55,11 +67,11 @@ def set_values(connection: Connection, table: Table, row_id: int, **values: Any)
     connection.execute(table.update().where(column == row_id).values(**values))
 
 
-def test_sets(connection: Connection, task_id: int) -> Sequence[AnyRow]:
+def test_sets(connection: Connection, task_id: int) -> list[TestSetRow]:
     """The test sets that a task declares, in its order."""
     table = models.test_set
-    query = select(table).where(table.c.task_id == task_id, table.c.is_declared).order_by(table.c.position)
-    return connection.execute(query).all()
+    query = select(*TestSetRow.columns()).where(table.c.task_id == task_id, table.c.is_declared)
+    return [TestSetRow.of(row) for row in connection.execute(query.order_by(table.c.position))]
 
 
 def declare_test_sets(connection: Connection, task_id: int, declared: Sequence[tuple[str, str | None]]) -> None:
@@ -113,17 +125,18 @@ def gold_names(connection: Connection, gold_revision_id: int, name: Literal["typ
     return set(connection.execute(query).scalars())
 
 
-def submissions(connection: Connection, task_id: int) -> Sequence[AnyRow]:
+def submissions(connection: Connection, task_id: int) -> list[NamedSubmission]:
     """Every submission to a task, with the names of its team, system and test set."""
     s, system, team, test_set = models.submission, models.system, models.team, models.test_set
     query = (
-        select(s, system.c.name.label("system"), team.c.name.label("team"), test_set.c.name.label("test_set"))
+        select(*NamedSubmission.columns(), system.c.name.label("system"), team.c.name.label("team"),
+               test_set.c.name.label("test_set"))
         .join_from(s, system, s.c.system_id == system.c.system_id)
         .join(team, team.c.team_id == system.c.team_id)
         .join(test_set, test_set.c.test_set_id == s.c.test_set_id)
         .where(test_set.c.task_id == task_id).order_by(s.c.submission_id)
     )
-    return connection.execute(query).all()
+    return [NamedSubmission.of(row) for row in connection.execute(query)]
 
 
 def tracks(connection: Connection, task_id: int) -> set[str]:
@@ -131,17 +144,20 @@ def tracks(connection: Connection, task_id: int) -> set[str]:
     return set(connection.execute(select(models.track.c.name).where(models.track.c.task_id == task_id)).scalars())
 
 
-def find_submission(connection: Connection, test_set_id: int, team: str, system: str, version: str) -> AnyRow | None:
+def find_submission(connection: Connection, test_set_id: int, team: str, system: str,
+                    version: str) -> SubmissionRow | None:
     """The submission of that name, or None."""
     s, sy, t = models.submission, models.system, models.team
     query = (
-        select(s).join(sy, sy.c.system_id == s.c.system_id).join(t, t.c.team_id == sy.c.team_id)
+        select(*SubmissionRow.columns()).join_from(s, sy, sy.c.system_id == s.c.system_id)
+        .join(t, t.c.team_id == sy.c.team_id)
         .where(s.c.test_set_id == test_set_id, t.c.name == team, sy.c.name == system, s.c.version == version)
     )
-    return connection.execute(query).one_or_none()
+    row = connection.execute(query).one_or_none()
+    return None if row is None else SubmissionRow.of(row)
 
 
-def same_answers(connection: Connection, submission: AnyRow) -> str | None:
+def same_answers(connection: Connection, submission: SubmissionRow) -> str | None:
     """The name (`team/system@version`) of the first submission of another system that has the same answers, or None."""
     s, sy, t = models.submission, models.system, models.team
     query = (
@@ -154,18 +170,19 @@ def same_answers(connection: Connection, submission: AnyRow) -> str | None:
     return connection.execute(query).scalar_one_or_none()
 
 
-def submission_sources(connection: Connection, submission_id: int) -> Sequence[AnyRow]:
+def submission_sources(connection: Connection, submission_id: int) -> list[SubmissionSourceRow]:
     """The files that a submission's runs were read from: their digests and names."""
     table = models.submission_source
-    query = select(table).where(table.c.submission_id == submission_id).order_by(table.c.replicate)
-    return connection.execute(query).all()
+    query = select(*SubmissionSourceRow.columns()).where(table.c.submission_id == submission_id)
+    return [SubmissionSourceRow.of(row) for row in connection.execute(query.order_by(table.c.replicate))]
 
 
-def ranked(connection: Connection, test_set_id: int) -> Sequence[AnyRow]:
+def ranked(connection: Connection, test_set_id: int) -> list[Member]:
     """The submissions that take part on a test set: those in the view `ranked_submission` that fit the gold."""
-    return connection.execute(text("""
-        SELECT * FROM ranked_submission WHERE test_set_id = :test_set AND scoring_id IS NOT NULL
-        ORDER BY submission_id"""), {"test_set": test_set_id}).all()
+    query = text(f"""
+        SELECT {', '.join(Member._fields)} FROM ranked_submission
+        WHERE test_set_id = :test_set AND scoring_id IS NOT NULL ORDER BY submission_id""")  # noqa: S608
+    return [Member._make(row) for row in connection.execute(query, {"test_set": test_set_id})]
 
 
 def taking_part(connection: Connection, task: str) -> set[int]:
@@ -174,7 +191,7 @@ def taking_part(connection: Connection, task: str) -> set[int]:
     return set(connection.execute(query, {"task": task}).scalars())
 
 
-def check_metric(connection: Connection, found: Sequence[AnyRow], alias: str | None) -> None:
+def check_metric(connection: Connection, found: Sequence[TaskRow], alias: str | None) -> None:
     """Refuse the id of a metric that none of the `found` tasks declares.
 
     Raises:
@@ -185,17 +202,17 @@ def check_metric(connection: Connection, found: Sequence[AnyRow], alias: str | N
         raise UnknownNameError("metric", alias, known)
 
 
-def task_metrics(connection: Connection, task_id: int) -> Sequence[AnyRow]:
-    """The metrics that a task declares, in its order: alias, metric_id, name, family, better, is_primary."""
+def task_metrics(connection: Connection, task_id: int) -> list[DeclaredMetric]:
+    """The metrics that a task declares, in its order."""
     t, m = models.task_metric, models.metric
     query = (
-        select(t.c.alias, t.c.is_primary, t.c.position, m).join(m, m.c.metric_id == t.c.metric_id)
+        select(t.c.alias, t.c.is_primary, m).join(m, m.c.metric_id == t.c.metric_id)
         .where(t.c.task_id == task_id, t.c.is_declared).order_by(t.c.position)
     )
-    return connection.execute(query).all()
+    return [DeclaredMetric._make(row) for row in connection.execute(query)]
 
 
-def primary_metric(connection: Connection, task_id: int) -> AnyRow:
+def primary_metric(connection: Connection, task_id: int) -> DeclaredMetric:
     """The metric that the task counts most; every task has one."""
     return next(metric for metric in task_metrics(connection, task_id) if metric.is_primary)
 
@@ -230,9 +247,9 @@ def declare_metrics(connection: Connection, task_id: int, declared: Sequence[tup
     return changed
 
 
-def scores(connection: Connection, metric_id: int, scoring_ids: Sequence[int]) -> dict[int, AnyRow]:
+def scores(connection: Connection, metric_id: int, scoring_ids: Sequence[int]) -> dict[int, ScoreRow]:
     """The scores of a metric that are there, by scoring; none whose statistics an older registry kept otherwise."""
     table = models.score
-    query = select(table).where(table.c.metric_id == metric_id, table.c.scoring_id.in_(list(scoring_ids)),
-                                table.c.step.is_not(None))
-    return {row.scoring_id: row for row in connection.execute(query)}
+    query = select(*ScoreRow.columns()).where(
+        table.c.metric_id == metric_id, table.c.scoring_id.in_(list(scoring_ids)), table.c.step.is_not(None))
+    return {row.scoring_id: ScoreRow.of(row) for row in connection.execute(query)}

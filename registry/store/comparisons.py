@@ -7,13 +7,13 @@ from typing import Any
 
 from sqlalchemy import Connection, func, select, text
 
-from registry.store import models
-from registry.store.catalog import AnyRow
+from registry.store import catalog, models
+from registry.store.row_types import ComparisonRow, Obsolete, PairResultRow
 
 
-def find_comparison(connection: Connection, digest: str) -> AnyRow | None:
+def find_comparison(connection: Connection, digest: str) -> ComparisonRow | None:
     """The snapshot with this content, or None."""
-    return connection.execute(select(models.comparison).filter_by(digest=digest)).one_or_none()
+    return catalog.find(connection, ComparisonRow, digest=digest)
 
 
 def latest_sequence(connection: Connection, **board: Any) -> int:
@@ -35,18 +35,19 @@ def compared_before(connection: Connection, **made: Any) -> set[int]:
         standing.c.comparison_id == latest.scalar_subquery())).scalars())
 
 
-def pair_results(connection: Connection, digests: Sequence[str]) -> dict[str, AnyRow]:
+def pair_results(connection: Connection, digests: Sequence[str]) -> dict[str, PairResultRow]:
     """The pair results that are there, by digest."""
-    table = models.pair_result
-    return {row.digest: row for row in connection.execute(select(table).where(table.c.digest.in_(list(digests))))}
+    columns = models.pair_result.c
+    query = select(*(columns[name] for name in PairResultRow._fields)).where(columns.digest.in_(list(digests)))
+    return {row.digest: row for row in map(PairResultRow._make, connection.execute(query))}
 
 
 def obsolete(connection: Connection, task: str, shown: Sequence[str],
-             metrics: Sequence[str] | None) -> Sequence[AnyRow]:
+             metrics: Sequence[str] | None) -> list[Obsolete]:
     """The comparisons that boards show although they are not among those that were `shown` last, by digest.
 
     Only the boards of these metrics (by alias; None: of all) were asked for.
     """
     query = text("SELECT comparison_id, digest, signature, metric FROM latest_comparison WHERE task = :task")
-    rows = connection.execute(query, {"task": task}).all()
+    rows = map(Obsolete._make, connection.execute(query, {"task": task}))
     return [row for row in rows if row.digest not in shown and (metrics is None or row.metric in metrics)]

@@ -7,14 +7,14 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
-from registry.store import models
-from registry.store.catalog import AnyRow
+from registry.store import catalog, models
+from registry.store.row_types import StudyRow
 from registry.store.rows import insert, insert_many
 
 
-def find_study(connection: Connection, digest: str) -> AnyRow | None:
+def find_study(connection: Connection, digest: str) -> StudyRow | None:
     """The study with this content, or None."""
-    return connection.execute(select(models.study).filter_by(digest=digest)).one_or_none()
+    return catalog.find(connection, StudyRow, digest=digest)
 
 
 def parts_of(connection: Connection, digest: str) -> dict[str, str]:

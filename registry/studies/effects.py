@@ -31,10 +31,10 @@ from registry.significance.ranks.ranks import rank_frequencies
 from registry.significance.resampled_scores import resampled_scores, resampling_refusal, sharing_resamples
 from registry.significance.resampling.random_runs import runs_refusal
 from registry.significance.units import unit_differences
-from registry.store.catalog import AnyRow
+from registry.store.row_types import TaskRow
 
 
-def pair_effects(connection: Connection, task_row: AnyRow, request: Request) -> Iterator[list[dict[str, Any]]]:
+def pair_effects(connection: Connection, task_row: TaskRow, request: Request) -> Iterator[list[dict[str, Any]]]:
     """Give a list of rows for every board: `effect`, its value, interval and p-value, for each pair, best first."""
     for board in _boards(connection, task_row, request):
         matrix = sharing_resamples(board.matrix.by_unit, request.settings)
@@ -44,7 +44,7 @@ def pair_effects(connection: Connection, task_row: AnyRow, request: Request) -> 
                for row in _of_pair(board, observed, result, request)]
 
 
-def best_systems(connection: Connection, task_row: AnyRow, request: Request) -> Iterator[list[dict[str, Any]]]:
+def best_systems(connection: Connection, task_row: TaskRow, request: Request) -> Iterator[list[dict[str, Any]]]:
     """Give a list of rows for every board: each system compared with the best of the others, and its possible ranks.
 
     Both are simultaneous at 1 - alpha, from the bootstrap's resamples of all systems.
@@ -62,7 +62,7 @@ def best_systems(connection: Connection, task_row: AnyRow, request: Request) -> 
             for n in range(len(board.members))]
 
 
-def rank_distributions(connection: Connection, task_row: AnyRow, request: Request) -> dict[str, NDArray[np.float64]]:
+def rank_distributions(connection: Connection, task_row: TaskRow, request: Request) -> dict[str, NDArray[np.float64]]:
     """How often every ranked submission has each key in resamples, [board_keys], by the board's and its own name."""
     found: dict[str, NDArray[np.float64]] = {}
     for board in _boards(connection, task_row, request):
@@ -76,7 +76,7 @@ def rank_distributions(connection: Connection, task_row: AnyRow, request: Reques
     return found
 
 
-def _boards(connection: Connection, task_row: AnyRow, request: Request) -> Iterator[Board]:
+def _boards(connection: Connection, task_row: TaskRow, request: Request) -> Iterator[Board]:
     for key in list(board_keys(connection, task_row, request)):
         board = load(connection, key, request.significance)
         if board is not None and len(board.members) > 1:

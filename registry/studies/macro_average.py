@@ -27,7 +27,7 @@ from registry.significance.multiple.corrections import adjust
 from registry.significance.multiple.stepdown import STEP_DOWN
 from registry.significance.resampled_scores import percentiles, resampled_scores, resampling_refusal
 from registry.significance.resampling.random_runs import runs_refusal
-from registry.store.catalog import AnyRow
+from registry.store.row_types import Member, TaskRow
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ class MacroBoard:
     request: Request
 
 
-def macro_boards(connection: Connection, task_row: AnyRow, request: Request) -> Iterator[MacroBoard]:
+def macro_boards(connection: Connection, task_row: TaskRow, request: Request) -> Iterator[MacroBoard]:
     """Average every metric over the test sets of each track, and test all pairs of the averages as one family."""
     groups: dict[tuple[str | None, str], list[BoardKey]] = {}
     for key in list(board_keys(connection, task_row, replace(request, facets={}))):
@@ -193,7 +193,7 @@ class _Averaging:
         for (a, b), result, p in zip(pairs, results, adjusted, strict=True):
             yield MacroPair(a, b, result, float(p), bool(p <= asked.alpha and result.favours * result.difference > 0))
 
-    def _ranks(self, pairs: Sequence[MacroPair], members: Sequence[AnyRow]) -> list[tuple[int | None, ...]]:
+    def _ranks(self, pairs: Sequence[MacroPair], members: Sequence[Member]) -> list[tuple[int | None, ...]]:
         n = len(members)
         wins: NDArray[np.bool_] = np.zeros((n, n), dtype=bool)
         for pair in pairs:
@@ -210,7 +210,7 @@ class _Averaging:
 Ends = tuple[float, float]
 
 
-def score_intervals(connection: Connection, task_row: AnyRow, request: Request) -> dict[str, dict[str, Ends]]:
+def score_intervals(connection: Connection, task_row: TaskRow, request: Request) -> dict[str, dict[str, Ends]]:
     """Percentile intervals of all scores, by the board's and each submission's name.
 
     An end is nan where resamples are undefined; boards that cannot be resampled are left out.

@@ -21,9 +21,9 @@ from registry.evaluation.comparing.by_response import by_response
 from registry.identity import digest_json, plain_value
 from registry.provenance import StudySignature
 from registry.store import catalog, studies
-from registry.store.catalog import AnyRow
 from registry.store.database import Database
 from registry.store.journal import Journal, now
+from registry.store.row_types import Member, StudyRow, TaskRow
 from registry.store.session import writing
 from registry.studies.study import Case, Finding, Parts, Study
 from registry.version import __version__
@@ -54,7 +54,7 @@ class StudyResult:
 
 
 def run_study(database: Database, journal: Journal, task: str, study: Study, choice: Choice,
-            ask: Callable[[AnyRow, str], Request], *, dry_run: bool = False) -> list[StudyResult]:
+            ask: Callable[[TaskRow, str], Request], *, dry_run: bool = False) -> list[StudyResult]:
     """Make a study of every board that is meant, or of all of them together, as its scope says.
 
     Args:
@@ -85,16 +85,16 @@ class _Case:
     """One study to be made, with what was found of it."""
 
     study: Study
-    task: AnyRow
+    task: TaskRow
     boards: tuple[Board, ...]
     attributes: dict[str, dict[str, str]]
     request: Request
     digest: str
-    there: AnyRow | None
+    there: StudyRow | None
     parts: dict[str, str]
 
     @classmethod
-    def of(cls, connection: Connection, task: AnyRow, study: Study, boards: tuple[Board, ...],
+    def of(cls, connection: Connection, task: TaskRow, study: Study, boards: tuple[Board, ...],
            request: Request) -> _Case:
         members = {member.submission_id: member.name for board in boards for member in board.members}
         attributes = {members[n]: of for n, of in catalog.submission_attributes(connection, list(members)).items()}
@@ -167,7 +167,7 @@ class _Keeping:
         self._new, self._last = {}, time.monotonic()
 
 
-def chosen_boards(connection: Connection, task: AnyRow, request: Request, choice: Choice, *, least: int,
+def chosen_boards(connection: Connection, task: TaskRow, request: Request, choice: Choice, *, least: int,
                   facets_by: str | None = None) -> list[Board]:
     """The boards of a task that are meant, with their statistics, of at least so many systems.
 
@@ -203,7 +203,7 @@ def chosen_boards(connection: Connection, task: AnyRow, request: Request, choice
     return loaded
 
 
-def chosen_metrics(connection: Connection, task: AnyRow, alias: str | None, *, every: bool = False) -> list[str]:
+def chosen_metrics(connection: Connection, task: TaskRow, alias: str | None, *, every: bool = False) -> list[str]:
     """The metric that is chosen; else the primary one, or all.
 
     Raises:
@@ -215,7 +215,7 @@ def chosen_metrics(connection: Connection, task: AnyRow, alias: str | None, *, e
     return [alias or str(catalog.primary_metric(connection, task.task_id).alias)]
 
 
-def _joined(connection: Connection, task: AnyRow, request: Request, study: Study,
+def _joined(connection: Connection, task: TaskRow, request: Request, study: Study,
             choice: Choice) -> Iterator[tuple[Board, ...]]:
     """The boards that each study looks at."""
     loaded = chosen_boards(connection, task, request, choice, least=study.least, facets_by=study.facets_by)
@@ -234,5 +234,5 @@ def _distinct(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def _system(member: AnyRow) -> str:
+def _system(member: Member) -> str:
     return f"{member.team}/{member.system}"

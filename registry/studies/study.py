@@ -21,7 +21,7 @@ from registry.identity import canonical_json
 from registry.parallel.execution import Progress, with_progress
 from registry.significance import CORRECTIONS, PairTest, Settings
 from registry.significance.multiple.corrections import adjust
-from registry.store.catalog import AnyRow
+from registry.store.row_types import Member
 from registry.values import Value
 
 Row = dict[str, Any]
@@ -139,7 +139,7 @@ class Study(Value):
         """
 
 
-def called(members: Sequence[AnyRow]) -> list[str]:
+def called(members: Sequence[Member]) -> list[str]:
     """The names of systems, with their teams' where two of them are called the same."""
     names = [member.system for member in members]
     return [f"{member.team}/{member.system}" if names.count(member.system) > 1 else member.system

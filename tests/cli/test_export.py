@@ -5,7 +5,8 @@ import re
 
 import pytest
 
-from registry.reports.platforms import Scored, codabench, codalab, evalai, wmt
+from registry.leaderboards.scores import SubmissionScore
+from registry.reports.platforms import codabench, codalab, evalai, wmt
 from tests.conftest import ROOT
 from tests.reports.boards import HOSTILE, leaderboard
 
@@ -47,14 +48,14 @@ def test_several_test_sets_are_told_apart(registry, task):
 @pytest.mark.parametrize("score", [0.1 + 0.2, 1e-5, 2.5e-7, 3e20, 0.0, -4.0])
 def test_scores_txt_is_read_in_lines_and_as_yaml(score):
     """CodaLab parts each line at its colon; Codabench reads the file as YAML 1.1, whose numbers have a point."""
-    (line,) = codalab([Scored("test", "acc", score)]).splitlines()
+    (line,) = codalab([SubmissionScore("test", "acc", score)]).splitlines()
     key, value = line.split(":")
     assert (key, float(value)) == ("acc", score)
     assert re.fullmatch(r"[-+]?[0-9]+\.[0-9]*([eE][-+][0-9]+)?", value.strip())  # PyYAML's pattern of a float
 
 
 def test_undefined_scores_are_left_out():
-    scores = [Scored("test", "f1", None), Scored("test", "acc", 0.1 + 0.2)]
+    scores = [SubmissionScore("test", "f1", None), SubmissionScore("test", "acc", 0.1 + 0.2)]
     assert json.loads(codabench(scores)) == {"acc": 0.30000000000000004}
     assert codalab(scores) == "acc: 0.30000000000000004\n"
     assert json.loads(evalai(scores)) == {"result": [{"test": {"acc": 0.30000000000000004}}]}

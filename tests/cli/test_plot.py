@@ -2,7 +2,7 @@
 
 import pytest
 
-from registry.leaderboards.choose import chosen_leaderboard, with_intervals
+from registry.leaderboards.choose import chosen_leaderboard, leaderboards_by, with_intervals
 from registry.store import catalog
 from registry.store.database import Database
 from tests.conftest import ROOT
@@ -22,7 +22,7 @@ def test_exact_tests_borrow_the_bootstrap_s_intervals(registry):
     registry("run", ENTITIES, "--db", "e.db")
     with Database("e.db").reading() as connection:
         (row,) = catalog.tasks(connection, "entities")
-        board = chosen_leaderboard(connection, row)
+        board = chosen_leaderboard(leaderboards_by(connection, row))
         assert all(of.ci_low is None for of in board.standings)
         borrowed = with_intervals(connection, row, board)
     registry("compare", "entities", "--test", "bootstrap", "--db", "e.db")
@@ -64,5 +64,6 @@ def test_the_board_of_no_track_is_meant_where_no_track_is_given(registry, task):
     registry("run", task.write())
     with Database("registry.duckdb").reading() as connection:
         (row,) = catalog.tasks(connection, "small")
-        assert [of.system for of in chosen_leaderboard(connection, row).standings] == ["b", "c"]
-        assert [of.system for of in chosen_leaderboard(connection, row, track="open").standings] == ["again"]
+        boards = leaderboards_by(connection, row)
+    assert [of.system for of in chosen_leaderboard(boards).standings] == ["b", "c"]
+    assert [of.system for of in chosen_leaderboard(boards, track="open").standings] == ["again"]

@@ -3,7 +3,7 @@
 from itertools import combinations
 from types import SimpleNamespace
 
-from registry.leaderboards.leaderboard import PAIR_KEYS, Decision, Leaderboard, Standing
+from registry.leaderboards.leaderboard import PAIR_KEYS, Leaderboard, PairDecision, Standing
 from registry.significance.ranks.letter_display import name
 
 HOSTILE = ("<script>alert(1)</script>", "[/foo]", r"\input{x}", "=cmd()", "a\u202eb", "x" * 300, "😀 漢字",
@@ -18,7 +18,7 @@ def leaderboard(names, scores=None, *, cluster_of=2, significant=lambda a, b: b 
         system=of, shown=of, team=of, kind="primary", submission=f"{of}/{of}@1", score=score,
         ci_low=None, ci_high=None, runs=1, run_deviation=None, wins=0, losses=0, late=False, letters=name(n), **more)
         for n, (of, score) in enumerate(zip(names, scores, strict=True)))
-    decisions = tuple(Decision(a, b, significant(a, b), {
+    decisions = tuple(PairDecision(a, b, significant(a, b), {
         **dict.fromkeys(PAIR_KEYS), "system_a": names[a], "system_b": names[b],
         "submission_a": f"{names[a]}/{names[a]}@1", "submission_b": f"{names[b]}/{names[b]}@1",
         "score_a": scores[a], "score_b": scores[b], "significant": significant(a, b),

@@ -4,28 +4,44 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from sqlalchemy import Connection
 
 from registry.errors import MismatchError
 from registry.evaluation.comparing.settings import Request
 from registry.identity import digest_json
-from registry.store import catalog, models
-from registry.store.catalog import AnyRow
+from registry.store import catalog
+from registry.store.row_types import DeclaredMetric, GoldRevisionRow, Member, ScoreRow, TaskRow, TestSetRow
+
+
+class LeaderboardKey(NamedTuple):
+    """What tells a leaderboard from all others; the metric by its alias."""
+
+    task: str
+    test_set: str
+    track: str | None
+    facet: str | None
+    metric: str
+
+    @property
+    def name(self) -> str:
+        """What people call the board."""
+        return ", ".join(filter(None, (f"{self.task}/{self.test_set}", *self[2:])))
 
 
 @dataclass(frozen=True)
 class BoardKey:
     """One board: a test set, track, facet and metric, and who takes part; `scores` are by scoring."""
 
-    task: AnyRow
-    test_set: AnyRow
-    gold: AnyRow
-    metric: AnyRow
+    task: TaskRow
+    test_set: TestSetRow
+    gold: GoldRevisionRow
+    metric: DeclaredMetric
     track: str | None
     facet: tuple[str, str] | None
-    members: list[AnyRow]
-    scores: dict[int, AnyRow]
+    members: list[Member]
+    scores: dict[int, ScoreRow]
 
     @property
     def facet_name(self) -> str | None:
@@ -35,7 +51,7 @@ class BoardKey:
     @property
     def name(self) -> str:
         """The board's name for people."""
-        return board_name(self.task.slug, self.test_set.name, self.track, self.facet_name, self.metric.alias)
+        return LeaderboardKey(self.task.slug, self.test_set.name, self.track, self.facet_name, self.metric.alias).name
 
     def digest(self, request: Request, *, drawn: bool = True) -> str:
         """The identity of a comparison here: everything that its numbers depend on, and nothing else.
@@ -56,12 +72,7 @@ class BoardKey:
         })
 
 
-def board_name(task: str, test_set: str, track: str | None, facet: str | None, metric: str) -> str:
-    """What people call the board of a metric."""
-    return ", ".join(filter(None, (f"{task}/{test_set}", track, facet, metric)))
-
-
-def board_keys(connection: Connection, task_row: AnyRow, request: Request) -> Iterator[BoardKey]:
+def board_keys(connection: Connection, task_row: TaskRow, request: Request) -> Iterator[BoardKey]:
     """List every board of a task that has members.
 
     Raises:
@@ -71,7 +82,7 @@ def board_keys(connection: Connection, task_row: AnyRow, request: Request) -> It
         members = catalog.ranked(connection, test_set.test_set_id)
         if not members:
             continue
-        gold = catalog.get(connection, models.gold_revision, gold_revision_id=test_set.gold_revision_id)
+        gold = catalog.get(connection, GoldRevisionRow, gold_revision_id=test_set.gold_revision_id)
         facets = [(name, value) for name in request.facets.get(test_set.name, []) for value in sorted(set(
             catalog.item_attribute(connection, gold.gold_revision_id, name).values()))]
         for metric in catalog.task_metrics(connection, task_row.task_id):

@@ -21,7 +21,7 @@ from registry.manifest import Significance
 from registry.metrics import METRICS, ConfusionMetric, Metric
 from registry.significance import Matrix
 from registry.store import catalog, statistics
-from registry.store.catalog import AnyRow
+from registry.store.row_types import Member
 from registry.values import parse
 
 Floats = NDArray[np.float64]
@@ -47,7 +47,7 @@ class Board:
 
     key: BoardKey
     metric: Metric
-    members: list[AnyRow]
+    members: list[Member]
     digests: list[str]
     items: Numbers
     matrix: Matrix
@@ -157,7 +157,7 @@ def _groups(connection: Connection, key: BoardKey, settings: Significance,
             item_ids: Numbers) -> tuple[Numbers | None, Numbers | None]:
     """The numbers of each item's unit and of its stratum, where they are asked for; a unit must lie in one stratum."""
     units = strata = None
-    if settings.unit == "cluster":
+    if settings.unit == "cluster" and key.test_set.cluster_attribute is not None:
         units = _numbered(connection, key, key.test_set.cluster_attribute, item_ids)
     if settings.strata is not None:
         strata = _numbered(connection, key, settings.strata, item_ids)

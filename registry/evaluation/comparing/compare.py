@@ -26,8 +26,8 @@ from registry.significance import CORRECTIONS, OverallTest, PairTest, rank
 from registry.significance.multiple.stepdown import STEP_DOWN
 from registry.significance.resampled_scores import sharing_resamples
 from registry.store import catalog, comparisons, models
-from registry.store.catalog import AnyRow
 from registry.store.journal import Journal, now
+from registry.store.row_types import ComparisonRow, TaskRow
 from registry.store.rows import insert_many
 
 
@@ -54,7 +54,7 @@ class Compared:
     notes: list[str] = field(default_factory=list)
 
 
-def compare(connection: Connection, journal: Journal, task_row: AnyRow, request: Request,
+def compare(connection: Connection, journal: Journal, task_row: TaskRow, request: Request,
             begin: Callable[[], Connection] | None = None) -> Compared:
     """Compare all systems on every board of a task; what is there already is only marked as asked for last.
 
@@ -195,7 +195,7 @@ class _Comparing:
             "signature": signature, "run_id": self.journal.run_id(self.connection), "created_at": now(),
             "runs": settings.runs}])
         self.journal.event(self.connection, "compare", key.task.slug, signature=signature)
-        return int(catalog.get(self.connection, models.comparison, digest=digest).comparison_id)
+        return int(catalog.get(self.connection, ComparisonRow, digest=digest).comparison_id)
 
 
 def _standings(board: Board, wins: NDArray[np.bool_], intervals: NDArray[np.float64],

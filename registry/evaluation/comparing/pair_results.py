@@ -26,8 +26,8 @@ from registry.significance.multiple.corrections import adjust
 from registry.significance.multiple.stepdown import draws_of, max_t, min_p
 from registry.significance.resampling.exceedances import monte_carlo_tail
 from registry.store import comparisons, models
-from registry.store.catalog import AnyRow
 from registry.store.journal import Journal
+from registry.store.row_types import PairResultRow
 from registry.store.rows import insert_many
 
 Decisions = tuple[NDArray[np.float64], NDArray[np.bool_]]
@@ -67,7 +67,7 @@ class PairResults:
         """The comparison's settings, of which `_kernel_settings` are made."""
         return self.request.significance
 
-    def of_all_pairs(self) -> tuple[list[Pair], list[AnyRow]]:
+    def of_all_pairs(self) -> tuple[list[Pair], list[PairResultRow]]:
         """Every pair, best systems first, with its result.
 
         Pairs that Monte-Carlo error leaves undecided are drawn again ten times as often, as far as `resolve` allows.
@@ -87,7 +87,7 @@ class PairResults:
                 results[n] = row
         return pairs, results
 
-    def decide(self, pairs: Sequence[Pair], results: Sequence[AnyRow]) -> Decisions:
+    def decide(self, pairs: Sequence[Pair], results: Sequence[PairResultRow]) -> Decisions:
         """Adjust the p-values of the family, and say of which of them Monte-Carlo error leaves the decision resolved.
 
         Adjusted p-values never fall when a p-value rises, so those of the ends of all intervals bound them.
@@ -102,7 +102,7 @@ class PairResults:
         adjusted, low, high = (adjust(values, self.settings.correction) for values in (p, low, high))
         return adjusted, (high <= self.settings.alpha) | ~(low <= self.settings.alpha)
 
-    def _step_down(self, pairs: Sequence[Pair], results: Sequence[AnyRow]) -> Decisions:
+    def _step_down(self, pairs: Sequence[Pair], results: Sequence[PairResultRow]) -> Decisions:
         """Adjust the joint draws of all pairs; never below a p-value that is exact, nor where it is undefined."""
         settings, matrix = self.settings, self.board.matrix.by_unit
         p = np.array([row.p_value for row in results], dtype=np.float64)
@@ -129,7 +129,7 @@ class PairResults:
         })
         return Pair(a, b, first, second, alternative, resamples, key)
 
-    def _results(self, pairs: Sequence[Pair]) -> list[AnyRow]:
+    def _results(self, pairs: Sequence[Pair]) -> list[PairResultRow]:
         """Find the results that are there, and compute the others."""
         keys = [pair.key for pair in pairs]
         found = comparisons.pair_results(self.connection, keys)

@@ -25,7 +25,7 @@ from registry.significance.base import Method
 from registry.significance.foresight import Foresight, few_systems, foresee
 from registry.significance.multiple.corrections import draws_needed
 from registry.store import comparisons
-from registry.store.catalog import AnyRow
+from registry.store.row_types import TaskRow
 
 _PROCESS = 2**28  # bytes of the program itself with its libraries
 _COPIES, _OF_CLASSES = 3.0, 1.5  # of a board's statistics at the most at once, and of those that are made of labels
@@ -154,7 +154,7 @@ class Plan:
                 yield Hopeless(board, drawn, needed)
 
 
-def plan(connection: Connection, task_row: AnyRow, request: Request) -> Plan:
+def plan(connection: Connection, task_row: TaskRow, request: Request) -> Plan:
     """Plan the comparison of all systems on every board of a task; nothing is written.
 
     Raises:

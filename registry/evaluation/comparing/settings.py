@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from registry.evaluation.resolve import resolve_significance, resolve_stored
-from registry.manifest import DRAWS, MOST_DRAWS, Significance, significance_with
+from registry.evaluation.resolve import resolve_significance
+from registry.manifest import DRAWS, MOST_DRAWS, Significance, significance_with, stored_manifest
 from registry.significance import CORRECTIONS, Execution, Settings
 from registry.significance.multiple.corrections import draws_needed
-from registry.store.catalog import AnyRow
+from registry.store.row_types import TaskRow
 
 
 @dataclass(frozen=True)
@@ -72,14 +72,14 @@ def _first_draws(systems: int, correction: str, alpha: float) -> int:
     return draws
 
 
-def declared_request(task_row: AnyRow, given: Mapping[str, Any] | None = None,
+def declared_request(task_row: TaskRow, given: Mapping[str, Any] | None = None,
                      metrics: tuple[str, ...] | None = None, execution: Execution | None = None) -> Request:
     """The comparison that the task declares; `given` settings take the place of the declared ones.
 
     Raises:
         InputError: A given setting is wrong.
     """
-    manifest = resolve_stored(task_row.manifest, task_row.slug).manifest
+    manifest = stored_manifest(task_row.manifest)
     significance = significance_with(manifest.significance, {"seed": task_row.seed, **(given or {})})
     if significance.unit is None:
         test, _ = resolve_significance(significance)

@@ -16,7 +16,7 @@ from registry.significance import CORRECTIONS
 from registry.significance.assumptions import misuses
 from registry.significance.multiple.stepdown import bytes_of_draws
 from registry.store import comparisons
-from registry.store.catalog import AnyRow
+from registry.store.row_types import TaskRow
 
 _KEPT = 2**26  # bytes of statistics that are handed on to be tested; larger boards are loaded again
 
@@ -43,7 +43,7 @@ class Vetted:
         return self._boards.pop(digest) if digest in self._boards else _tested_board(connection, key, request)
 
 
-def vet(connection: Connection, task_row: AnyRow, request: Request) -> Vetted:
+def vet(connection: Connection, task_row: TaskRow, request: Request) -> Vetted:
     """Look at every board whose comparison is not there yet.
 
     Raises:

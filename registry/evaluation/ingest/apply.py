@@ -18,6 +18,7 @@ from registry.identity import digest
 from registry.parallel.execution import with_progress
 from registry.store import catalog, models, sources
 from registry.store.journal import now
+from registry.store.row_types import TaskRow
 from registry.store.rows import insert
 
 
@@ -124,8 +125,8 @@ def _apply_one(ingest: Ingest, one: Declared, applied: Applied) -> None:
 
 def _apply_task(ingest: Ingest, content: bytes, applied: Applied) -> None:
     connection, task, manifest = ingest.connection, ingest.task, ingest.task.manifest
-    row = catalog.find(connection, models.task, slug=manifest.task.id)
-    applied.version_before = row and row.version
+    row = catalog.find(connection, TaskRow, slug=manifest.task.id)
+    applied.version_before = None if row is None else row.version
     values: dict[str, Any] = {"title": manifest.task.title, "version": manifest.task.version, "manifest": task.stored,
               "manifest_digest": task.stored_digest}
     if manifest.significance.seed is not None:
@@ -135,7 +136,7 @@ def _apply_task(ingest: Ingest, content: bytes, applied: Applied) -> None:
             values["seed"] = applied.drawn_seed = secrets.randbelow(2**31)
         insert(connection, models.task, slug=manifest.task.id, created_at=now(), **values)
         applied.task_changed = True
-    elif any(row._mapping[k] != v for k, v in values.items()):
+    elif any(getattr(row, k) != v for k, v in values.items()):
         if natural(manifest.task.version) < natural(row.version):
             applied.of_registry.append(f"task.version goes down, from {row.version!r} to {manifest.task.version!r}; is "
                                        "this an older manifest?")

@@ -13,8 +13,9 @@ from registry.evaluation.ingest.parsed_cache import ParseCache
 from registry.evaluation.resolve import ResolvedTask
 from registry.items import Item
 from registry.parallel.execution import Progress
-from registry.store import catalog, models
+from registry.store import catalog
 from registry.store.journal import Journal
+from registry.store.row_types import TaskRow
 
 Refuse = Callable[[RegistryError], None]  # what is done about an error: raise it, or collect it and go on
 
@@ -52,7 +53,7 @@ class Ingest:
     @cached_property
     def task_id(self) -> int:
         """The task's number in the database."""
-        return int(catalog.get(self.connection, models.task, slug=self.slug).task_id)
+        return catalog.get(self.connection, TaskRow, slug=self.slug).task_id
 
     @property
     def run_id(self) -> int:

@@ -14,8 +14,8 @@ from registry.manifest import Manifest, TestSet
 from registry.metrics import ConfusionMetric
 from registry.readers import Document, Reader
 from registry.store import catalog, models, sources, statistics
-from registry.store.catalog import AnyRow
 from registry.store.journal import now
+from registry.store.row_types import GoldRevisionRow, TestSetRow
 from registry.store.rows import insert
 
 Name = Literal["type", "key"]  # of an answer
@@ -107,7 +107,7 @@ def apply_gold(ingest: Ingest, test_set: TestSet, version_before: str | None, *,
     documents = task.gold_documents(test_set)
     for document in documents.values():
         ingest.journal.read(document.name, document.digest)
-    stored = catalog.get(connection, models.test_set, task_id=ingest.task_id, name=test_set.name)
+    stored = catalog.get(connection, TestSetRow, task_id=ingest.task_id, name=test_set.name)
     files = {role: document.digest for role, document in documents.items()}
     revision = stored.gold_revision_id
     if revision is not None and not redeclared and files == catalog.gold_sources(connection, revision, repr(reader)):
@@ -115,7 +115,7 @@ def apply_gold(ingest: Ingest, test_set: TestSet, version_before: str | None, *,
     items = read_gold(task, test_set, documents)
     digest = digest_lines(canonical_json([i.key, reader.content(i.gold), dict(i.attributes)])
                           for i in sorted(items, key=lambda item: item.key))
-    known = catalog.find(connection, models.gold_revision, test_set_id=stored.test_set_id, digest=digest)
+    known = catalog.find(connection, GoldRevisionRow, test_set_id=stored.test_set_id, digest=digest)
     changed = revision is not None and (known is None or known.gold_revision_id != revision)
     if changed and version_before == task.manifest.task.version:
         raise MismatchError(
@@ -138,7 +138,7 @@ def apply_gold(ingest: Ingest, test_set: TestSet, version_before: str | None, *,
     return gold_revision_id
 
 
-def _insert_gold(ingest: Ingest, stored: AnyRow, reader: Reader, items: Sequence[Item], digest: str) -> int:
+def _insert_gold(ingest: Ingest, stored: TestSetRow, reader: Reader, items: Sequence[Item], digest: str) -> int:
     connection = ingest.connection
     earlier = connection.execute(
         models.gold_revision.select().where(models.gold_revision.c.test_set_id == stored.test_set_id)).all()

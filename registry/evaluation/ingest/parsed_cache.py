@@ -12,8 +12,8 @@ from sqlalchemy import Connection
 from registry.evaluation.ingest.join import Policies, join
 from registry.items import Answer, Item, by_key
 from registry.readers import READERS, Document, Reader
-from registry.store import catalog, models, sources, statistics
-from registry.store.catalog import AnyRow
+from registry.store import catalog, sources, statistics
+from registry.store.row_types import GoldRevisionRow, ScoringRow, SubmissionRow
 from registry.values import parse
 
 MOST = 2**19  # answers that are kept
@@ -42,7 +42,7 @@ class ParseCache:
     def items(self, connection: Connection, gold_revision_id: int) -> list[Item]:
         """The items of a gold revision, in its order."""
         if gold_revision_id not in self._items:
-            revision = catalog.get(connection, models.gold_revision, gold_revision_id=gold_revision_id)
+            revision = catalog.get(connection, GoldRevisionRow, gold_revision_id=gold_revision_id)
             digests = catalog.gold_sources(connection, gold_revision_id, revision.reader)
             documents = {role: Document(role, sources.fetch(connection, d)) for role, d in digests.items()}
             found = by_key(parse("reader", READERS, revision.reader).read_gold(documents), "gold")
@@ -55,11 +55,11 @@ class ParseCache:
             self._known[gold_revision_id] = statistics.load_answers(connection, gold_revision_id)
         return self._known[gold_revision_id]
 
-    def answers(self, connection: Connection, scoring: AnyRow) -> list[list[Answer | None]]:
+    def answers(self, connection: Connection, scoring: ScoringRow) -> list[list[Answer | None]]:
         """The answers of a scoring, each run's joined with the items of its gold revision."""
         if scoring.scoring_id in self._answers:
             return self._answers[scoring.scoring_id]
-        submission = catalog.get(connection, models.submission, submission_id=scoring.submission_id)
+        submission = catalog.get(connection, SubmissionRow, submission_id=scoring.submission_id)
         reader, documents = stored_submission(connection, submission)
         return joined_runs(self.items(connection, scoring.gold_revision_id), reader, documents, scoring.missing)
 
@@ -72,7 +72,7 @@ def joined_runs(items: Sequence[Item], reader: Reader, documents: Sequence[Docum
             for document in documents]
 
 
-def stored_submission(connection: Connection, submission: AnyRow) -> tuple[Reader, tuple[Document, ...]]:
+def stored_submission(connection: Connection, submission: SubmissionRow) -> tuple[Reader, tuple[Document, ...]]:
     """The reader and the kept files of a submission, one for each run."""
     documents = tuple(Document(kept.name, sources.fetch(connection, kept.source_digest))
                       for kept in catalog.submission_sources(connection, submission.submission_id))

@@ -18,8 +18,8 @@ from registry.items import Answer, Item
 from registry.readers import Document, Reader
 from registry.readers.names import NamedReader
 from registry.store import catalog, models, sources, statistics
-from registry.store.catalog import AnyRow
 from registry.store.journal import now
+from registry.store.row_types import NamedSubmission, ScoringRow, SubmissionRow, TestSetRow
 from registry.store.rows import insert, insert_many, next_id
 
 
@@ -48,7 +48,7 @@ def apply_submission(ingest: Ingest, one: Declared) -> Outcome:
     connection = ingest.connection
     for document in one.documents:
         ingest.journal.read(document.name, document.digest)
-    test_set = catalog.get(connection, models.test_set, task_id=ingest.task_id, name=one.test_set.name)
+    test_set = catalog.get(connection, TestSetRow, task_id=ingest.task_id, name=one.test_set.name)
     track_id = None if one.track is None else catalog.find_or_insert(
         connection, models.track, {"task_id": ingest.task_id, "name": one.track})
     there = catalog.find_submission(connection, test_set.test_set_id, one.team, one.system, one.version)
@@ -65,7 +65,7 @@ def apply_submission(ingest: Ingest, one: Declared) -> Outcome:
     if there is None:
         there = _insert_submission(ingest, test_set, one, digest, properties)
         change = Change.added
-    elif changed := {k: v for k, v in properties.items() if there._mapping[k] != v}:
+    elif changed := {k: v for k, v in properties.items() if getattr(there, k) != v}:
         catalog.set_values(connection, models.submission, there.submission_id, **changed)
         ingest.event("submission-changed", f"{ingest.slug}/{one.test_set.name}/{one.name}", **changed)
         change = Change.changed
@@ -109,7 +109,7 @@ def digest_of_runs(digests: list[str]) -> str:
     return digests[0] if len(digests) == 1 else digest_lines(digests)
 
 
-def apply_scoring(ingest: Ingest, submission_id: int, test_set: AnyRow, one: Declared,
+def apply_scoring(ingest: Ingest, submission_id: int, test_set: TestSetRow, one: Declared,
                   answers: list[list[Answer]] | None) -> list[InputError] | None:
     """Join a submission's runs with the current gold; keep their responses, and what is remarkable about them.
 
@@ -117,7 +117,7 @@ def apply_scoring(ingest: Ingest, submission_id: int, test_set: AnyRow, one: Dec
     """
     connection = ingest.connection
     key = {"submission_id": submission_id, "gold_revision_id": test_set.gold_revision_id, "missing": one.missing}
-    if catalog.find(connection, models.scoring, **key) is not None:
+    if catalog.find(connection, ScoringRow, **key) is not None:
         return None
     answers = [one.read(document) for document in one.documents] if answers is None else answers
     items = ingest.items(test_set.gold_revision_id)
@@ -141,7 +141,7 @@ def apply_scoring(ingest: Ingest, submission_id: int, test_set: AnyRow, one: Dec
               for remark in of_run), *of_runs(one.documents)]
 
 
-def rejoin(ingest: Ingest, test_set: AnyRow, submission: AnyRow) -> None:
+def rejoin(ingest: Ingest, test_set: TestSetRow, submission: NamedSubmission) -> None:
     """Join a submission that is in the registry with the current gold, from its kept files."""
     reader, documents = stored_submission(ingest.connection, submission)
     one = Declared(ingest.task.manifest.test_set_named(test_set.name), submission.team, submission.system,
@@ -149,8 +149,8 @@ def rejoin(ingest: Ingest, test_set: AnyRow, submission: AnyRow) -> None:
     apply_scoring(ingest, submission.submission_id, test_set, one, None)
 
 
-def _insert_submission(ingest: Ingest, test_set: AnyRow, one: Declared, digest: str,
-                       properties: dict[str, Any]) -> AnyRow:
+def _insert_submission(ingest: Ingest, test_set: TestSetRow, one: Declared, digest: str,
+                       properties: dict[str, Any]) -> SubmissionRow:
     connection = ingest.connection
     team_id = catalog.find_or_insert(connection, models.team, {"task_id": ingest.task_id, "name": one.team})
     system_id = catalog.find_or_insert(connection, models.system, {"team_id": team_id, "name": one.system})
@@ -163,7 +163,7 @@ def _insert_submission(ingest: Ingest, test_set: AnyRow, one: Declared, digest: 
             submission_id=submission_id, replicate=replicate, source_digest=document.digest, name=document.name))
     ingest.event("submission-added", f"{ingest.slug}/{one.test_set.name}/{one.name}",
                  source=", ".join(document.digest for document in one.documents))
-    return catalog.get(connection, models.submission, submission_id=submission_id)
+    return catalog.get(connection, SubmissionRow, submission_id=submission_id)
 
 
 def _insert_responses(ingest: Ingest, scoring_id: int, gold_revision_id: int, reader: Reader,

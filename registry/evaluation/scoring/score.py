@@ -22,7 +22,7 @@ from registry.identity import digest_array, digest_json, digest_lines
 from registry.metrics import METRICS, ConfusionMetric, CorrelationMetric, Metric
 from registry.parallel.execution import with_progress
 from registry.store import catalog, models, statistics
-from registry.store.catalog import AnyRow
+from registry.store.row_types import DeclaredMetric, Member, ScoringRow
 from registry.store.rows import insert_many
 from registry.store.statistics import Block
 from registry.values import parse
@@ -56,7 +56,7 @@ def score(ingest: Ingest, workers: int | None = None) -> Scored:
         for row in declared if missing else ():
             statistics.forget_older(connection, row.family, row.metric_id, [member.scoring_id for member in members])
         scored.unchanged += len(members) * len(declared) - sum(len(lacking) for _, lacking in missing)
-        wanted = [Wanted(catalog.get(connection, models.scoring, scoring_id=member.scoring_id),
+        wanted = [Wanted(catalog.get(connection, ScoringRow, scoring_id=member.scoring_id),
                          tuple(metrics[row.metric_id] for row in lacking)) for member, lacking in missing]
         computing = with_progress(compute(ingest, wanted, workers or os.cpu_count() or 1) if wanted else (),
                                   len(wanted), "submissions to score", ingest.progress)
@@ -74,8 +74,8 @@ def score(ingest: Ingest, workers: int | None = None) -> Scored:
     return scored
 
 
-def _missing(connection: Connection, members: Sequence[AnyRow],
-             declared: Sequence[AnyRow]) -> Iterator[tuple[AnyRow, list[AnyRow]]]:
+def _missing(connection: Connection, members: Sequence[Member],
+             declared: Sequence[DeclaredMetric]) -> Iterator[tuple[Member, list[DeclaredMetric]]]:
     """The members that lack scores, each with the metrics that it lacks."""
     scorings = [member.scoring_id for member in members]
     there = {row.metric_id: catalog.scores(connection, row.metric_id, scorings) for row in declared}
@@ -84,7 +84,7 @@ def _missing(connection: Connection, members: Sequence[AnyRow],
             yield member, lacking
 
 
-def _check_runs(connection: Connection, members: Sequence[AnyRow], metrics: Sequence[Metric],
+def _check_runs(connection: Connection, members: Sequence[Member], metrics: Sequence[Metric],
                 refuse: Refuse) -> None:
     """Refuse several runs where a metric is no average over them."""
     if correlation := next((metric for metric in metrics if isinstance(metric, CorrelationMetric)), None):
@@ -115,7 +115,7 @@ class _Pending:
         self._items = 0
 
 
-def _keep(ingest: Ingest, scoring: AnyRow, row: AnyRow, metric: Metric, kept: NDArray[np.bool_],
+def _keep(ingest: Ingest, scoring: ScoringRow, row: DeclaredMetric, metric: Metric, kept: NDArray[np.bool_],
           computed: Sequence[NDArray[np.float64]]) -> list[Block]:
     """Keep a submission's score by a metric and its runs'; the runs' statistics are given back."""
     connection, items = ingest.connection, ingest.items(scoring.gold_revision_id)

@@ -24,8 +24,8 @@ from registry.metrics import METRICS, Metric
 from registry.parallel.execution import ahead
 from registry.parallel.processes import processes
 from registry.readers import READERS, Document, Reader
-from registry.store import catalog, models, sources
-from registry.store.catalog import AnyRow
+from registry.store import catalog, sources
+from registry.store.row_types import ScoringRow, SubmissionRow
 from registry.values import parse
 
 ENOUGH = 4 * 2**20  # bytes to score, counted for each metric, from which on further processes are worth their start
@@ -48,7 +48,7 @@ class Computed:
 class Wanted:
     """A submission as it is joined with the gold, and the metrics that are to be computed."""
 
-    scoring: AnyRow
+    scoring: ScoringRow
     metrics: tuple[Metric, ...]
 
 
@@ -118,7 +118,7 @@ def _exact(metric: Metric, items: Sequence[Item], answers: Sequence[Answer | Non
 def _in_processes(connection: Connection, items: list[Item], wanted: Sequence[Wanted],
                   workers: int) -> Iterator[Computed | list[InputError]]:
     def submit(one: Wanted) -> Future[Computed | list[InputError]]:
-        submission = catalog.get(connection, models.submission, submission_id=one.scoring.submission_id)
+        submission = catalog.get(connection, SubmissionRow, submission_id=one.scoring.submission_id)
         reader, documents = stored_submission(connection, submission)
         return pool.submit(_work, repr(reader), documents, one.scoring.missing, tuple(map(repr, one.metrics)))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from registry.errors import MismatchError
-from registry.leaderboards.leaderboard import Decision, Leaderboard
+from registry.leaderboards.leaderboard import Leaderboard, PairDecision
 from registry.reports.figures.boards import labels
 from registry.reports.figures.style import COLOURS, COLUMN, named, write
 
@@ -78,13 +78,13 @@ def _pairs(figure: Figure, board: Leaderboard) -> None:
     _levels_legend(figure, board)
 
 
-def _by_level(decisions: tuple[Decision, ...], alpha: float) -> dict[str | None, list[Decision]]:
+def _by_level(decisions: tuple[PairDecision, ...], alpha: float) -> dict[str | None, list[PairDecision]]:
     """The pairs by the colour of their level; None: not significant."""
-    found: dict[str | None, list[Decision]] = {}
+    found: dict[str | None, list[PairDecision]] = {}
     for decision in decisions:
-        p = decision.row["p_adjusted"]
-        colour = next((colour for most, colour in _LEVELS if p <= min(most, alpha)), _LEVELS[-1][1]) \
-            if decision.significant else None
+        p, colour = decision.p_adjusted, None
+        if decision.significant and p is not None:
+            colour = next((colour for most, colour in _LEVELS if p <= min(most, alpha)), _LEVELS[-1][1])
         found.setdefault(colour, []).append(decision)
     return found
 
@@ -108,16 +108,17 @@ def _levels_legend(figure: Figure, board: Leaderboard) -> None:
 def _gains(figure: Figure, board: Leaderboard, by: str, values: Mapping[str, str]) -> None:
     axes = figure.subplots()
     groups = {True: ("^", COLOURS[1], f"same {by}"), False: ("o", COLOURS[0], f"different {by}")}
-    shown: dict[tuple[bool, bool], list[Decision]] = {}
+    points: dict[tuple[bool, bool], list[tuple[float, float]]] = {}
     for decision in board.decisions:
         a, b = (values.get(board.standings[n].submission) for n in (decision.a, decision.b))
-        if decision.difference is not None and decision.row["p_value"] is not None:
-            shown.setdefault((a is not None and a == b, decision.significant), []).append(decision)
-    grouped = any(same for same, _ in shown)
-    for (same, significant), decisions in sorted(shown.items()):
+        if decision.difference is not None and decision.p_value is not None:
+            points.setdefault((a is not None and a == b, decision.significant), []).append(
+                (abs(decision.difference), 1 - decision.p_value))
+    grouped = any(same for same, _ in points)
+    for (same, significant), drawn in sorted(points.items()):
         mark, colour, group = groups[same]
         label = "significant" if significant else "not significant"
-        axes.plot([abs(d.difference or 0) for d in decisions], [1 - d.row["p_value"] for d in decisions], mark,
+        axes.plot(*zip(*drawn, strict=True), mark,
                   color=colour, markersize=3.4, markeredgewidth=0.6, linestyle="none",
                   markerfacecolor=colour if significant else "none",
                   label=f"{named(group)}, {label}" if grouped else label)

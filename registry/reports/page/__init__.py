@@ -4,6 +4,6 @@ A page needs nothing but itself: no network, no other file. Its content is a JSO
 draw; a content-security policy lets only those run, by their hashes, so that no name of a system can (`html`).
 """
 
-from registry.reports.page.html import Contents, page, site_index
+from registry.reports.page.html import page, site_index
 
-__all__ = ["Contents", "page", "site_index"]
+__all__ = ["page", "site_index"]

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from registry.identity import plain_value
-from registry.leaderboards.items import Said, Shown
-from registry.leaderboards.leaderboard import PLACE, Leaderboard, Standing
+from registry.leaderboards.items import ItemView, SystemOutput
+from registry.leaderboards.leaderboard import SHARED_KEYS, Leaderboard, Standing
 from registry.rendering.latex import latex_table
 from registry.rendering.table import number
 from registry.reports.boards import BOARD_KEYS, HEADINGS, interval, rank_range
@@ -29,7 +29,7 @@ _PAIR_FACTS = ("n_discordant", "method", "resolved", "note")
 Json = dict[str, Any]
 
 
-def page_data(task: Mapping[str, str], boards: Sequence[Leaderboard], items: Sequence[Shown],
+def page_data(task: Mapping[str, str], boards: Sequence[Leaderboard], items: Sequence[ItemView],
               averages: Sequence[MacroBoard] = ()) -> Json:
     """Everything that a page shows.
 
@@ -57,9 +57,9 @@ def embedded(data: Any) -> str:
 
 def _board(board: Leaderboard, *, pairs: bool) -> Json:
     by = board.comparison
-    keys = [key for key in BOARD_KEYS if key not in PLACE]
+    keys = [key for key in BOARD_KEYS if key not in SHARED_KEYS]
     standings = {key: _column(getattr(of, key) for of in board.standings) for key in (*keys, "shown")}
-    return board.place | {
+    return board.shared | {
         "title": board.title, "better": board.better, "alpha": by.alpha, "confidence": by.confidence,
         "corrected": by.correction != "none", "unit": by.unit,
         "n": len(board.standings), "heading": HEADINGS[board.ranks],
@@ -134,16 +134,16 @@ def _column(values: Iterable[Any]) -> Any:
     return column[0] if same else column
 
 
-def _items(items: Sequence[Shown]) -> Iterator[tuple[str, Json]]:
-    """For every test set the metrics, who says something, and as many of its items as there is room for."""
-    test_sets = list(dict.fromkeys(shown.test_set for shown in items))
+def _items(items: Sequence[ItemView]) -> Iterator[tuple[str, Json]]:
+    """For every test set the metrics, who answers, and as many of its items as there is room for."""
+    test_sets = list(dict.fromkeys(view.test_set for view in items))
     for test_set in test_sets:
-        shown = [one for one in items if one.test_set == test_set]
-        names, room = _names(shown), ITEM_BYTES // len(test_sets)
-        metrics = list(dict.fromkeys(metric for said in shown[0].said for metric in said.scores))
+        views = [view for view in items if view.test_set == test_set]
+        names, room = _names(views[0].outputs), ITEM_BYTES // len(test_sets)
+        metrics = list(dict.fromkeys(metric for output in views[0].outputs for metric in output.scores))
         kept = []
-        for one in shown:
-            written = _item(one, {name: n for n, name in enumerate(names)}, metrics)
+        for view in views:
+            written = _item(view, {name: n for n, name in enumerate(names)}, metrics)
             room -= len(embedded(written).encode())
             if room < 0:
                 break
@@ -152,38 +152,38 @@ def _items(items: Sequence[Shown]) -> Iterator[tuple[str, Json]]:
                          "tracks": _column(track for _, track in names), "items": kept}
 
 
-def _names(items: Sequence[Shown]) -> list[tuple[str, str | None]]:
-    """Everybody who says something, by the name that people see, and on which track."""
-    return list(dict.fromkeys(_name(said, items[0].said) for said in items[0].said if said.system is not None))
+def _names(outputs: Sequence[SystemOutput]) -> list[tuple[str, str | None]]:
+    """Every run, by the name that people see, and on which track."""
+    return list(dict.fromkeys(_name(output, outputs) for output in outputs if output.system is not None))
 
 
-def _name(said: Said, among: Sequence[Said]) -> tuple[str, str | None]:
-    teams = {other.team for other in among if other.system == said.system}
-    runs = {other.replicate for other in among if (other.team, other.system) == (said.team, said.system)}
-    name = said.system if len(teams) == 1 else f"{said.team}/{said.system}"
-    return f"{name} (run {said.replicate})" if len(runs) > 1 else str(name), said.track
+def _name(of: SystemOutput, among: Sequence[SystemOutput]) -> tuple[str, str | None]:
+    teams = {other.team for other in among if other.system == of.system}
+    runs = {other.replicate for other in among if (other.team, other.system) == (of.team, of.system)}
+    name = of.system if len(teams) == 1 else f"{of.team}/{of.system}"
+    return f"{name} (run {of.replicate})" if len(runs) > 1 else str(name), of.track
 
 
-def _item(shown: Shown, number: Mapping[tuple[str, str | None], int], metrics: Sequence[str]) -> Json:
+def _item(view: ItemView, number: Mapping[tuple[str, str | None], int], metrics: Sequence[str]) -> Json:
     """An item: its text, its golds, and each different response with who gives it, in the order of the systems.
 
     Scores are in the order of the metrics.
     """
     answers: dict[str, int] = {}
 
-    def said_of(said: Said) -> Any:
-        if said.text is not None or shown.said[0].text is not None:
-            return said.text
-        return [answers.setdefault(answer, len(answers)) for answer in (*said.correct, *said.wrong)]
+    def written(output: SystemOutput) -> Any:
+        if output.text is not None or view.outputs[0].text is not None:
+            return output.text
+        return [answers.setdefault(answer, len(answers)) for answer in (*output.correct, *output.wrong)]
 
     golds, responses = [], dict[str, Json]()
-    for said in shown.said:
-        what = said_of(said)
-        if said.system is None:
-            golds.append([said.source, what])
+    for output in view.outputs:
+        what = written(output)
+        if output.system is None:
+            golds.append([output.source, what])
         else:
-            scores = [_rounded(said.scores[metric], 6) for metric in metrics]
+            scores = [_rounded(output.scores[metric], 6) for metric in metrics]
             responses.setdefault(json.dumps([what, scores]), {"said": what, "scores": scores, "by": []})["by"].append(
-                number[_name(said, shown.said)])
-    return {"item": shown.item, "text": shown.text, "facets": list(shown.facets), "answers": list(answers),
+                number[_name(output, view.outputs)])
+    return {"item": view.item, "text": view.text, "facets": list(view.facets), "answers": list(answers),
             "gold": golds, "responses": list(responses.values())}

@@ -4,57 +4,30 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from importlib.resources import files
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from registry.leaderboards.items import Shown
-from registry.leaderboards.leaderboard import Leaderboard
+from registry.leaderboards.snapshot import TaskBoards
 from registry.rendering.table import number, visible
 from registry.reports.page.data import embedded, page_data
-from registry.studies.macro_average import MacroBoard
 from registry.version import __version__
 
 SCRIPTS = ("core.js", "table.js", "boards.js", "wide.js", "pairs.js", "plot.js", "items.js", "downloads.js", "main.js")
 
 
-@dataclass(frozen=True)
-class Contents:
-    """What a page is about.
-
-    Attributes:
-        task, title, version: Of the task, by its id.
-        boards: All leaderboards, those by the primary metric first.
-        items: The items to look at, the worst first; None where none are to be shown.
-        averages: Of scores over test sets.
-    """
-
-    task: str
-    title: str
-    version: str
-    boards: Sequence[Leaderboard]
-    items: Sequence[Shown] | None = None
-    averages: Sequence[MacroBoard] = ()
-
-    @property
-    def heading(self) -> str:
-        """What the page is called."""
-        return visible(self.title or self.task)
-
-
-def page(contents: Contents, home: str = "") -> str:
+def page(contents: TaskBoards, home: str = "") -> str:
     """A task's page, with a link to the site's index at `home`; the same contents give the same bytes."""
     task = {"id": contents.task, "title": contents.title, "version": contents.version}
-    data = embedded(page_data(task, contents.boards, contents.items or (), contents.averages))
+    data = embedded(page_data(task, contents.primary_first, contents.items or (), contents.averages))
     script = "\n".join(['"use strict";', "{", *map(_asset, SCRIPTS), "}"])
     return _rendered("page.html", contents=contents, home=home, script=Markup(script), data=Markup(data),  # noqa: S704
                      policy=_policy(script))
 
 
-def site_index(pages: Mapping[str, Contents]) -> str:
+def site_index(pages: Mapping[str, TaskBoards]) -> str:
     """The list of a site's pages, each by the name of its file."""
     return _rendered("index.html", pages=pages, policy=_policy())
 

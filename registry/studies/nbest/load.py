@@ -14,8 +14,8 @@ from registry.metrics.acceptance import tie_order
 from registry.significance.assumptions import shared_items
 from registry.significance.pairwise.fisher import same_items
 from registry.store import catalog
-from registry.store.catalog import AnyRow
 from registry.store.responses import load_named_answers, load_responses, several_runs
+from registry.store.row_types import Member, TaskRow, TestSetRow
 from registry.studies.nbest.precision import Ranked
 from registry.studies.study import called
 
@@ -56,7 +56,7 @@ class RankedTestSet:
         return numbers.astype(np.int64)
 
 
-def load(connection: Connection, task: AnyRow, test_set: AnyRow, systems: Sequence[str] = (),
+def load(connection: Connection, task: TaskRow, test_set: TestSetRow, systems: Sequence[str] = (),
          seed: int = 0) -> RankedTestSet:
     """Load the candidates of a test set: every answer that the gold or a system that takes part has.
 
@@ -103,11 +103,11 @@ def load(connection: Connection, task: AnyRow, test_set: AnyRow, systems: Sequen
                          test_set.gold_revision_id, () if warning is None else (f"{name}: {warning}",))
 
 
-def _submission(member: AnyRow) -> str:
+def _submission(member: Member) -> str:
     return f"{member.team}/{member.system}@{member.version}"
 
 
-def _find(members: Sequence[AnyRow], system: str, name: str) -> int:
+def _find(members: Sequence[Member], system: str, name: str) -> int:
     found = [n for n, member in enumerate(members) if system in (member.system, f"{member.team}/{member.system}")]
     if not found:
         raise UnknownNameError(f"system of {name}", system, {member.system for member in members})

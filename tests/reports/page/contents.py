@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
-from registry.leaderboards.items import Said, Shown
-from registry.reports.page import Contents
+from registry.leaderboards.items import ItemView, SystemOutput
+from registry.leaderboards.snapshot import TaskBoards
 from tests.reports.boards import leaderboard
 
 NAMES = ("oak", "elm", "ash", "fir")
@@ -15,21 +15,22 @@ def contents(names=NAMES, items=()):
     board = leaderboard(names, scores)
     boards = [board, replace(board, facet="domain=news", signature="acc|facet:domain=news"),
               replace(leaderboard(names[::-1]), metric="p", signature="p|task")]
-    return Contents("task", "A task", "1", boards, items)
+    return TaskBoards("task", "A task", "1", "acc", boards, items=items)
 
 
 def labels(item, gold, given, facets=(), tracks=None):
     """An item with one label: the gold's, and that of every system; the other metric gives half of the first."""
-    said = [Said("gold", None, None, None, correct=[gold])]
-    said += [Said("system", name, name, 0, float(label == gold), label == gold, [label] if label == gold else [],
-                  [] if label == gold else [label], [] if label == gold else [gold], track=(tracks or {}).get(name),
-                  scores={"acc": float(label == gold), "p": (label == gold) / 2}) for name, label in given.items()]
-    return Shown("task", "test", item, "acc", None, said, facets)
+    said = [SystemOutput("gold", None, None, None, correct=[gold])]
+    said += [SystemOutput(
+        "system", name, name, 0, float(label == gold), label == gold, [label] if label == gold else [],
+        [] if label == gold else [label], [] if label == gold else [gold], track=(tracks or {}).get(name),
+        scores={"acc": float(label == gold), "p": (label == gold) / 2}) for name, label in given.items()]
+    return ItemView("task", "test", item, "acc", None, said, facets)
 
 
 def translations(item, references, given):
     """An item of text: its references by their names, and what every system writes."""
-    said = [Said(name, None, None, None, text=text) for name, text in references.items()]
+    said = [SystemOutput(name, None, None, None, text=text) for name, text in references.items()]
     scores = {"acc": 0.5, "p": 0.5}
-    said += [Said("system", name, name, 0, 0.5, text=text, scores=scores) for name, text in given.items()]
-    return Shown("task", "test", item, "acc", None, said)
+    said += [SystemOutput("system", name, name, 0, 0.5, text=text, scores=scores) for name, text in given.items()]
+    return ItemView("task", "test", item, "acc", None, said)

@@ -1,0 +1,97 @@
+"""What a command shows of leaderboards, read at one moment."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sqlalchemy import Connection
+
+from registry.evaluation import declared_request
+from registry.leaderboards.items import ItemView, most_disagreed
+from registry.leaderboards.leaderboard import Leaderboard, Ranks
+from registry.leaderboards.load import declared_leaderboards, stale
+from registry.store import catalog
+from registry.store.row_types import TaskRow
+from registry.studies.macro_average import MacroBoard, macro_boards
+
+
+@dataclass(frozen=True)
+class TaskBoards:
+    """The leaderboards of one task.
+
+    Attributes:
+        task, title, version: Of the task, by its id.
+        primary: The alias of its primary metric.
+        boards: Its leaderboards, in the order of the manifest.
+        averages: Of scores over test sets, where they are asked for (`Snapshot.with_averages`).
+        items: The items to look at, the worst first; None where they are not asked for.
+    """
+
+    task: str
+    title: str
+    version: str
+    primary: str
+    boards: Sequence[Leaderboard]
+    averages: Sequence[MacroBoard] = ()
+    items: Sequence[ItemView] | None = None
+
+    @property
+    def primary_first(self) -> list[Leaderboard]:
+        """The leaderboards, those by the primary metric first."""
+        return sorted(self.boards, key=lambda board: board.metric != self.primary)
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """The leaderboards of the tasks that are meant; `warnings` say which of them are out of date."""
+
+    tasks: tuple[TaskBoards, ...]
+    warnings: tuple[str, ...]
+
+    @property
+    def boards(self) -> list[Leaderboard]:
+        """All leaderboards."""
+        return [board for of in self.tasks for board in of.boards]
+
+    def with_averages(self, averages: Sequence[MacroBoard]) -> Snapshot:
+        """The same with averages of scores over test sets, each at its task."""
+        return replace(self, tasks=tuple(
+            replace(of, averages=[average for average in averages if average.task == of.task]) for of in self.tasks))
+
+
+def snapshot(connection: Connection, task: str | None = None, metric: str | None = None, ranks: Ranks | None = None,
+             items: int = 0) -> Snapshot:
+    """Read the leaderboards that a command shows, and the items to look at.
+
+    Args:
+        connection: One transaction.
+        task: A task's id; None: all tasks.
+        metric: The alias of a metric; None: all metrics.
+        ranks: The convention of the ranks that people see; None: as each task declares.
+        items: How many items of each test set are to be looked at.
+
+    Raises:
+        UnknownNameError: There is no such task or metric.
+        InputError: There is no task at all.
+    """
+    found = []
+    for row in _tasks(connection, task, metric):
+        primary = catalog.primary_metric(connection, row.task_id).alias
+        boards = declared_leaderboards(connection, row, metric, ranks)
+        views = most_disagreed(connection, row, items) if items and boards else None
+        found.append(TaskBoards(row.slug, row.title, row.version, primary, boards, items=views))
+    return Snapshot(tuple(found), tuple(stale(connection, task)))
+
+
+def macro_averages(connection: Connection, task: str | None = None, metric: str | None = None) -> list[MacroBoard]:
+    """Average scores over test sets; arguments and errors as of `snapshot`."""
+    metrics = None if metric is None else (metric,)
+    return [of for row in _tasks(connection, task, metric)
+            for of in macro_boards(connection, row, declared_request(row, metrics=metrics))]
+
+
+def _tasks(connection: Connection, task: str | None, metric: str | None) -> list[TaskRow]:
+    rows = catalog.tasks(connection, task)
+    catalog.check_metric(connection, rows, metric)
+    return rows

@@ -1,0 +1,55 @@
+"""A command reads at one moment what it shows: it opens the database once, and parses the manifest once."""
+
+import pytest
+
+from registry.manifest import stored_manifest
+from registry.store.database import Database
+
+OTHER = """[[test_set]]
+name = 'dev'
+gold = 'gold.tsv'
+format = 'labels'
+options = { columns = ['item', 'label'] }
+[[submit]]
+file = 'systems/{system}.tsv'
+test_set = 'dev'
+"""
+
+
+@pytest.fixture
+def counted(monkeypatch, registry, task):
+    """A task of two test sets that is compared; gives how often the database was opened since."""
+    task.extra, task.documents = OTHER, {}
+    manifest = task.write()
+    manifest.write_text(manifest.read_text().replace('{system}.tsv"', '{system}.tsv"\ntest_set = "test"', 1))
+    registry("run", manifest)
+    times, reading = {"opened": 0}, Database.reading
+
+    def counting(database):
+        times["opened"] += 1
+        return reading(database)
+
+    monkeypatch.setattr(Database, "reading", counting)
+    stored_manifest.cache_clear()
+    return times
+
+
+@pytest.mark.parametrize("command", [
+    ("board",), ("board", "--wide"), ("board", "--ranks", "bootstrap"), ("pairs",), ("pairs", "--wide"),
+    ("page", "small", "-o", "page.html", "--items", "3"), ("site", "-o", "site", "--items", "3"),
+    ("plot", "small", "scores", "-o", "scores.svg", "--test-set", "dev"),
+    ("export", "small", "wmt", "--test-set", "dev"), ("export", "small", "codabench", "--submission", "a/a"),
+    ("items", "small", "disagree"), ("items", "small", "show", "i1"),
+], ids=" ".join)
+def test_a_command_reads_once_what_it_shows(registry, counted, command):
+    registry(*command)
+    assert counted["opened"] == 1
+    assert stored_manifest.cache_info().misses <= 1
+
+
+def test_two_states_of_one_database_are_read_at_once(registry, counted):
+    first, second = (signature.rpartition("|id:")[2] for signature in
+                     sorted({row["signature"] for row in registry("board", "--format", "json").json}))
+    counted["opened"] = 0
+    registry("diff", first, second, exit_code=4)  # of two boards
+    assert counted["opened"] == 1
