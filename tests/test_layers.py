@@ -21,9 +21,10 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
         "parsing", "base", "alignments lines markup names tables trec",
         "candidates conllu labels logprobs mtme nbest responses scores sgml spans wmt_xml", "bio"],
     "registry.studies": [
-        "effects macro_average study", "advise correlation dependence gains nbest replicability run", "planning"],
+        "sizes study", "board_study run",
+        "advise correlation dependence effects gains macro_average nbest replicability", "planning"],
     "registry.reports": [
-        "boards differences effects figures items methods plan ranking study", "json_schema latex_board platforms wide",
+        "boards differences figures items methods plan ranking study", "json_schema latex_board platforms wide",
         "macro page"],
 }
 HEAVY = ("numpy", "scipy", "duckdb", "sqlalchemy", "alembic", "jinja2", "pydantic", "sacrebleu")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from registry.cli.console import say, show
-from registry.cli.options import Db, OutputFormat, database, rising_sizes
+from registry.cli.options import Db, OutputFormat, database
 from registry.errors import InputError
 
 if TYPE_CHECKING:
@@ -78,6 +78,7 @@ def ranking(
     from registry.errors import UnknownNameError
     from registry.store import catalog
     from registry.studies.nbest.load import load
+    from registry.studies.sizes import rising_sizes
 
     cut_offs = rising_sizes(grid, "--grid")
     if (shown is Shown.variation) != (repetition is not None):
@@ -106,7 +107,7 @@ def ranking(
     show([_table(one, cut_offs, shown, ties, confidence, alpha, plot, figure) for one in loaded], format_)
 
 
-def _table(one: RankedTestSet, cut_offs: list[int], shown: Shown, ties: Ties, confidence: float, alpha: float,
+def _table(one: RankedTestSet, cut_offs: tuple[int, ...], shown: Shown, ties: Ties, confidence: float, alpha: float,
            plot: Path | None, figure: Figure | None) -> Table:
     import numpy as np
 

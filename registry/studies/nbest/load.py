@@ -16,8 +16,8 @@ from registry.significance.pairwise.fisher import same_items
 from registry.store import catalog
 from registry.store.catalog import AnyRow
 from registry.store.responses import load_named_answers, load_responses, several_runs
+from registry.studies.board_study import called
 from registry.studies.nbest.precision import Ranked
-from registry.studies.study import called
 
 
 @dataclass(frozen=True, eq=False)
