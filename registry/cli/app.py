@@ -17,7 +17,6 @@ from registry.cli import (
     page,
     plot,
     query,
-    ranking,
     study,
     task,
 )
@@ -50,7 +49,7 @@ def _root(
 
 for command in (task.run, task.init, task.apply, check.check, check.task_pack, task.submit, importing.import_,
                 results.score, results.compare, board.board, board.pairs, plot.plot, export.export, diff.diff,
-                page.page, page.site, "effects", "best", ranking.ranking, items.items, query.query, query.schema,
+                page.page, page.site, "effects", "best", "ranking", items.items, query.query, query.schema,
                 listing.list_):
     if isinstance(command, str):
         add_study(app, command)

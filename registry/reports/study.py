@@ -9,6 +9,7 @@ from typing import Any
 from registry.errors import UnknownNameError
 from registry.leaderboards.leaderboard import title
 from registry.rendering.table import Column, Table, number, p_value, text
+from registry.reports.nbest import curves_table, pairs_table, tests_table, variation_table
 from registry.studies.run import StudyResult
 from registry.studies.study import Row
 
@@ -91,4 +92,6 @@ def _number(value: float | None) -> str:
 
 # The tables that have a form of their own, by their study and their name.
 TABLES: dict[tuple[str, str], Callable[[StudyResult], Table]] = {
-    ("effects", "effects"): _effects, ("best", "systems"): _best}
+    ("effects", "effects"): _effects, ("best", "systems"): _best,
+    ("ranking", "pairs"): pairs_table, ("ranking", "tests"): tests_table, ("ranking", "curves"): curves_table,
+    ("ranking", "variation"): variation_table}

@@ -48,4 +48,5 @@ STUDIES = {
     "replicability": Known("replicability", "Replicability", "Say on how many test sets each system beats another."),
     "effects": Known("effects", "Effects", "Print effect sizes and equivalence of every pair."),
     "best": Known("effects", "Best", "Print which systems may be the best, and which ranks are open."),
+    "ranking": Known("nbest.evaluation", "NBest", "Evaluate rankings: n-best lists, and where two differ."),
 }

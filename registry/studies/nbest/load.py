@@ -100,7 +100,7 @@ def load(connection: Connection, task: AnyRow, test_set: AnyRow, systems: Sequen
                     responses.scores[kept][:, chosen], order)
     warning = shared_items(items)
     return RankedTestSet(name, ranked, items, tuple(_submission(members[n]) for n in chosen),
-                         test_set.gold_revision_id, () if warning is None else (f"{name}: {warning}",))
+                         test_set.gold_revision_id, () if warning is None else (warning,))
 
 
 def _submission(member: AnyRow) -> str:
