@@ -24,8 +24,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
         "sizes study", "board_study run",
         "advise correlation dependence effects gains macro_average nbest replicability", "planning"],
     "registry.reports": [
-        "boards differences figures items methods nbest plan", "json_schema latex_board platforms study wide",
-        "macro page"],
+        "boards differences figures items methods nbest plan", "json_schema latex_board platforms study wide", "page"],
 }
 HEAVY = ("numpy", "scipy", "duckdb", "sqlalchemy", "alembic", "jinja2", "pydantic", "sacrebleu")
 

@@ -9,6 +9,7 @@ import typer
 
 from registry.cli.console import say, show, show_boards
 from registry.cli.options import Db, MetricAlias, OutputFormat, TaskName, database
+from registry.cli.study.command import say_refused, study_archive
 from registry.errors import InputError, MismatchError
 
 if TYPE_CHECKING:
@@ -63,9 +64,9 @@ def pairs(
     from registry.reports.boards import pair_tables
 
     if wide:
-        from registry.reports.macro import macro_pair_table
+        from registry.reports.wide import macro_pair_table
 
-        found = [of for row in _tasks(task, metric, db) for of in _averages(row, metric, db)]
+        found = [of for row in _tasks(task, metric, db) for of in macro_averages(row.slug, metric, db)]
         if not found:
             raise MismatchError("no task here has several test sets to average over")
         show([macro_pair_table(of) for of in found], format_)
@@ -83,7 +84,7 @@ def _wide(task: str | None, metric: str | None, db: Path | None) -> list[Table]:
         of_task = [board for board in boards if board.task == row.slug]
         with database(db).reading() as connection:
             primary = catalog.primary_metric(connection, row.task_id).alias
-        found += map(wide_table, wide_boards(of_task, _averages(row, metric, db), primary))
+        found += map(wide_table, wide_boards(of_task, macro_averages(row.slug, metric, db), primary))
     return found
 
 
@@ -97,13 +98,15 @@ def _tasks(task: str | None, metric: str | None, db: Path | None) -> Sequence[An
         return rows
 
 
-def _averages(row: AnyRow, metric: str | None, db: Path | None) -> list[MacroBoard]:
-    from registry.evaluation import declared_request
+def macro_averages(task: str, metric: str | None, db: Path | None) -> list[MacroBoard]:
+    """The macro-averages of a task, found or made and kept where they can be."""
     from registry.studies.macro_average import macro_boards
+    from registry.studies.study import Choice
 
-    with database(db).reading() as connection:
-        return list(macro_boards(connection, row, declared_request(
-            row, metrics=None if metric is None else (metric,))))
+    archive = study_archive(db, "macro-average", task)
+    found = macro_boards(archive, Choice(task, metric))
+    say_refused(archive)
+    return found
 
 
 def _boards(task: str | None, metric: str | None, db: Path | None, ranks: Convention | None) -> list[Leaderboard]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from registry.cli.board import Ranks
+from registry.cli.board import Ranks, macro_averages
 from registry.cli.console import say
 from registry.cli.execution import Memory, Quiet, Workers, execution
 from registry.cli.options import Actor, Db, Root, actor_name, database
@@ -45,7 +46,7 @@ def page(
     with database(db).reading() as connection:
         (row,) = catalog.tasks(connection, task)
         contents = _contents(connection, row, items, ranks)
-    replace_file(output, html(contents))
+    replace_file(output, html(_with_averages(contents, db)))
     say(f"{output}: written")
 
 
@@ -81,7 +82,7 @@ def site(
                 contents = [_contents(connection, row, items) for row in catalog.tasks(connection, one)]
         found |= {f"tasks/{of.task}.html": of for of in contents}
     for name, of in found.items():
-        replace_file(output / name, html(of, home="../index.html"))
+        replace_file(output / name, html(_with_averages(of, db), home="../index.html"))
     replace_file(output / "index.html", site_index(found))
     say(f"{output}: index and {counted(len(found), 'page')} written")
 
@@ -102,16 +103,19 @@ def _run(manifest: Path, root: Path | None, db: Path | None, actor: str | None, 
     return contents
 
 
+def _with_averages(contents: Contents, db: Path | None) -> Contents:
+    """The same with macro-averages, which are found or made once nothing else is read."""
+    return replace(contents, averages=macro_averages(contents.task, None, db))
+
+
 def _contents(connection: Connection, row: AnyRow, items: int, ranks: Ranks | None = None) -> Contents:
     """What a task's page holds: leaderboards, those by the primary metric first, and the items to look at."""
     from registry.errors import MismatchError
-    from registry.evaluation import declared_request
     from registry.evaluation.resolve import resolve_stored
     from registry.leaderboards.items import most_disagreed
     from registry.leaderboards.load import declared_leaderboards, stale
     from registry.reports.page import Contents
     from registry.store import catalog
-    from registry.studies.macro_average import macro_boards
 
     boards = declared_leaderboards(connection, row, ranks=None if ranks is None else ranks.value)
     if not boards:
@@ -122,6 +126,5 @@ def _contents(connection: Connection, row: AnyRow, items: int, ranks: Ranks | No
     first = catalog.primary_metric(connection, row.task_id).alias
     boards.sort(key=lambda board: board.metric != first)
     task = resolve_stored(row.manifest, row.slug).manifest.task
-    averages = list(macro_boards(connection, row, declared_request(row)))
     shown = most_disagreed(connection, row, items) if items else None
-    return Contents(task.id, task.title, task.version, boards, shown, averages)
+    return Contents(task.id, task.title, task.version, boards, shown)

@@ -49,4 +49,5 @@ STUDIES = {
     "effects": Known("effects", "Effects", "Print effect sizes and equivalence of every pair."),
     "best": Known("effects", "Best", "Print which systems may be the best, and which ranks are open."),
     "ranking": Known("nbest.evaluation", "NBest", "Evaluate rankings: n-best lists, and where two differ."),
+    "macro-average": Known("macro_average", "Macro", "Say which averages over test sets differ."),
 }

@@ -36,7 +36,7 @@ from registry.studies import STUDIES
 if TYPE_CHECKING:
     from dataclasses import Field
 
-    from registry.studies.run import StudyResult
+    from registry.studies.run import Archive, StudyResult
     from registry.studies.study import Study
 
 Task = Annotated[str, typer.Argument(metavar="TASK", help="A task's id.")]
@@ -165,8 +165,7 @@ def _ask(study: type[Study], given: Mapping[str, Any]) -> None:
     """Make the study, or find it, and print it; draw it where a plot is asked for."""
     from registry.errors import InputError
     from registry.reports.figures.style import check_form
-    from registry.store.journal import Journal
-    from registry.studies.run import Archive, run_study
+    from registry.studies.run import run_study
     from registry.studies.study import Choice
 
     plot, figure, task = given.get("plot"), given.get("figure"), given["task"]
@@ -183,12 +182,27 @@ def _ask(study: type[Study], given: Mapping[str, Any]) -> None:
     if left := [name for name in chosen if name not in asked.choice]:
         raise InputError(f"--{left[0].replace('_', '-')} does not go with the study {asked!r}; leave it out")
     how = execution(given["workers"], None, given["memory"], quiet=given["quiet"])
-    journal = Journal("study", {"task": task, "study": repr(asked), **settings}, actor=actor_name(given["actor"]))
-    archive = Archive(database(given["db"]), journal, given["dry_run"])
+    archive = study_archive(given["db"], repr(asked), task, settings, given["actor"], dry_run=given["dry_run"])
     found = run_study(archive, asked, Choice(task, **chosen), settings, how)
     if plot is not None and len(found) > 1:
         raise InputError(f"a figure shows one board, and {len(found)} are meant; choose by --test-set and --track")
     _tell(found, archive, given)
+
+
+def study_archive(db: Path | None, study: str, task: str | None, settings: Mapping[str, Any] | None = None,
+                  actor: str | None = None, *, dry_run: bool = False) -> Archive:
+    """Where a command finds and keeps a study, with the record of what was asked."""
+    from registry.store.journal import Journal
+    from registry.studies.run import Archive
+
+    journal = Journal("study", {"task": task, "study": study, **(settings or {})}, actor=actor_name(actor))
+    return Archive(database(db), journal, dry_run)
+
+
+def say_refused(archive: Archive) -> None:
+    """Tell why studies are shown that could not be kept."""
+    if archive.refused is not None:
+        say(f"note: not kept, only shown: {archive.refused}")
 
 
 def _answer_alone(asked: Study, idle: list[str], given: Mapping[str, Any]) -> None:
@@ -203,7 +217,7 @@ def _answer_alone(asked: Study, idle: list[str], given: Mapping[str, Any]) -> No
     _print([StudyResult(asked, "", subject, finding, "", made=True)], given)
 
 
-def _tell(found: list[StudyResult], archive: Any, given: Mapping[str, Any]) -> None:
+def _tell(found: list[StudyResult], archive: Archive, given: Mapping[str, Any]) -> None:
     """Say what became of the studies, and print them."""
     for one in found:
         for warning in one.study.remarks(one.finding, given["shown"]):
@@ -212,8 +226,7 @@ def _tell(found: list[StudyResult], archive: Any, given: Mapping[str, Any]) -> N
         say("nothing changed: the study was made before")
     elif archive.dry_run:
         say("dry run: nothing was written")
-    elif archive.refused is not None:
-        say(f"note: not kept, only shown: {archive.refused}")
+    say_refused(archive)
     _print(found, given)
 
 
