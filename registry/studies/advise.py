@@ -51,6 +51,7 @@ class Advise(BoardStudy):
     citation: ClassVar[str] = "Dror et al. 2018, section 3"
     task: ClassVar = "none"
     settings: ClassVar = ("test", "unit", "alpha")
+    computes: ClassVar = False
     explain: str | None = option(None, "Say what this test tests and assumes, and whether it may be used here.",
                                  metavar="TEST")
 

@@ -138,6 +138,7 @@ class Study(Value):
         settings: Which settings of significance may take the place of those that the task declares.
         fixed: The settings that it brings along.
         figures: What can be drawn of it, by name.
+        computes: Whether it takes so long that it may be told who computes, and tells how far it is.
         least: How many systems it needs.
         every_metric: Whether it is made for each metric where none is chosen, not only for the primary one.
     """
@@ -150,6 +151,7 @@ class Study(Value):
     settings: ClassVar[tuple[str, ...]] = ("unit", "alpha", "resamples", "seed")
     fixed: ClassVar[Mapping[str, Any]] = MappingProxyType({})
     figures: ClassVar[tuple[str, ...]] = ()
+    computes: ClassVar[bool] = True
     least: ClassVar[int] = 2
     every_metric: ClassVar[bool] = False
 

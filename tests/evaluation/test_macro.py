@@ -1,6 +1,7 @@
 """Macro-averages over test sets: tested by swaps and resamples within each of them, held against brute force."""
 
 import itertools
+import json
 import math
 from types import SimpleNamespace
 
@@ -150,6 +151,11 @@ def test_pairs_are_printed(averaged, registry):
     rows = registry("pairs", "--wide", "--format", "json").json
     assert (rows[0]["system_a"], rows[0]["system_b"], rows[0]["test_sets"]) == ("a/a", "c/c", "test dev")
     assert rows[0]["difference"] == pytest.approx(1 / 8)
+    (kept,) = registry("query", "SELECT * FROM study", "--format", "json").json
+    assert kept["signature"].startswith("study:macro-average|acc|task:small@1|set:test+dev|n:10|systems:3|")
+    decided = json.loads(kept["result"])["tables"]["pairs"]
+    assert [(of["system_a"], of["p_adjusted"], of["significant"]) for of in decided] == [
+        (of["system_a"], of["p_adjusted"], of["significant"]) for of in rows]
     shown = registry("pairs", "--wide", "--format", "table").stdout
     assert "small: macro acc" in shown
     assert "not corrected over 3 pairs, permutation of units within each of the test sets test, dev." in shown

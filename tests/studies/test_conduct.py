@@ -106,6 +106,35 @@ def test_a_dry_run_needs_no_database_that_can_be_written(task, registry, monkeyp
     assert [row["z"] for row in done.finding.tables["words"]] == [3, 5, 6]
 
 
+def test_what_cannot_be_kept_is_shown_all_the_same(conducted, registry, monkeypatch):
+    def refuse(*_, **__):
+        raise StoreError(Path("registry.duckdb"), "the database is read-only")
+
+    monkeypatch.setattr(running, "writing", refuse)
+    archive = Archive(Database("registry.duckdb"), Journal("study", {}))
+    (done,) = running.run_study(archive, Counting(), Choice("small"))
+    assert [row["z"] for row in done.finding.tables["words"]] == [3, 5, 6]
+    assert "read-only" in archive.refused
+    assert "note: not kept, only shown: registry.duckdb: the database is read-only" in registry("effects").stderr
+    assert rows(registry, "study") == []
+
+
+@pytest.mark.parametrize(("command", "study"), [
+    (("effects", "--margin", "0.1"), "effects"), (("best", "small", "--resamples", 100), "best"),
+])
+def test_effects_and_the_best_systems_are_kept_with_a_signature(task, registry, command, study):
+    registry("run", task.write())
+    first = registry(*command, "--format", "json")
+    (kept,) = rows(registry, "study")
+    assert (kept["study"], kept["subject"]) == (study, "small/test, acc")
+    assert kept["signature"].startswith(f"study:{study}|acc|task:small@1|set:test|n:6|systems:3|")
+    again = registry(*command, "--format", "json")
+    assert (again.stdout, "made before" in first.stderr, "made before" in again.stderr) == (first.stdout, False, True)
+    assert len(rows(registry, "study")) == 1
+    table = registry("study", *command, "--format", "table").stdout
+    assert table == registry(*command, "--format", "table").stdout
+
+
 def test_parts_are_kept_once(conducted):
     conducted(Counting())
     with Database("registry.duckdb").writing() as connection:

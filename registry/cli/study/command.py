@@ -108,11 +108,11 @@ def _parameters(study: type[Study]) -> Iterator[tuple[str, Any, Any]]:
     if len(study.figures) > 1:
         yield "figure", Annotated[_names(study.figures) | None, typer.Option("--figure", help=(
             "What to draw; else what suits what is found."))], None
-    for name, of in (("db", Db), ("format_", OutputFormat), ("workers", Workers), ("memory", Memory),
-                     ("actor", Actor)):
+    for name, of in (("db", Db), ("format_", OutputFormat), ("actor", Actor)):
         yield name, of, None
     yield "dry_run", DryRun, False
-    yield "quiet", Quiet, False
+    if study.computes:
+        yield from (("workers", Workers, None), ("memory", Memory, None), ("quiet", Quiet, False))
 
 
 def _options(study: type[Study]) -> list[Field[Any]]:
@@ -181,7 +181,7 @@ def _ask(study: type[Study], given: Mapping[str, Any]) -> None:
         return
     if left := [name for name in chosen if name not in asked.choice]:
         raise InputError(f"--{left[0].replace('_', '-')} does not go with the study {asked!r}; leave it out")
-    how = execution(given["workers"], None, given["memory"], quiet=given["quiet"])
+    how = execution(given["workers"], None, given["memory"], quiet=given["quiet"]) if asked.computes else None
     archive = study_archive(given["db"], repr(asked), task, settings, given["actor"], dry_run=given["dry_run"])
     found = run_study(archive, asked, Choice(task, **chosen), settings, how)
     if plot is not None and len(found) > 1:

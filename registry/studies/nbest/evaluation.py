@@ -38,6 +38,7 @@ class NBest(Study):
     citation: ClassVar[str] = "Evert 2004"
     choice: ClassVar = ("test_set",)
     settings: ClassVar = ()
+    computes: ClassVar = False
     figures: ClassVar = ("precision", "recall", "intervals", "significance")
     least: ClassVar = 1
     systems: tuple[str, ...] = option((), "Only this one, system or team/system; may be given several times.",
