@@ -46,9 +46,9 @@ def tests_table(result: StudyResult) -> Table:
 
 def curves_table(result: StudyResult) -> Table:
     """One row for every system and cut-off: precision with its interval, and recall."""
-    asked = _asked(result)
+    study = _study(result)
     return _table(result, "curves", CURVES, CURVE_KEYS,
-                  f"{100 * asked.confidence:g} % Clopper-Pearson intervals; ties: {asked.ties}.")
+                  f"{100 * study.confidence:g} % Clopper-Pearson intervals; ties: {study.ties}.")
 
 
 def variation_table(result: StudyResult) -> Table:
@@ -56,28 +56,28 @@ def variation_table(result: StudyResult) -> Table:
     def column(key: str, heading: str, write: Callable[[Any], str] = plain) -> Column:
         return Column(key, heading, write, right=True)
 
-    asked = _asked(result)
+    study = _study(result)
     columns = (
         Column("system", "system"), column("repetitions", "repetitions"), column("accepted", "accepted", number(1)),
         column("precision", "precision", number(4)), column("deviation", "deviation", number(4)),
         column("expected", "expected", number(4)), column("p_variance", "p", p_value),
         column("outside", "outside"), column("p_outside", "p", p_value))
-    said = (f"Accepted by a threshold: {asked.accept} per repetition on average. Expected is the binomial deviation, "
-            f"the p beside it chi-squared; outside are {100 * asked.confidence:g} % intervals that leave out the "
+    said = (f"Accepted by a threshold: {study.accept} per repetition on average. Expected is the binomial deviation, "
+            f"the p beside it chi-squared; outside are {100 * study.confidence:g} % intervals that leave out the "
             "average.")
     return Table(result.finding.tables["variation"], columns,
-                 f"{result.subject}: precision over {asked.repetition}", (said,))
+                 f"{result.subject}: precision over {study.repetition}", (said,))
 
 
-def _asked(result: StudyResult) -> NBest:
+def _study(result: StudyResult) -> NBest:
     assert isinstance(result.study, NBest)
     return result.study
 
 
 def _of_tests(result: StudyResult) -> str:
-    asked, sizes = _asked(result), sorted({row["n"] for row in result.finding.tables["curves"]})
+    study, sizes = _study(result), sorted({row["n"] for row in result.finding.tables["curves"]})
     return (f"Fisher's test of D1 and D2, two-sided by point probabilities, at {len(sizes)} n from {sizes[0]} to "
-            f"{sizes[-1]}, each at {asked.alpha:g} (not corrected for their number); ties: {asked.ties}.")
+            f"{sizes[-1]}, each at {study.alpha:g} (not corrected for their number); ties: {study.ties}.")
 
 
 def _table(result: StudyResult, name: str, columns: Sequence[Column], keys: Sequence[str], said: str) -> Table:

@@ -47,7 +47,7 @@ STUDIES = {
     "power": Known("planning.power", "Power", "Say which differences a test set finds."),
     "replicability": Known("replicability", "Replicability", "Say on how many test sets each system beats another."),
     "effects": Known("effects", "Effects", "Print effect sizes and equivalence of every pair."),
-    "best": Known("effects", "Best", "Print which systems may be the best, and which ranks are open."),
+    "best": Known("effects", "Best", "Print which systems may be best, and which ranks are open."),
     "ranking": Known("nbest.evaluation", "NBest", "Evaluate rankings: n-best lists, and where two differ."),
     "macro-average": Known("macro_average", "Macro", "Say which averages over test sets differ."),
 }

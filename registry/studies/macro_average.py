@@ -171,9 +171,9 @@ class _Averaging:
         return cls(boards, places[:, best_first].tolist(), scores[best_first], request.of_family(len(names)))
 
     def found(self) -> Finding:
-        first, asked, n = self.boards[0], self.request.significance, len(self.scores)
+        first, settings, n = self.boards[0], self.request.significance, len(self.scores)
         drawn = averaged_scores(self.boards, self.chosen, self.request) if n else None
-        ends = np.full((n, 2), np.nan) if drawn is None else percentiles(drawn, asked.confidence)
+        ends = np.full((n, 2), np.nan) if drawn is None else percentiles(drawn, settings.confidence)
         ends[np.isnan(self.scores)] = np.nan
         untested = self._untested(drawn)
         decisions = [] if untested else list(self._pairs(drawn))
@@ -186,37 +186,38 @@ class _Averaging:
         board = {
             "task": key.task.slug, "track": key.track, "metric": key.metric.alias, "metric_name": key.metric.name,
             "better": "lower" if first.matrix.lower_is_better else "higher",
-            "test_sets": [board.key.test_set.name for board in self.boards], "test": asked.test,
-            "correction": asked.correction, "alpha": asked.alpha, "untested": untested}
+            "test_sets": [board.key.test_set.name for board in self.boards], "test": settings.test,
+            "correction": settings.correction, "alpha": settings.alpha, "untested": untested}
         return Finding({"averages": [asdict(of) for of in averages],
                         "pairs": [self._row(board, averages, of, len(decisions)) for of in decisions],
                         "board": [board]})
 
     def _row(self, board: Row, averages: Sequence[MacroAverage], decision: _Decision, family_size: int) -> Row:
-        asked, result = self.request.significance, decision.result
+        settings, result = self.request.significance, decision.result
         a, b = averages[decision.a], averages[decision.b]
         return {key: board[key] for key in ("task", "track", "metric", "metric_name")} | {
             "test_sets": " ".join(board["test_sets"]), "system_a": a.system, "system_b": b.system, "score_a": a.score,
             "score_b": b.score, **{key: getattr(result, key) for key in _OF_RESULT}, "p_adjusted": decision.p_adjusted,
-            "significant": decision.significant, "test": asked.test, "alternative": asked.alternative,
-            "correction": asked.correction, "family_size": family_size, "unit": asked.unit,
-            "seed": None if result.resamples is None else asked.seed, "same_team": a.team == b.team}
+            "significant": decision.significant, "test": settings.test, "alternative": settings.alternative,
+            "correction": settings.correction, "family_size": family_size, "unit": settings.unit,
+            "seed": None if result.resamples is None else settings.seed, "same_team": a.team == b.team}
 
     def _untested(self, drawn: Floats | None) -> str:
         """Say why the averages are not tested."""
-        asked = self.request.significance
-        test, _ = resolve_significance(asked)
+        settings = self.request.significance
+        test, _ = resolve_significance(settings)
         if len(self.scores) < 2:
             return "fewer than two systems took part in all test sets"
-        if test.name not in STEP_DOWN or asked.unit == "response":
-            return f"{test!r} over {asked.unit}s knows no averages; permutation and bootstrap over items or clusters do"
-        if CORRECTIONS[asked.correction].function is None:
-            return f"{asked.correction} is not made for averages"
+        if test.name not in STEP_DOWN or settings.unit == "response":
+            return (f"{test!r} over {settings.unit}s knows no averages; permutation and bootstrap over items or "
+                    "clusters do")
+        if CORRECTIONS[settings.correction].function is None:
+            return f"{settings.correction} is not made for averages"
         if any(isinstance(board.matrix, PairMatrix) or board.matrix.unequal for board in self.boards):
             return "correlations, and scores on items of a system's own, do not add up"
         if test.name == "bootstrap" and drawn is None:
             return "a test set cannot be resampled"
-        if test.name == "permutation" and asked.runs == "random":
+        if test.name == "permutation" and settings.runs == "random":
             return "whole runs are not swapped across test sets"
         return test.unfit(self._matrix(list(range(len(self.scores))))) or ""
 

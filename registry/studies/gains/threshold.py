@@ -70,14 +70,14 @@ class Threshold(BoardStudy):
         """
         if not 0 < self.width < 1 or self.enough < 2:
             raise InputError("width lies between 0 and 1, and enough pairs are 2 or more")
-        board, asked = case.board, case.request.significance
+        board, settings = case.board, case.request.significance
         values = values_of(case, [member.name for member in board.members], self.by)
-        gains = all_gains(board.matrix, case.settings, asked.alpha)
+        gains = all_gains(board.matrix, case.settings, settings.alpha)
         if not len(gains.p):
             raise no_gains(case.boards)
         rows = [self._row(of, some, case) for of, some in self._groups(gains, values)]
         return Finding({"thresholds": rows, "pairs": pair_rows(board, gains, self.by, values)},
-                       self._reading(rows, gains, asked.alpha),
+                       self._reading(rows, gains, settings.alpha),
                        [*bootstrap_warnings(board.matrix), *left_out(board.matrix, gains)])
 
     def _groups(self, gains: Gains, values: NDArray[np.object_]) -> Iterator[tuple[str, Gains]]:
@@ -89,9 +89,9 @@ class Threshold(BoardStudy):
                 yield group, gains.where(chosen)
 
     def _row(self, group: str, gains: Gains, case: Case) -> Row:
-        asked, systems = case.request.significance, resampled_systems(len(case.board.members), case.settings.seed)
-        row, _ = estimates(gains, systems, asked.alpha, self.width, self.enough, asked.confidence)
-        return {"group": group, "alpha": asked.alpha, "pairs": len(gains.p)} | row
+        settings, systems = case.request.significance, resampled_systems(len(case.board.members), case.settings.seed)
+        row, _ = estimates(gains, systems, settings.alpha, self.width, self.enough, settings.confidence)
+        return {"group": group, "alpha": settings.alpha, "pairs": len(gains.p)} | row
 
     def _reading(self, rows: list[Row], gains: Gains, alpha: float) -> list[str]:
         about = f"p from {alpha * (1 - self.width):.3g} to {alpha * (1 + self.width):.3g}"
