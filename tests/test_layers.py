@@ -21,7 +21,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
         "parsing", "base", "alignments lines markup names tables trec",
         "candidates conllu labels logprobs mtme nbest responses scores sgml spans wmt_xml", "bio"],
     "registry.studies": [
-        "sizes study", "board_study run",
+        "score_distributions sizes study", "board_study run",
         "advise correlation dependence effects gains macro_average nbest replicability", "planning"],
     "registry.reports": [
         "boards differences figures items methods nbest plan", "json_schema latex_board platforms study wide", "page"],

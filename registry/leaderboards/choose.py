@@ -15,7 +15,7 @@ from registry.leaderboards.leaderboard import Leaderboard, Ranks
 from registry.leaderboards.load import declared_leaderboards
 from registry.store import catalog
 from registry.store.catalog import AnyRow
-from registry.studies.macro_average import score_intervals
+from registry.studies.score_distributions import score_intervals
 
 
 def chosen_leaderboard(connection: Connection, task_row: AnyRow, *, metric: str | None = None,

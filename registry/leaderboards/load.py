@@ -26,7 +26,7 @@ from registry.leaderboards.sentences import sentences, separable
 from registry.significance.ranks.letter_display import alike_groups, letters
 from registry.significance.ranks.ranks import frequent_ranks, neighbour_ranges
 from registry.store.catalog import AnyRow
-from registry.studies.effects import rank_distributions
+from registry.studies.score_distributions import rank_distributions
 
 
 def leaderboards(connection: Connection, task: str, metric: str | None = None, ranks: Ranks = "range",

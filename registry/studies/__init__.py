@@ -1,9 +1,12 @@
 """Analyses of a task, all asked in one way: a request with its options, what it finds, and a result that is kept.
 
-what all share   study (options, subjects, finding), board_study (of boards' statistics), run (found or made, and kept)
+what all share   study (options, subjects, finding), board_study (of boards' statistics), run (found or made, and kept),
+                 score_distributions (scores in resamples), sizes (as people write them)
 of tests         advise
+of systems       effects (effects and best), macro_average
 of gains         gains (what they look at), threshold, curve, sizes, calibration, domains
-                 drawn_sets (many test sets at once)
+                 resampled_test_sets (many at once), bands (of p-values)
+of rankings      nbest: load, precision, variation, evaluation
 of dependence    correlation, dependence
 of test sets     planning.power, replicability
 what is written  planning.synthesize (a task to plan with), planning.training_sets: no studies that are kept

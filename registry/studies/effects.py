@@ -12,12 +12,8 @@ from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-from sqlalchemy import Connection
-
 from registry.errors import InputError
-from registry.evaluation.comparing.board_statistics import Board, load
+from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.settings import Request
 from registry.significance import Bootstrap, PairMatrix, PairResult
 from registry.significance.base import Observed
@@ -26,13 +22,11 @@ from registry.significance.effects.effect_sizes import effects
 from registry.significance.effects.equivalence import equivalence
 from registry.significance.effects.normality import normality
 from registry.significance.ranks.multiple_comparisons_with_the_best import compare_with_best, rank_intervals
-from registry.significance.ranks.ranks import rank_frequencies
 from registry.significance.resampled_scores import resampled_scores, why_fixed
 from registry.significance.resampling.random_runs import unfit_runs
 from registry.significance.units import unit_gains
-from registry.store.catalog import AnyRow
-from registry.studies.board_study import BoardStudy, Case, chosen_keys, even
-from registry.studies.study import Choice, Finding, Row
+from registry.studies.board_study import BoardStudy, Case
+from registry.studies.study import Finding, Row
 
 
 class _OfAllBoards(BoardStudy):
@@ -102,22 +96,6 @@ class Best(_OfAllBoards):
             "score": float(board.scores[n]), "may_be_best": bool(best.possible[n]), "low": float(best.low[n]),
             "high": float(best.high[n]), "rank_low": int(ranks.low[n]), "rank_high": int(ranks.high[n])}
             for n in range(len(board.members))]})
-
-
-def rank_distributions(connection: Connection, task_row: AnyRow, request: Request) -> dict[str, NDArray[np.float64]]:
-    """How often every ranked submission has each key in resamples, [board_keys], by the board's and its own name."""
-    found: dict[str, NDArray[np.float64]] = {}
-    for key in chosen_keys(connection, task_row, request, Choice(), every_facet=True):
-        if len(key.members) < 2 or (board := load(connection, key, request.significance)) is None:
-            continue
-        if reason := unfit_runs(even(board).matrix, studentized=False) or why_fixed(board.matrix):
-            raise InputError(f"{key.name}: {reason}")
-        ranked = [n for n, m in enumerate(board.members) if request.rank_baselines or m.kind != "baseline"]
-        resampled = resampled_scores(board.matrix.by_unit, request.settings)
-        some = resampled if len(ranked) == len(board.members) else resampled[:, ranked]  # a copy is large
-        shares = rank_frequencies(some, lower_is_better=board.matrix.lower_is_better)
-        found |= {f"{board.key.name}: {board.members[n].name}": of for n, of in zip(ranked, shares, strict=True)}
-    return found
 
 
 def _with_fixed_runs(board: Board) -> Board:

@@ -14,23 +14,20 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection
 
-from registry.evaluation.comparing.board_keys import board_keys
-from registry.evaluation.comparing.board_statistics import Board, load
+from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.resolve import resolve_significance
-from registry.identity import digest_json
 from registry.significance import CORRECTIONS, PairResult, StatisticMatrix, rank
 from registry.significance.correlations.matrix import PairMatrix
 from registry.significance.matrix import Floats, Score
 from registry.significance.multiple.corrections import adjust
 from registry.significance.multiple.stepdown import STEP_DOWN
-from registry.significance.resampled_scores import percentiles, resampled_scores, why_fixed
-from registry.significance.resampling.random_runs import unfit_runs
+from registry.significance.resampled_scores import percentiles
 from registry.store.catalog import AnyRow
 from registry.studies.board_study import BoardStudy, Case
 from registry.studies.run import Archive, questions
+from registry.studies.score_distributions import averaged_scores
 from registry.studies.study import Choice, Finding, Row
 
 _OF_RESULT = ("difference", "ci_low", "ci_high", "p_value", "method", "n_units", "n_discordant", "resamples", "log10_p",
@@ -260,50 +257,3 @@ class _Averaging:
         for m, of in enumerate(ranked):
             found[of] = (int(ranking.rank[m]), int(ranking.low[m]), int(ranking.high[m]), int(ranking.cluster[m]))
         return found
-
-
-Ends = tuple[float, float]
-
-
-def score_intervals(connection: Connection, task_row: AnyRow, request: Request) -> dict[str, dict[str, Ends]]:
-    """Percentile intervals of all scores, by the board's and each submission's name.
-
-    An end is nan where resamples are undefined; boards that cannot be resampled are left out.
-    """
-    found = {}
-    for key in list(board_keys(connection, task_row, request)):
-        board = load(connection, key, request.significance)
-        if board is not None and not _why_not(board):
-            scores = resampled_scores(board.matrix.by_unit, request.settings)
-            ends = percentiles(scores, request.significance.confidence).tolist()
-            found[key.name] = {member.name: (low, high)
-                                 for member, (low, high) in zip(board.members, ends, strict=True)}
-    return found
-
-
-def averaged_scores(boards: Sequence[Board], chosen: Sequence[Sequence[int]], request: Request) -> Floats | None:
-    """The mean over boards of their systems' scores in resamples, [resamples, systems].
-
-    Units are resampled within each board, independently of the other ones. None where one cannot be resampled.
-
-    Args:
-        boards: Of several test sets.
-        chosen: Which systems of each board, in the same order in all of them.
-        request: What is asked for.
-    """
-    if any(map(_why_not, boards)):
-        return None
-    total: Floats = np.zeros((request.settings.resamples, len(chosen[0])))
-    for board, of_board in zip(boards, chosen, strict=True):
-        of_set = digest_json([request.seed, board.key.test_set.name])  # lest two test sets share their draws
-        drawn = resampled_scores(board.matrix.by_unit, replace(
-            request.settings, seed=int(of_set.rpartition(":")[2][:15], 16)))
-        total += drawn[:, list(of_board)]
-    return total / len(boards)
-
-
-def _why_not(board: Board) -> str | None:
-    """Say why a board cannot be resampled."""
-    if board.matrix.unequal:
-        return "systems are scored on items of their own"
-    return unfit_runs(board.matrix, studentized=False) or why_fixed(board.matrix.by_unit)
