@@ -28,12 +28,12 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
         "parsing", "base", "alignments lines markup names tables trec",
         "bio candidates conllu labels logprobs mtme nbest responses scores sgml spans wmt_xml"],
     "registry.studies": [
-        "effects macro_average study", "advise correlation dependence gains nbest replicability run", "planning"],
+        "score_distributions sizes study", "board_study run",
+        "advise correlation dependence effects gains macro_average nbest replicability", "planning"],
     "registry.leaderboards": [
         "footnotes items scores", "leaderboard", "history sentences", "differences load", "choose snapshot"],
     "registry.reports": [
-        "boards differences effects figures items methods plan ranking study", "json_schema latex_board platforms wide",
-        "macro page"],
+        "boards differences figures items methods nbest plan", "json_schema latex_board platforms study wide", "page"],
 }
 HEAVY = ("numpy", "scipy", "duckdb", "sqlalchemy", "alembic", "jinja2", "pydantic", "sacrebleu")
 

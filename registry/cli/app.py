@@ -10,7 +10,6 @@ from registry.cli import (
     board,
     check,
     diff,
-    effects,
     export,
     importing,
     items,
@@ -18,12 +17,12 @@ from registry.cli import (
     page,
     plot,
     query,
-    ranking,
     study,
     task,
 )
 from registry.cli import comparison as results
 from registry.cli.console import RegistryGroup
+from registry.cli.study.command import add_study
 from registry.version import __version__
 
 app = typer.Typer(
@@ -50,7 +49,10 @@ def _root(
 
 for command in (task.run, task.init, task.apply, check.check, check.task_pack, task.submit, importing.import_,
                 results.score, results.compare, board.board, board.pairs, plot.plot, export.export, diff.diff,
-                page.page, page.site, effects.effects, effects.best, ranking.ranking, items.items, query.query,
-                query.schema, listing.list_):
-    app.command(name=command.__name__.rstrip("_").replace("_", "-"))(command)
+                page.page, page.site, "effects", "best", "ranking", items.items, query.query, query.schema,
+                listing.list_):
+    if isinstance(command, str):
+        add_study(app, command)
+    else:
+        app.command(name=command.__name__.rstrip("_").replace("_", "-"))(command)
 app.add_typer(study.app, name="study")

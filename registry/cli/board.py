@@ -9,6 +9,7 @@ import typer
 
 from registry.cli.console import say, show, show_boards
 from registry.cli.options import Db, MetricAlias, OutputFormat, TaskName, database
+from registry.cli.study.command import say_refused, study_archive
 from registry.errors import InputError, MismatchError
 
 if TYPE_CHECKING:
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 
     from registry.leaderboards.leaderboard import Ranks as Convention
     from registry.leaderboards.snapshot import Snapshot
+    from registry.studies.macro_average import MacroBoard
 
 
 class Ranks(StrEnum):
@@ -43,8 +45,9 @@ def board(
 
     if wide and ranks is not None:
         raise InputError("--wide shows the ranks that significant differences leave open; leave --ranks out")
-    found = _snapshot(task, metric, db, "range" if wide else None if ranks is None else ranks.value, averages=wide)
+    found = _snapshot(task, metric, db, "range" if wide else None if ranks is None else ranks.value)
     if wide:
+        found = found.with_averages(macro_averages(task, metric, db))
         show([wide_table(board) for of in found.tasks for board in wide_boards(of.boards, of.averages, of.primary)],
              format_)
     else:
@@ -60,13 +63,11 @@ def pairs(
     format_: OutputFormat = None,
 ) -> None:
     """Print every pair of systems with its p-values."""
-    from registry.leaderboards.snapshot import macro_averages
     from registry.reports.boards import pair_tables
-    from registry.reports.macro import macro_pair_table
+    from registry.reports.wide import macro_pair_table
 
     if wide:
-        with database(db).reading() as connection:
-            averages = macro_averages(connection, task, metric)
+        averages = macro_averages(task, metric, db)
         if not averages:
             raise MismatchError("no task here has several test sets to average over")
         show([macro_pair_table(of) for of in averages], format_)
@@ -74,14 +75,24 @@ def pairs(
         show(pair_tables(_snapshot(task, metric, db, "range").boards), format_)
 
 
-def _snapshot(task: str | None, metric: str | None, db: Path | None, ranks: Convention | None, *,
-              averages: bool = False) -> Snapshot:
-    from registry.leaderboards.snapshot import macro_averages, snapshot
+def macro_averages(task: str | None, metric: str | None, db: Path | None) -> list[MacroBoard]:
+    """The macro-averages of a task, else of all: found, or made and kept where they can be."""
+    from registry.studies.macro_average import macro_boards
+    from registry.studies.study import Choice
+
+    archive = study_archive(db, "macro-average", task)
+    found = macro_boards(archive, Choice(task, metric))
+    say_refused(archive)
+    return found
+
+
+def _snapshot(task: str | None, metric: str | None, db: Path | None, ranks: Convention | None) -> Snapshot:
+    from registry.leaderboards.snapshot import snapshot
 
     with database(db).reading() as connection:
         found = snapshot(connection, task, metric, ranks)
-        if not found.boards:
-            raise MismatchError("there is no comparison to show yet; `registry score` and `registry compare` make one")
-        for warning in found.warnings:
-            say(f"warning: {warning}")
-        return found.with_averages(macro_averages(connection, task, metric)) if averages else found
+    if not found.boards:
+        raise MismatchError("there is no comparison to show yet; `registry score` and `registry compare` make one")
+    for warning in found.warnings:
+        say(f"warning: {warning}")
+    return found

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from registry.cli.board import Ranks
+from registry.cli.board import Ranks, macro_averages
 from registry.cli.console import say
 from registry.cli.execution import Memory, Quiet, Workers, execution
 from registry.cli.options import Actor, Db, Root, actor_name, database
@@ -42,7 +43,7 @@ def page(
 
     with database(db).reading() as connection:
         contents = _contents(connection, task, items, ranks)
-    replace_file(output, html(contents))
+    replace_file(output, html(_with_averages(contents, db)))
     say(f"{output}: written")
 
 
@@ -74,7 +75,7 @@ def site(
         tasks = tasks or [row.slug for row in catalog.tasks(connection)]
         found = {f"tasks/{task}.html": _contents(connection, task, items) for task in tasks}
     for name, of in found.items():
-        replace_file(output / name, html(of, home="../index.html"))
+        replace_file(output / name, html(_with_averages(of, db), home="../index.html"))
     replace_file(output / "index.html", site_index(found))
     say(f"{output}: index and {counted(len(found), 'page')} written")
 
@@ -94,9 +95,9 @@ def _run(manifest: Path, root: Path | None, db: Path | None, actor: str | None, 
 
 
 def _contents(connection: Connection, task: str, items: int, ranks: Ranks | None = None) -> TaskBoards:
-    """What a task's page holds: leaderboards, averages over test sets, and the items to look at."""
+    """What a task's page holds: leaderboards, and the items to look at."""
     from registry.errors import MismatchError
-    from registry.leaderboards.snapshot import macro_averages, snapshot
+    from registry.leaderboards.snapshot import snapshot
 
     found = snapshot(connection, task, ranks=None if ranks is None else ranks.value, items=items)
     if not found.boards:
@@ -104,5 +105,10 @@ def _contents(connection: Connection, task: str, items: int, ranks: Ranks | None
                             "make one")
     for warning in found.warnings:
         say(f"warning: {warning}")
-    (contents,) = found.with_averages(macro_averages(connection, task)).tasks
+    (contents,) = found.tasks
     return contents
+
+
+def _with_averages(contents: TaskBoards, db: Path | None) -> TaskBoards:
+    """The same with averages over test sets, which are found, or made and kept."""
+    return replace(contents, averages=macro_averages(contents.task, None, db))

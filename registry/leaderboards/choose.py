@@ -14,7 +14,7 @@ from registry.leaderboards.leaderboard import Leaderboard, Ranks
 from registry.leaderboards.load import declared_leaderboards
 from registry.store import catalog
 from registry.store.row_types import TaskRow
-from registry.studies.macro_average import score_intervals
+from registry.studies.score_distributions import score_intervals
 
 
 def leaderboards_by(connection: Connection, task_row: TaskRow, metric: str | None = None,

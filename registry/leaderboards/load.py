@@ -27,7 +27,7 @@ from registry.manifest import stored_manifest
 from registry.significance.ranks.letter_display import alike_groups, letters
 from registry.significance.ranks.ranks import frequent_ranks, neighbour_ranges
 from registry.store.row_types import TaskRow
-from registry.studies.effects import rank_distributions
+from registry.studies.score_distributions import rank_distributions
 
 Row = dict[str, Any]
 Frequencies = Mapping[str, NDArray[np.float64]]  # of all places, by the name of the board and the submission

@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 
 from sqlalchemy import Connection
 
-from registry.evaluation import declared_request
 from registry.leaderboards.items import ItemView, most_disagreed
 from registry.leaderboards.leaderboard import Leaderboard, Ranks
 from registry.leaderboards.load import declared_leaderboards, stale
 from registry.store import catalog
 from registry.store.row_types import TaskRow
-from registry.studies.macro_average import MacroBoard, macro_boards
+from registry.studies.macro_average import MacroBoard
 
 
 @dataclass(frozen=True)
@@ -82,13 +81,6 @@ def snapshot(connection: Connection, task: str | None = None, metric: str | None
         views = most_disagreed(connection, row, items) if items and boards else None
         found.append(TaskBoards(row.slug, row.title, row.version, primary, boards, items=views))
     return Snapshot(tuple(found), tuple(stale(connection, task)))
-
-
-def macro_averages(connection: Connection, task: str | None = None, metric: str | None = None) -> list[MacroBoard]:
-    """Average scores over test sets; arguments and errors as of `snapshot`."""
-    metrics = None if metric is None else (metric,)
-    return [of for row in _tasks(connection, task, metric)
-            for of in macro_boards(connection, row, declared_request(row, metrics=metrics))]
 
 
 def _tasks(connection: Connection, task: str | None, metric: str | None) -> list[TaskRow]:

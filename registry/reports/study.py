@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from typing import Any
 
 from registry.errors import UnknownNameError
-from registry.rendering.table import Column, Table, p_value, text
+from registry.leaderboards.leaderboard import title
+from registry.rendering.table import Column, Table, number, p_value, text
+from registry.reports.nbest import curves_table, pairs_table, tests_table, variation_table
 from registry.studies.run import StudyResult
 from registry.studies.study import Row
 
+_NUMBERS = ("value", "low", "high", "score")
 
-def study_table(conducted: StudyResult, shown: str | None = None) -> Table:
+
+def study_table(result: StudyResult, shown: str | None = None) -> Table:
     """One table of a study, with its reading, signature and, for programs, the task in every row.
 
     Raises:
         UnknownNameError: The study has no table called `shown`.
     """
-    tables = conducted.finding.tables
+    tables = result.finding.tables
     name = shown or next(iter(tables))
     if name not in tables:
-        raise UnknownNameError(f"table of {conducted.study.name}", name, tables)
-    place = {"task": conducted.task, "subject": conducted.subject}
+        raise UnknownNameError(f"table of {result.study.name}", name, tables)
+    if (of_its_own := TABLES.get((result.study.name, name))) is not None:
+        return of_its_own(result)
+    place = {"task": result.task, "subject": result.subject}
     rows: list[Row] = [place | row for row in tables[name]]
     keys = tuple(tables[name][0]) if tables[name] else ()
-    return Table(rows, tuple(_column(key, rows) for key in keys), f"{conducted.study.title} {conducted.subject}",
-                 tuple(conducted.finding.reading), (*place, *keys), conducted.signature)
+    return Table(rows, tuple(_column(key, rows) for key in keys), f"{result.study.title} {result.subject}",
+                 tuple(result.finding.reading), (*place, *keys), result.signature)
 
 
 def _column(key: str, rows: list[Row]) -> Column:
@@ -44,3 +52,46 @@ def _cell(value: Any) -> str:
 
 def _p_value(value: Any) -> str:
     return "" if value is None else p_value(value)
+
+
+def _effects(result: StudyResult) -> Table:
+    rows = [dict(row) for row in result.finding.tables["effects"]]
+    for at in result.finding.tables["infinite"]:
+        rows[at["row"]][at["key"]] = at["sign"] * math.inf
+    return _of_board(rows, ("system_a", "system_b", "effect", "value", "low", "high", "p_value", "note"))
+
+
+def _best(result: StudyResult) -> Table:
+    return _of_board(result.finding.tables["systems"],
+                     ("system", "score", "may_be_best", "low", "high", "rank_low", "rank_high"))
+
+
+def _of_board(rows: list[Row], columns: tuple[str, ...]) -> Table:
+    """One board's rows: in full for programs, in `columns` for people, who are told once what the board is."""
+    return Table(rows, tuple(_board_column(key) for key in columns), title(rows[0]), keys=tuple(rows[0]))
+
+
+def _board_column(key: str) -> Column:
+    heading = key.replace("_", " ")
+    if key in _NUMBERS:
+        return Column(key, heading, _number, right=True)
+    if key == "p_value":
+        return Column(key, "p", _p_value, right=True)
+    if key == "may_be_best":
+        return Column(key, heading, lambda yes: "yes" if yes else "")
+    return Column(key, heading, lambda value: "" if value is None else str(value).replace("_", " "),
+                  right=key.startswith("rank"))
+
+
+def _number(value: float | None) -> str:
+    """Write a number; odds can be infinite, and nothing stands where a number is undefined."""
+    if value is not None and math.isinf(value):
+        return "∞" if value > 0 else "-∞"
+    return "" if value is None else number(4)(value)
+
+
+# The tables that have a form of their own, by their study and their name.
+TABLES: dict[tuple[str, str], Callable[[StudyResult], Table]] = {
+    ("effects", "effects"): _effects, ("best", "systems"): _best,
+    ("ranking", "pairs"): pairs_table, ("ranking", "tests"): tests_table, ("ranking", "curves"): curves_table,
+    ("ranking", "variation"): variation_table}

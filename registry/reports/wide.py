@@ -9,11 +9,18 @@ from typing import Any
 
 from registry.errors import counted
 from registry.leaderboards.leaderboard import Leaderboard, Standing, shown_names
+from registry.leaderboards.sentences import are_significant
 from registry.rendering.table import Column, Table, number, text
-from registry.reports.boards import interval, places_left
+from registry.reports.boards import interval, pair_columns, places_left
 from registry.significance import CORRECTIONS
 from registry.studies.macro_average import MacroAverage, MacroBoard
 
+MACRO_PAIR_KEYS = (
+    "task", "track", "metric", "metric_name", "test_sets", "system_a", "system_b", "score_a", "score_b", "difference",
+    "ci_low", "ci_high", "p_value", "p_adjusted", "significant", "method", "test", "alternative", "correction",
+    "family_size", "unit", "n_units", "n_discordant", "resamples", "seed", "log10_p", "p_low", "p_high", "note",
+    "same_team",
+)
 PARTS = ("score", "ci_low", "ci_high", "rank", "rank_low", "rank_high", "cluster")  # of a cell, for programs
 
 
@@ -107,6 +114,18 @@ def wide_table(board: WideBoard) -> Table:
     return Table(rows, columns, board.title, [families, *said, *more], keys)
 
 
+def macro_pair_table(board: MacroBoard) -> Table:
+    """The pairs of a metric's macro-averages, the better system first; why there are none where they are untested."""
+    rows = [{**row, "shown_a": row["system_a"], "shown_b": row["system_b"]} for row in board.pairs]
+    track = f", track {board.track}" if board.track else ""
+    won = sum(row["significant"] for row in rows)
+    said = f"Pairs are not tested: {board.untested}." if board.untested else (
+        f"{are_significant(won, len(rows))} at {board.alpha:g}; "
+        f"{family(board.correction, len(rows), board.test)} of units within each of the test sets "
+        f"{', '.join(board.test_sets)}.")
+    return Table(rows, pair_columns(rows), f"{board.task}{track}: macro {board.metric}", (said,), MACRO_PAIR_KEYS)
+
+
 def _wide(boards: Sequence[Leaderboard], averages: Sequence[MacroBoard]) -> WideBoard:
     several = len({board.test_set for board in boards}) > 1
     columns = []
@@ -135,9 +154,8 @@ def _column(board: Leaderboard, *, several: bool) -> WideColumn:
 
 
 def _macro(board: MacroBoard) -> WideColumn:
-    asked = board.request.significance
     tested = f"not tested: {board.untested}" if board.untested else family(
-        asked.correction, len(board.pairs), f"{asked.test} of units within each")
+        board.correction, len(board.pairs), f"{board.test} of units within each")
     return WideColumn(
         f"macro {board.metric}", board.better, None, {of.system: of for of in board.averages},
         f"the mean over the test sets {', '.join(board.test_sets)}, for systems that took part in all of them, with "

@@ -1,31 +1,56 @@
-"""Analyses over many comparisons. `STUDIES` maps the name of a stored study to its class.
+"""Analyses of a task, all asked in one way: a request with its options, what it finds, and a result that is kept.
 
-what all share   study (question, case, finding), conduct (found or made, and kept)
+what all share   study (options, subjects, finding), board_study (of boards' statistics), run (found or made, and kept),
+                 score_distributions (scores in resamples), sizes (as people write them)
 of tests         advise
+of systems       effects (effects and best), macro_average
 of gains         gains (what they look at), threshold, curve, sizes, calibration, domains
-                 drawn_sets (many test sets at once)
+                 resampled_test_sets (many at once), bands (of p-values)
+of rankings      nbest: load, precision, variation, evaluation
 of dependence    correlation, dependence
-of test sets     power, replicability
-what is written  synthesize (a task to plan with), training (resampled training files): no studies that are kept
-of rankings      candidates, ranking, repetitions: n-best lists, which commands of their own compute on demand
+of test sets     planning.power, replicability
+what is written  planning.synthesize (a task to plan with), planning.training_sets: no studies that are kept
+
+`STUDIES` has a line for each: a new one is a file and a line. As a command line lists them all, none is imported before
+it is asked for.
 """
 
-from registry.studies.advise import Advise
-from registry.studies.correlation import Correlation
-from registry.studies.dependence import Dependence
-from registry.studies.gains.calibration import Calibration
-from registry.studies.gains.curve import Curve
-from registry.studies.gains.domains import Domains
-from registry.studies.gains.test_size import Sizes
-from registry.studies.gains.threshold import Threshold
-from registry.studies.planning.power import Power
-from registry.studies.replicability import Replicability
-from registry.studies.study import Study
+from __future__ import annotations
 
-STUDIES: dict[str, type[Study]] = {study.name: study for study in (
-    Advise, Correlation, Dependence, Threshold, Curve, Sizes, Calibration, Domains, Power, Replicability)}
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "STUDIES", "Advise", "Calibration", "Correlation", "Curve", "Dependence", "Domains", "Power", "Replicability",
-    "Sizes", "Study", "Threshold",
-]
+if TYPE_CHECKING:
+    from registry.studies.study import Study
+
+
+@dataclass(frozen=True)
+class Known:
+    """A study as it is listed: in which module of this folder its class is, and what its command does."""
+
+    module: str
+    called: str
+    said: str
+
+    def load(self) -> type[Study]:
+        """The study itself."""
+        found: type[Study] = getattr(import_module(f"{__name__}.{self.module}"), self.called)
+        return found
+
+
+STUDIES = {
+    "advise": Known("advise", "Advise", "Say which tests may be used, and which to take."),
+    "threshold": Known("gains.threshold", "Threshold", "Say which gains are probably significant."),
+    "curve": Known("gains.curve", "Curve", "Show how confidence grows with gain."),
+    "test-size": Known("gains.test_size", "Sizes", "Say how large the test set must be."),
+    "calibration": Known("gains.calibration", "Calibration", "Say how often tests name the truly better system."),
+    "correlation": Known("correlation", "Correlation", "Say what tests that assume independence would miss."),
+    "dependence": Known("dependence", "Dependence", "Say what documents do to tests of single items."),
+    "power": Known("planning.power", "Power", "Say which differences a test set finds."),
+    "replicability": Known("replicability", "Replicability", "Say on how many test sets each system beats another."),
+    "effects": Known("effects", "Effects", "Print effect sizes and equivalence of every pair."),
+    "best": Known("effects", "Best", "Print which systems may be best, and which ranks are open."),
+    "ranking": Known("nbest.evaluation", "NBest", "Evaluate rankings: n-best lists, and where two differ."),
+    "macro-average": Known("macro_average", "Macro", "Say which averages over test sets differ."),
+}

@@ -14,7 +14,7 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
-from registry.errors import counted
+from registry.errors import InputError, counted
 from registry.evaluation.comparing.board_statistics import Board
 from registry.significance import (
     TESTS,
@@ -31,7 +31,8 @@ from registry.significance.assumptions import FEW, is_categorical, misuses
 from registry.significance.base import Observed
 from registry.significance.effects.normality import normality
 from registry.significance.units import unit_differences
-from registry.studies.study import Case, Finding, Row, Study
+from registry.studies.board_study import BoardStudy, Case
+from registry.studies.study import Finding, Row, option
 from registry.values import parse
 
 NORMAL_FROM = 30  # units from which a mean of unit scores is taken for nearly normal, however they are distributed
@@ -39,21 +40,31 @@ VARIANTS: tuple[PairTest, ...] = (Permutation(studentized=True), Bootstrap("stud
 
 
 @dataclass(frozen=True, repr=False)
-class Advise(Study):
+class Advise(BoardStudy):
     """The verdict on every test for a board, the one that is recommended, and the steps that lead to it.
 
-    `explain` is a test to say more of: what it tests, what it assumes, and whether it may be used here.
+    The decision tree of Dror et al. (2018), walked with what the task's statistics say.
     """
 
     name: ClassVar[str] = "advise"
     title: ClassVar[str] = "Which test may be used?"
     citation: ClassVar[str] = "Dror et al. 2018, section 3"
-    explain: str | None = None
+    task: ClassVar = "none"
+    settings: ClassVar = ("test", "unit", "alpha")
+    computes: ClassVar = False
+    explain: str | None = option(None, "Say what this test tests and assumes, and whether it may be used here.",
+                                 metavar="TEST")
 
     def __post_init__(self) -> None:
         """Refuse a test that nobody knows."""
         if self.explain is not None:
             parse("test", TESTS, self.explain)
+
+    def alone(self, alpha: float | None) -> tuple[str, Finding]:  # noqa: ARG002
+        """What there is to say of a test."""
+        if self.explain is None:
+            raise InputError("name a task to advise on, or a test to --explain: `registry list tests`")
+        return "", Finding({"explanation": explanation(parse("test", TESTS, self.explain))})
 
     def run(self, case: Case) -> Finding:
         """Judge every test."""

@@ -25,12 +25,15 @@ from registry.significance.distributions.normal import log_t_p
 from registry.significance.effects.influence import influences, standard_errors
 from registry.significance.matrix import Floats
 from registry.significance.pairwise.independent import correlation, understatement
-from registry.studies.study import Case, Finding, Row, Study, called
+from registry.studies.board_study import BoardStudy, Case, called
+from registry.studies.study import Finding, Row
 
 
 @dataclass(frozen=True, repr=False)
-class Correlation(Study):
+class Correlation(BoardStudy):
     """The correlation r12 of every pair, its factor, and the significant pairs that an independent test would miss.
+
+    For every pair the correlation r12 of the systems' results and the factor that it makes (Yeh 2000, section 2.1).
 
     Significant is what the task's test finds after the board's correction. The difference of the two scores is also
     compared with its standard error under independence, the root of the two variances added (`p_independent`), and
@@ -41,6 +44,8 @@ class Correlation(Study):
     name: ClassVar[str] = "correlation"
     title: ClassVar[str] = "What would tests that assume independent results miss?"
     citation: ClassVar[str] = "Yeh 2000, section 2.1"
+    settings: ClassVar = ("test", "unit", "alpha", "resamples", "seed")
+    figures: ClassVar = ("correlation",)
 
     def run(self, case: Case) -> Finding:
         """Measure every pair.

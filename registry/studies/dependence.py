@@ -15,20 +15,26 @@ from typing import ClassVar
 
 from registry.errors import InputError, counted
 from registry.significance.effects.design_effect import design_effect
-from registry.studies.study import Case, Finding, Row, Study, called
+from registry.studies.board_study import BoardStudy, Case, called
+from registry.studies.study import Finding, Row
 
 
 @dataclass(frozen=True, repr=False)
-class Dependence(Study):
+class Dependence(BoardStudy):
     """The clustering of every pair's difference, and the decisions that change once clusters are the units.
 
-    Both decisions are those of the task's test, with the correction of the board.
+    Intra-cluster correlation and design effect of every pair, and which decisions change once whole clusters are units
+    (Yeh 2000, section 4; Dror et al. 2018, section 5). Both decisions are those of the task's test, with the correction
+    of the board.
     """
 
     name: ClassVar[str] = "dependence"
     title: ClassVar[str] = "What does it do to take items of one cluster for independent?"
     citation: ClassVar[str] = "Yeh 2000, section 4; Dror et al. 2018, section 5; Kish 1965"
-    every_metric: ClassVar[bool] = True
+    settings: ClassVar = ("test", "alpha", "resamples", "seed")
+    fixed: ClassVar = {"unit": "cluster"}
+    figures: ClassVar = ("dependence",)
+    every_metric: ClassVar = True
 
     def run(self, case: Case) -> Finding:
         """Test every pair by item and by cluster.

@@ -8,56 +8,49 @@ each set. Conclusions are about these test sets, not about others that there mig
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import combinations
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection
 
-from registry.evaluation.comparing.board_keys import BoardKey, board_keys
-from registry.evaluation.comparing.board_statistics import Board, load
+from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.resolve import resolve_significance
-from registry.identity import digest_json
 from registry.significance import CORRECTIONS, PairResult, StatisticMatrix, rank
 from registry.significance.correlations.matrix import PairMatrix
 from registry.significance.matrix import Floats, Resampled, Score, additive
 from registry.significance.multiple.corrections import adjust
 from registry.significance.multiple.stepdown import STEP_DOWN
-from registry.significance.resampled_scores import percentiles, resampled_scores, resampling_refusal
-from registry.significance.resampling.random_runs import runs_refusal
-from registry.store.row_types import Member, TaskRow
+from registry.significance.resampled_scores import percentiles
+from registry.store.row_types import Member
+from registry.studies.board_study import BoardStudy, Case
+from registry.studies.run import Archive, questions
+from registry.studies.score_distributions import averaged_scores
+from registry.studies.study import Choice, Finding, Row
+
+_OF_RESULT = ("difference", "ci_low", "ci_high", "p_value", "method", "n_units", "n_discordant", "resamples", "log10_p",
+              "p_low", "p_high", "note")
 
 
 @dataclass(frozen=True)
 class MacroAverage:
     """The mean of one system's scores on several test sets, each counting the same.
 
-    `system` is `team/system`: versions may differ between test sets. What is undefined is nan; ranks are None where
+    `system` is `team/system`: versions may differ between test sets. What is undefined is None; so are ranks where
     pairs are not tested, and of baselines that are not ranked.
     """
 
     system: str
     team: str
-    score: float
-    ci_low: float
-    ci_high: float
+    score: float | None
+    ci_low: float | None
+    ci_high: float | None
     rank: int | None = None
     rank_low: int | None = None
     rank_high: int | None = None
     cluster: int | None = None
-
-
-@dataclass(frozen=True)
-class MacroPair:
-    """Two systems by their board_keys among the averages, the better one first, with their test."""
-
-    a: int
-    b: int
-    result: PairResult
-    p_adjusted: float
-    significant: bool
 
 
 @dataclass(frozen=True)
@@ -68,10 +61,10 @@ class MacroBoard:
         task, track: Where it is.
         metric: The metric's alias; `metric_name`: with its options; `better`: the direction of its scores.
         test_sets: Over which it averages.
-        averages: One for each system.
-        pairs: One for each two of them; none where they are not tested.
+        test, correction, alpha: How pairs are tested and decided.
         untested: Why they are not; empty where they are.
-        request: What was asked for.
+        averages: One for each system.
+        pairs: A row for each two of them, the better system first; none where they are not tested.
     """
 
     task: str
@@ -80,22 +73,56 @@ class MacroBoard:
     metric_name: str
     better: str
     test_sets: tuple[str, ...]
-    averages: tuple[MacroAverage, ...]
-    pairs: tuple[MacroPair, ...]
+    test: str
+    correction: str
+    alpha: float
     untested: str
-    request: Request
+    averages: tuple[MacroAverage, ...]
+    pairs: tuple[Row, ...]
+
+    @classmethod
+    def of(cls, finding: Finding) -> MacroBoard:
+        """The board that a study has found."""
+        (board,) = finding.tables["board"]
+        return cls(**board | {
+            "test_sets": tuple(board["test_sets"]), "pairs": tuple(finding.tables["pairs"]),
+            "averages": tuple(MacroAverage(**row) for row in finding.tables["averages"])})
 
 
-def macro_boards(connection: Connection, task_row: TaskRow, request: Request) -> Iterator[MacroBoard]:
-    """Average every metric over the test sets of each track, and test all pairs of the averages as one family."""
-    groups: dict[tuple[str | None, str], list[BoardKey]] = {}
-    for key in list(board_keys(connection, task_row, replace(request, facets={}))):
-        groups.setdefault((key.track, key.metric.alias), []).append(key)
-    for of_group in groups.values():
-        boards = [board for key in of_group if (board := load(connection, key, request.significance))] if (
-            len(of_group) > 1) else []
-        if len(boards) > 1:
-            yield _Averaging.of(boards, request).board()
+@dataclass(frozen=True, repr=False)
+class Macro(BoardStudy):
+    """The averages of every metric over test sets, and which of them differ significantly.
+
+    The permutation test swaps the outputs of two systems in units of all test sets, and the bootstrap resamples the
+    units of each; all pairs of one metric's averages are a family.
+    """
+
+    name: ClassVar[str] = "macro-average"
+    title: ClassVar[str] = "Which averages over test sets differ?"
+    citation: ClassVar[str] = "Yeh 2000, section 4"
+    choice: ClassVar = ("metric",)
+    settings: ClassVar = ("test", "unit", "alpha", "resamples", "seed")
+    scope: ClassVar = "test sets"
+    least: ClassVar = 1
+    least_boards: ClassVar = 2
+    every_metric: ClassVar = True
+    unequal: ClassVar = True
+    by_response: ClassVar = False
+
+    def run(self, case: Case) -> Finding:
+        """Average the scores of the systems that took part in all test sets, and test all pairs as one family."""
+        return _Averaging.of(case.boards, case.request).found()
+
+
+def macro_boards(archive: Archive, choice: Choice) -> list[MacroBoard]:
+    """The macro-averages of a task, found or made; none where no metric is of several test sets.
+
+    Raises:
+        UnknownNameError: There is no such task or metric.
+    """
+    with archive.database.reading() as connection:
+        asked = questions(connection, Macro(), choice)
+    return [MacroBoard.of(answer.finding) for question in asked if (answer := question.answer(archive)) is not None]
 
 
 @dataclass(frozen=True)
@@ -111,9 +138,20 @@ class _MeanScore:
         return means
 
 
+@dataclass(frozen=True)
+class _Decision:
+    """Two systems by their places among the averages, the better one first, with their test."""
+
+    a: int
+    b: int
+    result: PairResult
+    p_adjusted: float
+    significant: bool
+
+
 @dataclass(frozen=True, eq=False)
 class _Averaging:
-    """Boards of several test sets, and the board_keys of those systems in each that are on all, best first."""
+    """Boards of several test sets, and the places on each of those systems that are on all, best first."""
 
     boards: Sequence[Board]
     chosen: list[list[int]]
@@ -124,44 +162,59 @@ class _Averaging:
     def of(cls, boards: Sequence[Board], request: Request) -> _Averaging:
         at = [{f"{member.team}/{member.system}": n for n, member in enumerate(board.members)} for board in boards]
         names = sorted(name for name in at[0] if all(name in others for others in at))
-        board_keys = np.array([[of_board[name] for name in names] for of_board in at], dtype=np.int64)
-        scores = np.mean([board.scores[of_board] for board, of_board in zip(boards, board_keys, strict=True)], axis=0)
+        places = np.array([[of_board[name] for name in names] for of_board in at], dtype=np.int64)
+        scores = np.mean([board.scores[of_board] for board, of_board in zip(boards, places, strict=True)], axis=0)
         best_first = np.argsort(scores if boards[0].matrix.lower_is_better else -scores, kind="stable")
-        return cls(boards, board_keys[:, best_first].tolist(), scores[best_first], request.of_family(len(names)))
+        return cls(boards, places[:, best_first].tolist(), scores[best_first], request.of_family(len(names)))
 
-    def board(self) -> MacroBoard:
-        first, n = self.boards[0], len(self.scores)
+    def found(self) -> Finding:
+        first, settings, n = self.boards[0], self.request.significance, len(self.scores)
         drawn = averaged_scores(self.boards, self.chosen, self.request) if n else None
-        ends = np.full((n, 2), np.nan) if drawn is None else percentiles(drawn, self.request.significance.confidence)
+        ends = np.full((n, 2), np.nan) if drawn is None else percentiles(drawn, settings.confidence)
         ends[np.isnan(self.scores)] = np.nan
         untested = self._untested(drawn)
-        pairs = () if untested else tuple(self._pairs(drawn))
+        decisions = [] if untested else list(self._pairs(drawn))
         members = [first.members[at] for at in self.chosen[0]]
-        ranks: list[tuple[int | None, ...]] = [(None,) * 4] * n if untested else self._ranks(pairs, members)
-        averages = tuple(
+        ranks: list[tuple[int | None, ...]] = [(None,) * 4] * n if untested else self._ranks(decisions, members)
+        averages = [
             MacroAverage(f"{member.team}/{member.system}", member.team, float(score), float(low), float(high), *of)
-            for member, score, (low, high), of in zip(members, self.scores, ends, ranks, strict=True))
+            for member, score, (low, high), of in zip(members, self.scores, ends, ranks, strict=True)]
         key = first.key
-        return MacroBoard(
-            key.task.slug, key.track, key.metric.alias, key.metric.name,
-            "lower" if first.matrix.lower_is_better else "higher",
-            tuple(board.key.test_set.name for board in self.boards), averages, pairs, untested, self.request)
+        board = {
+            "task": key.task.slug, "track": key.track, "metric": key.metric.alias, "metric_name": key.metric.name,
+            "better": "lower" if first.matrix.lower_is_better else "higher",
+            "test_sets": [board.key.test_set.name for board in self.boards], "test": settings.test,
+            "correction": settings.correction, "alpha": settings.alpha, "untested": untested}
+        return Finding({"averages": [asdict(of) for of in averages],
+                        "pairs": [self._row(board, averages, of, len(decisions)) for of in decisions],
+                        "board": [board]})
+
+    def _row(self, board: Row, averages: Sequence[MacroAverage], decision: _Decision, family_size: int) -> Row:
+        settings, result = self.request.significance, decision.result
+        a, b = averages[decision.a], averages[decision.b]
+        return {key: board[key] for key in ("task", "track", "metric", "metric_name")} | {
+            "test_sets": " ".join(board["test_sets"]), "system_a": a.system, "system_b": b.system, "score_a": a.score,
+            "score_b": b.score, **{key: getattr(result, key) for key in _OF_RESULT}, "p_adjusted": decision.p_adjusted,
+            "significant": decision.significant, "test": settings.test, "alternative": settings.alternative,
+            "correction": settings.correction, "family_size": family_size, "unit": settings.unit,
+            "seed": None if result.resamples is None else settings.seed, "same_team": a.team == b.team}
 
     def _untested(self, drawn: Floats | None) -> str:
         """Say why the averages are not tested."""
-        asked = self.request.significance
-        test, _ = resolve_significance(asked)
+        settings = self.request.significance
+        test, _ = resolve_significance(settings)
         if len(self.scores) < 2:
             return "fewer than two systems took part in all test sets"
-        if test.name not in STEP_DOWN or asked.unit == "response":
-            return f"{test!r} over {asked.unit}s knows no averages; permutation and bootstrap over items or clusters do"
-        if CORRECTIONS[asked.correction].function is None:
-            return f"{asked.correction} is not made for averages"
+        if test.name not in STEP_DOWN or settings.unit == "response":
+            return (f"{test!r} over {settings.unit}s knows no averages; permutation and bootstrap over items or "
+                    "clusters do")
+        if CORRECTIONS[settings.correction].function is None:
+            return f"{settings.correction} is not made for averages"
         if any(isinstance(board.matrix, PairMatrix) or board.matrix.unequal for board in self.boards):
             return "correlations, and scores on items of a system's own, do not add up"
         if test.name == "bootstrap" and drawn is None:
             return "a test set cannot be resampled"
-        if test.name == "permutation" and asked.runs == "random":
+        if test.name == "permutation" and settings.runs == "random":
             return "whole runs are not swapped across test sets"
         return test.refusal(self._matrix(list(range(len(self.scores))))) or ""
 
@@ -178,7 +231,7 @@ class _Averaging:
         return StatisticMatrix(together, _MeanScore(tuple(additive(matrix).score for matrix in matrices), tuple(ends)),
                                lower_is_better=matrices[0].lower_is_better)
 
-    def _pairs(self, drawn: Floats | None) -> Iterator[MacroPair]:
+    def _pairs(self, drawn: Floats | None) -> Iterator[_Decision]:
         asked = self.request.significance
         test, _ = resolve_significance(asked)
         defined = np.flatnonzero(~np.isnan(self.scores)).tolist()  # which come first
@@ -191,9 +244,9 @@ class _Averaging:
         results = test.run(matrix, pairs, settings) if pairs else []
         adjusted = adjust(np.array([of.p_value for of in results]), asked.correction) if pairs else np.zeros(0)
         for (a, b), result, p in zip(pairs, results, adjusted, strict=True):
-            yield MacroPair(a, b, result, float(p), bool(p <= asked.alpha and result.favours * result.difference > 0))
+            yield _Decision(a, b, result, float(p), bool(p <= asked.alpha and result.favours * result.difference > 0))
 
-    def _ranks(self, pairs: Sequence[MacroPair], members: Sequence[Member]) -> list[tuple[int | None, ...]]:
+    def _ranks(self, pairs: Sequence[_Decision], members: Sequence[Member]) -> list[tuple[int | None, ...]]:
         n = len(members)
         wins: NDArray[np.bool_] = np.zeros((n, n), dtype=bool)
         for pair in pairs:
@@ -205,50 +258,3 @@ class _Averaging:
         for m, of in enumerate(ranked):
             found[of] = (int(ranking.rank[m]), int(ranking.low[m]), int(ranking.high[m]), int(ranking.cluster[m]))
         return found
-
-
-Ends = tuple[float, float]
-
-
-def score_intervals(connection: Connection, task_row: TaskRow, request: Request) -> dict[str, dict[str, Ends]]:
-    """Percentile intervals of all scores, by the board's and each submission's name.
-
-    An end is nan where resamples are undefined; boards that cannot be resampled are left out.
-    """
-    found = {}
-    for key in list(board_keys(connection, task_row, request)):
-        board = load(connection, key, request.significance)
-        if board is not None and not _why_not(board):
-            scores = resampled_scores(board.matrix.by_unit, request.settings)
-            ends = percentiles(scores, request.significance.confidence).tolist()
-            found[key.name] = {member.name: (low, high)
-                                 for member, (low, high) in zip(board.members, ends, strict=True)}
-    return found
-
-
-def averaged_scores(boards: Sequence[Board], chosen: Sequence[Sequence[int]], request: Request) -> Floats | None:
-    """The mean over boards of their systems' scores in resamples, [resamples, systems].
-
-    Units are resampled within each board, independently of the other ones. None where one cannot be resampled.
-
-    Args:
-        boards: Of several test sets.
-        chosen: Which systems of each board, in the same order in all of them.
-        request: What is asked for.
-    """
-    if any(map(_why_not, boards)):
-        return None
-    total: Floats = np.zeros((request.settings.resamples, len(chosen[0])))
-    for board, of_board in zip(boards, chosen, strict=True):
-        of_set = digest_json([request.seed, board.key.test_set.name])  # lest two test sets share their draws
-        drawn = resampled_scores(board.matrix.by_unit, replace(
-            request.settings, seed=int(of_set.rpartition(":")[2][:15], 16)))
-        total += drawn[:, list(of_board)]
-    return total / len(boards)
-
-
-def _why_not(board: Board) -> str | None:
-    """Say why a board cannot be resampled."""
-    if board.matrix.unequal:
-        return "systems are scored on items of their own"
-    return runs_refusal(board.matrix, studentized=False) or resampling_refusal(board.matrix.by_unit)

@@ -19,23 +19,29 @@ from registry.evaluation.comparing.board_statistics import Board
 from registry.significance.matrix import Floats
 from registry.significance.multiple.corrections import adjust
 from registry.significance.multiple.partial_conjunction import k_hat, listed, partial_conjunctions
-from registry.studies.study import Case, Finding, Row, Study, called
+from registry.studies.board_study import BoardStudy, Case, called
+from registry.studies.study import Finding, Row, option
 
 
 @dataclass(frozen=True, repr=False)
-class Replicability(Study):
+class Replicability(BoardStudy):
     """On how many test sets, or values of an item attribute such as a fold, one system is better than another.
 
-    A claim has a direction: each ordered pair of systems is one, tested one-sided by the task's test. `systems` are
-    those that are compared; none: all. `across` is the attribute whose values are test sets.
+    Partial conjunctions of one-sided tests, and the list of test sets with Holm's control (Dror et al. 2017). A claim
+    has a direction: each ordered pair of systems is one, tested one-sided by the task's test.
     """
 
     name: ClassVar[str] = "replicability"
     title: ClassVar[str] = "On how many test sets does one system beat another?"
     citation: ClassVar[str] = "Dror et al. 2018, section 5; Dror et al. 2017; Benjamini and Heller 2008"
     scope: ClassVar = "test sets"
-    across: str | None = None
-    systems: tuple[str, ...] = ()
+    choice: ClassVar = ("metric", "test_set", "track")
+    settings: ClassVar = ("test", "unit", "alpha", "resamples", "seed")
+    figures: ClassVar = ("replicability",)
+    across: str | None = option(None, "Take the values of this item attribute, such as the fold of a cross-validation, "
+                                "for test sets.", metavar="ATTRIBUTE")
+    systems: tuple[str, ...] = option((), "Only the pairs of these systems; all if none is given.", name="system",
+                                      metavar="NAME")
 
     @property
     def facets_by(self) -> str | None:

@@ -1,44 +1,33 @@
-"""Studies of a task's boards: found where they were made before, else made and kept with their provenance.
+"""Studies of a task: found where they were made before, else made, and kept with their provenance where they can be.
 
-The database is open while boards are loaded and while something is kept, never while a study computes. What a study
-has done is kept from time to time, so one that was interrupted goes on where it was.
+What is asked is looked up at once, in one transaction. The database is open again while statistics are loaded and while
+something is kept, never while a study computes. What a study has done is kept from time to time, so one that was
+interrupted goes on where it was.
 """
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from sqlalchemy import Connection
 
-from registry.errors import InputError, MismatchError, UnknownNameError, counted
-from registry.evaluation import Request
-from registry.evaluation.comparing.board_keys import BoardKey, board_keys
-from registry.evaluation.comparing.board_statistics import Board, load
-from registry.evaluation.comparing.by_response import by_response
+from registry.errors import InputError, LockedError, MismatchError, StoreError, counted
+from registry.evaluation import Request, declared_request
 from registry.identity import digest_json, plain_value
-from registry.provenance import StudySignature
+from registry.parallel.execution import Execution
 from registry.store import catalog, studies
 from registry.store.database import Database
 from registry.store.journal import Journal, now
-from registry.store.row_types import Member, StudyRow, TaskRow
+from registry.store.row_types import StudyRow, TaskRow
 from registry.store.session import writing
-from registry.studies.study import Case, Finding, Parts, Study
+from registry.studies.study import Choice, Finding, Parts, Study, Subject
 from registry.version import __version__
 
 _OFTEN = 5.0  # seconds after which new parts are kept
-
-
-@dataclass(frozen=True)
-class Choice:
-    """Which boards of a task are meant: None is every test set and track; the primary metric; all items."""
-
-    metric: str | None = None
-    test_set: str | None = None
-    track: str | None = None
-    facet: str | None = None
 
 
 @dataclass(frozen=True)
@@ -53,105 +42,147 @@ class StudyResult:
     made: bool
 
 
-def run_study(database: Database, journal: Journal, task: str, study: Study, choice: Choice,
-            ask: Callable[[TaskRow, str], Request], *, dry_run: bool = False) -> list[StudyResult]:
-    """Make a study of every board that is meant, or of all of them together, as its scope says.
+@dataclass
+class Archive:
+    """Where studies are found and kept.
 
-    Args:
+    Attributes:
         database: With the task.
         journal: Records what is kept.
-        task: Its id.
-        study: What is asked.
-        choice: Of which boards.
-        ask: Gives the request, from the task's row and the metric's alias.
         dry_run: Whether to keep nothing.
+        refused: Why nothing can be kept, once that is known: then studies are made all the same.
+    """
+
+    database: Database
+    journal: Journal
+    dry_run: bool = False
+    refused: str | None = field(default=None, init=False)
+
+    def keep_parts(self, digest: str, parts: Mapping[str, str]) -> None:
+        """Keep parts of a study that is not finished, in a transaction of their own."""
+        self._write(lambda connection: studies.keep_parts(connection, digest, parts))
+
+    def keep(self, digest: str, task: TaskRow, result: StudyResult, written: str) -> None:
+        """Keep a study in the place of its parts."""
+        def store(connection: Connection) -> None:
+            studies.keep_study(
+                connection, digest, study=repr(result.study), task_id=task.task_id, subject=result.subject,
+                result=written, signature=result.signature, run_id=self.journal.run_id(connection), created_at=now())
+            self.journal.event(connection, "study", task.slug, signature=result.signature)
+
+        self._write(store)
+
+    def _write(self, store: Callable[[Connection], None]) -> None:
+        if self.dry_run or self.refused:
+            return
+        try:
+            with writing(self.database, self.journal) as session:
+                store(session.connection)
+        except (StoreError, LockedError) as error:  # what was found is worth more than that it is kept
+            self.refused = str(error)
+
+
+@dataclass(frozen=True, eq=False)
+class Question:
+    """A study of one subject, with what was found of it."""
+
+    study: Study
+    task: TaskRow
+    subject: Subject
+    request: Request
+    digest: str
+    found: StudyRow | None
+    parts: dict[str, str]
+
+    @classmethod
+    def of(cls, connection: Connection, study: Study, task: TaskRow, subject: Subject, request: Request) -> Question:
+        """Look up whether the study was made of this subject, or what is done of it."""
+        digest = digest_json({"study": repr(study), **subject.identity, "version": __version__})
+        return cls(study, task, subject, request, digest, studies.find_study(connection, digest),
+                   studies.parts_of(connection, digest))
+
+    def answer(self, archive: Archive) -> StudyResult | None:
+        """Give what was found, or make the study and keep it; None where there is nothing to study."""
+        if self.found is not None:
+            return self._result(self.found.result, self.found.signature, made=False)
+        keeping = _Keeping(archive, self.digest)
+        with archive.database.reading() as connection:
+            case = self.subject.load(
+                connection, Parts(dict(self.parts), keeping.keep, self.request.execution.progress))
+        if case is None:
+            return None
+        try:
+            finding = self.study.run(case)
+        except InputError as error:
+            raise InputError(f"{self.subject.name}: {error}") from None
+        finally:
+            keeping.flush()
+        written = json.dumps(plain_value(asdict(finding)), ensure_ascii=False)  # tables and keys stay in their order
+        result = self._result(written, str(self.subject.signature(case, self.digest)), made=True)
+        archive.keep(self.digest, self.task, result, written)
+        return result
+
+    def _result(self, written: str, signature: str, *, made: bool) -> StudyResult:
+        return StudyResult(self.study, self.task.slug, self.subject.name, Finding(**json.loads(written)), signature,
+                           made)
+
+
+def questions(connection: Connection, study: Study, choice: Choice, given: Mapping[str, Any] | None = None,
+              execution: Execution | None = None) -> list[Question]:
+    """Everything that a study is to be made of.
+
+    Args:
+        connection: To the store.
+        study: What is asked.
+        choice: Of what.
+        given: Settings of significance in the place of those that a task declares.
+        execution: Who computes.
+
+    Raises:
+        UnknownNameError: There is no such task, metric, test set, track or facet.
+        InputError: The study cannot be made of what there is, or a setting is wrong.
+    """
+    rows, found = catalog.tasks(connection, choice.task), []
+    catalog.check_metric(connection, rows, choice.metric)
+    for row in rows:
+        metrics = chosen_metrics(connection, row, choice.metric, every=study.every_metric)
+        request = declared_request(row, {**(given or {}), **study.fixed}, metrics, execution)
+        found += [Question.of(connection, study, row, subject, request)
+                  for subject in study.subjects(connection, row, request, choice)]
+    return found
+
+
+def run_study(archive: Archive, study: Study, choice: Choice, given: Mapping[str, Any] | None = None,
+              execution: Execution | None = None) -> list[StudyResult]:
+    """Make a study, or find it, of everything that is meant; arguments as of `questions`.
 
     Raises:
         UnknownNameError: There is no such task, metric, test set, track or facet.
         MismatchError: There is nothing to study.
-        InputError: The study cannot be made of what there is.
+        InputError: The study cannot be made of what there is, or a setting is wrong.
     """
-    with database.reading() as connection:
-        (row,) = catalog.tasks(connection, task)
-        cases = [_Case.of(connection, row, study, boards, request)
-                 for alias in chosen_metrics(connection, row, choice.metric, every=study.every_metric)
-                 for request in (ask(row, alias),)
-                 for boards in _joined(connection, row, request, study, choice)]
-    return [case.run(database, journal, dry_run=dry_run) for case in cases]
+    with archive.database.reading() as connection:
+        asked = questions(connection, study, choice, given, execution)
+    answers = [answer for question in asked if (answer := question.answer(archive)) is not None]
+    if not answers:
+        raise MismatchError(f"there is nothing to compare: no board has {counted(study.least, 'system')} that are "
+                            "scored; `registry submit` brings one in, and `registry score` scores it")
+    return answers
 
 
-@dataclass(frozen=True, eq=False)
-class _Case:
-    """One study to be made, with what was found of it."""
-
-    study: Study
-    task: TaskRow
-    boards: tuple[Board, ...]
-    attributes: dict[str, dict[str, str]]
-    request: Request
-    digest: str
-    there: StudyRow | None
-    parts: dict[str, str]
-
-    @classmethod
-    def of(cls, connection: Connection, task: TaskRow, study: Study, boards: tuple[Board, ...],
-           request: Request) -> _Case:
-        members = {member.submission_id: member.name for board in boards for member in board.members}
-        attributes = {members[n]: of for n, of in catalog.submission_attributes(connection, list(members)).items()}
-        digest = digest_json({"study": repr(study), "boards": [board.key.digest(request) for board in boards],
-                              "attributes": attributes, "version": __version__})
-        return cls(study, task, boards, attributes, request, digest, studies.find_study(connection, digest),
-                   studies.parts_of(connection, digest))
-
-    @property
-    def subject(self) -> str:
-        names = [board.key.name for board in self.boards]
-        return "; ".join(names if len(names) < 4 else [*names[:2], f"{len(names) - 2} more"])
-
-    @property
-    def signature(self) -> str:
-        keys = [board.key for board in self.boards]
-        return str(StudySignature(
-            study=repr(self.study), metric=keys[0].metric.alias, task=self.task.slug, task_version=self.task.version,
-            test_sets=_distinct(key.test_set.name for key in keys), track=keys[0].track,
-            facet=None if self.study.facets_by else keys[0].facet_name,
-            n_items=sum(len(board.items) for board in self.boards),
-            n_systems=len({_system(m) for board in self.boards for m in board.members}),
-            golds=_distinct(key.gold.digest for key in keys), seed=self.request.seed, identity=self.digest))
-
-    def run(self, database: Database, journal: Journal, *, dry_run: bool) -> StudyResult:
-        if self.there is not None:
-            return self._result(self.there.result, made=False)
-        keeping = _Keeping(database, journal, self.digest, dry_run)
-        parts = Parts(dict(self.parts), keeping.keep, self.request.execution.progress)
-        case = Case(self.boards, self.attributes, self.request, parts)
-        try:
-            finding = self.study.run(case)
-        except InputError as error:
-            raise InputError(f"{self.subject}: {error}") from None
-        finally:
-            keeping.flush()
-        result = json.dumps(plain_value(asdict(finding)), ensure_ascii=False)  # its tables and keys stay in their order
-        if dry_run:  # also where nothing may be written
-            return self._result(result, made=True)
-        with writing(database, journal) as session:
-            studies.keep_study(
-                session.connection, self.digest, study=repr(self.study), task_id=self.task.task_id,
-                subject=self.subject, result=result, signature=self.signature,
-                run_id=journal.run_id(session.connection), created_at=now())
-            journal.event(session.connection, "study", self.task.slug, signature=self.signature)
-        return self._result(result, made=True)
-
-    def _result(self, result: str, *, made: bool) -> StudyResult:
-        finding = Finding(**json.loads(result))
-        return StudyResult(self.study, self.task.slug, self.subject, finding, self.signature, made)
+def chosen_metrics(connection: Connection, task: TaskRow, alias: str | None, *, every: bool = False) -> tuple[str, ...]:
+    """The metric of a task that is chosen, where it has it; else the primary one, or all."""
+    known = tuple(metric.alias for metric in catalog.task_metrics(connection, task.task_id))
+    if alias is not None:
+        return (alias,) if alias in known else ()
+    return known if every else (str(catalog.primary_metric(connection, task.task_id).alias),)
 
 
 class _Keeping:
-    """Keeps the new parts of a study from time to time, each time in a transaction of its own."""
+    """Keeps the new parts of a study from time to time."""
 
-    def __init__(self, database: Database, journal: Journal, digest: str, dry_run: bool) -> None:
-        self._database, self._journal, self._digest, self._dry_run = database, journal, digest, dry_run
+    def __init__(self, archive: Archive, digest: str) -> None:
+        self._archive, self._digest = archive, digest
         self._new: dict[str, str] = {}
         self._last = time.monotonic()
 
@@ -161,78 +192,6 @@ class _Keeping:
             self.flush()
 
     def flush(self) -> None:
-        if self._new and not self._dry_run:
-            with writing(self._database, self._journal) as session:
-                studies.keep_parts(session.connection, self._digest, self._new)
+        if self._new:
+            self._archive.keep_parts(self._digest, self._new)
         self._new, self._last = {}, time.monotonic()
-
-
-def chosen_boards(connection: Connection, task: TaskRow, request: Request, choice: Choice, *, least: int,
-                  facets_by: str | None = None) -> list[Board]:
-    """The boards of a task that are meant, with their statistics, of at least so many systems.
-
-    Raises:
-        UnknownNameError: There is no such test set, track or facet.
-        MismatchError: There is nothing to study.
-        InputError: Systems are scored on different items, or no item has the attribute `facets_by`.
-    """
-    if facets_by is not None:
-        request = replace(request, facets={t.name: [facets_by] for t in catalog.test_sets(connection, task.task_id)})
-    known = list(board_keys(connection, task, request))
-    if facets_by is not None:
-        known = [key for key in known if key.facet is not None]
-        if not known:
-            raise InputError(f"items of {task.slug} have no attribute {facets_by!r}; the options of the gold's reader "
-                             "name attributes")
-    for kind, wanted in (("test set", choice.test_set), ("track", choice.track), ("facet", choice.facet)):
-        names = {_called(key, kind) for key in known}
-        if wanted is not None and wanted not in names:
-            raise UnknownNameError(f"{kind} of {task.slug}", wanted, sorted(filter(None, names)))
-        if wanted is not None or (kind == "facet" and facets_by is None):
-            known = [key for key in known if _called(key, kind) == wanted]
-    loaded = [board for key in known if (board := load(connection, key, request.significance)) is not None
-              and len(board.members) >= least]
-    if request.significance.unit == "response":
-        loaded = [by_response(connection, board) for board in loaded]
-    if not loaded:
-        raise MismatchError(f"there is nothing to study: no board of {task.slug} has {counted(least, 'system')} that "
-                            "are scored; `registry submit` brings one in, and `registry score` scores it")
-    if uneven := next((board for board in loaded if board.matrix.unequal), None):
-        raise InputError(f'{uneven.key.name}: systems are scored on items of their own (missing = "own"), which '
-                         "studies cannot compare; take another policy for missing items")
-    return loaded
-
-
-def chosen_metrics(connection: Connection, task: TaskRow, alias: str | None, *, every: bool = False) -> list[str]:
-    """The metric that is chosen; else the primary one, or all.
-
-    Raises:
-        UnknownNameError: The task has no such metric.
-    """
-    catalog.check_metric(connection, [task], alias)
-    if alias is None and every:
-        return [metric.alias for metric in catalog.task_metrics(connection, task.task_id)]
-    return [alias or str(catalog.primary_metric(connection, task.task_id).alias)]
-
-
-def _joined(connection: Connection, task: TaskRow, request: Request, study: Study,
-            choice: Choice) -> Iterator[tuple[Board, ...]]:
-    """The boards that each study looks at."""
-    loaded = chosen_boards(connection, task, request, choice, least=study.least, facets_by=study.facets_by)
-    if study.scope == "board":
-        yield from ((board,) for board in loaded)
-        return
-    for track in sorted({board.key.track for board in loaded}, key=lambda name: (name is not None, name)):
-        yield tuple(board for board in loaded if board.key.track == track)
-
-
-def _called(key: BoardKey, kind: str) -> str | None:
-    return {"test set": str(key.test_set.name), "track": key.track, "facet": key.facet_name}[kind]
-
-
-def _distinct(names: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(names))
-
-
-def _system(member: Member) -> str:
-    return f"{member.team}/{member.system}"

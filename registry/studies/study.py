@@ -1,31 +1,69 @@
-"""What a study is: a question asked of boards, with its options, and what it finds.
+"""What a study is: a question asked of a task, with its options, and what it finds.
 
-Like a test or a metric, a study is a value: `repr(study)` is its canonical name. With the digests of the boards that it
-looks at it is the identity of its result, so a study that was made is found again and not made twice.
+Like a test or a metric, a study is a value: `repr(study)` is its canonical name. With the digest of what it looks at it
+is the identity of its result, so a study that was made is found again and not made twice. Its fields are the options of
+its command line.
 """
 
 from __future__ import annotations
 
 import json
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal, TypeVar
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal, Protocol, TypeVar
 
-import numpy as np
+from sqlalchemy import Connection
 
+from registry.errors import InputError
 from registry.evaluation import Request
-from registry.evaluation.comparing.board_statistics import Board
-from registry.evaluation.resolve import resolve_significance
 from registry.identity import canonical_json
 from registry.parallel.execution import Progress, with_progress
-from registry.significance import CORRECTIONS, PairTest, Settings
-from registry.significance.multiple.corrections import adjust
-from registry.store.row_types import Member
+from registry.provenance import StudySignature
+from registry.store.row_types import TaskRow
 from registry.values import Value
 
 Row = dict[str, Any]
 Key = TypeVar("Key", bound="str | int | tuple[str | int, ...]")
+
+
+@dataclass(frozen=True)
+class Option:
+    """How a field of a study is given on a command line.
+
+    Attributes:
+        said: What it means.
+        name: What the option is called; the field's name if it is empty.
+        metavar: What stands for its value; "" leaves it to the type.
+        least, most: The range of a number.
+        read: Reads its text, given with the option's name; None: the text is a value of the field's type.
+        written: Its default value as a text that `read` takes.
+    """
+
+    said: str
+    name: str = ""
+    metavar: str = ""
+    least: float | None = None
+    most: float | None = None
+    read: Callable[[str, str], Any] | None = None
+    written: str | None = None
+
+
+def option(default: Any, said: str, **more: Any) -> Any:
+    """A field of a study that a command line can give, as `Option` describes it."""
+    return field(default=default, metadata={"option": Option(said, **more)})
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which boards are meant: None is every task, test set and track; the metric of the study's choosing; all items."""
+
+    task: str | None = None
+    metric: str | None = None
+    test_set: str | None = None
+    track: str | None = None
+    facet: str | None = None
 
 
 @dataclass(frozen=True)
@@ -69,78 +107,91 @@ class Parts:
         return list(with_progress(map(part, keys), len(keys), "parts of the study", self.progress))
 
 
-@dataclass(frozen=True, eq=False)
-class Case:
-    """What a study looks at.
-
-    Attributes:
-        boards: One, or those of all test sets that a study joins: of one metric and track, in the order of the task.
-        attributes: Of every submission, by its full name: team, kind, and what the manifest declares.
-        request: How the task is compared: the settings of significance with their seed, and who computes.
-        parts: For work that takes long.
-    """
-
-    boards: tuple[Board, ...]
-    attributes: Mapping[str, Mapping[str, str]]
-    request: Request
-    parts: Parts = field(default_factory=Parts)
+class Subject(Protocol):
+    """What one result of a study is about, known by its content before any statistics are loaded."""
 
     @property
-    def board(self) -> Board:
-        """The only board of a study that looks at one."""
-        (board,) = self.boards
-        return board
+    def name(self) -> str:
+        """What people call it."""
 
     @property
-    def test(self) -> PairTest:
-        """The test of pairs that the task declares, or that is asked for in its place."""
-        return resolve_significance(self.request.significance)[0]
+    def identity(self) -> Mapping[str, Any]:
+        """All of it that the result depends on, as JSON."""
 
-    def adjusted(self, p: Sequence[float]) -> list[float]:
-        """Adjust the p-values of a board's pairs by its correction; by Holm's where that adjusts draws instead."""
-        correction = CORRECTIONS[self.request.significance.correction]
-        found: list[float] = adjust(np.array(p), correction.name if correction.function else "holm").tolist()
-        return found
+    def load(self, connection: Connection, parts: Parts) -> Any:
+        """What `Study.run` takes; None where there is nothing to study."""
 
-    @property
-    def settings(self) -> Settings:
-        """The settings of tests, two-sided."""
-        return self.request.settings
+    def signature(self, case: Any, identity: str) -> StudySignature:
+        """The signature of the study of what `load` gave."""
 
 
 @dataclass(frozen=True, repr=False)
 class Study(Value):
-    """A study with its options.
+    """A study with its options, which are its fields.
 
-    `title` says what it asks, `citation` where the method comes from. A study of scope `board` looks at every board by
-    itself, one of scope `test sets` at the boards of a metric and track together. `least` is how many systems it needs.
-    `every_metric` tells that it is made for each metric where none is chosen, not only for the primary one;
-    `facets_by` is an item attribute whose values it takes for test sets of their own.
+    Attributes:
+        title: What it asks.
+        citation: Where the method comes from.
+        task: Whether one task must be named, or all are meant where none is, or it finds something without any
+            (`alone`).
+        choice: By what of `Choice`, beside the task, a command line chooses what it looks at.
+        settings: Which settings of significance may take the place of those that the task declares.
+        fixed: The settings that it brings along.
+        figures: What can be drawn of it, by name.
+        computes: Whether it takes so long that it may be told who computes, and tells how far it is.
+        least: How many systems it needs.
+        every_metric: Whether it is made for each metric where none is chosen, not only for the primary one.
     """
 
     terse: ClassVar[bool] = True
     title: ClassVar[str]
     citation: ClassVar[str]
-    scope: ClassVar[Literal["board", "test sets"]] = "board"
+    task: ClassVar[Literal["one", "all", "none"]] = "one"
+    choice: ClassVar[tuple[str, ...]] = ("metric", "test_set", "track", "facet")
+    settings: ClassVar[tuple[str, ...]] = ("unit", "alpha", "resamples", "seed")
+    fixed: ClassVar[Mapping[str, Any]] = MappingProxyType({})
+    figures: ClassVar[tuple[str, ...]] = ()
+    computes: ClassVar[bool] = True
     least: ClassVar[int] = 2
     every_metric: ClassVar[bool] = False
 
-    @property
-    def facets_by(self) -> str | None:
-        """None: test sets are looked at as they are."""
-        return None
+    def meant(self, task: str | None, shown: str | None) -> Study:  # noqa: ARG002
+        """The study that is meant where it is asked of this task, or of none, for one of its tables.
+
+        Raises:
+            InputError: Its options do not go with each other, or with these.
+        """
+        return self
+
+    def alone(self, alpha: float | None) -> tuple[str, Finding]:  # noqa: ARG002
+        """What it finds without any task, and what people call that.
+
+        Raises:
+            InputError: It needs a task, or other options.
+        """
+        raise InputError(f"{self.name} needs a task; name one")
 
     @abstractmethod
-    def run(self, case: Case) -> Finding:
-        """Make the study.
+    def subjects(self, connection: Connection, task: TaskRow, request: Request, choice: Choice) -> Iterable[Subject]:
+        """What of a task it is made of, each for itself.
+
+        Raises:
+            UnknownNameError: There is nothing of a name that is chosen.
+            InputError: It cannot be made of what there is.
+        """
+
+    @abstractmethod
+    def run(self, case: Any) -> Finding:
+        """Make the study of what one of its subjects has loaded.
 
         Raises:
             InputError: It cannot be made of what there is.
         """
 
+    def figure(self, finding: Finding) -> str:  # noqa: ARG002
+        """The figure that is drawn if none is named."""
+        return self.figures[0]
 
-def called(members: Sequence[Member]) -> list[str]:
-    """The names of systems, with their teams' where two of them are called the same."""
-    names = [member.system for member in members]
-    return [f"{member.team}/{member.system}" if names.count(member.system) > 1 else member.system
-            for member in members]
+    def remarks(self, finding: Finding, shown: str | None) -> list[str]:  # noqa: ARG002
+        """What a reader of one of its tables must be warned of."""
+        return finding.warnings

@@ -3,7 +3,7 @@
 import numpy as np
 
 from registry.metrics.acceptance import tie_order
-from registry.studies.nbest.precision import Ranked, study
+from registry.studies.nbest.precision import Ranked
 from tests.benchmarks.figures import Figure, seconds
 
 SYSTEMS, CANDIDATES, CUT_OFFS = 10, 100_000, 100
@@ -19,7 +19,7 @@ def run():
 
     def evaluate():
         order = tie_order(0, ((str(n), "true", "") for n in range(CANDIDATES)))
-        found = study(Ranked(tuple(map(str, range(SYSTEMS))), right, worth[:, None] + noise, order), grid)
+        found = evaluate(Ranked(tuple(map(str, range(SYSTEMS))), right, worth[:, None] + noise, order), grid)
         assert sum(len(contest.n) for contest in found.contests) == 4500
 
     took = seconds(evaluate)

@@ -60,6 +60,15 @@ def test_curves(ranking):
     assert rows[0]["submission"] == "a/a@1"
 
 
+def test_an_evaluation_is_kept_with_its_signature(ranking, registry):
+    first = ranking("--grid", "2:6:2", "--format", "json")
+    assert "made before" in (again := ranking("--grid", "2,4,6", "--format", "json")).stderr
+    assert again.json == first.json
+    (kept,) = registry("query", "SELECT study, subject, signature FROM study", "--format", "json").json
+    assert (kept["study"], kept["subject"]) == ("ranking(grid=[2, 4, 6])", "cand/test")
+    assert "|precision|task:cand@1|set:test|n:6|systems:3|" in kept["signature"]
+
+
 def test_regions_and_tests(ranking):
     """At n = 2: D1 = {1, 2}, both right, D2 = {3, 4}, none: Fisher p = 2 / C(4, 2). At n = 4: {1, 2} and {5, 6}."""
     rows = ranking("--show", "tests", "--grid", "2:4:2", "--system", "a", "--system", "b", "--format", "json").json

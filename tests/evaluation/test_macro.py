@@ -1,15 +1,18 @@
 """Macro-averages over test sets: tested by swaps and resamples within each of them, held against brute force."""
 
 import itertools
+import json
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from registry.evaluation import declared_request
-from registry.store import catalog
 from registry.store.database import Database
+from registry.store.journal import Journal
 from registry.studies.macro_average import macro_boards
+from registry.studies.run import Archive
+from registry.studies.study import Choice
 
 TEST = {"a": "111101", "b": "010100", "c": "111101"}  # which items each system has right
 DEV = {"a": "1110", "b": "0100", "c": "1010"}
@@ -43,9 +46,7 @@ def averaged(registry, task):
         for name, right in {"../dev": "1" * len(on_dev["a"]), **on_dev}.items():
             (task.folder / "dev" / f"{name}.tsv").write_text("".join(f"{k}\t{v}\n" for k, v in labels(right).items()))
         registry("run", manifest)
-        with Database("registry.duckdb").reading() as connection:
-            (row,) = catalog.tasks(connection)
-            (board,) = macro_boards(connection, row, declared_request(row))
+        (board,) = macro_boards(Archive(Database("registry.duckdb"), Journal("study", {})), Choice("small"))
         return board
 
     return run
@@ -56,8 +57,7 @@ def bits(right):
 
 
 def pair(board, a, b):
-    names = [of.system for of in board.averages]
-    return next(of for of in board.pairs if (names[of.a], names[of.b]) == (f"{a}/{a}", f"{b}/{b}"))
+    return next(of for of in board.pairs if (of["system_a"], of["system_b"]) == (f"{a}/{a}", f"{b}/{b}"))
 
 
 def test_averages_are_ranked_by_their_means(averaged):
@@ -75,7 +75,7 @@ def test_permutation_swaps_within_each_test_set(averaged):
     moves = np.concatenate(parts)
     differences = np.array([moves @ signs for signs in itertools.product([-1, 1], repeat=len(moves))])
     expected = (np.abs(differences) >= abs(moves.sum()) - 1e-12).mean()
-    found = pair(board, "a", "b").result
+    found = SimpleNamespace(**pair(board, "a", "b"))
     assert (found.method, found.n_units, found.n_discordant) == ("exact", 10, 5)
     assert found.p_value == pytest.approx(expected, rel=1e-12)
     assert found.difference == pytest.approx(moves.sum())
@@ -91,7 +91,7 @@ def test_monte_carlo_agrees_with_all_swaps_of_many(averaged):
     for k, m in itertools.product(range(7), range(15)):  # net of 6, and of 14, that stay
         if abs((2 * k - 6) / 12 + (2 * m - 14) / 30) / 2 >= observed - 1e-12:
             probability += math.comb(6, k) * math.comb(14, m) / 2**20
-    found = pair(board, "a", "b").result
+    found = SimpleNamespace(**pair(board, "a", "b"))
     assert found.method == "monte-carlo"
     assert found.p_low <= probability <= found.p_high
 
@@ -105,7 +105,7 @@ def test_bootstrap_recentres_the_difference_of_the_averages(averaged):
     extreme = [abs((first[list(i)].mean() + second[list(j)].mean()) / 2 - observed) >= observed - 1e-12
                for i in itertools.product(range(3), repeat=3) for j in itertools.product(range(4), repeat=4)]
     expected = np.mean(extreme)
-    found = pair(board, "a", "b").result
+    found = SimpleNamespace(**pair(board, "a", "b"))
     assert found.p_value == pytest.approx(expected, abs=4 * math.sqrt(expected * (1 - expected) / 50_000))
     assert found.ci_low < observed < found.ci_high
 
@@ -113,8 +113,8 @@ def test_bootstrap_recentres_the_difference_of_the_averages(averaged):
 def test_the_family_is_all_pairs_of_averages(averaged, registry):
     plain, corrected = averaged(), averaged(correction="bonferroni")
     for raw, adjusted in zip(plain.pairs, corrected.pairs, strict=True):
-        assert adjusted.p_adjusted == pytest.approx(min(1, 3 * raw.result.p_value))
-        assert adjusted.result.p_value == raw.result.p_value
+        assert adjusted["p_adjusted"] == pytest.approx(min(1, 3 * raw["p_value"]))
+        assert adjusted["p_value"] == raw["p_value"]
 
 
 def test_significant_averages_are_told_apart(averaged):
@@ -151,6 +151,11 @@ def test_pairs_are_printed(averaged, registry):
     rows = registry("pairs", "--wide", "--format", "json").json
     assert (rows[0]["system_a"], rows[0]["system_b"], rows[0]["test_sets"]) == ("a/a", "c/c", "test dev")
     assert rows[0]["difference"] == pytest.approx(1 / 8)
+    (kept,) = registry("query", "SELECT * FROM study", "--format", "json").json
+    assert kept["signature"].startswith("study:macro-average|acc|task:small@1|set:test+dev|n:10|systems:3|")
+    decided = json.loads(kept["result"])["tables"]["pairs"]
+    assert [(of["system_a"], of["p_adjusted"], of["significant"]) for of in decided] == [
+        (of["system_a"], of["p_adjusted"], of["significant"]) for of in rows]
     shown = registry("pairs", "--wide", "--format", "table").stdout
     assert "small: macro acc" in shown
     assert "not corrected over 3 pairs, permutation of units within each of the test sets test, dev." in shown

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from registry.significance.pairwise.fisher import fisher_tail
-from registry.studies.nbest.precision import Ranked, study
+from registry.studies.nbest.precision import Ranked, evaluate
 
 MANIFEST = Path(__file__).parent / "krennppv.toml"
 MEASURES = ("log-likelihood", "chi-squared", "t-score", "frequency")
@@ -53,7 +53,7 @@ def test_so_does_the_corrected_x2_whatever_the_order_of_ties_and_the_two_sided_r
     right = np.array([row["is.colloc"] == "True" for row in rows])
     scores = np.array([[float(row["log.like"]), float(row[other])] for row in rows])
     order = np.random.default_rng(seed).permutation(len(rows))
-    (contest,) = study(Ranked(("G2", "X2"), right, scores, order), np.arange(100, 2001, 50)).contests
+    (contest,) = evaluate(Ranked(("G2", "X2"), right, scores, order), np.arange(100, 2001, 50)).contests
     assert contest.significant.tolist() == (contest.n <= 1250).tolist()
     doubled = [fisher_tail([[ra, na - ra], [rb, nb - rb]], rule="doubling").p for ra, na, rb, nb in zip(
         contest.right_a, contest.only_a, contest.right_b, contest.only_b, strict=True)]

@@ -8,19 +8,19 @@ from typing import ClassVar
 import pytest
 
 from registry.errors import InputError, MismatchError, StoreError, UnknownNameError
-from registry.evaluation import declared_request
 from registry.store import studies
 from registry.store.database import Database
 from registry.store.journal import Journal
 from registry.studies import STUDIES
 from registry.studies import run as running
-from registry.studies.run import Choice
-from registry.studies.study import Finding, Study
+from registry.studies.board_study import BoardStudy
+from registry.studies.run import Archive
+from registry.studies.study import Choice, Finding
 from registry.values import parse
 
 
 @dataclass(frozen=True, repr=False)
-class Counting(Study):
+class Counting(BoardStudy):
     """Counts the letters of words, and stops at some word the first time."""
 
     name: ClassVar[str] = "counting"
@@ -47,8 +47,8 @@ def conducted(task, registry, monkeypatch):
     monkeypatch.setattr(Counting, "computed", [])
 
     def run(study, **choice):
-        return running.run_study(Database("registry.duckdb"), Journal("study", {}), "small", study, Choice(**choice),
-                               lambda row, alias: declared_request(row, {}, (alias,)))
+        archive = Archive(Database("registry.duckdb"), Journal("study", {}))
+        return running.run_study(archive, study, Choice("small", **choice))
 
     return run
 
@@ -101,9 +101,38 @@ def test_a_dry_run_needs_no_database_that_can_be_written(task, registry, monkeyp
         raise StoreError(Path("registry.duckdb"), "cannot use the file: Permission denied")
 
     monkeypatch.setattr(running, "writing", refuse)
-    (done,) = running.run_study(Database("registry.duckdb"), Journal("study", {}), "small", Counting(), Choice(),
-                              lambda row, alias: declared_request(row, {}, (alias,)), dry_run=True)
+    archive = Archive(Database("registry.duckdb"), Journal("study", {}), dry_run=True)
+    (done,) = running.run_study(archive, Counting(), Choice("small"))
     assert [row["z"] for row in done.finding.tables["words"]] == [3, 5, 6]
+
+
+def test_what_cannot_be_kept_is_shown_all_the_same(conducted, registry, monkeypatch):
+    def refuse(*_, **__):
+        raise StoreError(Path("registry.duckdb"), "the database is read-only")
+
+    monkeypatch.setattr(running, "writing", refuse)
+    archive = Archive(Database("registry.duckdb"), Journal("study", {}))
+    (done,) = running.run_study(archive, Counting(), Choice("small"))
+    assert [row["z"] for row in done.finding.tables["words"]] == [3, 5, 6]
+    assert "read-only" in archive.refused
+    assert "note: not kept, only shown: registry.duckdb: the database is read-only" in registry("effects").stderr
+    assert rows(registry, "study") == []
+
+
+@pytest.mark.parametrize(("command", "study"), [
+    (("effects", "--margin", "0.1"), "effects"), (("best", "small", "--resamples", 100), "best"),
+])
+def test_effects_and_the_best_systems_are_kept_with_a_signature(task, registry, command, study):
+    registry("run", task.write())
+    first = registry(*command, "--format", "json")
+    (kept,) = rows(registry, "study")
+    assert (kept["study"], kept["subject"]) == (study, "small/test, acc")
+    assert kept["signature"].startswith(f"study:{study}|acc|task:small@1|set:test|n:6|systems:3|")
+    again = registry(*command, "--format", "json")
+    assert (again.stdout, "made before" in first.stderr, "made before" in again.stderr) == (first.stdout, False, True)
+    assert len(rows(registry, "study")) == 1
+    table = registry("study", *command, "--format", "table").stdout
+    assert table == registry(*command, "--format", "table").stdout
 
 
 def test_parts_are_kept_once(conducted):
@@ -126,8 +155,7 @@ def test_what_is_not_there_is_named(conducted, task, registry):
     task.folder.mkdir()
     registry("run", task.write(), "--db", "alone.duckdb")
     with pytest.raises(MismatchError, match="2 systems"):
-        running.run_study(Database("alone.duckdb"), Journal("study", {}), "small", Counting(), Choice(),
-                        lambda row, alias: declared_request(row, {}, (alias,)))
+        running.run_study(Archive(Database("alone.duckdb"), Journal("study", {})), Counting(), Choice("small"))
 
 
 def test_what_a_study_cannot_do_names_the_board(conducted, monkeypatch):
@@ -139,9 +167,10 @@ def test_what_a_study_cannot_do_names_the_board(conducted, monkeypatch):
         conducted(Counting())
 
 
-@pytest.mark.parametrize("study", STUDIES.values(), ids=str)
-def test_names_of_studies_parse_back(study):
-    assert parse("study", STUDIES, repr(study())) == study()
+@pytest.mark.parametrize("name", STUDIES)
+def test_names_of_studies_parse_back(name):
+    study = STUDIES[name].load()
+    assert parse("study", {name: study}, repr(study())) == study()
 
 
 def test_a_dry_run_keeps_nothing(task, registry):

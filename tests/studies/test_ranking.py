@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from registry.metrics.acceptance import accepted
-from registry.studies.nbest.precision import Contest, Ranked, study
+from registry.studies.nbest.precision import Contest, Ranked, evaluate
 
 
 @st.composite
@@ -24,7 +24,7 @@ def rankings(draw):
 @given(rankings(), st.sampled_from(["random", "include", "exclude"]))
 def test_lists_and_regions_are_those_of_sets(ranked, ties):
     grid = np.arange(1, len(ranked.right) + 1)
-    found = study(ranked, grid, ties=ties)
+    found = evaluate(ranked, grid, ties=ties)
     assert found.baseline == ranked.right.sum() / len(ranked.right)
     for k, n in enumerate(grid):
         sets = []
@@ -67,7 +67,7 @@ def test_only_the_shared_random_order_of_ties_matters_not_the_order_of_candidate
     rng = np.random.default_rng(3)
     right, scores, order = rng.random(60) < 0.3, rng.integers(0, 4, (60, 2)).astype(float), rng.permutation(60)
     shuffled = rng.permutation(60)
-    one = study(Ranked(("a", "b"), right, scores, order), np.arange(5, 60, 5))
-    other = study(Ranked(("a", "b"), right[shuffled], scores[shuffled], order[shuffled]), np.arange(5, 60, 5))
+    one = evaluate(Ranked(("a", "b"), right, scores, order), np.arange(5, 60, 5))
+    other = evaluate(Ranked(("a", "b"), right[shuffled], scores[shuffled], order[shuffled]), np.arange(5, 60, 5))
     assert one.contests[0].p_value.tolist() == other.contests[0].p_value.tolist()
     assert one.curves[0].right.tolist() == other.curves[0].right.tolist()

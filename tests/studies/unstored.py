@@ -7,7 +7,8 @@ import numpy as np
 from registry.evaluation.comparing.settings import Request
 from registry.manifest import Significance
 from registry.significance import StatisticMatrix
-from registry.studies.study import Case, Parts
+from registry.studies.board_study import Case
+from registry.studies.study import Parts
 
 
 def case_of(*matrices, resamples=1000):
@@ -17,9 +18,9 @@ def case_of(*matrices, resamples=1000):
         systems = [SimpleNamespace(name=f"t{k}/s{k}@1", team=f"t{k}", system=f"s{k}")
                    for k in range(matrix.statistics.shape[1])]
         attributes |= {system.name: {"team": system.team} for system in systems}
-        place = SimpleNamespace(test_set=SimpleNamespace(name=f"set{n}"), facet=None)
+        key = SimpleNamespace(test_set=SimpleNamespace(name=f"set{n}"), facet=None)
         boards.append(SimpleNamespace(matrix=matrix, members=systems, items=np.arange(len(matrix.statistics)),
-                                      place=place))
+                                      key=key))
     asked = Request(Significance(alpha=0.05, confidence=0.95, resamples=resamples, seed=3), {})
     return Case(tuple(boards), attributes, asked, Parts())
 

@@ -18,38 +18,38 @@ _LEAST = 1e-4  # where the band that begins at 0 begins in a figure
 _FEW, _FEWEST = 10, 3  # tests below which a share is not drawn, and pairs of two domains
 
 
-def draw_calibration(conducted: StudyResult, path: Path) -> None:
+def draw_calibration(result: StudyResult, path: Path) -> None:
     """The share that is right by band of p-values, with intervals and what is expected of normal noise.
 
     Raises:
         InputError: matplotlib is not there, or the path's ending says no form.
         StoreError: The file cannot be written.
     """
-    write(path, (COLUMN, 2.5), lambda figure: _calibration(figure, conducted))
+    write(path, (COLUMN, 2.5), lambda figure: _calibration(figure, result))
 
 
-def draw_domains(conducted: StudyResult, path: Path) -> None:
+def draw_domains(result: StudyResult, path: Path) -> None:
     """The share of pairs that agree elsewhere by band of p-values, for every two domains.
 
     Raises:
         InputError: matplotlib is not there, or the path's ending says no form.
         StoreError: The file cannot be written.
     """
-    write(path, (COLUMN, 2.5), lambda figure: _domains(figure, conducted))
+    write(path, (COLUMN, 2.5), lambda figure: _domains(figure, result))
 
 
-def _domains(figure: Figure, conducted: StudyResult) -> None:
+def _domains(figure: Figure, result: StudyResult) -> None:
     axes = figure.subplots()
-    rows = conducted.finding.tables["bands"]
+    rows = result.finding.tables["bands"]
     for k, (tested_on, other) in enumerate(dict.fromkeys((row["tested_on"], row["other"]) for row in rows)):
         of = [row for row in rows if (row["tested_on"], row["other"]) == (tested_on, other)]
         shares(axes, of, k, named(f"{tested_on}, better on {other}", 40), least=_FEWEST)
     frame(axes, "same better system elsewhere (%)")
 
 
-def _calibration(figure: Figure, conducted: StudyResult) -> None:
+def _calibration(figure: Figure, result: StudyResult) -> None:
     axes = figure.subplots()
-    about, *rows = (row for row in conducted.finding.tables["bands"])
+    about, *rows = (row for row in result.finding.tables["bands"])
     shares(axes, rows, 0, "share that is right")
     known = [row for row in rows if row["expected"] is not None]
     axes.plot([middle(row) for row in known], [100 * row["expected"] for row in known], "_", color="#000000",

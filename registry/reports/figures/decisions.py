@@ -19,44 +19,44 @@ _WRITTEN = 12  # systems up to which a claim's number has room to be written
 _GREY = "#777777"
 
 
-def draw_correlation(conducted: StudyResult, path: Path) -> None:
+def draw_correlation(result: StudyResult, path: Path) -> None:
     """Every pair's p-value under independence against that of the paired test; what is missed is filled.
 
     Raises:
         InputError: matplotlib is not there, or the path's ending says no form.
         StoreError: The file cannot be written.
     """
-    _draw_against(conducted, path, ("p_adjusted", "p, paired"), ("p_independent", "p, as if independent"),
+    _draw_against(result, path, ("p_adjusted", "p, paired"), ("p_independent", "p, as if independent"),
                   lambda row: "missed" if row["missed"] else "same decision")
 
 
-def draw_dependence(conducted: StudyResult, path: Path) -> None:
+def draw_dependence(result: StudyResult, path: Path) -> None:
     """Every pair's p-value by cluster against that by item; where the decision changes it is filled.
 
     Raises:
         InputError: matplotlib is not there, or the path's ending says no form.
         StoreError: The file cannot be written.
     """
-    _draw_against(conducted, path, ("p_items", "p, by item"), ("p_clusters", "p, by cluster"),
+    _draw_against(result, path, ("p_items", "p, by item"), ("p_clusters", "p, by cluster"),
                   lambda row: row["changes"] or "same decision")
 
 
-def draw_replicability(conducted: StudyResult, path: Path) -> None:
+def draw_replicability(result: StudyResult, path: Path) -> None:
     """On how many test sets each system is better than each other one, at least, by Bonferroni's combination.
 
     Raises:
         InputError: matplotlib is not there, or the path's ending says no form.
         StoreError: The file cannot be written.
     """
-    rows = conducted.finding.tables["pairs"]
+    rows = result.finding.tables["pairs"]
     systems = len({row[side] for row in rows for side in ("better", "than")})
     side = min(6.6, max(COLUMN, 0.9 + 0.16 * systems))
     write(path, (side, side * 0.86), lambda figure: _claims(figure, rows))
 
 
-def _draw_against(conducted: StudyResult, path: Path, x: tuple[str, str], y: tuple[str, str],
+def _draw_against(result: StudyResult, path: Path, x: tuple[str, str], y: tuple[str, str],
                   decision: Callable[[Row], str]) -> None:
-    rows = conducted.finding.tables["pairs"]
+    rows = result.finding.tables["pairs"]
     write(path, (COLUMN, 2.6), lambda figure: _against(figure, rows, x, y, decision))
 
 

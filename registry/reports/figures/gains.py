@@ -19,29 +19,29 @@ _GREY = "#777777"
 _SETTLED, _BEYOND = 0.99, 1.4  # confidence above which a pair is settled, and how far beyond the last other one to show
 
 
-def draw_thresholds(conducted: StudyResult, path: Path) -> None:
+def draw_thresholds(result: StudyResult, path: Path) -> None:
     """The confidence 1 - p of every pair against its gain, marked by group, and the groups' thresholds.
 
     Raises:
         InputError: matplotlib is not there, or the path's ending says no form.
         StoreError: The file cannot be written.
     """
-    write(path, (COLUMN, 2.5), lambda figure: _thresholds(figure, conducted))
+    write(path, (COLUMN, 2.5), lambda figure: _thresholds(figure, result))
 
 
-def draw_curve(conducted: StudyResult, path: Path) -> None:
+def draw_curve(result: StudyResult, path: Path) -> None:
     """The confidence 1 - p of every pair against its gain, marked by test set and group, with the curves that fit.
 
     Raises:
         InputError: matplotlib is not there, or the path's ending says no form.
         StoreError: The file cannot be written.
     """
-    write(path, (COLUMN, 2.5), lambda figure: _curves(figure, conducted))
+    write(path, (COLUMN, 2.5), lambda figure: _curves(figure, result))
 
 
-def _curves(figure: Figure, conducted: StudyResult) -> None:
+def _curves(figure: Figure, result: StudyResult) -> None:
     axes = figure.subplots()
-    tables = conducted.finding.tables
+    tables = result.finding.tables
     keys = [key for key in ("test_set", "group") if len({row[key] for row in tables["curves"]}) > 1]
     for k, curve in enumerate(tables["curves"]):
         rows = [row for row in tables["pairs"]
@@ -49,12 +49,12 @@ def _curves(figure: Figure, conducted: StudyResult) -> None:
         points(axes, rows, k, ", ".join(curve[key] for key in keys) or curve["group"])
         axes.plot([row["gain"] for row in rows], [row["fitted"] for row in rows], color=COLOURS[k % len(COLOURS)],
                   linewidth=0.6)
-    frame(axes, tables["pairs"], tables["curves"][0]["alpha"], metric_of(conducted))
+    frame(axes, tables["pairs"], tables["curves"][0]["alpha"], metric_of(result))
 
 
-def _thresholds(figure: Figure, conducted: StudyResult) -> None:
+def _thresholds(figure: Figure, result: StudyResult) -> None:
     axes = figure.subplots()
-    tables = conducted.finding.tables
+    tables = result.finding.tables
     groups = [row for row in tables["thresholds"] if row["group"] != "all"] or tables["thresholds"]
     for k, row in enumerate(groups):
         points(axes, [of for of in tables["pairs"] if row["group"] in ("all", of["group"])], k, row["group"])
@@ -64,7 +64,7 @@ def _thresholds(figure: Figure, conducted: StudyResult) -> None:
     for key, dashes, label in (("threshold", "-", "threshold"), ("fitted", "--", "by the fit")):
         if any(row[key] is not None for row in groups):
             axes.plot([], [], dashes, color=_GREY, linewidth=0.8, label=label)
-    frame(axes, tables["pairs"], groups[0]["alpha"], metric_of(conducted))
+    frame(axes, tables["pairs"], groups[0]["alpha"], metric_of(result))
 
 
 def points(axes: Axes, rows: Sequence[Row], k: int, label: str) -> None:
@@ -89,6 +89,6 @@ def frame(axes: Axes, rows: Sequence[Row], alpha: float, metric: str) -> None:
     axes.legend(frameon=False, fontsize=6, loc="lower right", handletextpad=0.3)
 
 
-def metric_of(conducted: StudyResult) -> str:
+def metric_of(result: StudyResult) -> str:
     """What the study's boards are scored by, as people call it."""
-    return conducted.subject.split("; ")[0].rpartition(", ")[2]
+    return result.subject.split("; ")[0].rpartition(", ")[2]

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 
-def draw_power(conducted: StudyResult, path: Path) -> None:
+def draw_power(result: StudyResult, path: Path) -> None:
     """Power and type S error against the true difference, and beside them type M.
 
     Raises:
         InputError: matplotlib is not there, or the path's ending says no form.
         StoreError: The file cannot be written.
     """
-    write(path, (6.6, 2.5), lambda figure: _power(figure, conducted.finding.tables["curve"]))
+    write(path, (6.6, 2.5), lambda figure: _power(figure, result.finding.tables["curve"]))
 
 
 def _power(figure: Figure, rows: list[Row]) -> None:

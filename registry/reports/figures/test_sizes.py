@@ -18,30 +18,30 @@ if TYPE_CHECKING:
 _MOST = 6  # sizes whose pairs are told apart
 
 
-def draw_sizes(conducted: StudyResult, path: Path) -> None:
+def draw_sizes(result: StudyResult, path: Path) -> None:
     """Confidence against gain on the first units, by size; and thresholds against size, with their extension.
 
     Raises:
         InputError: matplotlib is not there, the path's ending says no form, or no threshold is known.
         StoreError: The file cannot be written.
     """
-    tables = conducted.finding.tables
+    tables = result.finding.tables
     if all(row["fitted"] is None for row in tables["sizes"]):
         raise InputError("no size has the pairs that a threshold needs, so there is nothing to draw; lower --enough")
-    write(path, (6.6, 2.7), lambda figure: _sizes(figure, conducted))
+    write(path, (6.6, 2.7), lambda figure: _sizes(figure, result))
 
 
-def _sizes(figure: Figure, conducted: StudyResult) -> None:
+def _sizes(figure: Figure, result: StudyResult) -> None:
     left, right = figure.subplots(1, 2)
-    tables = conducted.finding.tables
+    tables = result.finding.tables
     sizes = sorted({row["size"] for row in tables["pairs"]})
     shown = sizes[::-1][::-(-len(sizes) // _MOST)][::-1]  # the largest among them
     some = [row for row in tables["pairs"] if row["size"] in shown]
     for k, size in enumerate(shown):
         points(left, [row for row in some if row["size"] == size], k, f"first {size}")
-    frame(left, some, tables["sizes"][0]["alpha"], metric_of(conducted))
+    frame(left, some, tables["sizes"][0]["alpha"], metric_of(result))
     _thresholds(right, tables["sizes"], tables["larger"])
-    right.set_ylabel(f"threshold of the gain in {named(metric_of(conducted))}")
+    right.set_ylabel(f"threshold of the gain in {named(metric_of(result))}")
 
 
 def _thresholds(axes: Axes, rows: list[Row], larger: list[Row]) -> None:

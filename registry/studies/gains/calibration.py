@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,31 +23,48 @@ from numpy.typing import NDArray
 from registry.errors import InputError, counted
 from registry.significance.matrix import Floats
 from registry.significance.resampling.draws import SETS, stream
+from registry.studies.board_study import BoardStudy, Case
+from registry.studies.gains.bands import bands, inside
+from registry.studies.gains.domains import Domains
 from registry.studies.gains.pair_gains import Gains, joined, packed, unpacked
 from registry.studies.gains.resampled_test_sets import drawable, gains_of_sets, warnings_of_sets
 from registry.studies.gains.threshold import DRAWS, interval, resampled_systems
-from registry.studies.study import Case, Finding, Row, Study
+from registry.studies.study import Finding, Row, option
 
-BANDS = (0.0, 0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 1.0)  # as in table 1, and beyond
-WIDTH = 0.2  # of alpha: how far the borderline band goes to either side
 _TOGETHER = 10  # test sets in a part
 _MOST, _LARGEST = 10_000, 10**6  # test sets, and units of one
 
 
 @dataclass(frozen=True, repr=False)
-class Calibration(Study):
+class Calibration(BoardStudy):
     """The share of tests that name the truly better system, by p-value, with the test set as the population.
 
-    Attributes:
-        size: Of the test sets, in units; none: a fourth of the population.
-        sets: How many test sets.
+    The test set is the population that smaller ones are drawn from, or with --domains other test sets say which system
+    is better (Berg-Kirkpatrick et al. 2012, section 4.2).
     """
 
     name: ClassVar[str] = "calibration"
     title: ClassVar[str] = "How often does a test name the truly better system?"
     citation: ClassVar[str] = "Berg-Kirkpatrick et al. 2012, section 4.2"
-    size: int | None = None
-    sets: int = 100
+    figures: ClassVar = ("calibration",)
+    size: int | None = option(None, "Of the test sets that are drawn, in units; a fourth of the one at hand if none is "
+                              "given.")
+    sets: int = option(100, "How many test sets are drawn.")
+    domains: bool = option(False, "Do not draw: see how often the better system of one test set is the better one of "
+                           "the others.")
+    across: str | None = option(None, "The same between the values of an attribute of items, such as their genre.",
+                                metavar="ATTRIBUTE")
+    tested_on: str | None = option(None, "The test set, or value, that p-values are of; each in turn if none is given.",
+                                   metavar="NAME")
+
+    def meant(self, task: str | None, shown: str | None) -> BoardStudy:  # noqa: ARG002
+        """This study, or that of domains."""
+        if not self.domains and self.across is None and self.tested_on is None:
+            return self
+        if self.size is not None:
+            raise InputError("--size is of test sets that are drawn, and --facet of one domain; leave them out, or "
+                             "--domains, --across and --tested-on")
+        return Domains(tested_on=self.tested_on, across=self.across)
 
     def run(self, case: Case) -> Finding:
         """Draw test sets and test all pairs on them.
@@ -108,17 +124,6 @@ class Judged:
     def within(self, low: float, high: float) -> NDArray[np.bool_]:
         """Which p-values lie in a band."""
         return inside(self.pairs.p, low, high)
-
-
-def bands(alpha: float) -> list[tuple[float, float]]:
-    """The band about alpha, then those that p-values fall into, the smallest first."""
-    return [(alpha * (1 - WIDTH), alpha * (1 + WIDTH)), *pairwise(BANDS)]
-
-
-def inside(p: Floats, low: float, high: float) -> NDArray[np.bool_]:
-    """Which p-values lie in a band, its lower end left out but for 0, which p-values of exact tests come to."""
-    found: NDArray[np.bool_] = (p <= high) & ((p > low) | (low == 0))
-    return found
 
 
 def expected(p: Floats, ratios: Floats) -> Floats:

@@ -8,29 +8,32 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import groupby
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 
 from registry.errors import counted
 from registry.significance.matrix import Floats
+from registry.studies.board_study import BoardStudy, Case
 from registry.studies.gains.pair_gains import all_gains, bootstrap_warnings, left_out, no_gains, pair_rows, values_of
-from registry.studies.study import Case, Finding, Row, Study
+from registry.studies.study import Finding, Row, option
 
 
 @dataclass(frozen=True, repr=False)
-class Curve(Study):
+class Curve(BoardStudy):
     """The confidence of every pair against its gain, over one or several test sets.
 
-    Attributes:
-        by: The attribute of submissions that tells groups of pairs apart: same and different values.
+    1 - p of the bootstrap, one-sided, against the gain, marked by an attribute of submissions (Berg-Kirkpatrick et al.
+    2012, figures 2 to 8).
     """
 
     name: ClassVar[str] = "curve"
     title: ClassVar[str] = "How does confidence grow with gain?"
     citation: ClassVar[str] = "Berg-Kirkpatrick et al. 2012, figures 2 to 8 and 11"
-    scope: ClassVar[Literal["board", "test sets"]] = "test sets"
-    by: str = "team"
+    scope: ClassVar = "test sets"
+    figures: ClassVar = ("curve",)
+    by: str = option("team", "Of submissions: pairs that share its value are told from others. team, kind, or what the "
+                     "manifest declares.", metavar="ATTRIBUTE")
 
     def run(self, case: Case) -> Finding:
         """Test all pairs.

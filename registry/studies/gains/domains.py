@@ -11,34 +11,32 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import ClassVar, Literal
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from registry.errors import InputError, UnknownNameError, counted
 from registry.evaluation.comparing.board_statistics import Board
-from registry.studies.gains.calibration import BANDS, inside
+from registry.studies.board_study import BoardStudy, Case
+from registry.studies.gains.bands import BANDS, inside
 from registry.studies.gains.pair_gains import Gains, all_gains, bootstrap_warnings, no_gains, packed, unpacked
 from registry.studies.gains.threshold import interval, resampled_systems
-from registry.studies.study import Case, Finding, Row, Study
+from registry.studies.study import Finding, Row
 
 _MANY = 6  # pairs of domains above which one sentence speaks of all
 
 
 @dataclass(frozen=True, repr=False)
-class Domains(Study):
-    """The share of pairs whose better system is the better one elsewhere too, by p-value.
-
-    Attributes:
-        tested_on: The test set, or value of the attribute, that p-values are of; none: each in turn.
-        across: The attribute of items whose values are the domains; none: test sets are.
-    """
+class Domains(BoardStudy):
+    """The share of pairs whose better system is the better one elsewhere too, by p-value."""
 
     name: ClassVar[str] = "domains"
     title: ClassVar[str] = "Does a gain carry over to other test sets?"
     citation: ClassVar[str] = "Berg-Kirkpatrick et al. 2012, section 4.2, table 1"
-    scope: ClassVar[Literal["board", "test sets"]] = "test sets"
+    scope: ClassVar = "test sets"
+    choice: ClassVar = ("metric", "test_set", "track")
+    figures: ClassVar = ("domains",)
     tested_on: str | None = None
     across: str | None = None
 

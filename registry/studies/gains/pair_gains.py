@@ -19,7 +19,8 @@ from registry.evaluation.comparing.board_statistics import Board
 from registry.significance import Bootstrap, Matrix, Settings
 from registry.significance.assumptions import misuses
 from registry.significance.matrix import Floats
-from registry.studies.study import Case, Row, called
+from registry.studies.board_study import Case, called
+from registry.studies.study import Row
 
 Places = NDArray[np.int64]
 

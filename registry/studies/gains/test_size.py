@@ -19,11 +19,13 @@ from registry.errors import InputError
 from registry.significance import Matrix
 from registry.significance.matrix import Floats
 from registry.significance.resampling.draws import SETS, stream
+from registry.studies.board_study import BoardStudy, Case
 from registry.studies.gains.curve import rising
 from registry.studies.gains.pair_gains import Gains, Places, joined, packed, unpacked
 from registry.studies.gains.resampled_test_sets import drawable, gains_of_sets, warnings_of_sets
 from registry.studies.gains.threshold import estimates, interval, resampled_systems, with_interval
-from registry.studies.study import Case, Finding, Row, Study
+from registry.studies.sizes import rising_sizes
+from registry.studies.study import Finding, Row, option
 
 LARGER = (2, 4, 8)  # times the test set: where its thresholds are extended to
 POWER = 0.8
@@ -32,23 +34,22 @@ _FIRST, _RANDOM, _ALL = "first", "random", "all"  # how the units of test sets a
 
 
 @dataclass(frozen=True, repr=False)
-class Sizes(Study):
+class Sizes(BoardStudy):
     """Thresholds and power at smaller sizes, and thresholds at larger ones.
 
-    Attributes:
-        sizes: In units; none: 100, 200, 400, ... (25, 50, ... of few). The whole test set is added.
-        repetitions: How many random orders.
-        width: How far from alpha the p-values of borderline pairs may be, as a share of it.
-        enough: How many pairs a threshold needs.
+    Thresholds and power of smaller test sets, taken from its beginning and at random, and the thresholds of larger ones
+    by extension (Berg-Kirkpatrick et al. 2012, section 4.1).
     """
 
     name: ClassVar[str] = "test-size"
     title: ClassVar[str] = "How large must the test set be?"
     citation: ClassVar[str] = "Berg-Kirkpatrick et al. 2012, section 4.1, figures 9 and 10"
-    sizes: tuple[int, ...] = ()
-    repetitions: int = 20
-    width: float = 0.2
-    enough: int = 10
+    figures: ClassVar = ("test sizes",)
+    sizes: tuple[int, ...] = option((), "Of the test sets, in units; or a list as 100,500,1000; doubled from 100 on if "
+                                    "none are given.", metavar="FIRST:LAST:STEP", read=rising_sizes)
+    repetitions: int = option(20, "Random test sets of each size.")
+    width: float = option(0.2, "How far from alpha the p-values of borderline pairs may be, as a share of alpha.")
+    enough: int = option(10, "How many pairs a threshold needs.")
 
     def run(self, case: Case) -> Finding:
         """Test all pairs at every size.

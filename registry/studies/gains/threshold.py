@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from registry.errors import InputError, counted
 from registry.significance.matrix import Floats
 from registry.significance.resampling.draws import SYSTEMS, stream
+from registry.studies.board_study import BoardStudy, Case
 from registry.studies.gains.pair_gains import (
     Gains,
     alike,
@@ -32,7 +33,7 @@ from registry.studies.gains.pair_gains import (
     pair_rows,
     values_of,
 )
-from registry.studies.study import Case, Finding, Row, Study
+from registry.studies.study import Finding, Row, option
 
 Estimator = Callable[[Gains], float]
 
@@ -44,21 +45,21 @@ _DEFINED = 0.95  # of them that must have a threshold, for an interval
 
 
 @dataclass(frozen=True, repr=False)
-class Threshold(Study):
+class Threshold(BoardStudy):
     """The threshold of all pairs, of those that share the value of an attribute, and of those that do not.
 
-    Attributes:
-        by: The attribute: team, kind, or what the manifest declares.
-        width: How far from alpha p-values may be, as a share of it: from 0.04 to 0.06 for 0.05.
-        enough: How many pairs a threshold needs.
+    The 95th percentile of the gains of borderline pairs, p about alpha, one-sided (Berg-Kirkpatrick et al. 2012,
+    section 3.1.1), and an estimate from a fit to all pairs that are not far off.
     """
 
     name: ClassVar[str] = "threshold"
     title: ClassVar[str] = "From which gain on is a difference probably significant?"
     citation: ClassVar[str] = "Berg-Kirkpatrick et al. 2012, section 3.1.1"
-    by: str = "team"
-    width: float = 0.2
-    enough: int = 10
+    figures: ClassVar = ("thresholds",)
+    by: str = option("team", "Of submissions: pairs that share its value are told from others. team, kind, or what the "
+                     "manifest declares.", metavar="ATTRIBUTE")
+    width: float = option(0.2, "How far from alpha the p-values of borderline pairs may be, as a share of alpha.")
+    enough: int = option(10, "How many pairs a threshold needs.")
 
     def run(self, case: Case) -> Finding:
         """Estimate the thresholds.
@@ -69,14 +70,14 @@ class Threshold(Study):
         """
         if not 0 < self.width < 1 or self.enough < 2:
             raise InputError("width lies between 0 and 1, and enough pairs are 2 or more")
-        board, asked = case.board, case.request.significance
+        board, settings = case.board, case.request.significance
         values = values_of(case, [member.name for member in board.members], self.by)
-        gains = all_gains(board.matrix, case.settings, asked.alpha)
+        gains = all_gains(board.matrix, case.settings, settings.alpha)
         if not len(gains.p):
             raise no_gains(case.boards)
         rows = [self._row(of, some, case) for of, some in self._groups(gains, values)]
         return Finding({"thresholds": rows, "pairs": pair_rows(board, gains, self.by, values)},
-                       self._reading(rows, gains, asked.alpha),
+                       self._reading(rows, gains, settings.alpha),
                        [*bootstrap_warnings(board.matrix), *left_out(board.matrix, gains)])
 
     def _groups(self, gains: Gains, values: NDArray[np.object_]) -> Iterator[tuple[str, Gains]]:
@@ -88,9 +89,9 @@ class Threshold(Study):
                 yield group, gains.where(chosen)
 
     def _row(self, group: str, gains: Gains, case: Case) -> Row:
-        asked, systems = case.request.significance, resampled_systems(len(case.board.members), case.settings.seed)
-        row, _ = estimates(gains, systems, asked.alpha, self.width, self.enough, asked.confidence)
-        return {"group": group, "alpha": asked.alpha, "pairs": len(gains.p)} | row
+        settings, systems = case.request.significance, resampled_systems(len(case.board.members), case.settings.seed)
+        row, _ = estimates(gains, systems, settings.alpha, self.width, self.enough, settings.confidence)
+        return {"group": group, "alpha": settings.alpha, "pairs": len(gains.p)} | row
 
     def _reading(self, rows: list[Row], gains: Gains, alpha: float) -> list[str]:
         about = f"p from {alpha * (1 - self.width):.3g} to {alpha * (1 + self.width):.3g}"

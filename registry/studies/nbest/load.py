@@ -16,8 +16,8 @@ from registry.significance.pairwise.fisher import same_items
 from registry.store import catalog
 from registry.store.responses import load_named_answers, load_responses, several_runs
 from registry.store.row_types import Member, TaskRow, TestSetRow
+from registry.studies.board_study import called
 from registry.studies.nbest.precision import Ranked
-from registry.studies.study import called
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +100,7 @@ def load(connection: Connection, task: TaskRow, test_set: TestSetRow, systems: S
                     responses.scores[kept][:, chosen], order)
     warning = shared_items(items)
     return RankedTestSet(name, ranked, items, tuple(_submission(members[n]) for n in chosen),
-                         test_set.gold_revision_id, () if warning is None else (f"{name}: {warning}",))
+                         test_set.gold_revision_id, () if warning is None else (warning,))
 
 
 def _submission(member: Member) -> str:

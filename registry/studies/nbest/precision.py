@@ -108,7 +108,7 @@ class Contest:
 
 
 @dataclass(frozen=True)
-class RankingStudy:
+class Evaluation:
     """Curves of all systems, and contests of all pairs in the order of the systems."""
 
     baseline: float
@@ -116,8 +116,8 @@ class RankingStudy:
     contests: tuple[Contest, ...]
 
 
-def study(ranked: Ranked, grid: Counts, *, ties: Ties = "random", confidence: float = 0.95,
-          alpha: float = 0.05) -> RankingStudy:
+def evaluate(ranked: Ranked, grid: Counts, *, ties: Ties = "random", confidence: float = 0.95,
+          alpha: float = 0.05) -> Evaluation:
     """Evaluate the n-best lists of all systems at every n of the `grid`, which rises.
 
     Candidates that a system does not return stand on none of its lists.
@@ -133,7 +133,7 @@ def study(ranked: Ranked, grid: Counts, *, ties: Ties = "random", confidence: fl
         shared = np.maximum(lists[a][0], lists[b][0])
         both, right_both = (_by_cut_off(of, len(grid)) for of in (shared, shared[ranked.right]))
         contests.append(_contest(curves[a], curves[b], both, right_both, alpha))
-    return RankingStudy(ranked.baseline, tuple(curves), tuple(contests))
+    return Evaluation(ranked.baseline, tuple(curves), tuple(contests))
 
 
 def _lists(ranked: Ranked, system: int, grid: Counts, ties: Ties) -> tuple[Counts, Counts]:

@@ -22,8 +22,9 @@ from registry.significance.effects.power import Design, DrawnDesign, ExactMcNema
 from registry.significance.matrix import Matrix
 from registry.significance.resampled_scores import resampled_scores, resampling_refusal, sharing_resamples
 from registry.significance.units import has_binary_units, unit_differences
+from registry.studies.board_study import BoardStudy, Case, called
 from registry.studies.gains.pair_gains import bootstrap_warnings
-from registry.studies.study import Case, Finding, Row, Study, called
+from registry.studies.study import Finding, Row, option
 
 CORRELATIONS = (0.0, 0.25, 0.5, 0.75)  # of two systems' results, where none is declared
 _BEYOND = 20  # resamples that must lie beyond the level of a test, to say where it begins
@@ -32,21 +33,28 @@ _STEPS = 24  # of a curve, up to half as much again as is detectable
 
 
 @dataclass(frozen=True, repr=False)
-class Power(Study):
+class Power(BoardStudy):
     """The smallest difference that the task's test set detects, for every pair as it deviates there.
 
-    `power` is what detecting means. For a declared `difference` of scores also the power, the type S and type M error,
-    and the units that it needs. `items` are other numbers of units, for a test set to come. `family` is the number of
-    comparisons that share alpha by Bonferroni, which Holm's first step is.
+    Also how many units a difference needs, and how far significant ones mislead (Gelman and Carlin 2014): as pairs of
+    the task deviate, or before any submission from declared rates.
     """
 
     name: ClassVar[str] = "power"
     title: ClassVar[str] = "Which differences can the test set find?"
     citation: ClassVar[str] = "Gelman and Carlin 2014; Card et al. 2020"
-    power: float = 0.8
-    difference: float | None = None
-    items: tuple[int, ...] = ()
-    family: int = 1
+    task: ClassVar = "none"
+    figures: ClassVar = ("power",)
+    power: float = option(0.8, "What detecting a difference means.")
+    difference: float | None = option(None, "A true difference of scores: also its power, type S and type M errors, "
+                                      "and the units needed.", metavar="SCORE")
+    items: tuple[int, ...] = option((), "Units of a test set to come; can be repeated.", metavar="N")
+    family: int = option(1, "How many comparisons share alpha (Bonferroni; Holm's first step).", metavar="N")
+    rates: tuple[float, ...] = option((), "Without a task: at which rate systems are right; twice for two of them.",
+                                      name="rate")
+    deviation: float | None = option(None, "Without a task: the standard deviation of the scores of items.")
+    correlation: float | None = option(None, "Without a task: of the two systems' results; several if none is given.",
+                                       metavar="R12")
 
     def __post_init__(self) -> None:
         """Refuse what is no power, difference, size or family."""
@@ -59,6 +67,18 @@ class Power(Study):
             raise InputError(f"{wrong} items cannot be planned; expected from 2 to {LARGEST}")
         if self.family < 1:
             raise InputError(f"the family is {self.family!r}; expected a number of comparisons from 1 up")
+
+    def meant(self, task: str | None, shown: str | None) -> Power:  # noqa: ARG002
+        """The same; a task tells rates and deviations itself."""
+        if task is not None and (self.rates or self.deviation is not None or self.correlation is not None):
+            raise InputError("the task's own pairs tell their rates and deviations; leave --rate, --deviation and "
+                             "--correlation out, or name no task")
+        return self
+
+    def alone(self, alpha: float | None) -> tuple[str, Finding]:
+        """The powers of two systems of declared rates, or of a declared deviation."""
+        declared = Declared(self.items, self.rates, self.deviation, self.correlation, 0.05 if alpha is None else alpha)
+        return "(declared)", declared.study(self)
 
     def run(self, case: Case) -> Finding:
         """Look at every pair.

@@ -1,0 +1,241 @@
+"""A study as a command: its options are the fields of the study and what else its class says may be given.
+
+Studies are heavy to import, so a list of commands shows their summaries alone, and a command takes up its options when
+it is used.
+"""
+
+from __future__ import annotations
+
+import inspect
+import typing
+from collections.abc import Iterable, Iterator, Mapping
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from typer.core import TyperCommand
+
+from registry.cli.console import say, show
+from registry.cli.execution import Memory, Quiet, Workers, execution
+from registry.cli.options import (
+    Actor,
+    ChosenMetric,
+    Db,
+    DryRun,
+    Facet,
+    MetricAlias,
+    OutputFormat,
+    TestSet,
+    Track,
+    actor_name,
+    database,
+)
+from registry.studies import STUDIES
+
+if TYPE_CHECKING:
+    from dataclasses import Field
+
+    from registry.studies.run import Archive, StudyResult
+    from registry.studies.study import Study
+
+Task = Annotated[str, typer.Argument(metavar="TASK", help="A task's id.")]
+AnyTask = Annotated[str | None, typer.Argument(metavar="[TASK]", help="A task's id; all tasks if none is given.")]
+NoTask = Annotated[str | None, typer.Argument(metavar="[TASK]", help=(
+    "A task's id; without one, what can be said before there is any."))]
+
+SETTINGS: dict[str, Any] = {
+    "test": Annotated[str | None, typer.Option("--test", metavar="TEST", help=(
+        "The significance test (`registry list tests`); else as the task declares."))],
+    "unit": Annotated[str | None, typer.Option("--unit", help="item, or cluster; else as the task declares.")],
+    "alpha": Annotated[float | None, typer.Option("--alpha", help=(
+        "The level of significance; else as the task declares."))],
+    "confidence": Annotated[float | None, typer.Option("--confidence", help=(
+        "Of the intervals; else as the task declares."))],
+    "margin": Annotated[float | None, typer.Option("--margin", help=(
+        "The largest difference of scores that does not matter: also test whether systems are equivalent."))],
+    "resamples": Annotated[int | None, typer.Option("--resamples", help="Random draws; else as the task declares.")],
+    "seed": Annotated[int | None, typer.Option("--seed", help="Of the random draws; else as the task declares.")],
+}
+Shown = Annotated[str | None, typer.Option("--show", metavar="TABLE", help=(
+    "Which of the study's tables to print; the first if none is given."))]
+Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help=(
+    "Also draw it into this .svg, .png or .pdf; needs the extra plot."))]
+
+
+class StudyCommand(TyperCommand):
+    """The command of a study that is known by its summary until it is used."""
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        """Go on with the command of the study itself."""
+        return _derived(str(self.name)).make_context(info_name, args, parent, **extra)
+
+
+def add_study(app: typer.Typer, name: str) -> None:
+    """Add the command of a study."""
+    app.command(name, cls=StudyCommand, help=STUDIES[name].said)(lambda: None)
+
+
+def _derived(name: str) -> Any:
+    """The command of a study, with its options."""
+    study = STUDIES[name].load()
+
+    def command(**given: Any) -> None:
+        _ask(study, given)
+
+    command.__signature__ = inspect.Signature([  # type: ignore[attr-defined]
+        inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, annotation=of, default=default)
+        for key, of, default in _parameters(study)])
+    more = (study.__doc__ or "").partition("\n\n")[2]
+    alone = typer.Typer(add_completion=False, rich_markup_mode=None)
+    alone.command(name, help=f"{STUDIES[name].said}\n\n{inspect.cleandoc(more)}")(command)
+    return typer.main.get_command(alone)
+
+
+def _parameters(study: type[Study]) -> Iterator[tuple[str, Any, Any]]:
+    """The name, annotation and default value of everything that may be given."""
+    yield "task", *{"one": (Task, inspect.Parameter.empty), "all": (AnyTask, None), "none": (NoTask, None)}[study.task]
+    hints = typing.get_type_hints(study)
+    for field in _options(study):
+        yield field.name, *_option(field, hints[field.name])
+    choices = {"metric": MetricAlias if study.every_metric else ChosenMetric, "test_set": TestSet, "track": Track,
+               "facet": Facet}
+    for name, of in (*((name, choices[name]) for name in study.choice), *((name, SETTINGS[name]) for name in
+                                                                           study.settings), ("shown", Shown)):
+        yield name, of, None
+    if study.figures:
+        yield "plot", Plot, None
+    if len(study.figures) > 1:
+        yield "figure", Annotated[_names(study.figures) | None, typer.Option("--figure", help=(
+            "What to draw; else what suits what is found."))], None
+    for name, of in (("db", Db), ("format_", OutputFormat), ("actor", Actor)):
+        yield name, of, None
+    yield "dry_run", DryRun, False
+    if study.computes:
+        yield from (("workers", Workers, None), ("memory", Memory, None), ("quiet", Quiet, False))
+
+
+def _options(study: type[Study]) -> list[Field[Any]]:
+    """The fields of a study that a command line gives."""
+    from dataclasses import fields
+
+    return [field for field in fields(study) if "option" in field.metadata]
+
+
+def _flag(field: Field[Any]) -> str:
+    return "--" + (field.metadata["option"].name or field.name.replace("_", "-"))
+
+
+def _option(field: Field[Any], of: Any) -> tuple[Any, Any]:
+    """The annotation and the default value of a field's option; many values are an option that can be repeated."""
+    about, default = field.metadata["option"], field.default
+    if about.read is not None:
+        of, default = str | None, about.written
+    elif typing.get_origin(of) is tuple:
+        of, default = list[typing.get_args(of)[0]] | None, None  # type: ignore[misc]
+    elif typing.get_origin(of) is typing.Literal:
+        of = _names(typing.get_args(of))
+    return Annotated[of, typer.Option(_flag(field), metavar=about.metavar or None, min=about.least, max=about.most,
+                                        help=about.said)], default
+
+
+def _names(names: Iterable[str]) -> Any:
+    """The type of an option that is one of these names."""
+    return StrEnum("Name", {name: name for name in names})
+
+
+def _built(study: type[Study], given: Mapping[str, Any]) -> Study:
+    """The study with its options, taken from those of its command line."""
+    values = {}
+    for field in _options(study):
+        value = given[field.name]
+        if value is None:
+            continue
+        if (read := field.metadata["option"].read) is not None:
+            value = read(value, _flag(field))
+        elif isinstance(value, list):
+            value = tuple(value)
+        elif isinstance(value, StrEnum):
+            value = value.value
+        values[field.name] = value
+    return study(**values)
+
+
+def _ask(study: type[Study], given: Mapping[str, Any]) -> None:
+    """Make the study, or find it, and print it; draw it where a plot is asked for."""
+    from registry.errors import InputError
+    from registry.reports.figures.style import check_form
+    from registry.studies.run import run_study
+    from registry.studies.study import Choice
+
+    plot, figure, task = given.get("plot"), given.get("figure"), given["task"]
+    asked = _built(study, given).meant(task, given["shown"])
+    if figure is not None and plot is None:
+        raise InputError("--figure says what to draw, and --plot where; give both")
+    if plot is not None:
+        check_form(plot)  # before the work
+    chosen = {name: given[name] for name in study.choice if given[name] is not None}
+    settings = {name: given[name] for name in study.settings if given[name] is not None}
+    if task is None and study.task == "none":
+        _answer_alone(asked, [*chosen, *(name for name in settings if name != "alpha")], given)
+        return
+    if left := [name for name in chosen if name not in asked.choice]:
+        raise InputError(f"--{left[0].replace('_', '-')} does not go with the study {asked!r}; leave it out")
+    how = execution(given["workers"], None, given["memory"], quiet=given["quiet"]) if asked.computes else None
+    archive = study_archive(given["db"], repr(asked), task, settings, given["actor"], dry_run=given["dry_run"])
+    found = run_study(archive, asked, Choice(task, **chosen), settings, how)
+    if plot is not None and len(found) > 1:
+        raise InputError(f"a figure shows one board, and {len(found)} are meant; choose by --test-set and --track")
+    _tell(found, archive, given)
+
+
+def study_archive(db: Path | None, study: str, task: str | None, settings: Mapping[str, Any] | None = None,
+                  actor: str | None = None, *, dry_run: bool = False) -> Archive:
+    """Where a command finds and keeps a study, with the record of what was asked."""
+    from registry.store.journal import Journal
+    from registry.studies.run import Archive
+
+    journal = Journal("study", {"task": task, "study": study, **(settings or {})}, actor=actor_name(actor))
+    return Archive(database(db), journal, dry_run)
+
+
+def say_refused(archive: Archive) -> None:
+    """Tell why studies are shown that could not be kept."""
+    if archive.refused is not None:
+        say(f"note: not kept, only shown: {archive.refused}")
+
+
+def _answer_alone(asked: Study, idle: list[str], given: Mapping[str, Any]) -> None:
+    """Print what a study finds without any task."""
+    from registry.errors import InputError
+    from registry.studies.run import StudyResult
+
+    subject, finding = asked.alone(given.get("alpha"))
+    if idle:
+        flags = ", ".join(f"--{name.replace('_', '-')}" for name in idle)
+        raise InputError(f"{flags}: only of a task; name one, or leave them out")
+    _print([StudyResult(asked, "", subject, finding, "", made=True)], given)
+
+
+def _tell(found: list[StudyResult], archive: Archive, given: Mapping[str, Any]) -> None:
+    """Say what became of the studies, and print them."""
+    for one in found:
+        for warning in one.study.remarks(one.finding, given["shown"]):
+            say(f"warning: {one.subject}: {warning}")
+    if not any(one.made for one in found):
+        say("nothing changed: the study was made before")
+    elif archive.dry_run:
+        say("dry run: nothing was written")
+    say_refused(archive)
+    _print(found, given)
+
+
+def _print(found: list[StudyResult], given: Mapping[str, Any]) -> None:
+    from registry.reports.figures.studies import draw
+    from registry.reports.study import study_table
+
+    if (plot := given.get("plot")) is not None:
+        if not given["dry_run"]:
+            draw(found[0], plot, given.get("figure"))
+        say(f"{'would be drawn' if given['dry_run'] else 'drawn'}: {plot}")
+    show([study_table(one, given["shown"]) for one in found], given["format_"])

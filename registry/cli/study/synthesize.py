@@ -1,0 +1,96 @@
+"""A task to plan with: synthesize."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from registry.cli.console import say, show
+from registry.cli.options import ChosenMetric, Db, DryRun, Facet, OutputFormat, TestSet, Track, database, named_values
+from registry.cli.study.command import Task
+
+
+def synthesize(
+    task: Task,
+    system: Annotated[list[str] | None, typer.Option("--system", metavar="NAME=RATE", help=(
+        "A system and the rate at which it is right; can be repeated."))] = None,
+    correlation: Annotated[float, typer.Option("--correlation", metavar="R12", help=(
+        "Of the results of every two systems."))] = 0.5,
+    pair: Annotated[list[str] | None, typer.Option("--pair", metavar="A,B=R12", help=(
+        "Of two systems that are otherwise correlated than the rest; can be repeated."))] = None,
+    items: Annotated[int | None, typer.Option("--items", metavar="N", help=(
+        "Draw so many items, with replacement; all as they are if none is given."))] = None,
+    name: Annotated[str | None, typer.Option("--task", metavar="ID", help=(
+        "What the task is called; else as the real one, with -synthesized."))] = None,
+    to: Annotated[Path | None, typer.Option("--to", metavar="DIR", help=(
+        "The folder in which it is written; else one called after it."))] = None,
+    metric: ChosenMetric = None, test_set: TestSet = None, track: Track = None, facet: Facet = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Of the random draws; else as the task declares.")] = None,
+    db: Db = None, format_: OutputFormat = None, dry_run: DryRun = False,
+) -> None:
+    """Write a task of drawn system outputs.
+
+    Systems are right at declared rates, correlated as declared, on items that are as hard as the task's: to try
+    everything before anyone submits.
+    """
+    import tempfile
+    from contextlib import ExitStack
+
+    from registry.errors import InputError
+    from registry.evaluation import declared_request
+    from registry.manifest import load_manifest
+    from registry.manifest.fields import check_slug
+    from registry.rendering.table import Column, Table, number, text
+    from registry.store import catalog
+    from registry.studies.board_study import chosen_board
+    from registry.studies.planning.synthesize import Source
+    from registry.studies.planning.synthesize import synthesize as drawn
+    from registry.studies.run import chosen_metrics
+    from registry.studies.study import Choice
+
+    try:
+        rates = {called: float(rate) for called, rate in named_values(system or [], "--system").items()}
+    except (TypeError, ValueError):
+        raise InputError("--system is not of the form NAME=RATE, with a rate above 0 and below 1") from None
+    try:
+        pairs = {_pair(both, rates): float(of) for both, of in named_values(pair or [], "--pair").items()}
+    except (TypeError, ValueError):
+        raise InputError("--pair is not of the form A,B=R12, with two systems and their correlation") from None
+    if name is not None:
+        try:
+            check_slug(name)
+        except ValueError as error:
+            raise InputError(f"--task {error}") from None
+    with database(db).reading() as connection:
+        (row,) = catalog.tasks(connection, task)
+        catalog.check_metric(connection, [row], metric)
+        request = declared_request(row, {"unit": "item", "test": "permutation", "runs": "fixed"},
+                                   chosen_metrics(connection, row, metric))
+        source = Source.of(connection, chosen_board(
+            connection, row, request, Choice(task, metric, test_set, track, facet)))
+    made = drawn(source, rates, correlation, pairs=pairs, items=items, seed=row.seed if seed is None else seed)
+    slug = name or f"{row.slug}-synthesized"
+    folder = to or Path(slug)
+    with ExitStack() as stack:
+        target = Path(stack.enter_context(tempfile.TemporaryDirectory())) if dry_run else folder
+        load_manifest(stack.enter_context(made.task.written(target, slug)))
+    say(f"{'would be written' if dry_run else 'task'}: {folder / 'task.toml'}; `registry run` brings it in")
+    columns = (Column("system", "system", text), Column("rate", "rate", number(4), right=True),
+               Column("accuracy", "accuracy", number(4), right=True))
+    show([Table(made.rows, columns)], format_)
+
+
+def _pair(both: str, systems: Container[str]) -> tuple[str, str]:
+    """The two systems of `A,B`; a name may have a comma itself.
+
+    Raises:
+        ValueError: There is no comma.
+    """
+    parts = both.split(",")
+    cuts = [(",".join(parts[:n]).strip(), ",".join(parts[n:]).strip()) for n in range(1, len(parts))]
+    if not cuts:
+        raise ValueError(both)
+    return next((cut for cut in cuts if all(system in systems for system in cut)), cuts[0])

@@ -1,0 +1,84 @@
+"""How scores deviate: those of whole boards in resamples of their units, their intervals, averages and ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection
+
+from registry.errors import InputError
+from registry.evaluation.comparing.board_keys import board_keys
+from registry.evaluation.comparing.board_statistics import Board, load
+from registry.evaluation.comparing.settings import Request
+from registry.identity import digest_json
+from registry.significance.matrix import Floats
+from registry.significance.ranks.ranks import rank_frequencies
+from registry.significance.resampled_scores import percentiles, resampled_scores, resampling_refusal
+from registry.significance.resampling.random_runs import runs_refusal
+from registry.store.row_types import TaskRow
+
+Ends = tuple[float, float]
+
+
+def score_intervals(connection: Connection, task_row: TaskRow, request: Request) -> dict[str, dict[str, Ends]]:
+    """Percentile intervals of all scores, by the board's and each submission's name.
+
+    An end is nan where resamples are undefined; boards that cannot be resampled are left out.
+    """
+    found = {}
+    for key in list(board_keys(connection, task_row, request)):
+        board = load(connection, key, request.significance)
+        if board is not None and not why_not(board):
+            scores = resampled_scores(board.matrix.by_unit, request.settings)
+            ends = percentiles(scores, request.significance.confidence).tolist()
+            found[key.name] = {member.name: (low, high)
+                                 for member, (low, high) in zip(board.members, ends, strict=True)}
+    return found
+
+
+def averaged_scores(boards: Sequence[Board], chosen: Sequence[Sequence[int]], request: Request) -> Floats | None:
+    """The mean over boards of their systems' scores in resamples, [resamples, systems].
+
+    Units are resampled within each board, independently of the other ones. None where one cannot be resampled.
+
+    Args:
+        boards: Of several test sets.
+        chosen: Which systems of each board, in the same order in all of them.
+        request: What is asked for.
+    """
+    if any(map(why_not, boards)):
+        return None
+    total: Floats = np.zeros((request.settings.resamples, len(chosen[0])))
+    for board, of_board in zip(boards, chosen, strict=True):
+        of_set = digest_json([request.seed, board.key.test_set.name])  # lest two test sets share their draws
+        drawn = resampled_scores(board.matrix.by_unit, replace(
+            request.settings, seed=int(of_set.rpartition(":")[2][:15], 16)))
+        total += drawn[:, list(of_board)]
+    return total / len(boards)
+
+
+def why_not(board: Board) -> str | None:
+    """Say why a board cannot be resampled."""
+    if board.matrix.unequal:
+        return "systems are scored on items of their own"
+    return runs_refusal(board.matrix, studentized=False) or resampling_refusal(board.matrix.by_unit)
+
+
+def rank_distributions(connection: Connection, task_row: TaskRow, request: Request) -> dict[str, NDArray[np.float64]]:
+    """How often every ranked submission has each place in resamples, [places], by the board's and its own name."""
+    found: dict[str, NDArray[np.float64]] = {}
+    for key in list(board_keys(connection, task_row, request)):
+        board = load(connection, key, request.significance)
+        if board is None or len(board.members) < 2:
+            continue
+        if reason := why_not(board):
+            raise InputError(f"{key.name}: {reason}")
+        ranked = [n for n, m in enumerate(board.members) if request.rank_baselines or m.kind != "baseline"]
+        resampled = resampled_scores(board.matrix.by_unit, request.settings)
+        some = resampled if len(ranked) == len(board.members) else resampled[:, ranked]  # a copy is large
+        shares = rank_frequencies(some, lower_is_better=board.matrix.lower_is_better)
+        found |= {f"{board.key.name}: {board.members[n].name}": of for n, of in zip(ranked, shares, strict=True)}
+    return found
