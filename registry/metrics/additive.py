@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from registry.errors import InputError, suggest
 from registry.families import FAMILIES
 from registry.items import Answer, Item
-from registry.metrics.base import Metric
+from registry.metrics.base import Metric, Quotient
 from registry.metrics.formula import Expression, parse_formula
 
 MOST = len(FAMILIES["additive"].columns)
@@ -56,7 +56,7 @@ class Formula(Metric):
         return self.expression.names
 
     @cached_property
-    def quotient(self) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    def quotient(self) -> Quotient | None:
         """The coefficients, where the formula is one linear function of the sums over another."""
         if (found := self.expression.quotient()) is None:
             return None

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from registry.items import Answer, Item, Links
-from registry.metrics.base import QuotientMetric
+from registry.metrics.base import Quotient, QuotientMetric
 
 
 @dataclass(frozen=True, repr=False)
@@ -32,11 +32,7 @@ class AER(_AlignmentMetric):
 
     name: ClassVar[str] = "AER"
     better: ClassVar[Literal["higher", "lower"]] = "lower"
-
-    @property
-    def quotient(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Links of the system and sure links, less those of either that are right, over both."""
-        return (-1, -1, 1, 1), (0, 0, 1, 1)
+    coefficients: ClassVar[Quotient] = ((-1, -1, 1, 1), (0, 0, 1, 1))  # 1 - hits / links
 
 
 @dataclass(frozen=True, repr=False)
@@ -44,11 +40,7 @@ class AlignmentP(_AlignmentMetric):
     """Precision: the share of a system's links that are sure or possible."""
 
     name: ClassVar[str] = "AlignmentP"
-
-    @property
-    def quotient(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Possible hits over predicted."""
-        return (0, 1, 0, 0), (0, 0, 1, 0)
+    coefficients: ClassVar[Quotient] = ((0, 1, 0, 0), (0, 0, 1, 0))  # possible hits over predicted
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,8 +48,4 @@ class AlignmentR(_AlignmentMetric):
     """Recall: the share of the sure links that a system has."""
 
     name: ClassVar[str] = "AlignmentR"
-
-    @property
-    def quotient(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Sure hits over sure."""
-        return (1, 0, 0, 0), (0, 0, 0, 1)
+    coefficients: ClassVar[Quotient] = ((1, 0, 0, 0), (0, 0, 0, 1))  # sure hits over sure

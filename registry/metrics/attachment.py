@@ -28,11 +28,6 @@ class _AttachmentMetric(QuotientMetric):
 
     punctuation: bool = True
 
-    @property
-    def quotient(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Correct words over words of the gold."""
-        return (1, 0), (0, 1)
-
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give (correct words, words of the gold); a word that the system's words miss is wrong."""
         words = item.gold.words

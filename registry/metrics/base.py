@@ -15,14 +15,16 @@ from registry.families import FAMILIES
 from registry.items import Answer, Item
 from registry.values import Value
 
+Quotient = tuple[tuple[int, ...], tuple[int, ...]]
+
 
 @dataclass(frozen=True, repr=False)
 class Metric(Value):
     """A metric with its options.
 
     `takes` is the kind of gold and answer values that it compares, `family` the shape of its statistics, `better` the
-    direction of its score, `scorer` the program that tests compare it with, and `extra` the optional dependencies that
-    it needs.
+    direction of its score, `scorer` the program that tests compare it with, `extra` the optional dependencies that it
+    needs, and `unbounded` whether there is no worst value.
     """
 
     takes: ClassVar[str]
@@ -31,6 +33,7 @@ class Metric(Value):
     citation: ClassVar[str]
     scorer: ClassVar[str] = ""
     extra: ClassVar[str] = ""
+    unbounded: ClassVar[bool] = False
 
     @property
     def title(self) -> str:
@@ -52,7 +55,7 @@ class Metric(Value):
     @property
     def has_worst(self) -> bool:
         """Whether an item without an answer can count as the worst one."""
-        return True
+        return not self.unbounded
 
     def uncountable(self, value: Any) -> str | None:  # noqa: ARG002
         """Say why the metric cannot count an answer's value, and what to do; None where it can."""
@@ -64,7 +67,7 @@ class Metric(Value):
         return np.array(rows, dtype=np.float64).reshape(len(rows), len(FAMILIES[self.family].columns))
 
     @property
-    def quotient(self) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    def quotient(self) -> Quotient | None:
         """Where the score is one linear function of the sums over another: the whole-number coefficients of both."""
         return None
 
@@ -87,16 +90,19 @@ def check_beta(beta: float, name: str) -> None:
 
 @dataclass(frozen=True, repr=False)
 class QuotientMetric(Metric):
-    """A metric that is one linear function of the sums divided by another; exact tests rest on this form.
+    """A metric that is one linear function of the sums divided by another, which exact tests require.
 
-    Accuracy, precision, recall, F-beta, error rates and AER are of it. `quotient` gives the whole-number coefficients
-    of the numerator and of the denominator.
+    Accuracy, precision, recall, F-beta, error rates and AER are such metrics. `coefficients` are the whole-number
+    coefficients of the numerator and of the denominator, one for each column, where no option changes them; unless it
+    is set, the first column is divided by the second.
     """
 
+    coefficients: ClassVar[Quotient] = ((1, 0), (0, 1))
+
     @property
-    @abstractmethod
-    def quotient(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Give the coefficients of the numerator and of the denominator, one for each column."""
+    def quotient(self) -> Quotient:
+        """The coefficients of the numerator and of the denominator."""
+        return self.coefficients
 
     def score(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """Divide; 0 / 0 is nan."""

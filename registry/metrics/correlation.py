@@ -18,16 +18,12 @@ class CorrelationMetric(Metric):
 
     takes: ClassVar[str] = "score"
     family: ClassVar[str] = "pair"
+    unbounded: ClassVar[bool] = True
     coefficient: ClassVar[str]
 
     def needs(self) -> tuple[str, ...]:
         """The right numbers."""
         return ("gold",)
-
-    @property
-    def has_worst(self) -> bool:
-        """There is no worst value."""
-        return False
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give (the system's number, the gold's); an item without one has no worst one."""

@@ -18,11 +18,6 @@ class Accuracy(QuotientMetric):
     family: ClassVar[str] = "ratio"
     citation: ClassVar[str] = "Manning, Raghavan and Schütze 2008, section 13.6"
 
-    @property
-    def quotient(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Correct items over items."""
-        return (1, 0), (0, 1)
-
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give (1 if the label is the gold's, 1)."""
         return (int(answer is not None and answer.value == item.gold), 1)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.items import Answer, Item
-from registry.metrics.base import QuotientMetric, check_beta
+from registry.metrics.base import Quotient, QuotientMetric, check_beta
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,20 +56,14 @@ class MatchMetric(QuotientMetric):
 class Precision(MatchMetric):
     """The share of a system's answers that the gold has; undefined where the system has none."""
 
-    @property
-    def quotient(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """True positives over predicted."""
-        return (1, 0, 0), (0, 1, 0)
+    coefficients: ClassVar[Quotient] = ((1, 0, 0), (0, 1, 0))  # true positives over predicted
 
 
 @dataclass(frozen=True, repr=False)
 class Recall(MatchMetric):
     """The share of the gold's answers that the system has."""
 
-    @property
-    def quotient(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """True positives over gold."""
-        return (1, 0, 0), (0, 0, 1)
+    coefficients: ClassVar[Quotient] = ((1, 0, 0), (0, 0, 1))  # true positives over gold
 
 
 @dataclass(frozen=True, repr=False)
@@ -83,7 +77,7 @@ class FBeta(MatchMetric):
         check_beta(self.beta, self.name)
 
     @property
-    def quotient(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    def quotient(self) -> Quotient:
         """(1 + beta^2) true positives over predicted + beta^2 gold, in whole numbers."""
         square = Fraction(repr(self.beta)) ** 2  # of the decimal that was written
         p, q = square.numerator, square.denominator

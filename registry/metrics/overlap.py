@@ -93,11 +93,6 @@ class SpanOverlapP(QuotientMetric, _OverlapMetric):
     name: ClassVar[str] = "SpanOverlapP"
     family: ClassVar[str] = "ratio"
 
-    @property
-    def quotient(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Credit over spans."""
-        return (1, 0), (0, 1)
-
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give (credit of the system's spans, the system's spans)."""
         return self.credits(item, answer)[:2]
@@ -109,11 +104,6 @@ class SpanOverlapR(QuotientMetric, _OverlapMetric):
 
     name: ClassVar[str] = "SpanOverlapR"
     family: ClassVar[str] = "ratio"
-
-    @property
-    def quotient(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Credit over spans."""
-        return (1, 0), (0, 1)
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give (credit of the gold's spans, the gold's spans)."""

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from registry.items import Answer, Item
-from registry.metrics.base import QuotientMetric
+from registry.metrics.base import Quotient, QuotientMetric
 from registry.treebank import FUNCTION, Projected, Projection, Sentence, Word, is_content, relation, universal
 
 
@@ -29,7 +29,7 @@ class _ParsingMetric(QuotientMetric):
     part: Literal["f1", "precision", "recall"] = "f1"
 
     @property
-    def quotient(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    def quotient(self) -> Quotient:
         """Twice the true positives over predicted + gold, or the true positives over one of them."""
         return {"f1": ((2, 0, 0), (0, 1, 1)), "precision": ((1, 0, 0), (0, 1, 0)), "recall": ((1, 0, 0), (0, 0, 1))}[
             self.part]

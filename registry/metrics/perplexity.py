@@ -25,12 +25,8 @@ class Perplexity(Metric):
     takes: ClassVar[str] = "logprob"
     family: ClassVar[str] = "ratio"
     better: ClassVar[Literal["higher", "lower"]] = "lower"
+    unbounded: ClassVar[bool] = True
     citation: ClassVar[str] = "Jelinek et al. 1977"
-
-    @property
-    def has_worst(self) -> bool:
-        """Probabilities can be as small as one likes."""
-        return False
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give (nats, tokens)."""
@@ -55,21 +51,12 @@ class BitsPerCharacter(QuotientMetric):
     takes: ClassVar[str] = "logprob"
     family: ClassVar[str] = "ratio"
     better: ClassVar[Literal["higher", "lower"]] = "lower"
+    unbounded: ClassVar[bool] = True
     citation: ClassVar[str] = "Shannon 1951; Graves 2013"
-
-    @property
-    def quotient(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Bits over characters."""
-        return (1, 0), (0, 1)
 
     def needs(self) -> tuple[str, ...]:
         """The texts, whose characters are counted."""
         return ("text",)
-
-    @property
-    def has_worst(self) -> bool:
-        """Probabilities can be as small as one likes."""
-        return False
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give (bits, characters)."""

@@ -37,11 +37,6 @@ class RetrievalMetric(QuotientMetric):
             if (value := getattr(self, option, None)) is not None and not 1 <= value <= 10**6:
                 raise InputError(f"option {option!r} of {self.name} is {value}; expected 1 or more")
 
-    @property
-    def quotient(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The sum of scores over the number of queries."""
-        return (1, 0), (0, 1)
-
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give (score, 1) of one query."""
         return tuple(self.corpus_statistics([item], [answer])[0])

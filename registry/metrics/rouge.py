@@ -47,11 +47,6 @@ class ROUGE(QuotientMetric, ReferenceMetric):
         if self.sentence_mark == "":
             raise InputError("option 'sentence_mark' of ROUGE is empty; leave it out where line ends part sentences")
 
-    @property
-    def quotient(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """The sum of scores over the number of segments."""
-        return (1, 0), (0, 1)
-
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> NDArray[np.float64]:
         """Give (score, 1) for every segment."""
         variant = f"rouge{self.variant}"

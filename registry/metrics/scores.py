@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from registry.items import Answer, Item
 from registry.metrics.base import Metric, QuotientMetric
 
-_MEAN = ((1, 0), (0, 1))
-
 
 @dataclass(frozen=True, repr=False)
 class Mean(QuotientMetric):
@@ -30,11 +28,6 @@ class Mean(QuotientMetric):
 
     better: Literal["higher", "lower"] = "higher"  # type: ignore[misc]  # an option here
     worst: float | None = None
-
-    @property
-    def quotient(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Scores over items."""
-        return _MEAN
 
     @property
     def has_worst(self) -> bool:
@@ -56,15 +49,11 @@ class _ErrorMetric(Metric):
     takes: ClassVar[str] = "score"
     family: ClassVar[str] = "ratio"
     better: ClassVar[Literal["higher", "lower"]] = "lower"
+    unbounded: ClassVar[bool] = True
 
     def needs(self) -> tuple[str, ...]:
         """The right numbers."""
         return ("gold",)
-
-    @property
-    def has_worst(self) -> bool:
-        """Errors have no bound."""
-        return False
 
     @abstractmethod
     def loss(self, error: float) -> float:
@@ -83,11 +72,6 @@ class MAE(_ErrorMetric, QuotientMetric):
 
     name: ClassVar[str] = "MAE"
     citation: ClassVar[str] = "Willmott and Matsuura 2005"
-
-    @property
-    def quotient(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Absolute errors over items."""
-        return _MEAN
 
     def loss(self, error: float) -> float:
         """The error without its sign."""

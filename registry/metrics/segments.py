@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from registry.families import FAMILIES
 from registry.items import Answer, Item
-from registry.metrics.base import QuotientMetric, check_beta
+from registry.metrics.base import Quotient, QuotientMetric, check_beta
 from registry.metrics.references import ReferenceMetric, texts
 
 Floats = NDArray[np.float64]
@@ -146,15 +146,11 @@ class TER(QuotientMetric, _SegmentMetric):
     family: ClassVar[str] = "ratio"
     better: ClassVar[Literal["higher", "lower"]] = "lower"
     citation: ClassVar[str] = "Snover et al. 2006"
+    coefficients: ClassVar[Quotient] = ((100, 0), (0, 1))  # edits over reference length, in percent
 
     normalized: bool = False
     no_punct: bool = False
     case_sensitive: bool = False
-
-    @property
-    def quotient(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """A hundred times the edits over the reference length."""
-        return (100, 0), (0, 1)
 
     def score(self, sums: Floats) -> Floats:
         """Divide; without any reference word it is 0, or 100 where there are edits, as sacrebleu has it."""

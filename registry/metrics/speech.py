@@ -42,11 +42,6 @@ class _ErrorRate(QuotientMetric, ReferenceMetric):
         if len(self.references) > 1:
             raise InputError(f"option 'references' of {self.name} must name one reference")
 
-    @property
-    def quotient(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
-        """Errors over reference length."""
-        return (1, 0), (0, 1)
-
     @abstractmethod
     def process(self, jiwer: ModuleType, references: list[str], hypotheses: list[str], normalize: list[Any]) -> Any:
         """Have jiwer align the segments, after these steps of normalization."""

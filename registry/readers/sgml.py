@@ -34,10 +34,7 @@ class Sgml(MarkupReader):
 
     def segments(self, document: Document) -> Iterator[Segment]:
         """Read all segments."""
-        parsing = _Parsing(document)
-        for number, line in document.lines():
-            yield from parsing.segments(number, line)
-        parsing.end()
+        return _Parsing(document).segments()
 
 
 class _Parsing:
@@ -52,21 +49,18 @@ class _Parsing:
         self._segment: tuple[str, int] | None = None  # its id and line, while it is open
         self._text: list[str] = []
 
-    def segments(self, number: int, line: str) -> Iterator[Segment]:
-        """Read the next line; gives the segments that end in it."""
-        self._number, at = number, 0
-        for tag in _TAG.finditer(line):
+    def segments(self) -> Iterator[Segment]:
+        for number, line in self._document.lines():
+            self._number, at = number, 0
+            for tag in _TAG.finditer(line):
+                if self._segment is None:
+                    self._begin(tag, ends=bool(tag[1]))
+                else:
+                    yield self._ended(self._segment, tag, line[at:tag.start()])
+                    self._segment = None
+                at = tag.end()
             if self._segment is not None:
-                yield self._ended(self._segment, tag, line[at:tag.start()])
-                self._segment = None
-            else:
-                self._begin(tag, ends=bool(tag[1]))
-            at = tag.end()
-        if self._segment is not None:
-            self._text.append(line[at:] + "\n")
-
-    def end(self) -> None:
-        """See that the file does not end within a segment."""
+                self._text.append(line[at:] + "\n")
         if self._segment is not None:
             raise self._wrong(f"the segment of line {self._segment[1]} does not end")
 

@@ -20,11 +20,13 @@ from registry.significance.correlations.matrix import (
     SPEARMAN,
     PairMatrix,
     resampled_correlations,
+    swapped_differences,
 )
 from registry.significance.effects.design_effect import design_effect
 from registry.significance.multiple.stepdown import draws_of, min_p
 from registry.significance.pairwise import permutation
 from registry.significance.pairwise.williams import Williams
+from registry.significance.resampled_scores import sharing_resamples
 from registry.significance.resampling import draws
 from tests.significance.test_correlation import coefficients, pairs, reference
 
@@ -236,6 +238,14 @@ def test_a_matrix_of_pairs_has_no_sums():
     np.testing.assert_array_equal(m.of_systems([2, 0]).scores(), m.scores()[[2, 0]])
     assert not isinstance(m, StatisticMatrix)
     assert not hasattr(m, "score")
+
+
+def test_shared_resamples_are_not_sent_with_the_work():
+    """They are large, and what draws them need not be picklable."""
+    execution = mock.Mock()
+    m = sharing_resamples(matrix(*noisy(12, systems=3), SPEARMAN), Settings(resamples=100))
+    swapped_differences(m, [(0, 1)], 100, 0, np.abs, execution)
+    assert execution.map.call_args.args[0].matrix.resampled is None
 
 
 @coefficients

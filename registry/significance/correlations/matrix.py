@@ -8,7 +8,7 @@ Metrics Using Resampling Methods"). The draws are those of all other metrics.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
 import numpy as np
@@ -154,7 +154,8 @@ def swapped_differences(matrix: PairMatrix, pairs: Sequence[Pair], resamples: in
     Yields:
         The results of `use` in the order of the draws.
     """
-    return execution.map(_Swaps(matrix, pairs, seed, use), list(_parts(resamples, _TOGETHER)))
+    alone = replace(matrix, resampled=None)  # shared resamples are not sent to a cluster
+    return execution.map(_Swaps(alone, pairs, seed, use), list(_parts(resamples, _TOGETHER)))
 
 
 def all_swapped_differences(matrix: PairMatrix, pair: Pair) -> Floats:
