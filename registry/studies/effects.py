@@ -10,11 +10,12 @@ import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from registry.errors import InputError
 from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.settings import Request
+from registry.identity import plain_value
 from registry.significance import Bootstrap, PairMatrix, PairResult
 from registry.significance.base import Observed
 from registry.significance.effects.design_effect import design_effect
@@ -60,11 +61,22 @@ class Effects(_OfAllBoards):
         matrix = sharing_resamples(board.matrix.by_unit, case.settings)
         pairs = list(combinations(range(len(board.members)), 2))
         tested = Bootstrap().run(matrix, pairs, case.settings)
-        rows = [row for observed, result in zip(Observed.of(matrix, pairs), tested, strict=True)
-                for row in _of_pair(board, observed, result, case.request)]
-        infinite = [{"row": n, "key": key, "sign": math.copysign(1, value)} for n, row in enumerate(rows)
-                    for key, value in row.items() if isinstance(value, float) and math.isinf(value)]
-        return Finding({"effects": rows, "infinite": infinite})
+
+        def of_first(system: int) -> list[Any]:
+            """The rows of a system with those behind it, and which of their numbers are infinite."""
+            some = [n for n, pair in enumerate(pairs) if pair[0] == system]
+            rows = [row for n, observed in zip(some, Observed.of(matrix, [pairs[n] for n in some]), strict=True)
+                    for row in _of_pair(board, observed, tested[n], case.request)]
+            cells = [[n, key, math.copysign(1, value)] for n, row in enumerate(rows) for key, value in row.items()
+                     if isinstance(value, float) and math.isinf(value)]
+            return [plain_value(rows), cells]
+
+        found: list[Row] = []
+        infinite: list[Row] = []
+        for rows, cells in case.parts.each(range(len(board.members) - 1), of_first):
+            infinite += [{"row": len(found) + n, "key": key, "sign": sign} for n, key, sign in cells]
+            found += rows
+        return Finding({"effects": found, "infinite": infinite})
 
 
 @dataclass(frozen=True, repr=False)

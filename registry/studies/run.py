@@ -113,10 +113,11 @@ class Question:
             return None
         try:
             finding = self.study.run(case)
-        except InputError as error:
-            raise InputError(f"{self.subject.name}: {error}") from None
-        finally:
+        except BaseException as error:
             keeping.flush()
+            if isinstance(error, InputError):
+                raise InputError(f"{self.subject.name}: {error}") from None
+            raise
         written = json.dumps(plain_value(asdict(finding)), ensure_ascii=False)  # tables and keys stay in their order
         result = self._result(written, str(self.subject.signature(case, self.digest)), made=True)
         archive.keep(self.digest, self.task, result, written)
