@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from itertools import groupby
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,11 +14,13 @@ from registry.cli.study.command import say_refused, study_archive
 from registry.errors import InputError, MismatchError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
     from registry.leaderboards.leaderboard import Ranks as Convention
     from registry.leaderboards.snapshot import Snapshot
     from registry.studies.macro_average import MacroBoard
+    from registry.studies.run import Question
 
 
 class Ranks(StrEnum):
@@ -45,9 +48,8 @@ def board(
 
     if wide and ranks is not None:
         raise InputError("--wide shows the ranks that significant differences leave open; leave --ranks out")
-    found = _snapshot(task, metric, db, "range" if wide else None if ranks is None else ranks.value)
+    found = _snapshot(task, metric, db, "range" if wide else None if ranks is None else ranks.value, averages=wide)
     if wide:
-        found = found.with_averages(macro_averages(task, metric, db))
         show([wide_table(board) for of in found.tasks for board in wide_boards(of.boards, of.averages, of.primary)],
              format_)
     else:
@@ -65,9 +67,13 @@ def pairs(
     """Print every pair of systems with its p-values."""
     from registry.reports.boards import pair_tables
     from registry.reports.wide import macro_pair_table
+    from registry.studies.macro_average import macro_questions
+    from registry.studies.study import Choice
 
     if wide:
-        averages = macro_averages(task, metric, db)
+        with database(db).reading() as connection:
+            asked = macro_questions(connection, Choice(task, metric))
+        averages = macro_averages(asked, db)
         if not averages:
             raise MismatchError("no task here has several test sets to average over")
         show([macro_pair_table(of) for of in averages], format_)
@@ -75,24 +81,29 @@ def pairs(
         show(pair_tables(_snapshot(task, metric, db, "range").boards), format_)
 
 
-def macro_averages(task: str | None, metric: str | None, db: Path | None) -> list[MacroBoard]:
-    """The macro-averages of a task, else of all: found, or made and kept where they can be."""
+def macro_averages(asked: Sequence[Question], db: Path | None) -> list[MacroBoard]:
+    """The macro-averages that were looked up; what was not there is made, and kept where it can be."""
     from registry.studies.macro_average import macro_boards
-    from registry.studies.study import Choice
 
-    archive = study_archive(db, "macro-average", task)
-    found = macro_boards(archive, Choice(task, metric))
-    say_refused(archive)
+    found: list[MacroBoard] = []
+    for task, of_task in groupby(asked, key=lambda question: question.task.slug):
+        archive = study_archive(db, "macro-average", task)
+        found += macro_boards(list(of_task), archive)
+        say_refused(archive)
     return found
 
 
-def _snapshot(task: str | None, metric: str | None, db: Path | None, ranks: Convention | None) -> Snapshot:
+def _snapshot(task: str | None, metric: str | None, db: Path | None, ranks: Convention | None, *,
+              averages: bool = False) -> Snapshot:
     from registry.leaderboards.snapshot import snapshot
+    from registry.studies.macro_average import macro_questions
+    from registry.studies.study import Choice
 
     with database(db).reading() as connection:
         found = snapshot(connection, task, metric, ranks)
-    if not found.boards:
-        raise MismatchError("there is no comparison to show yet; `registry score` and `registry compare` make one")
-    for warning in found.warnings:
-        say(f"warning: {warning}")
-    return found
+        if not found.boards:
+            raise MismatchError("there is no comparison to show yet; `registry score` and `registry compare` make one")
+        for warning in found.warnings:
+            say(f"warning: {warning}")
+        asked = macro_questions(connection, Choice(task, metric)) if averages else []
+    return found.with_averages(macro_averages(asked, db))

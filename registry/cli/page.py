@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,10 +15,13 @@ from registry.cli.pipeline import bring_up, resolved, say_end, say_results
 from registry.errors import counted
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from sqlalchemy import Connection
 
-    from registry.leaderboards.snapshot import TaskBoards
+    from registry.leaderboards.snapshot import Snapshot, TaskBoards
     from registry.significance import Execution
+    from registry.studies.run import Question
 
 Items = Annotated[int, typer.Option("--items", min=0, max=1000, help=(
     "Show this many of each test set's items with the largest disagreements, as far as there is room: their texts, "
@@ -42,8 +44,8 @@ def page(
     from registry.reports.page import page as html
 
     with database(db).reading() as connection:
-        contents = _contents(connection, task, items, ranks)
-    replace_file(output, html(_with_averages(contents, db)))
+        found, asked = _read(connection, task, items, ranks)
+    replace_file(output, html(_contents(found, asked, db)))
     say(f"{output}: written")
 
 
@@ -73,9 +75,10 @@ def site(
     tasks = [_run(Path(one), root, db, actor_name(actor), how) if one.endswith(".toml") else one for one in what or ()]
     with database(db).reading() as connection:
         tasks = tasks or [row.slug for row in catalog.tasks(connection)]
-        found = {f"tasks/{task}.html": _contents(connection, task, items) for task in tasks}
+        read = {f"tasks/{task}.html": _read(connection, task, items) for task in tasks}
+    found = {name: _contents(of, asked, db) for name, (of, asked) in read.items()}
     for name, of in found.items():
-        replace_file(output / name, html(_with_averages(of, db), home="../index.html"))
+        replace_file(output / name, html(of, home="../index.html"))
     replace_file(output / "index.html", site_index(found))
     say(f"{output}: index and {counted(len(found), 'page')} written")
 
@@ -94,10 +97,12 @@ def _run(manifest: Path, root: Path | None, db: Path | None, actor: str | None, 
     return row.slug
 
 
-def _contents(connection: Connection, task: str, items: int, ranks: Ranks | None = None) -> TaskBoards:
-    """What a task's page holds: leaderboards, and the items to look at."""
+def _read(connection: Connection, task: str, items: int, ranks: Ranks | None = None) -> tuple[Snapshot, list[Question]]:
+    """What a task's page holds, and the averages over test sets to find or make."""
     from registry.errors import MismatchError
     from registry.leaderboards.snapshot import snapshot
+    from registry.studies.macro_average import macro_questions
+    from registry.studies.study import Choice
 
     found = snapshot(connection, task, ranks=None if ranks is None else ranks.value, items=items)
     if not found.boards:
@@ -105,10 +110,10 @@ def _contents(connection: Connection, task: str, items: int, ranks: Ranks | None
                             "make one")
     for warning in found.warnings:
         say(f"warning: {warning}")
-    (contents,) = found.tasks
+    return found, macro_questions(connection, Choice(task))
+
+
+def _contents(found: Snapshot, asked: Sequence[Question], db: Path | None) -> TaskBoards:
+    """What a task's page holds, once nothing else is read."""
+    (contents,) = found.with_averages(macro_averages(asked, db)).tasks
     return contents
-
-
-def _with_averages(contents: TaskBoards, db: Path | None) -> TaskBoards:
-    """The same with averages over test sets, which are found, or made and kept."""
-    return replace(contents, averages=macro_averages(contents.task, None, db))

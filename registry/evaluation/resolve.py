@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -127,9 +127,8 @@ def _check_fit(metric: Metric, reader: Reader, test_set: TestSet) -> None:
             raise UnknownNameError(f"{what} of test set {test_set.name}", name, known)
 
 
-@cache
 def resolve_stored(stored: str, slug: str) -> ResolvedTask:
-    """Resolve the manifest that the database keeps of a task; once in a process, whoever asks for it."""
+    """Resolve the manifest that the database keeps of a task."""
     return resolve(stored_manifest(stored), Path(f"<stored manifest of {slug}>"), Path())
 
 

@@ -11,7 +11,6 @@ from registry.leaderboards.items import ItemView, most_disagreed
 from registry.leaderboards.leaderboard import Leaderboard, Ranks
 from registry.leaderboards.load import declared_leaderboards, stale
 from registry.store import catalog
-from registry.store.row_types import TaskRow
 from registry.studies.macro_average import MacroBoard
 
 
@@ -75,15 +74,11 @@ def snapshot(connection: Connection, task: str | None = None, metric: str | None
         InputError: There is no task at all.
     """
     found = []
-    for row in _tasks(connection, task, metric):
+    rows = catalog.tasks(connection, task)
+    catalog.check_metric(connection, rows, metric)
+    for row in rows:
         primary = catalog.primary_metric(connection, row.task_id).alias
         boards = declared_leaderboards(connection, row, metric, ranks)
         views = most_disagreed(connection, row, items) if items and boards else None
         found.append(TaskBoards(row.slug, row.title, row.version, primary, boards, items=views))
     return Snapshot(tuple(found), tuple(stale(connection, task)))
-
-
-def _tasks(connection: Connection, task: str | None, metric: str | None) -> list[TaskRow]:
-    rows = catalog.tasks(connection, task)
-    catalog.check_metric(connection, rows, metric)
-    return rows

@@ -14,6 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sqlalchemy import Connection
 
 from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.settings import Request
@@ -26,7 +27,7 @@ from registry.significance.multiple.stepdown import STEP_DOWN
 from registry.significance.resampled_scores import percentiles
 from registry.store.row_types import Member
 from registry.studies.board_study import BoardStudy, Case
-from registry.studies.run import Archive, questions
+from registry.studies.run import Archive, Question, questions
 from registry.studies.score_distributions import averaged_scores
 from registry.studies.study import Choice, Finding, Row
 
@@ -114,14 +115,17 @@ class Macro(BoardStudy):
         return _Averaging.of(case.boards, case.request).found()
 
 
-def macro_boards(archive: Archive, choice: Choice) -> list[MacroBoard]:
-    """The macro-averages of a task, found or made; none where no metric is of several test sets.
+def macro_questions(connection: Connection, choice: Choice) -> list[Question]:
+    """The macro-averages of tasks, looked up; none where no metric is of several test sets.
 
     Raises:
         UnknownNameError: There is no such task or metric.
     """
-    with archive.database.reading() as connection:
-        asked = questions(connection, Macro(), choice)
+    return questions(connection, Macro(), choice)
+
+
+def macro_boards(asked: Sequence[Question], archive: Archive) -> list[MacroBoard]:
+    """The macro-averages that were looked up; what was not there is made and kept."""
     return [MacroBoard.of(answer.finding) for question in asked if (answer := question.answer(archive)) is not None]
 
 
