@@ -16,7 +16,7 @@ from tests.running import is_running, wait_for
 PROGRAM = """
 import os, time
 from registry.errors import RegistryError
-from registry.processes import processes
+from registry.parallel.processes import processes
 
 if __name__ == "__main__":
     try:
@@ -84,7 +84,7 @@ def test_where_no_process_can_be_started_what_needs_none_is_told(tmp_path, progr
 
 
 def test_a_temporary_file_that_has_no_room_is_refused_before_it_is_written_to():
-    resource = pytest.importorskip("resource")
+    resource = pytest.importorskip("resource", reason="limits of processes")
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (2**20, limits[1]))
     try:

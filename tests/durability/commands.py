@@ -13,10 +13,10 @@ from pathlib import Path
 from uuid import uuid4
 
 import duckdb
-import registry.reports.leaderboard
 
 import registry.cli
 import registry.evaluation
+import registry.leaderboards.load
 import registry.store.session
 
 ITEMS = 6

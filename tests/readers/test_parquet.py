@@ -35,8 +35,8 @@ BOMBS = {
 READ = """
 import resource, sys
 from registry.errors import InputError
-from registry.readers.document import Document
-from registry.readers.parquet import parquet_rows
+from registry.readers.parsing.document import Document
+from registry.readers.parsing.parquet import parquet_rows
 def peak():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 next(parquet_rows(Document.load(sys.argv[1])))
