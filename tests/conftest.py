@@ -1,17 +1,25 @@
 """What the tests share: a command runner, a builder of small tasks, and the real data."""
 
+import io
 import json
 import os
+import shutil
 from dataclasses import dataclass, field
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from sqlalchemy import create_engine
 from typer import testing
 
 from registry.cli import app
+from registry.query import process
+from registry.query.writer import write
+from registry.store import database
 from registry.store.database import Database
+from tests.needs import need, summary
 
 ROOT = Path(__file__).resolve().parent.parent
 # how long an example takes says how busy the machine is, not whether the program is right
@@ -23,6 +31,12 @@ settings.load_profile("suite")
 testing._get_command = cache(testing._get_command)
 
 REAL_DATA = Path(os.environ.get("REGISTRY_REAL_DATA", ROOT.parent / "shared" / "data"))
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say in one line what was skipped, and what to install for it."""
+    if skipped := terminalreporter.stats.get("skipped"):
+        terminalreporter.write_line(summary(report.longrepr[2] for report in skipped))
 
 
 @pytest.fixture(autouse=True)
@@ -48,12 +62,48 @@ def _new_registries_are_copies(request, monkeypatch, empty_registry):
         monkeypatch.setattr(Database, "_make", lambda self: self.path.write_bytes(empty_registry))
 
 
+@pytest.fixture(scope="session")
+def engine_that_compiles_once():
+    """Makes the engines of databases, which share what SQLAlchemy has compiled: a process of the suite opens many."""
+    first = create_engine("duckdb://")
+
+    def of(url, **options):
+        engine = create_engine(url, **options)
+        engine.dialect, engine._compiled_cache = first.dialect, first._compiled_cache
+        return engine
+
+    return of
+
+
+@pytest.fixture(autouse=True)
+def _statements_are_compiled_once(request, monkeypatch, engine_that_compiles_once):
+    """Else every opening of a database compiles all of its statements; tests in tests/store do."""
+    if ROOT / "tests" / "store" not in request.path.parents:
+        monkeypatch.setattr(database, "create_engine", engine_that_compiles_once)
+
+
+def answer_here(question, timeout, write_bytes):
+    """Answer a question in this process, without its limits."""
+    written = io.StringIO()
+    try:
+        with Database(question.path).querying(output=question.output) as connection:
+            write(connection, question, written)
+    finally:
+        write_bytes(written.getvalue().encode())
+
+
+@pytest.fixture(autouse=True)
+def _queries_are_answered_here(request, monkeypatch):
+    """Starting the process that answers a query takes a second; tests of its limits are marked `query_process`."""
+    if request.node.get_closest_marker("query_process") is None:
+        monkeypatch.setattr(process, "ask", answer_here)
+
+
 @pytest.fixture
 def real_data():
     """The folder of a real shared task; skips where it is absent."""
     def folder(name):
-        if not (REAL_DATA / name).is_dir():
-            pytest.skip(f"no real data at {REAL_DATA / name}; set REGISTRY_REAL_DATA")
+        need("real data", there=(REAL_DATA / name).is_dir())
         return REAL_DATA / name
 
     return folder
@@ -81,6 +131,32 @@ def registry():
         return Outcome(result.exit_code, result.stdout, result.stderr)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def scored_registries(tmp_path_factory):
+    """A folder that all processes of a test run share, of registries by the files of their task."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "scored"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+@pytest.fixture
+def scored(registry, tmp_path, scored_registries):
+    """Write a task and bring it into a new registry, once a test run for each content of a task's files."""
+    def bring(task, db="registry.duckdb"):
+        assert not Path(db).exists()
+        manifest = task.write()
+        folder = manifest.parent
+        content = [(str(path.relative_to(folder)), path.read_bytes()) for path in sorted(folder.rglob("*.*"))]
+        kept = scored_registries / sha256(repr(content).encode()).hexdigest()
+        if not kept.exists():
+            registry("run", manifest, "--db", tmp_path / "unnamed.duckdb")
+            (tmp_path / "unnamed.duckdb").rename(kept)
+        shutil.copyfile(kept, db)
+
+    return bring
 
 
 @dataclass

@@ -21,6 +21,7 @@ from registry.metrics import METRICS
 from registry.readers import READERS
 from registry.significance import CORRECTIONS, TESTS
 from tests.conftest import REAL_DATA, ROOT
+from tests.needs import need
 
 FOLDERS = [ROOT / "sample_data" / name for name in ("stance", "relations")] + sorted(
     folder for folder in (ROOT / "tests" / "fuzz" / "seeds").iterdir() if (folder / "task.toml").exists())
@@ -81,8 +82,8 @@ def test_tasks_of_the_suite(manifest, tmp_path):
 
 @pytest.mark.parametrize("manifest", sorted((ROOT / "tests" / "real_data").glob("*.toml")), ids=lambda path: path.stem)
 def test_real_tasks(manifest, tmp_path):
-    if not (root := REAL_DATA / manifest.stem).is_dir():
-        pytest.skip(f"no real data at {root}")
+    root = REAL_DATA / manifest.stem
+    need("real data", there=root.is_dir())
     assert command("check", manifest, "--root", root).exit_code == 0
 
 

@@ -13,8 +13,8 @@ ENTITIES = ROOT / "sample_data" / "entities" / "task.toml"
 
 
 @pytest.fixture
-def export(registry, task):
-    registry("run", task.write())
+def export(registry, scored, task):
+    scored(task)
     return lambda *arguments, **more: registry("export", "small", *arguments, **more)
 
 
@@ -60,10 +60,10 @@ def test_undefined_scores_are_left_out():
     assert json.loads(evalai(scores)) == {"result": [{"test": {"acc": 0.30000000000000004}}]}
 
 
-def test_names_are_no_patterns(registry, task):
+def test_names_are_no_patterns(registry, scored, task):
     """A name with a wildcard of SQL is only itself."""
     task.systems = {"a": task.systems["a"], "_": task.systems["b"]}
-    registry("run", task.write())
+    scored(task)
     assert registry("export", "small", "codabench", "--submission", "_/_").json == {"acc": 0.5}
 
 

@@ -46,7 +46,7 @@ def pair_results(db):
         return connection.sql("SELECT * EXCLUDE (run_id, pair_result_id) FROM pair_result ORDER BY digest").fetchall()
 
 
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="tells by /proc when draws have begun")
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="/proc")
 def test_interrupted_while_drawing(tmp_path, registry):
     """Ctrl-C in a comparison of many draws ends with 130 and leaves the database as it was, byte for byte."""
     db = tmp_path / "registry.duckdb"

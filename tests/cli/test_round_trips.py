@@ -32,10 +32,10 @@ def test_boards_and_pairs_are_as_their_schemas_say(registry, sample):
     validate("pairs", registry("pairs", "--format", "json").json)
 
 
-def test_so_are_resampled_ranks_and_undefined_scores(registry, task):
+def test_so_are_resampled_ranks_and_undefined_scores(registry, scored, task):
     task.extra = "[board]\nranks = 'bootstrap'\nrank_baselines = false\n[[submit]]\nfile = 'systems/a.tsv'\n" \
         "system = 'base'\nkind = 'baseline'"
-    registry("run", task.write())
+    scored(task)
     rows = registry("board", "--format", "json").json
     assert None in [row["rank"] for row in rows]
     assert None not in [row["first"] for row in rows if row["rank"] is not None]
@@ -43,8 +43,8 @@ def test_so_are_resampled_ranks_and_undefined_scores(registry, task):
 
 
 @pytest.mark.parametrize("name", ["board", "pairs"])
-def test_the_schema_refuses_what_is_not_there(name, registry, task):
-    registry("run", task.write())
+def test_the_schema_refuses_what_is_not_there(name, registry, scored, task):
+    scored(task)
     (row, *_) = registry(name, "--format", "json").json
     key = {"board": "score", "pairs": "p_value"}[name]
     for wrong in ({**row, "more": 1}, {**row, key: "0.5"}, {k: v for k, v in row.items() if k != key}):

@@ -14,8 +14,8 @@ def events(registry):
     return [row["action"] for row in query(registry, "SELECT action FROM event ORDER BY event_id")]
 
 
-def test_the_same_inputs_twice_change_nothing_not_even_a_run_row(task, registry, tmp_path):
-    registry("run", task.write())
+def test_the_same_inputs_twice_change_nothing_not_even_a_run_row(task, registry, scored, tmp_path):
+    scored(task)
     before = (tmp_path / "registry.duckdb").read_bytes()
     for command in ("run", "apply"):
         assert "nothing changed" in registry(command, task.manifest).stderr
@@ -24,9 +24,9 @@ def test_the_same_inputs_twice_change_nothing_not_even_a_run_row(task, registry,
     assert (tmp_path / "registry.duckdb").read_bytes() == before
 
 
-def test_another_form_of_the_same_content_is_the_same_content(task, registry, tmp_path):
+def test_another_form_of_the_same_content_is_the_same_content(task, registry, scored, tmp_path):
     """Other line order, CRLF and gzip: the file differs, what it says does not."""
-    registry("run", task.write())
+    scored(task)
     board = registry("board", "--format", "json").json
     for path in [*task.folder.glob("systems/*.tsv"), task.folder / "gold.tsv"]:
         lines = path.read_bytes().splitlines()
@@ -36,9 +36,9 @@ def test_another_form_of_the_same_content_is_the_same_content(task, registry, tm
     assert query(registry, "SELECT count(*) AS n FROM gold_revision") == [{"n": 1}]
 
 
-def test_one_more_submission_is_one_more(task, registry):
+def test_one_more_submission_is_one_more(task, registry, scored):
     c = task.systems.pop("c")
-    registry("run", task.write())
+    scored(task)
     task.systems["c"] = c
     told = registry("run", task.write()).stderr
     assert "1 added, 2 unchanged" in told
@@ -46,8 +46,8 @@ def test_one_more_submission_is_one_more(task, registry):
     assert "pairs: 1 tested, 2 known" in told  # c says what b says, so a against c is there too
 
 
-def test_the_same_version_with_other_content_is_refused(task, registry):
-    registry("run", task.write())
+def test_the_same_version_with_other_content_is_refused(task, registry, scored):
+    scored(task)
     task.systems["a"]["i0"] = "yes"
     before = query(registry, "SELECT count(*) AS n FROM event")
     refused = registry("run", task.write(), exit_code=3).stderr
@@ -56,8 +56,8 @@ def test_the_same_version_with_other_content_is_refused(task, registry):
     assert query(registry, "SELECT count(*) AS n FROM event") == before
 
 
-def test_a_new_version_takes_the_place_of_the_old_one(task, registry):
-    registry("run", task.write())
+def test_a_new_version_takes_the_place_of_the_old_one(task, registry, scored):
+    scored(task)
     (task.folder / "better.tsv").write_text("".join(f"{k}\t{v}\n" for k, v in task.gold.items()))
     registry("submit", "small", task.folder / "better.tsv", "--system", "b", "--version", "2")
     assert "submissions or gold have changed" in registry("board").stderr
@@ -80,8 +80,8 @@ def test_withdrawing_takes_a_submission_off_the_board(task, registry):
     assert "submission-changed" in events(registry)
 
 
-def test_changed_gold_needs_a_new_version_and_scores_everything_anew(task, registry, tmp_path):
-    registry("run", task.write())
+def test_changed_gold_needs_a_new_version_and_scores_everything_anew(task, registry, scored, tmp_path):
+    scored(task)
     (task.folder / "extra.tsv").write_text("".join(f"{k}\t{v}\n" for k, v in task.gold.items()))
     registry("submit", "small", task.folder / "extra.tsv", "--system", "d")  # not in the manifest
     (task.folder / "extra.tsv").unlink()
@@ -106,9 +106,9 @@ def test_the_version_counts_from_the_last_apply(task, registry):
 
 
 @pytest.mark.parametrize(("before", "after", "down"), [("10", "9", True), ("9", "10", False), ("1.2.0", "1.10", False)])
-def test_a_version_that_goes_down_is_told(task, registry, before, after, down):
+def test_a_version_that_goes_down_is_told(task, registry, scored, before, after, down):
     task.version = before
-    registry("run", task.write())
+    scored(task)
     task.version = after
     told = registry("run", task.write()).stderr
     assert (f"task.version goes down, from '{before}' to '{after}'" in told) == down
@@ -160,9 +160,9 @@ def test_a_type_that_one_gold_lacks_is_warned_of(tagged, registry):
     assert "warning" not in registry("apply", tagged("person")).stderr
 
 
-def test_a_submission_that_does_not_fit_new_gold_takes_no_part(task, registry):
+def test_a_submission_that_does_not_fit_new_gold_takes_no_part(task, registry, scored):
     """One that came by `submit` cannot answer an item that the gold gained: it must not stand in the way."""
-    registry("run", task.write())
+    scored(task)
     (task.folder / "extra.tsv").write_text("".join(f"{k}\t{v}\n" for k, v in task.gold.items()))
     registry("submit", "small", task.folder / "extra.tsv", "--system", "d")
     task.version = "2"
@@ -185,18 +185,18 @@ def test_the_latest_version_is_ranked_whatever_the_order_of_the_tables(task, reg
     assert "d/d@10" in [r["submission"] for r in registry("board", "--format", "json").json]
 
 
-def test_a_submission_that_left_the_manifest_is_told_of(task, registry):
-    registry("run", task.write())
+def test_a_submission_that_left_the_manifest_is_told_of(task, registry, scored):
+    scored(task)
     (task.folder / "systems" / "c.tsv").unlink()
     told = registry("run", task.manifest).stderr
     assert "note: test/c/c@1 came by `registry submit` or an earlier manifest and takes part" in told
     assert "nothing changed" in told
 
 
-def test_submit_reads_with_options_of_its_own(task, registry):
+def test_submit_reads_with_options_of_its_own(task, registry, scored):
     import json
 
-    registry("run", task.write())
+    scored(task)
     path = task.folder / "d.jsonl"
     path.write_text("".join(json.dumps({"item": k, "label": v}) + "\n" for k, v in list(task.gold.items())[1:]))
     assert 'set syntax = "jsonl"' in registry("submit", "small", path, "--system", "d", exit_code=3).stderr
@@ -206,8 +206,8 @@ def test_submit_reads_with_options_of_its_own(task, registry):
     assert {r["system"]: r["score"] for r in registry("board", "--format", "json").json}["d"] == 5 / 6
 
 
-def test_gold_can_go_back(task, registry):
-    registry("run", task.write())
+def test_gold_can_go_back(task, registry, scored):
+    scored(task)
     before = registry("board", "--format", "json").json
     task.gold["i0"], task.version = "yes", "2"
     registry("run", task.write())
@@ -253,8 +253,8 @@ def test_a_seed_that_nobody_gave_is_drawn_once_and_shown(task, registry):
     assert registry("list", "tasks", "--format", "json").json[0]["seed"] == 0
 
 
-def test_everything_that_was_read_is_kept_and_every_run_is_journaled(task, registry):
-    registry("run", task.write())
+def test_everything_that_was_read_is_kept_and_every_run_is_journaled(task, registry, scored):
+    scored(task)
     kept = {row["name"].rpartition("/")[2] for row in query(registry, "SELECT name FROM source")}
     assert kept == {"task.toml", "gold.tsv", "a.tsv", "b.tsv"}  # c.tsv has the same bytes as b.tsv
     assert len(query(registry, "SELECT * FROM submission_source JOIN source ON digest = source_digest")) == 3
@@ -268,8 +268,8 @@ def test_everything_that_was_read_is_kept_and_every_run_is_journaled(task, regis
         {"run_id": run["run_id"]}]
 
 
-def test_responses_name_what_each_system_said(task, registry):
-    registry("run", task.write())
+def test_responses_name_what_each_system_said(task, registry, scored):
+    scored(task)
     said = query(registry, "SELECT item, answer, correct FROM item_response WHERE system = 'a' ORDER BY item")
     assert [(r["item"], r["answer"], r["correct"]) for r in said] == [
         (k, v, v == task.gold[k]) for k, v in sorted(task.systems["a"].items())]
@@ -319,8 +319,8 @@ def test_files_that_differ_only_in_run_are_the_runs_of_one_submission(seeded, re
     assert (tmp_path / "registry.duckdb").read_bytes() == before
 
 
-def test_submit_takes_runs_and_they_are_the_same_submission(seeded, registry):
-    registry("run", seeded.write())
+def test_submit_takes_runs_and_they_are_the_same_submission(seeded, registry, scored):
+    scored(seeded)
     files = [seeded.folder / "runs" / f"r.seed{n}.tsv" for n in (10, 2, 1)]
     assert "nothing changed" in registry("submit", "small", *files, "--system", "r").stderr
     registry("submit", "small", *files, "--system", "s")
@@ -331,15 +331,15 @@ def test_submit_takes_runs_and_they_are_the_same_submission(seeded, registry):
     assert "has the same bytes as" in told
 
 
-def test_one_run_is_a_submission_like_any_other(task, registry):
+def test_one_run_is_a_submission_like_any_other(task, registry, scored):
     task.runs = {"r": {"only": task.systems["a"]}}
-    registry("run", task.write())
+    scored(task)
     assert query(registry, "SELECT count(DISTINCT digest) AS n FROM submission") == [{"n": 2}]  # r's is a's, c's is b's
     assert query(registry, "SELECT count(DISTINCT digest) AS n FROM score") == [{"n": 2}]
 
 
-def test_one_more_run_is_other_content(seeded, registry):
-    registry("run", seeded.write())
+def test_one_more_run_is_other_content(seeded, registry, scored):
+    scored(seeded)
     seeded.runs["r"]["seed3"] = seeded.systems["a"] | {"i5": "maybe"}
     refused = registry("run", seeded.write(), exit_code=3).stderr
     assert "r.seed3.tsv: small/test/r/r@1 is in the registry with other content (3 runs there, 4 here)" in refused
@@ -374,8 +374,8 @@ def test_an_item_that_one_run_lacks(seeded, registry, policy, score):
     assert found == {"r": pytest.approx(score), "a": 5 / 6 if policy == "worst" else 4 / 5}
 
 
-def test_runs_are_aligned_with_new_gold(seeded, registry):
-    registry("run", seeded.write())
+def test_runs_are_aligned_with_new_gold(seeded, registry, scored):
+    scored(seeded)
     files = [seeded.folder / "runs" / f"r.seed{n}.tsv" for n in (1, 2, 10)]
     registry("submit", "small", *files, "--system", "s")
     seeded.gold["i0"], seeded.version = "yes", "2"

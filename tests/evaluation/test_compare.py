@@ -32,8 +32,8 @@ def many(task):
     return task
 
 
-def test_p_values_are_those_of_the_binomial_test_and_orders_are_best_first(many, registry):
-    registry("run", many.write())
+def test_p_values_are_those_of_the_binomial_test_and_orders_are_best_first(many, registry, scored):
+    scored(many)
     for row in pairs(registry):
         a, b = (many.systems[row[s]] for s in ("system_a", "system_b"))
         only_a = sum(a[k] == v != b[k] for k, v in many.gold.items())
@@ -48,11 +48,11 @@ def test_p_values_are_those_of_the_binomial_test_and_orders_are_best_first(many,
     ("item", "two-sided", "permutation"), ("cluster", "greater", "permutation"), ("item", "greater", "bootstrap"),
     ("cluster", "two-sided", "bootstrap"),
 ])
-def test_one_more_submission_gives_the_last_bit_of_computing_everything_anew(many, registry, tmp_path, unit,
+def test_one_more_submission_gives_the_last_bit_of_computing_everything_anew(many, registry, scored, tmp_path, unit,
                                                                              alternative, test):
     many.significance = {"seed": 1, "unit": unit, "alternative": alternative, "test": test, "resamples": 1000}
     last = many.systems.pop("s8")
-    registry("run", many.write())
+    scored(many)
     many.systems["s8"] = last
     told = registry("run", many.write()).stderr
     assert "pairs: 8 tested, 28 known" in told
@@ -63,10 +63,10 @@ def test_one_more_submission_gives_the_last_bit_of_computing_everything_anew(man
 
 
 @pytest.mark.parametrize("test", ["permutation", "bootstrap"])
-def test_permuting_systems_items_and_lines_changes_no_result(many, registry, tmp_path, test):
+def test_permuting_systems_items_and_lines_changes_no_result(many, registry, scored, tmp_path, test):
     """To the last bit, also of what is drawn: items are resampled in the order of their keys."""
     many.significance = {"seed": 0, "test": test, "resamples": 2000}
-    registry("run", many.write())
+    scored(many)
     expected = raw(registry), [[r[k] for k in ("rank", "rank_low", "rank_high", "cluster", "submission", "score")]
                                for r in registry("board", "--format", "json").json]
     rng = random.Random(1)
@@ -86,8 +86,8 @@ def test_permuting_systems_items_and_lines_changes_no_result(many, registry, tmp
                             for r in registry("board", "--format", "json").json]) == expected
 
 
-def test_identical_submissions_have_p_1_in_every_test(task, registry):
-    registry("run", task.write())
+def test_identical_submissions_have_p_1_in_every_test(task, registry, scored):
+    scored(task)
     for test in ("permutation", "sign", "mcnemar"):
         for alternative in ("two-sided", "greater", "less"):
             found = registry("compare", "--test", test, "--alternative", alternative, "--format", "json").json
@@ -95,8 +95,8 @@ def test_identical_submissions_have_p_1_in_every_test(task, registry):
             assert (row["p_value"], row["p_adjusted"], row["n_discordant"]) == (1.0, 1.0, 0)
 
 
-def test_one_sided_p_values_are_of_the_better_system(many, registry):
-    registry("run", many.write())
+def test_one_sided_p_values_are_of_the_better_system(many, registry, scored):
+    scored(many)
     two_sided = {(r["system_a"], r["system_b"]): r["p_value"] for r in pairs(registry) if r["difference"] > 0}
     registry("compare", "--alternative", "greater")
     for row in pairs(registry):
@@ -104,8 +104,8 @@ def test_one_sided_p_values_are_of_the_better_system(many, registry):
             assert row["p_value"] == pytest.approx(two_sided[row["system_a"], row["system_b"]] / 2, rel=1e-12)
 
 
-def test_the_comparison_asked_for_last_is_shown(many, registry, tmp_path):
-    registry("run", many.write())
+def test_the_comparison_asked_for_last_is_shown(many, registry, scored, tmp_path):
+    scored(many)
     holm = pairs(registry)
     registry("compare", "--correction", "bonferroni")
     bonferroni = pairs(registry)
@@ -120,8 +120,8 @@ def test_the_comparison_asked_for_last_is_shown(many, registry, tmp_path):
     assert (tmp_path / "registry.duckdb").read_bytes() == before
 
 
-def test_holm_is_over_the_family_of_all_pairs(many, registry):
-    registry("run", many.write())
+def test_holm_is_over_the_family_of_all_pairs(many, registry, scored):
+    scored(many)
     rows = sorted(pairs(registry), key=lambda r: r["p_value"])
     expected, highest = [], 0.0
     for n, row in enumerate(rows):
@@ -162,14 +162,14 @@ def test_baselines_are_shown_unranked_when_the_board_says_so(task, registry):
     assert "-" in registry("board", "--format", "table").stdout
 
 
-def test_a_test_that_does_not_apply_says_why(task, registry):
-    registry("run", task.write())
+def test_a_test_that_does_not_apply_says_why(task, registry, scored):
+    scored(task)
     refused = registry("compare", "--test", "mcnemar", "--unit", "cluster", exit_code=3).stderr
     assert "mcnemar does not take clusters as units; set unit = \"item\", or take permutation" in refused
 
 
-def test_signature_identifies_the_comparison(task, registry):
-    registry("run", task.write())
+def test_signature_identifies_the_comparison(task, registry, scored):
+    scored(task)
     signature = registry("board", "--format", "json").json[0]["signature"]
     assert signature.startswith("acc|task:small@1|set:test|n:6|gold:")
     assert "|test:permutation-exact|seed:-|corr:holm/3|a:.05|v:" in signature
@@ -193,11 +193,11 @@ def test_an_exact_comparison_has_the_same_identity_under_every_seed(task, regist
     assert len(signatures) == 1
 
 
-def test_boards_that_are_no_more_are_not_shown(many, registry):
+def test_boards_that_are_no_more_are_not_shown(many, registry, scored):
     """Tracks, facets and test sets come and go with the manifest; what a board showed stays in the database."""
     many.test_set = {"facets": ["document"]}
     many.documents = {k: f"d{n % 2}" for n, k in enumerate(many.gold)}
-    registry("run", many.write())
+    scored(many)
     assert {r["facet"] for r in registry("board", "--format", "json").json} == {None, "document=d0", "document=d1"}
     many.test_set = {"name": "renamed"}
     board = registry("run", many.write(), "--format", "json").json
@@ -213,31 +213,31 @@ def test_boards_that_are_no_more_are_not_shown(many, registry):
     assert registry("board").stderr == ""
 
 
-def test_a_single_system_has_a_board_and_no_pairs(task, registry):
+def test_a_single_system_has_a_board_and_no_pairs(task, registry, scored):
     task.systems = {"a": task.systems["a"]}
-    registry("run", task.write())
+    scored(task)
     assert "nothing to compare" in registry("board", "--format", "table").stdout
     assert registry("pairs", "--format", "json").json == []
 
 
-def test_too_few_units_for_any_significance_are_told(task, registry):
-    registry("run", task.write())
+def test_too_few_units_for_any_significance_are_told(task, registry, scored):
+    scored(task)
     assert "With 6 items no p-value can be below 0.03125" in registry("board", "--format", "table").stdout
 
 
-def test_one_of_a_thing_is_not_told_in_the_plural(task, registry):
+def test_one_of_a_thing_is_not_told_in_the_plural(task, registry, scored):
     task.documents = dict.fromkeys(task.gold, "d0")
     del task.systems["c"]
-    registry("run", task.write())
+    scored(task)
     told = registry("compare", "--unit", "cluster", "--overall", "friedman", "--format", "table").stdout
     assert "The one difference is not significant at 0.05 after Holm's correction (permutation over 1 cluster)" in told
     assert "with 1 degree of freedom" in told
     assert "With 1 cluster no p-value can be below 1," in told
 
 
-def test_all_systems_at_once(many, registry):
+def test_all_systems_at_once(many, registry, scored):
     """Cochran's Q by hand, stored with the comparison and said under the board."""
-    registry("run", many.write())
+    scored(many)
     told = registry("compare", "--overall", "cochran", "--format", "table").stdout
     right = [[labels[k] == v for labels in many.systems.values()] for k, v in many.gold.items()]
     k, totals, rows = 9, [sum(column) for column in zip(*right, strict=True)], [sum(row) for row in right]
@@ -249,10 +249,10 @@ def test_all_systems_at_once(many, registry):
     assert "did you mean" in registry("compare", "--overall", "cochrane", exit_code=3).stderr
 
 
-def test_open_decisions_are_told_and_resolved_by_more_draws(many, registry):
+def test_open_decisions_are_told_and_resolved_by_more_draws(many, registry, scored):
     """The intervals of p-values must lie on one side of the level wherever the adjustment puts them."""
     options = ("--test", "bootstrap(variant=studentized)", "--correction", "none", "--resamples", "200")
-    registry("run", many.write())
+    scored(many)
     told = registry("compare", *options, "--format", "table").stdout
     rows = pairs(registry)
     undecided = [row for row in rows if row["p_low"] <= 0.05 < row["p_high"]]
@@ -276,8 +276,8 @@ def test_open_decisions_are_told_and_resolved_by_more_draws(many, registry):
     (("--test", "two-sample-t"), "results are independent"),
     (("--test", "sign", "--unit", "cluster"), None),
 ])
-def test_misuse_is_warned_of_not_refused(many, registry, options, warning):
-    registry("run", many.write())
+def test_misuse_is_warned_of_not_refused(many, registry, scored, options, warning):
+    scored(many)
     told = registry("compare", *options).stderr
     assert (warning in told) if warning else ("warning" not in told)
     assert len(pairs(registry)) == 36
@@ -301,9 +301,9 @@ def test_workers_and_memory_change_no_bit(many, registry):
     (("--alpha", "0.01"), None),
     (("--test", "bootstrap", "--resamples", "500", "--seed", "5", "--workers", "2"), None),
 ])
-def test_options_of_draws_that_had_no_effect_are_told(many, registry, monkeypatch, options, unused):
+def test_options_of_draws_that_had_no_effect_are_told(many, registry, scored, monkeypatch, options, unused):
     monkeypatch.setenv("REGISTRY_MEMORY", "512M")  # set once for all commands: nothing to tell
-    registry("run", many.write())
+    scored(many)
     told = registry("compare", *options).stderr
     assert (f"note: nothing had to be drawn, so {unused} had no effect\n" in told) if unused else ("note" not in told)
     assert "note" not in registry("compare", *options).stderr  # nothing is made
@@ -318,10 +318,10 @@ def test_run_tells_options_without_effect_too(many, registry):
     (("--resamples", "1000"), "it is 1000, and 1000 resamples are drawn at once"),
     (("--resamples", "500"), None),
 ])
-def test_where_nothing_can_be_drawn_again_resolve_is_told_to_have_no_effect(many, registry, options, says):
+def test_where_nothing_can_be_drawn_again_resolve_is_told_to_have_no_effect(many, registry, scored, options, says):
     many.significance = {"seed": 1, "test": "bootstrap(variant=studentized)" if "max-t" not in options else "bootstrap",
                          "resamples": 200}
-    registry("run", many.write())
+    scored(many)
     told = registry("compare", *options, "--resolve", "1000").stderr
     assert (f"note: resolve has no effect: {says}" in told) if says else ("note" not in told)
 
@@ -363,10 +363,10 @@ def test_strata_of_one_unit_are_warned_of(many, registry):
 
 
 @pytest.mark.parametrize("correction", ["min-p", "max-t", "shaffer", "hochberg", "bh", "by", "bonferroni"])
-def test_every_correction_reaches_the_board(many, registry, correction):
+def test_every_correction_reaches_the_board(many, registry, scored, correction):
     """Step-down corrections lie between the raw p-values and Holm's; the others are as their own tests say."""
     many.significance = {"seed": 1, "test": "bootstrap", "resamples": 2000}
-    registry("run", many.write())
+    scored(many)
     holm = {row["submission_a"] + row["submission_b"]: row["p_adjusted"] for row in pairs(registry)}
     board = registry("compare", "--correction", correction, "--format", "table").stdout
     assert f"corr:{correction}/36" in board
@@ -377,8 +377,8 @@ def test_every_correction_reaches_the_board(many, registry, correction):
         assert row["significant"] == (row["p_adjusted"] <= 0.05)
 
 
-def test_corrections_that_do_not_apply_say_why(many, registry):
-    registry("run", many.write())
+def test_corrections_that_do_not_apply_say_why(many, registry, scored):
+    scored(many)
     assert "sign has none" in registry("compare", "--correction", "min-p", "--test", "sign", exit_code=3).stderr
     one_sided = ("--correction", "shaffer", "--alternative", "greater")
     assert "one-sided" in registry("compare", *one_sided, exit_code=3).stderr
@@ -406,8 +406,8 @@ def shares(task, name):
     return [Fraction(sum(labels[k] == v for k, v in task.gold.items()), len(task.gold)) for labels in runs]
 
 
-def test_a_score_is_that_of_the_average_of_runs(repeated, registry):
-    registry("run", repeated.write())
+def test_a_score_is_that_of_the_average_of_runs(repeated, registry, scored):
+    scored(repeated)
     board = registry("board", "--format", "json").json
     assert {row["system"]: row["runs"] for row in board} == {"s1": 1, "s4": 1, "s8": 1, "r2": 2, "r3": 3}
     for row in board:
@@ -421,15 +421,15 @@ def test_a_score_is_that_of_the_average_of_runs(repeated, registry):
     assert {r["system"]: r["mean"] for r in kept} == pytest.approx({r["system"]: r["score"] for r in board})
 
 
-def test_boards_without_repeated_runs_look_as_ever(many, registry):
-    registry("run", many.write())
+def test_boards_without_repeated_runs_look_as_ever(many, registry, scored):
+    scored(many)
     assert "deviation" not in registry("board", "--format", "table").stdout
     assert {(r["runs"], r["run_deviation"]) for r in registry("board", "--format", "json").json} == {(1, None)}
 
 
-def test_fixed_runs_are_tested_by_exact_permutation_of_their_averages(repeated, registry):
+def test_fixed_runs_are_tested_by_exact_permutation_of_their_averages(repeated, registry, scored):
     """Moves are whole numbers of sixths of an item: their distribution is built up in fractions."""
-    registry("run", repeated.write())
+    scored(repeated)
     right = {name: [Fraction(sum(run[k] == v for run in runs), len(runs)) for k, v in repeated.gold.items()]
              for name, runs in [(n, list(named.values())) for n, named in repeated.runs.items()]
              + [(n, [labels]) for n, labels in repeated.systems.items()]}
@@ -447,10 +447,10 @@ def test_fixed_runs_are_tested_by_exact_permutation_of_their_averages(repeated, 
         assert row["p_value"] == pytest.approx(float(expected), rel=1e-12)
 
 
-def test_runs_of_others_change_no_result(repeated, registry):
+def test_runs_of_others_change_no_result(repeated, registry, scored):
     """One system of three runs makes all statistics three times as large, and sixfold with one of two."""
     two, three = repeated.runs.pop("r2"), repeated.runs.pop("r3")
-    registry("run", repeated.write())
+    scored(repeated)
     plain = raw(registry)
     repeated.runs = {"r3": three}
     assert "pairs: 3 tested, 3 known" in registry("run", repeated.write()).stderr
@@ -465,19 +465,19 @@ def test_runs_of_others_change_no_result(repeated, registry):
 
 
 @pytest.mark.parametrize("test", ["fisher", "binomial-z", "mcnemar"])
-def test_tests_that_count_things_refuse_averages(repeated, registry, test):
-    registry("run", repeated.write())
+def test_tests_that_count_things_refuse_averages(repeated, registry, scored, test):
+    scored(repeated)
     assert "take" in registry("compare", "--test", test, exit_code=3).stderr
 
 
 @pytest.mark.parametrize("test", ["permutation", "bootstrap"])
-def test_random_runs(repeated, registry, tmp_path, test):
+def test_random_runs(repeated, registry, scored, tmp_path, test):
     """One more system tests only its own pairs; what runs are called changes nothing."""
     repeated.systems = {}
     repeated.runs["r4"] = {f"seed{k}": noisy(repeated.gold, 40 + k, 0.6) for k in range(4)}
     repeated.significance = {"seed": 1, "test": test, "runs": "random", "resamples": 600}
     last = repeated.runs.pop("r3")
-    registry("run", repeated.write())
+    scored(repeated)
     repeated.runs["r3"] = last
     assert "pairs: 2 tested, 1 known" in registry("run", repeated.write()).stderr
     incremental = raw(registry)
@@ -498,15 +498,15 @@ def test_random_runs(repeated, registry, tmp_path, test):
     assert len({row["signature"] for row in [*fixed, *rows]}) == 2
 
 
-def test_too_few_runs_for_any_significance_are_told(repeated, registry):
+def test_too_few_runs_for_any_significance_are_told(repeated, registry, scored):
     repeated.systems = {}
     repeated.significance = {"runs": "random"}
-    registry("run", repeated.write())
+    scored(repeated)
     assert "With 3 and 2 runs no p-value can be below 0.1" in registry("board", "--format", "table").stdout
 
 
-def test_what_does_not_go_with_random_runs_is_refused(repeated, registry):
-    registry("run", repeated.write())
+def test_what_does_not_go_with_random_runs_is_refused(repeated, registry, scored):
+    scored(repeated)
     refused = registry("compare", "--runs", "random", exit_code=3).stderr
     assert "3 of 5 systems have one run only" in refused
     repeated.significance, lone, repeated.systems = {"runs": "random"}, repeated.systems, {}
@@ -532,10 +532,10 @@ def test_what_does_not_go_with_random_runs_is_refused(repeated, registry):
     registry("run", repeated.manifest)
 
 
-def test_facets_have_deviations_of_their_own(repeated, registry):
+def test_facets_have_deviations_of_their_own(repeated, registry, scored):
     repeated.test_set = {"facets": ["document"]}
     repeated.documents = {k: f"d{n % 2}" for n, k in enumerate(repeated.gold)}
-    registry("run", repeated.write())
+    scored(repeated)
     deviations = {r["facet"]: r["run_deviation"] for r in registry("board", "--format", "json").json
                   if r["system"] == "r3"}
     half = [k for k in repeated.gold if repeated.documents[k] == "d0"]
@@ -544,8 +544,8 @@ def test_facets_have_deviations_of_their_own(repeated, registry):
     assert len(set(deviations.values())) == 3
 
 
-def test_regions_are_of_every_pair_of_runs(repeated, registry):
-    registry("run", repeated.write())
+def test_regions_are_of_every_pair_of_runs(repeated, registry, scored):
+    scored(repeated)
     found = registry("query", "SELECT replicate_a, replicate_b, count(*) AS n FROM discordant_answer "
                               "WHERE system_a = 'r2' AND system_b = 'r3' GROUP BY ALL ORDER BY ALL", "--format", "json")
     r2, r3 = (list(repeated.runs[name].values()) for name in ("r2", "r3"))
@@ -553,14 +553,14 @@ def test_regions_are_of_every_pair_of_runs(repeated, registry):
         (a, b, sum(r2[a][k] != r3[b][k] for k in repeated.gold)) for a in range(2) for b in range(3)]
 
 
-def test_a_test_that_favours_the_worse_system_gives_no_win(many, registry):
+def test_a_test_that_favours_the_worse_system_gives_no_win(many, registry, scored):
     """Documents of one item that a wins against a long one that b wins: the sign test is for a, accuracy for b."""
     wrong = {"x": "y", "y": "z", "z": "x"}
     many.gold = {f"i{n:02}": "x" for n in range(70)}
     many.documents = {k: f"d{min(n, 30)}" for n, k in enumerate(many.gold)}
     many.systems = {name: {k: v if (n < 30) == (name == "a") else wrong[v]
                            for n, (k, v) in enumerate(many.gold.items())} for name in "ab"}
-    registry("run", many.write())
+    scored(many)
     board = registry("compare", "--test", "sign", "--unit", "cluster", "--format", "table").stdout
     (row,) = pairs(registry)
     assert (row["system_a"], row["significant"]) == ("b", False)
@@ -569,12 +569,12 @@ def test_a_test_that_favours_the_worse_system_gives_no_win(many, registry):
     assert "The one difference is not significant" in board
 
 
-def test_what_few_clusters_can_show_depends_on_the_correction(many, registry):
+def test_what_few_clusters_can_show_depends_on_the_correction(many, registry, scored):
     """6 documents: the least p is 1/32, which Hochberg's correction can reject for all pairs together."""
     many.gold = {f"i{n}": "x" for n in range(36)}
     many.documents = {k: f"d{n % 6}" for n, k in enumerate(many.gold)}
     many.systems = {f"s{n}": {k: "x" if i // 6 < 2 * n else "y" for i, k in enumerate(many.gold)} for n in range(1, 4)}
-    registry("run", many.write())
+    scored(many)
     options = ("compare", "--unit", "cluster", "--format", "table")
     hochberg = registry(*options, "--correction", "hochberg").stdout
     assert "All 3 differences are significant" in hochberg

@@ -81,8 +81,8 @@ system = "gold"
     assert "item '1': answer 'x' has no score" in failed.stderr
 
 
-def test_answers_that_are_not_kept_are_read_again(varied, registry, monkeypatch):
-    registry("run", varied.write(), "--db", "all.duckdb")
+def test_answers_that_are_not_kept_are_read_again(varied, registry, scored, monkeypatch):
+    scored(varied, "all.duckdb")
     monkeypatch.setattr(readings, "MOST", 6)
     registry("run", varied.manifest, "--db", "one.duckdb")
     assert scores(registry, "one.duckdb") == scores(registry, "all.duckdb")

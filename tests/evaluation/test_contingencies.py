@@ -38,18 +38,18 @@ def test_samples(registry, samples, pairs):
     assert compared(registry) == pairs
 
 
-def test_runs(registry, task):
+def test_runs(registry, scored, task):
     """Two runs of r against b and c, and these against each other."""
     a, b = task.systems.pop("a"), task.systems["b"]
     task.runs = {"r": {"1": a, "2": b}}
-    registry("run", task.write())
+    scored(task)
     assert compared(registry) == 2 * (2 + 2 + 1)
 
 
-def test_a_system_that_is_never_right(registry, task):
+def test_a_system_that_is_never_right(registry, scored, task):
     task.systems["z"] = dict.fromkeys(task.gold, "unheard")
     task.submission = {"options": {"columns": ["item", "label"], "unknown": "accept"}}
-    registry("run", task.write())
+    scored(task)
     assert compared(registry) == 4 * 3
 
 

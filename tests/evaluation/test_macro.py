@@ -174,7 +174,7 @@ def test_a_test_set_of_which_no_item_is_left_is_not_averaged(registry, task):
     assert "macro" not in registry("board", "--wide", "--format", "table").stdout
 
 
-def test_one_test_set_has_no_averages(registry, task):
-    registry("run", task.write())
+def test_one_test_set_has_no_averages(registry, scored, task):
+    scored(task)
     said = registry("pairs", "--wide", exit_code=4).stderr
     assert "no task here has several test sets to average over" in said

@@ -28,15 +28,15 @@ def test_exact_pairs_are_planned_before_they_are_tested(task, registry):
     assert told.index(plan) < next(n for n, line in enumerate(told) if line.startswith("comparisons: "))
 
 
-def test_nothing_to_do_is_not_planned(task, registry):
-    registry("run", task.write())
+def test_nothing_to_do_is_not_planned(task, registry, scored):
+    scored(task)
     assert "plan" not in registry("run", task.manifest).stderr
     assert "plan" not in registry("compare").stderr
 
 
-def test_one_more_system_plans_its_own_pairs(task, registry):
+def test_one_more_system_plans_its_own_pairs(task, registry, scored):
     more = task.systems.pop("c")
-    registry("run", task.write())
+    scored(task)
     task.systems["c"] = more
     assert "1 board of 3 systems, 2 pairs: " in registry("run", task.write()).stderr
 

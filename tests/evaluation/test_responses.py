@@ -144,8 +144,8 @@ def test_fisher_refuses_one_answer_to_every_item(tmp_path, registry):
         "compare", "--test", "fisher", "--unit", "item", exit_code=3).stderr
 
 
-def test_what_is_not_counted_by_response_is_refused(task, registry):
-    registry("run", task.write())
+def test_what_is_not_counted_by_response_is_refused(task, registry, scored):
+    scored(task)
     assert "small/test, acc: Accuracy does not count distinct answers; take permutation" in registry(
         "compare", "--test", "fisher", exit_code=3).stderr
 

@@ -22,8 +22,8 @@ def taken(tests):
     return [name for name, row in tests.items() if row["recommended"]]
 
 
-def test_right_and_wrong(task, registry, advice):
-    registry("run", task.write())
+def test_right_and_wrong(task, scored, advice):
+    scored(task)
     tests = advice("small", "--unit", "item")
     assert taken(tests) == ["permutation"]
     verdicts = {name: row["verdict"] for name, row in tests.items()}

@@ -41,9 +41,9 @@ class Counting(Study):
 
 
 @pytest.fixture
-def conducted(task, registry, monkeypatch):
+def conducted(task, scored, monkeypatch):
     """Makes a study of a small task by the study's value."""
-    registry("run", task.write())
+    scored(task)
     monkeypatch.setattr(Counting, "computed", [])
 
     def run(study, **choice):
@@ -94,8 +94,8 @@ def test_an_interrupted_study_goes_on_where_it_was(conducted, registry, monkeypa
     assert rows(registry, "study_part") == []
 
 
-def test_a_dry_run_needs_no_database_that_can_be_written(task, registry, monkeypatch):
-    registry("run", task.write())
+def test_a_dry_run_needs_no_database_that_can_be_written(task, scored, monkeypatch):
+    scored(task)
 
     def refuse(*_, **__):
         raise StoreError(Path("registry.duckdb"), "cannot use the file: Permission denied")
@@ -114,7 +114,7 @@ def test_parts_are_kept_once(conducted):
         assert studies.parts_of(connection, "sha256:x") == {"a": "1", "b": "2"}
 
 
-def test_what_is_not_there_is_named(conducted, task, registry):
+def test_what_is_not_there_is_named(conducted, task, scored):
     with pytest.raises(UnknownNameError, match="test set"):
         conducted(Counting(), test_set="dev")
     with pytest.raises(UnknownNameError, match="facet"):
@@ -124,7 +124,7 @@ def test_what_is_not_there_is_named(conducted, task, registry):
     task.systems = {"a": task.systems["a"]}
     task.folder = task.folder / "alone"
     task.folder.mkdir()
-    registry("run", task.write(), "--db", "alone.duckdb")
+    scored(task, "alone.duckdb")
     with pytest.raises(MismatchError, match="2 systems"):
         running.run_study(Database("alone.duckdb"), Journal("study", {}), "small", Counting(), Choice(),
                         lambda row, alias: declared_request(row, {}, (alias,)))
@@ -144,8 +144,8 @@ def test_names_of_studies_parse_back(study):
     assert parse("study", STUDIES, repr(study())) == study()
 
 
-def test_a_dry_run_keeps_nothing(task, registry):
-    registry("run", task.write())
+def test_a_dry_run_keeps_nothing(task, registry, scored):
+    scored(task)
     assert "dry run" in registry("study", "correlation", "small", "--dry-run").stderr
     assert rows(registry, "study") == []
     assert "made before" not in registry("study", "correlation", "small").stderr

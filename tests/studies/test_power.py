@@ -10,14 +10,14 @@ from registry.significance.effects.power import ExactMcNemar, MatchedTDesign
 from tests.conftest import ROOT
 
 
-def test_a_task_s_own_discordance(task, registry):
+def test_a_task_s_own_discordance(task, registry, scored):
     """100 items of which only a gets 20 right, only b 8; c is a: no pair without a difference is planned."""
     task.documents, task.gold = {}, {f"i{n:03}": "yes" for n in range(100)}
     right = {"a": range(92), "b": range(20, 100)}
     task.systems = {name: {item: "yes" if n in of else "no" for n, item in enumerate(task.gold)}
                     for name, of in right.items()}
     task.systems["c"] = dict(task.systems["a"])
-    registry("run", task.write())
+    scored(task)
     rows = registry("study", "power", "small", "--difference", "0.1", "--format", "json").json
     assert {(r["system_a"], r["system_b"]) for r in rows} == {("a", "b"), ("c", "b")}
     design = ExactMcNemar(0.05, 0.28)
@@ -144,8 +144,8 @@ def test_answers_are_no_units(registry):
     assert {row["test"] for row in registry(*asked, "item", "--format", "json").json} == {"bootstrap"}
 
 
-def test_a_task_tells_its_own_rates(task, registry):
-    registry("run", task.write())
+def test_a_task_tells_its_own_rates(task, registry, scored):
+    scored(task)
     assert "leave --rate" in registry("study", "power", "small", "--rate", "0.5", exit_code=3).stderr
     task.systems, task.folder = {n: dict(task.gold) for n in "ab"}, task.folder.with_name("same")
     registry("run", task.write(), "--db", "same.duckdb")

@@ -75,8 +75,8 @@ def test_a_pair_of_which_either_is_better_somewhere_is_one_pair(registry, tmp_pa
            "them in 0" in said
 
 
-def test_what_cannot_be_asked(registry, task):
-    registry("run", task.write())
+def test_what_cannot_be_asked(registry, scored, task):
+    scored(task)
     one = registry("study", "replicability", "small", exit_code=3).stderr
     assert "--across" in one
     assert "no attribute 'fold'" in registry("study", "replicability", "small", "--across", "fold", exit_code=3).stderr

@@ -73,7 +73,7 @@ def test_parallel_files_stay_parallel(resample):
         assert [s[1:] for s in drawn[0]] == [t[1:] for t in drawn[1]]
 
 
-def test_stubs_are_tables_of_a_manifest(resample, registry, task, tmp_path):
+def test_stubs_are_tables_of_a_manifest(resample, registry, scored, task, tmp_path):
     """With the outputs in place they are submissions, marked by model."""
     files = resample({"train.csv": CSV}, "--format", "labels", "--option", "separator=comma", "--option", "header=true",
                      "--model", "west", "--copies", "2", "--seed", "7")
@@ -86,7 +86,7 @@ def test_stubs_are_tables_of_a_manifest(resample, registry, task, tmp_path):
         path.parent.mkdir(exist_ok=True)
         path.write_text("".join(f"{item}\t{label if n % 2 else 'no'}\n" for item, label in task.gold.items()))
     task.extra = files["submissions.toml"]
-    registry("run", task.write())
+    scored(task)
     found = registry("query", "SELECT attributes FROM submission WHERE attributes LIKE '%west%'", "--format", "json")
     assert len(found.json) == 2
 

@@ -14,19 +14,17 @@ import pytest
 from registry.reports.page import page as html
 from tests import chromium
 from tests.conftest import ROOT
+from tests.needs import AXE, need
 from tests.reports.boards import HOSTILE, leaderboard
 from tests.reports.page.contents import NAMES, contents, labels, translations
 
-AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
 ITEMS = [labels("i1", "yes", {"oak": "yes", "elm": "no", "ash": "yes", "fir": "no"}),
          labels("i2", "no", {"oak": "no", "elm": "yes", "ash": "no", "fir": "no"})]
 
 
 @pytest.fixture(scope="module")
 def browser():
-    pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if chromium.PATH is None:
-        pytest.skip("no chromium; on Debian: apt-get install chromium")
+    need("chromium")
     with chromium.launched() as found:
         yield found
 
@@ -333,8 +331,7 @@ def test_what_slips_in_does_not_run(open_page):
 @pytest.mark.parametrize("shown", ["", "#show=wide"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_no_serious_violation(open_page, scheme, shown):
-    if not AXE.exists():
-        pytest.skip("no axe-core; npm install --no-save axe-core")
+    need("axe-core", there=AXE.exists())
     page = open_page(contents(items=ITEMS), shown, color_scheme=scheme, bypass_csp=True)
     if not shown:
         page.locator("summary").first.click()
