@@ -16,7 +16,7 @@ from registry.significance.base import Observed, extremity
 from registry.significance.pairwise import bootstrap
 from registry.significance.resampling import draws
 from registry.significance.resampling.reach import UNREACHED, is_reachable
-from tests.significance.test_permutation import matrix, of_labels, uneven
+from tests.significance.matrices import matrix, of_labels, uneven
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 

@@ -10,13 +10,7 @@ from scipy import stats
 
 from registry.significance import StatisticMatrix
 from registry.significance.effects.design_effect import design_effect
-from tests.significance.test_permutation import ACCURACY, in_steps, quotient
-
-F1 = ((2, 0, 0), (0, 1, 1))
-
-
-def f1(sums):
-    return quotient(np.stack([2 * sums[..., 0], sums[..., 1] + sums[..., 2]], axis=-1))
+from tests.significance.matrices import ACCURACY, F1, f1, in_steps, of_spans, quotient
 
 
 def of_gains(gains, clusters):
@@ -24,17 +18,6 @@ def of_gains(gains, clusters):
     a = np.stack([gains, np.ones(len(gains))], axis=-1)
     return StatisticMatrix(np.stack([a, a * (0, 1)], axis=1).astype(float), quotient, np.asarray(clusters),
                            quotient=ACCURACY)
-
-
-def of_spans(rng, clusters, *, known=True):
-    """Two systems' spans in items of clusters that are easy or hard for either of them."""
-    n, c = len(clusters), int(clusters.max()) + 1
-    gold = rng.poisson(4, n)
-    systems = []
-    for ease in rng.beta(4, 2, (2, c)):
-        hits, extra = rng.binomial(gold, ease[clusters]), rng.poisson(1, n)
-        systems.append(np.stack([hits, hits + extra, gold], axis=-1))
-    return StatisticMatrix(np.stack(systems, axis=1).astype(float), f1, clusters, quotient=F1 if known else None)
 
 
 def jackknife(m, units):

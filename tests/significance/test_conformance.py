@@ -24,9 +24,7 @@ from registry.significance.exact.lattice import log_sign_tail
 from registry.significance.multiple.stepdown import draws_of, max_t, min_p
 from registry.significance.resampling import screening
 from registry.significance.resampling.draws import BLOCK
-from tests.significance.test_fisher import responses
-from tests.significance.test_independent import PRECISION, RECALL
-from tests.significance.test_permutation import matrix, of_labels, uneven
+from tests.significance.matrices import PRECISION, RECALL, matrix, of_labels, uneven, yehs_relations
 
 ADDITIVE = [name for name, test in TESTS.items() if test.families != ("pair",)]
 SPANS = ((2, 0, 0), (0, 1, 1))
@@ -55,13 +53,13 @@ def test_yehs_randomization_of_responses():
         extreme = difference >= difference[28, 43] - 1e-12
         exact = float((weights * extreme).sum())
         assert exact == pytest.approx(published, rel=1e-6)
-        assert p_of(Permutation(), responses(quotient), "greater", pair) == pytest.approx(exact, rel=1e-9)
-    assert p_of(Permutation(), responses(PRECISION)) == pytest.approx(0.03998858, rel=1e-6)
+        assert p_of(Permutation(), yehs_relations(quotient), "greater", pair) == pytest.approx(exact, rel=1e-9)
+    assert p_of(Permutation(), yehs_relations(PRECISION)) == pytest.approx(0.03998858, rel=1e-6)
     assert p_of(McNemar(), StatisticMatrix(*_recalled()), "greater") == pytest.approx(9.756279e-05, rel=1e-6)
 
 
 def _recalled():
-    m = of_labels(responses(RECALL).statistics[:103, :, 0])
+    m = of_labels(yehs_relations(RECALL).statistics[:103, :, 0])
     return m.statistics, m.score
 
 

@@ -16,9 +16,7 @@ from registry.significance import TESTS, Bootstrap, Execution, Permutation, Sett
 from registry.significance.correlations import matrix as correlated
 from registry.significance.correlations.matrix import (
     COEFFICIENTS,
-    PEARSON,
     SPEARMAN,
-    PairMatrix,
     resampled_correlations,
 )
 from registry.significance.effects.design_effect import design_effect
@@ -26,23 +24,9 @@ from registry.significance.multiple.stepdown import draws_of, min_p
 from registry.significance.pairwise import permutation
 from registry.significance.pairwise.williams import Williams
 from registry.significance.resampling import draws
-from tests.significance.test_correlation import coefficients, pairs, reference
+from tests.significance.pair_matrices import coefficients, noisy, pair_matrix, pairs, reference
 
 ALTERNATIVES = {"two-sided": abs, "greater": lambda d: d, "less": lambda d: -d}
-
-
-def matrix(x, y, coefficient=PEARSON, **options):
-    """A matrix of predictions [items, systems] and gold values [items]."""
-    x = np.asarray(x, dtype=float)
-    gold = np.broadcast_to(np.asarray(y, dtype=float)[:, None], x.shape)
-    return PairMatrix(np.stack([x, gold], axis=-1), coefficient=coefficient, **options)
-
-
-def noisy(seed, n=60, systems=2, worst=1.4):
-    """Predictions that get worse from system to system, and their gold values."""
-    rng = np.random.default_rng(seed)
-    y = rng.normal(size=n)
-    return y[:, None] + rng.normal(size=(n, systems)) * np.linspace(0.6, worst, systems), y
 
 
 def run(m, pair=(0, 1), **options):
@@ -69,7 +53,7 @@ def enumerated(m, alternative):
 @given(case=pairs().filter(lambda c: len(c[2]) < 8), alternative=st.sampled_from(list(ALTERNATIVES)))
 def test_few_items_are_swapped_in_every_way(coefficient, case, alternative):
     a, b, y, _ = case
-    m = matrix(np.stack([a, b], axis=1), y, coefficient)
+    m = pair_matrix(np.stack([a, b], axis=1), y, coefficient)
     found = run(m, alternative=alternative)
     assert found.method == "exact"
     assert found.p_value == (enumerated(m, alternative) if (a != b).any() else 1)
@@ -79,7 +63,7 @@ def test_few_items_are_swapped_in_every_way(coefficient, case, alternative):
 def test_monte_carlo_agrees_with_all_swaps(coefficient):
     for seed in range(4):
         x, y = noisy(seed, n=9)
-        m = matrix(np.round(x), np.round(y), coefficient)
+        m = pair_matrix(np.round(x), np.round(y), coefficient)
         expected = enumerated(m, "two-sided")
         with mock.patch.object(permutation, "ENUMERATED", 0):
             found = run(m, resamples=4000)
@@ -94,7 +78,7 @@ def test_swaps_are_those_of_other_metrics(coefficient, clusters):
     """300 draws, beyond the first block; the bits are read off the sums of an identity matrix."""
     x, y = noisy(5, n=40)
     units = None if clusters is None else np.arange(40) % clusters
-    m = matrix(x, y, coefficient, units=units)
+    m = pair_matrix(x, y, coefficient, units=units)
     sums = draws.swapped_sums(np.eye(m.n_units)[:, None, :], 300, 7, lambda s: s, Execution())
     taken = np.concatenate(list(sums))[:, 0].astype(int)
     expected = swapped(m, taken)
@@ -113,7 +97,7 @@ def test_resamples_are_those_of_other_metrics(coefficient, clusters, strata):
     units = None if clusters is None else np.arange(40) % clusters
     of_units = None if strata is None else np.arange(clusters or 40) % strata
     of_items = of_units if units is None or of_units is None else of_units[units]
-    m = matrix(x, y, coefficient, units=units, strata=of_items)
+    m = pair_matrix(x, y, coefficient, units=units, strata=of_items)
     sums = draws.resampled_sums(np.eye(m.n_units)[:, None, :], 300, 7, lambda s: s, Execution(), of_units)
     counts = np.concatenate(list(sums))[:, 0].astype(int)
     counts = counts if units is None else counts[:, units]
@@ -127,10 +111,10 @@ def test_resamples_are_those_of_other_metrics(coefficient, clusters, strata):
 def test_the_bootstrap_has_the_standard_error_of_theory():
     """Of r in normal samples, (1 - r^2) / sqrt(n); of rho without correlation, 1 / sqrt(n - 1)."""
     x, y = noisy(7, n=1000, worst=1.0)
-    scores = np.concatenate(list(resampled_correlations(matrix(x, y), 4000, 1, Execution())))
-    r = matrix(x, y).scores()
+    scores = np.concatenate(list(resampled_correlations(pair_matrix(x, y), 4000, 1, Execution())))
+    r = pair_matrix(x, y).scores()
     np.testing.assert_allclose(scores.std(axis=0), (1 - r**2) / math.sqrt(1000), rtol=0.1)
-    nothing = matrix(np.random.default_rng(1).normal(size=(1000, 1)), y, SPEARMAN)
+    nothing = pair_matrix(np.random.default_rng(1).normal(size=(1000, 1)), y, SPEARMAN)
     scores = np.concatenate(list(resampled_correlations(nothing, 4000, 1, Execution())))
     assert scores.std() == pytest.approx(1 / math.sqrt(999), rel=0.1)
 
@@ -138,7 +122,7 @@ def test_the_bootstrap_has_the_standard_error_of_theory():
 def test_many_normal_items_give_what_williams_gives():
     """Two systems with equal noise are exchangeable, and both tests right: their p-values agree in every sample."""
     for seed in range(5):
-        m = matrix(*noisy(seed, n=4000, worst=0.6))
+        m = pair_matrix(*noisy(seed, n=4000, worst=0.6))
         williams = Williams().run(m, [(0, 1)], Settings())[0]
         assert run(m, resamples=5000).p_value == pytest.approx(williams.p_value, abs=0.03)
 
@@ -146,7 +130,7 @@ def test_many_normal_items_give_what_williams_gives():
 @coefficients
 def test_the_size_under_the_null(coefficient):
     """Systems with equal noise: 4 standard errors of the shares among 200 samples of 20 items; p has steps of 1/256."""
-    p = np.array([run(matrix(*noisy(seed, n=20, worst=0.6), coefficient), resamples=255).p_value
+    p = np.array([run(pair_matrix(*noisy(seed, n=20, worst=0.6), coefficient), resamples=255).p_value
                   for seed in range(1000, 1200)])
     for level in (0.05, 0.2, 0.5):
         assert abs(np.mean(p <= level) - level) < 4 * math.sqrt(level * (1 - level) / 200)
@@ -155,7 +139,7 @@ def test_the_size_under_the_null(coefficient):
 def test_swaps_that_leave_a_correlation_undefined_count_as_extreme():
     """Predictions 0 1 and 1 0: of 4 swaps, two leave each system with one value, and two give 2 and -2."""
     for coefficient in COEFFICIENTS.values():
-        m = matrix([[0, 1], [1, 0]], [0, 1], coefficient)
+        m = pair_matrix([[0, 1], [1, 0]], [0, 1], coefficient)
         assert run(m, alternative="greater").p_value == 3 / 4
         assert run(m, alternative="two-sided").p_value == 1
         with mock.patch.object(permutation, "ENUMERATED", 0):
@@ -167,12 +151,12 @@ def test_systems_that_are_one_on_another_scale_have_p_1():
     share = np.round(x[:, :1], 3)
     per_cent = np.round(100 * share, 1)
     for alternative in ALTERNATIVES:
-        found = run(matrix(np.concatenate([share, per_cent], axis=1), y), alternative=alternative)
+        found = run(pair_matrix(np.concatenate([share, per_cent], axis=1), y), alternative=alternative)
         assert (found.p_value, found.method, found.n_discordant) == (1.0, "exact", 50)
-        monotone = matrix(np.concatenate([share, np.exp(share)], axis=1), y, SPEARMAN)
+        monotone = pair_matrix(np.concatenate([share, np.exp(share)], axis=1), y, SPEARMAN)
         assert run(monotone, alternative=alternative).p_value == 1.0
         for other in (x[:, :1], 3 * x[:, :1] - 1):
-            found = run(matrix(np.concatenate([x[:, :1], other], axis=1), y), alternative=alternative)
+            found = run(pair_matrix(np.concatenate([x[:, :1], other], axis=1), y), alternative=alternative)
             assert (found.p_value, found.method) == (1.0, "exact")
 
 
@@ -180,14 +164,14 @@ def test_nearly_uncorrelated_systems_tie_with_themselves():
     """Both correlations are rounding, below which no difference counts: every swap of 17 items ties at least once."""
     y = np.array([*range(1, 10), *range(-9, 0)], dtype=float)
     x = np.stack([np.abs(y), y**2], axis=1)
-    m = matrix(x, y)
+    m = pair_matrix(x, y)
     assert np.abs(m.scores()).max() < 1e-15
     assert run(m, resamples=500).p_value == 1
 
 
 def test_the_direction_of_the_metric_and_of_the_pair():
     x, y = noisy(9)
-    m, lower = matrix(x, y), matrix(x, y, lower_is_better=True)
+    m, lower = pair_matrix(x, y), pair_matrix(x, y, lower_is_better=True)
     options = {"resamples": 2000, "seed": 3}
     greater, less = (run(m, alternative=side, **options).p_value for side in ("greater", "less"))
     assert greater < 0.05 < less
@@ -200,7 +184,7 @@ def test_the_direction_of_the_metric_and_of_the_pair():
 def test_nothing_depends_on_blocks_systems_or_threads(coefficient, monkeypatch):
     """Neither p-values nor resampled scores, to the last bit."""
     x, y = noisy(10, n=50, systems=4)
-    m, some = matrix(x, y, coefficient), matrix(x[:, [1, 2]], y, coefficient)
+    m, some = pair_matrix(x, y, coefficient), pair_matrix(x[:, [1, 2]], y, coefficient)
 
     def everything(m, pairs, workers):
         found = Permutation().run(m, pairs, Settings(resamples=700, execution=Execution(workers=workers)))
@@ -221,7 +205,7 @@ def test_nothing_depends_on_blocks_systems_or_threads(coefficient, monkeypatch):
 @pytest.mark.parametrize("units", [None, np.arange(30) // 3])
 def test_jackknife_leaves_out_a_unit_at_a_time(coefficient, units):
     x, y = noisy(11, n=30)
-    m = matrix(x, y, coefficient, units=units)
+    m = pair_matrix(x, y, coefficient, units=units)
     of = np.arange(30) if units is None else units
     expected = [[reference(coefficient, column[of != unit], y[of != unit]) for column in x.T]
                 for unit in range(m.n_units)]
@@ -230,7 +214,7 @@ def test_jackknife_leaves_out_a_unit_at_a_time(coefficient, units):
 
 def test_a_matrix_of_pairs_has_no_sums():
     x, y = noisy(12, systems=3)
-    m = matrix(x, y, SPEARMAN, units=np.arange(60) // 2)
+    m = pair_matrix(x, y, SPEARMAN, units=np.arange(60) // 2)
     assert m.by_unit is m
     assert (m.n_units, m.of_systems([2, 0]).coefficient) == (30, SPEARMAN)
     np.testing.assert_array_equal(m.of_systems([2, 0]).scores(), m.scores()[[2, 0]])
@@ -241,7 +225,7 @@ def test_a_matrix_of_pairs_has_no_sums():
 @coefficients
 def test_bootstrap_intervals(coefficient):
     """Of all kinds: about d +- 1.96 of the resamples' deviation for many items, and dual to the test."""
-    m = matrix(*noisy(13, n=400, worst=0.7), coefficient)
+    m = pair_matrix(*noisy(13, n=400, worst=0.7), coefficient)
     scores = np.concatenate(list(resampled_correlations(m, 2000, 0, Execution())))
     deviation = (scores[:, 0] - scores[:, 1]).std()
     for interval in ("dual", "percentile", "basic", "bca"):
@@ -258,7 +242,7 @@ def test_bootstrap_intervals(coefficient):
 
 def test_bca_agrees_with_scipy():
     x, y = noisy(14, n=60, worst=0.8)
-    m = matrix(x, y)
+    m = pair_matrix(x, y)
 
     def difference(a, b, gold, axis=-1):
         return stats.pearsonr(a, gold, axis=axis).statistic - stats.pearsonr(b, gold, axis=axis).statistic
@@ -275,16 +259,16 @@ def test_clusters_are_the_units():
     """20 clusters of two copies of an item: twice as many items tell no more than the 20."""
     x, y = noisy(15, n=20)
     x[0, 1] = x[0, 0]
-    m = matrix(np.repeat(x, 2, axis=0), np.repeat(y, 2), units=np.repeat(np.arange(20), 2))
+    m = pair_matrix(np.repeat(x, 2, axis=0), np.repeat(y, 2), units=np.repeat(np.arange(20), 2))
     for test in (Permutation(), Bootstrap()):
-        found, alone = (test.run(m, [(0, 1)], Settings(resamples=500))[0] for m in (m, matrix(x, y)))
+        found, alone = (test.run(m, [(0, 1)], Settings(resamples=500))[0] for m in (m, pair_matrix(x, y)))
         assert found.p_value == alone.p_value
         assert (found.n_units, found.n_discordant) == (20, 19)
     assert design_effect(m, (0, 1)).design_effect == pytest.approx(2 * 39 / 38, rel=0.05)
 
 
 def test_tests_of_sums_refuse_correlations():
-    m = matrix(*noisy(16))
+    m = pair_matrix(*noisy(16))
     for name, test in TESTS.items():
         if name not in ("permutation", "bootstrap", "williams", "steiger"):
             assert test().unfit(m).startswith(f"{name} needs statistics that add up")
@@ -294,7 +278,7 @@ def test_tests_of_sums_refuse_correlations():
 
 @coefficients
 def test_step_down_rests_on_the_same_swaps(coefficient):
-    m = matrix(*noisy(17, n=30, systems=4), coefficient)
+    m = pair_matrix(*noisy(17, n=30, systems=4), coefficient)
     pairs = list(itertools.combinations(range(4), 2))
     options = Settings(resamples=400, seed=2)
     raw = [r.p_value for r in Permutation().run(m, pairs, options)]

@@ -11,17 +11,8 @@ from scipy import stats
 
 from registry.significance.correlations import coefficients as correlation
 from registry.significance.correlations import swaps as swapped
-from registry.significance.correlations.matrix import COEFFICIENTS, KENDALL, PEARSON, SPEARMAN
-
-SCIPY = {"pearson": stats.pearsonr, "spearman": stats.spearmanr, "kendall": stats.kendalltau}
-coefficients = pytest.mark.parametrize("coefficient", COEFFICIENTS.values(), ids=COEFFICIENTS)
-
-
-def reference(coefficient, x, y):
-    """What scipy gives; nan where a side is constant."""
-    if np.ptp(x) < 1e-9 or np.ptp(y) < 1e-9:
-        return math.nan
-    return float(SCIPY[coefficient.name](x, y).statistic)
+from registry.significance.correlations.matrix import KENDALL, PEARSON, SPEARMAN
+from tests.significance.pair_matrices import coefficients, pairs, reference
 
 
 def expanded(coefficient, x, y, weights):
@@ -95,16 +86,6 @@ def test_perfect_and_undefined_correlations(coefficient):
     ones, one_value = np.ones((1, 5)), np.array([[0.0, 2, 3, 0, 0]])
     np.testing.assert_array_equal(coefficient.weighted(x, y, ones), [[1, -1, math.nan]])
     assert np.isnan(coefficient.weighted(x, y, one_value)).all()
-
-
-@st.composite
-def pairs(draw):
-    """Two systems' predictions with ties, gold values, and ways to swap the systems."""
-    n = draw(st.integers(2, 9))
-    values = st.lists(st.integers(0, 4), min_size=n, max_size=n).filter(lambda v: min(v) < max(v))
-    bits = st.lists(st.integers(0, 1), min_size=n, max_size=n)
-    a, b, y = (np.array(draw(values), dtype=float) for _ in range(3))
-    return a, b, y, np.array([draw(bits) for _ in range(4)], dtype=np.uint8)
 
 
 def check_swaps(coefficient, a, b, y, swaps):

@@ -21,7 +21,7 @@ from registry.significance.distributions.tango import tango_interval, tango_stat
 from registry.significance.effects.effect_sizes import effects
 from registry.significance.effects.equivalence import equivalence
 from registry.significance.resampled_scores import resampled_scores
-from tests.significance.test_permutation import matrix, of_labels
+from tests.significance.matrices import matrix, of_labels
 
 Z = stats.norm.ppf(0.975)
 

@@ -12,8 +12,7 @@ from scipy import stats
 
 from registry.significance import Fisher, Settings
 from registry.significance.pairwise.fisher import fisher_exact, fisher_tail
-from tests.significance.test_independent import PRECISION, RECALL, responses
-from tests.significance.test_permutation import alternatives, of_labels
+from tests.significance.matrices import PRECISION, RECALL, alternatives, of_labels, yehs_relations
 
 cells = st.integers(0, 25)
 
@@ -59,7 +58,7 @@ def test_small_tables_tell_p_equal_to_alpha_from_more():
 
 def test_regions_of_yehs_precision():
     """Of the responses that only one method gives, I has 28 of 71 right, II 6 of 15."""
-    (found,) = Fisher().run(responses(PRECISION), [(0, 1)], Settings())
+    (found,) = Fisher().run(yehs_relations(PRECISION), [(0, 1)], Settings())
     expected = stats.fisher_exact([[28, 43], [6, 9]])
     assert found.method == "exact"
     assert found.p_value == pytest.approx(expected.pvalue, rel=1e-9)
@@ -68,7 +67,7 @@ def test_regions_of_yehs_precision():
 
 def of_answers(rows, items):
     """A matrix of answers from rows (A gives it, B gives it, the gold has it), and the item of each."""
-    m = responses(PRECISION)
+    m = yehs_relations(PRECISION)
     statistics = np.array([[[gold * a, a, gold], [gold * b, b, gold]] for a, b, gold in rows], dtype=float)
     return replace(m, statistics=statistics, answers_to=np.array(items))
 
@@ -79,7 +78,7 @@ def test_refusals():
             Fisher().run(m, [(0, 1)], Settings())
 
     refused(of_labels([[1, 0], [0, 1]]), "mcnemar for one answer per item")
-    refused(responses(RECALL), "precision")
+    refused(yehs_relations(RECALL), "precision")
     one_each = [(1, 0, 1), (0, 1, 0), (0, 1, 1), (1, 0, 0)]  # two answers to either item, of which A and B give one
     refused(of_answers(one_each, [0, 0, 1, 1]), "every system gives one answer to every item.*take mcnemar")
     assert Fisher().unfit(of_answers(one_each, [0, 0, 1, 2])) is None  # A does not answer the third

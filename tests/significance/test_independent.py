@@ -11,28 +11,12 @@ from statsmodels.stats.proportion import proportions_ztest
 
 from registry.significance import BinomialZ, ChiSquared, RankSum, Settings, TwoSampleT
 from registry.significance.pairwise.independent import correlation, rank_sum, understatement
-from tests.significance.test_matched import of_scores
-from tests.significance.test_permutation import alternatives, matrix, of_labels
-
-PRECISION, RECALL = ((1, 0, 0), (0, 1, 0)), ((1, 0, 0), (0, 0, 1))
-
-
-def responses(quotient):
-    """Yeh 2000, section 3.3: 103 relations, recalled by both 19, by I only 28, by II only 6; spurious 5, 43, 9."""
-    rows = [[[1, 1, 1]] * 2] * 19 + [[[1, 1, 1], [0, 0, 1]]] * 28 + [[[0, 0, 1], [1, 1, 1]]] * 6
-    rows += [[[0, 0, 1]] * 2] * 50
-    rows += [[[0, 1, 0]] * 2] * 5 + [[[0, 1, 0], [0, 0, 0]]] * 43 + [[[0, 0, 0], [0, 1, 0]]] * 9
-
-    def score(sums):
-        over, under = (sums @ np.array(side, dtype=float) for side in quotient)
-        return np.divide(over, under, out=np.full_like(over, np.nan), where=under != 0)
-
-    return type(of_labels([[1, 0]]))(np.array(rows, dtype=float), score, quotient=quotient, family="prf")
+from tests.significance.matrices import PRECISION, RECALL, alternatives, matrix, of_labels, of_scores, yehs_relations
 
 
 def test_yehs_chi_squared_of_precision():
     """Section 2.2: 2.38 without Yates's correction, p between 0.1 and 0.2."""
-    m = responses(PRECISION)
+    m = yehs_relations(PRECISION)
     assert m.scores() == pytest.approx([47 / 95, 25 / 39])
     (found,) = ChiSquared().run(m, [(0, 1)], Settings())
     expected = stats.chi2_contingency([[47, 48], [25, 14]], correction=False)
@@ -45,7 +29,7 @@ def test_yehs_chi_squared_of_precision():
 
 def test_yehs_correlation_of_recalls_stands_beside_the_p_value():
     """Section 2.2: 0.35; facts.md: 0.34518."""
-    m = responses(RECALL)
+    m = yehs_relations(RECALL)
     recalled = m.statistics[:103, :, 0]
     assert correlation(*recalled.T) == pytest.approx(0.34518, abs=5e-6)
     assert correlation(*recalled.T) == pytest.approx(stats.pearsonr(*recalled.T).statistic)
@@ -122,7 +106,7 @@ def test_proportions_are_asked_for():
         with pytest.raises(ValueError, match="proportion of counted things"):
             test.run(of_scores([(0.3, 0.2)]), [(0, 1)], Settings())
         with pytest.raises(ValueError, match="proportion of counted things"):
-            test.run(responses(((2, 0, 0), (0, 1, 1))), [(0, 1)], Settings())
+            test.run(yehs_relations(((2, 0, 0), (0, 1, 1))), [(0, 1)], Settings())
     nothing = matrix([[[0, 1], [0, 2]], [[0, 2], [0, 1]]])
     (found,) = ChiSquared().run(nothing, [(0, 1)], Settings())
     assert found.p_value == 1

@@ -10,8 +10,7 @@ from registry.families import FAMILIES
 from registry.metrics import BLEU
 from registry.significance import COEFFICIENTS, PairMatrix, StatisticMatrix
 from registry.significance.effects.influence import influences, standard_errors
-from tests.significance.test_clusters import F1, f1
-from tests.significance.test_permutation import matrix
+from tests.significance.matrices import F1, f1, matrix
 
 
 def test_of_a_mean_they_are_its_deviations():

@@ -9,18 +9,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from registry.evaluation.matrices import Steps, matrix_of
-from registry.families import step_of
-from registry.metrics import Mean
 from registry.significance import MatchedT, Settings, Wilcoxon
-from tests.significance.test_permutation import alternatives, matrix
-
-
-def of_scores(pairs):
-    values = np.asarray(pairs, dtype=float)
-    statistics = np.stack([values, np.ones_like(values)], axis=-1)
-    steps = Steps.of(Mean(), [statistics], step_of(statistics))
-    return matrix_of(Mean(), steps.counted(statistics), steps=steps)
+from tests.significance.matrices import alternatives, matrix, of_scores
 
 
 def run(test, pairs, **settings):

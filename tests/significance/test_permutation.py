@@ -15,38 +15,13 @@ from registry.parallel.execution import Execution
 from registry.significance import Permutation, Settings, StatisticMatrix
 from registry.significance.pairwise import permutation
 from registry.significance.resampling import draws
-
-ACCURACY = ((1, 0), (0, 1))
-
-
-def quotient(sums):
-    return np.divide(sums[..., 0], sums[..., 1], out=np.full(sums.shape[:-1], np.nan), where=sums[..., 1] != 0)
-
-
-def matrix(statistics, quotient_=ACCURACY, **options):
-    return StatisticMatrix(np.asarray(statistics, dtype=float), quotient, quotient=quotient_, **options)
-
-
-def in_steps(values, places=9):
-    """Statistics of item scores as they are counted: whole steps of so many decimal places, over the steps of a 1."""
-    values = np.asarray(values, dtype=float)
-    return np.stack([np.rint(values * 10**places), np.full_like(values, 10**places)], axis=-1)
-
-
-def of_labels(right):
-    """A matrix of right (1) and wrong (0) answers, [items, systems]."""
-    right = np.asarray(right, dtype=float)
-    return matrix(np.stack([right, np.ones_like(right)], axis=-1))
-
-
-def run(m, pair=(0, 1), **options):
-    return Permutation().run(m, [pair], Settings(**options))[0]
+from tests.significance.matrices import alternatives, in_steps, matrix, of_labels, own_denominators, permuted, uneven
 
 
 def drawn(m, **options):
     """Test without trying every swap of few units, so that what is no lattice is drawn."""
     with mock.patch.object(permutation, "ENUMERATED", 0):
-        return run(m, **options)
+        return permuted(m, **options)
 
 
 def enumerated(statistics, alternative):
@@ -70,15 +45,11 @@ def enumerated(statistics, alternative):
 shared_denominators = st.lists(
     st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers(1, 5)), min_size=1, max_size=9,
 ).map(lambda rows: [[[a, d], [b, d]] for a, b, d in rows])
-own_denominators = st.lists(
-    st.tuples(st.integers(0, 4), st.integers(1, 5), st.integers(0, 4), st.integers(1, 5)), min_size=1, max_size=7,
-).map(lambda rows: [[[a, d], [b, e]] for a, d, b, e in rows])
-alternatives = st.sampled_from(["two-sided", "greater", "less"])
 
 
 @given(shared_denominators | own_denominators, alternatives)
 def test_exact_equals_full_enumeration(statistics, alternative):
-    found = run(matrix(statistics), alternative=alternative)
+    found = permuted(matrix(statistics), alternative=alternative)
     discordant = any(unit[0] != unit[1] for unit in statistics)
     expected = enumerated(statistics, alternative) if discordant else 1
     assert found.method == "exact"
@@ -103,7 +74,7 @@ def test_monte_carlo_agrees_with_full_enumeration(statistics, alternative):
 @given(own_denominators, alternatives)
 def test_few_units_are_swapped_in_every_way_whatever_the_score(statistics, alternative):
     """Yeh 2000, section 3.3: all 2^n shuffles where n is small. The score is not told to be a quotient."""
-    found = run(matrix(statistics, None), alternative=alternative)
+    found = permuted(matrix(statistics, None), alternative=alternative)
     assert found.method == "exact"
     assert found.p_value == (float(enumerated(statistics, alternative)) if found.n_discordant else 1)
 
@@ -119,7 +90,7 @@ def swapped_means(gains, alternative):
 @settings(max_examples=20, deadline=None)
 def test_scores_with_decimals_are_exact_and_their_ties_kept(scores, alternative):
     """In floats 0.0001 is no whole multiple of anything; on paper the sums tie all the time."""
-    found = run(matrix(in_steps(np.array(scores) / 10_000, 4)), alternative=alternative)
+    found = permuted(matrix(in_steps(np.array(scores) / 10_000, 4)), alternative=alternative)
     gains = np.array([a - b for a, b in scores])
     assert found.method == "exact"
     assert found.p_value == pytest.approx(swapped_means(gains, alternative) if gains.any() else 1, rel=1e-12)
@@ -129,7 +100,7 @@ def test_scores_with_decimals_are_exact_and_their_ties_kept(scores, alternative)
 @pytest.mark.parametrize("units", [17, 18])
 def test_scores_with_all_their_digits_are_exact_up_to_32_units(units, alternative):
     statistics = in_steps(np.random.default_rng(units).normal(0.1, 1, (units, 2)))
-    found = run(matrix(statistics), alternative=alternative)
+    found = permuted(matrix(statistics), alternative=alternative)
     gains = (statistics[:, 0, 0] - statistics[:, 1, 0]).astype(np.int64)
     assert found.method == "exact"
     assert found.p_value == pytest.approx(swapped_means(gains, alternative), rel=1e-12)
@@ -162,7 +133,7 @@ def test_exact_f_equals_full_enumeration(case, alternative):
     def score(sums):
         return (sums @ np.array(over, dtype=float)) / (sums @ np.array(under, dtype=float))
 
-    found = run(StatisticMatrix(np.array(statistics, dtype=float), score, quotient=(over, under)),
+    found = permuted(StatisticMatrix(np.array(statistics, dtype=float), score, quotient=(over, under)),
                 alternative=alternative)
     assert found.method == "exact"
     expected = enumerated(projected, alternative) if found.n_discordant else 1
@@ -173,7 +144,7 @@ def test_what_does_not_enter_the_score_gives_p_1():
     """Recall of two systems that differ only in what they predict beside the gold: every alternative, no draw."""
     statistics = np.array([[[1, 1, 2], [1, 2, 2]], [[0, 0, 1], [0, 3, 1]]], dtype=float)
     for alternative in ("two-sided", "greater", "less"):
-        found = run(StatisticMatrix(statistics, lambda s: s[..., 0] / s[..., 2], quotient=((1, 0, 0), (0, 0, 1))),
+        found = permuted(StatisticMatrix(statistics, lambda s: s[..., 0] / s[..., 2], quotient=((1, 0, 0), (0, 0, 1))),
                     alternative=alternative)
         assert (found.p_value, found.method, found.n_discordant) == (1.0, "exact", 2)
 
@@ -182,7 +153,7 @@ def test_swaps_that_leave_a_score_undefined_count_as_extreme():
     """Precision of a unit each way: the 8 swaps give 1, -1, twice 0.5, twice -0.5, and twice one system nothing."""
     m = matrix([[[1, 1], [0, 0]], [[1, 1], [0, 0]], [[0, 0], [0, 1]]])
     for alternative, expected in (("greater", 3 / 8), ("less", 1.0), ("two-sided", 4 / 8)):
-        assert run(m, alternative=alternative).p_value == expected
+        assert permuted(m, alternative=alternative).p_value == expected
         found = drawn(m, alternative=alternative, resamples=8000)
         assert found.method == "monte-carlo"
         assert found.p_value == pytest.approx(expected, abs=0.03)
@@ -204,14 +175,14 @@ def test_coefficients_too_large_for_whole_numbers_are_drawn_not_overflowed():
 def test_an_exact_p_value_of_few_swaps_is_the_very_fraction():
     """So equal p-values are equal to the last bit, and one that is just alpha is significant."""
     for n in range(1, 12):
-        found = run(of_labels([[1, 0]] * n + [[1, 1]] * 3))
+        found = permuted(of_labels([[1, 0]] * n + [[1, 1]] * 3))
         assert found.p_value == 2 / 2**n
 
 
 def test_a_far_tail_of_f_keeps_its_digits():
     """40 sentences in which only A finds the span: both sums move together, all swaps but two are less extreme."""
     statistics = np.array([[[1, 1, 1], [0, 0, 1]]] * 40 + [[[0, 2, 2], [0, 2, 2]]] * 10, dtype=float)
-    found = run(StatisticMatrix(statistics, lambda s: 2 * s[..., 0] / (s[..., 1] + s[..., 2]),
+    found = permuted(StatisticMatrix(statistics, lambda s: 2 * s[..., 0] / (s[..., 1] + s[..., 2]),
                                 quotient=((2, 0, 0), (0, 1, 1))))
     assert found.p_value == pytest.approx(2.0**-39, rel=1e-12)
 
@@ -223,25 +194,25 @@ def test_right_and_wrong_items_give_the_binomial_test():
         only_a, only_b = int((right[:, 0] & ~right[:, 1]).sum()), int((~right[:, 0] & right[:, 1]).sum())
         if only_a + only_b:
             expected = stats.binomtest(only_a, only_a + only_b).pvalue
-            assert run(of_labels(right)).p_value == pytest.approx(expected, rel=1e-12)
+            assert permuted(of_labels(right)).p_value == pytest.approx(expected, rel=1e-12)
 
 
 def test_lower_is_better_turns_the_difference():
     right = [[1, 0], [1, 0], [1, 0], [0, 1]]
     higher, lower = of_labels(right), matrix(of_labels(right).statistics, lower_is_better=True)
-    assert run(higher).difference == -run(lower).difference == 0.5
-    assert run(higher, alternative="greater").p_value == run(lower, alternative="less").p_value
-    assert run(higher, alternative="greater").p_value == pytest.approx(5 / 16, rel=1e-12)
+    assert permuted(higher).difference == -permuted(lower).difference == 0.5
+    assert permuted(higher, alternative="greater").p_value == permuted(lower, alternative="less").p_value
+    assert permuted(higher, alternative="greater").p_value == pytest.approx(5 / 16, rel=1e-12)
 
 
 def test_identical_systems_have_p_1():
     for alternative in ("two-sided", "greater", "less"):
-        found = run(of_labels([[1, 1], [0, 0]]), alternative=alternative)
+        found = permuted(of_labels([[1, 1], [0, 0]]), alternative=alternative)
         assert (found.p_value, found.difference, found.n_discordant) == (1.0, 0.0, 0)
 
 
 def test_undefined_scores_give_nan_with_a_reason():
-    found = run(matrix([[[1, 1], [0, 0]]]))
+    found = permuted(matrix([[[1, 1], [0, 0]]]))
     assert math.isnan(found.p_value)
     assert found.note == "a score is undefined"
 
@@ -250,16 +221,10 @@ def test_clusters_are_swapped_whole():
     """Two clusters of three items: 4 shuffles, of which the observed and its mirror are as extreme."""
     right = [[1, 0], [1, 0], [1, 0], [1, 0], [1, 0], [1, 1]]
     items, clusters = of_labels(right), matrix(of_labels(right).statistics, units=np.array([0, 0, 0, 1, 1, 1]))
-    assert run(items).p_value == pytest.approx(2 / 2**5, rel=1e-12)
-    found = run(clusters)
+    assert permuted(items).p_value == pytest.approx(2 / 2**5, rel=1e-12)
+    found = permuted(clusters)
     assert found.p_value == pytest.approx(2 / 2**2, rel=1e-12)
     assert (found.n_units, found.n_discordant) == (2, 2)
-
-
-def uneven(seed, units=200, systems=4):
-    rng = np.random.default_rng(seed)
-    under = rng.integers(1, 9, (units, systems))
-    return np.stack([rng.integers(0, under + 1), under], axis=-1).astype(float)
 
 
 def test_draws_do_not_depend_on_the_other_systems_or_on_chunks(monkeypatch):
@@ -274,7 +239,7 @@ def test_draws_do_not_depend_on_the_other_systems_or_on_chunks(monkeypatch):
 
 def test_more_draws_begin_with_the_same_draws():
     statistics = uneven(2)
-    few, many = (run(matrix(statistics, None), resamples=n, seed=5) for n in (700, 1400))
+    few, many = (permuted(matrix(statistics, None), resamples=n, seed=5) for n in (700, 1400))
     counts = [round(r.p_value * (r.resamples + 1)) - 1 for r in (few, many)]
     assert 0 <= counts[1] - counts[0] <= 700
 
@@ -282,13 +247,14 @@ def test_more_draws_begin_with_the_same_draws():
 def test_the_mirror_pair_has_the_same_p_value():
     statistics = uneven(3)
     m = matrix(statistics, None)
-    assert run(m, (0, 1), seed=9).p_value == run(m, (1, 0), seed=9).p_value
-    assert run(m, (0, 1), seed=9, alternative="greater").p_value == run(m, (1, 0), seed=9, alternative="less").p_value
+    assert permuted(m, (0, 1), seed=9).p_value == permuted(m, (1, 0), seed=9).p_value
+    greater, less = permuted(m, (0, 1), seed=9, alternative="greater"), permuted(m, (1, 0), seed=9, alternative="less")
+    assert greater.p_value == less.p_value
 
 
 def test_seeds_matter_and_0_is_one():
     m = matrix(uneven(4), None)
-    p = [run(m, seed=s, resamples=1000).p_value for s in (0, 0, 1)]
+    p = [permuted(m, seed=s, resamples=1000).p_value for s in (0, 0, 1)]
     assert p[0] == p[1] != p[2]
 
 

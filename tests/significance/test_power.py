@@ -10,8 +10,7 @@ from statsmodels.stats.power import TTestPower
 from registry.significance import Bootstrap, McNemar, Permutation, Settings, StatisticMatrix
 from registry.significance.effects.power import DrawnDesign, ExactMcNemar, MatchedTDesign, discordance
 from registry.significance.pairwise.sign import log_coins
-from tests.significance.test_clusters import F1, f1
-from tests.significance.test_permutation import matrix
+from tests.significance.matrices import F1, f1, matrix
 
 
 def brute_mcnemar(n, only_a, only_b, alpha):

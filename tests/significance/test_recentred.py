@@ -12,7 +12,7 @@ from registry.errors import RegistryError
 from registry.significance import Execution
 from registry.significance.base import Observed
 from registry.significance.resampling import recentred, screening
-from tests.significance.test_permutation import matrix
+from tests.significance.matrices import matrix
 
 RESAMPLES = 3000
 

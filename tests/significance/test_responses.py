@@ -13,18 +13,11 @@ from scipy import stats
 from registry.metrics import SpanF, SpanP, SpanR
 from registry.significance import Permutation, ResponsePermutation, Settings, StatisticMatrix
 from registry.significance.pairwise import response_permutation as responses
-from tests.significance.test_fisher import responses as regions
+from tests.significance.matrices import of_answers, yehs_relations
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 METRICS = {"R": SpanR(), "P": SpanP(), "F1": SpanF(), "F2": SpanF(beta=2)}
 PAPER = {"R": 9.756279e-05, "F1": 0.01477569, "P": 0.01999429}
-
-
-def of_answers(rows, metric, units=None):
-    """A matrix of answers from rows (A gives it, B gives it, the gold has it)."""
-    statistics = np.array([[[gold * a, a, gold], [gold * b, b, gold]] for a, b, gold in rows], dtype=float)
-    return StatisticMatrix(statistics, metric.score, units, quotient=metric.quotient, family="prf",
-                           answers_to=np.arange(len(rows)))
 
 
 def yeh(metric):
@@ -139,4 +132,4 @@ def test_what_is_no_response_is_refused():
                                family="ratio")
     with pytest.raises(ValueError, match="right or not"):
         ResponsePermutation().run(accuracy, [(0, 1)], Settings())
-    assert ResponsePermutation().refusal(regions([[1, 0], [0, 1]])) is None
+    assert ResponsePermutation().refusal(yehs_relations([[1, 0], [0, 1]])) is None

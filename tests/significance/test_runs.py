@@ -16,7 +16,7 @@ from registry.significance.assumptions import misuses
 from registry.significance.pairwise import permutation
 from registry.significance.resampling import draws
 from registry.significance.resampling import random_runs as runs
-from tests.significance.test_permutation import ACCURACY, quotient
+from tests.significance.matrices import ACCURACY, quotient
 
 ALTERNATIVES = ("two-sided", "greater", "less")
 EXTREMITY = {"two-sided": abs, "greater": lambda d: d, "less": lambda d: -d}

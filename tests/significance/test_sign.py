@@ -12,7 +12,7 @@ from statsmodels.stats.contingency_tables import mcnemar
 from registry.errors import InputError
 from registry.significance import McNemar, Settings, Sign
 from registry.significance.pairwise.sign import log_coins
-from tests.significance.test_permutation import in_steps, matrix, of_labels
+from tests.significance.matrices import in_steps, matrix, of_labels
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=60),

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, example, given, settings
 
 from registry.significance import Bootstrap, Execution, Permutation, Settings, StatisticMatrix
-from tests.significance.test_permutation import alternatives, matrix, own_denominators, run, uneven
+from tests.significance.matrices import alternatives, matrix, own_denominators, permuted, uneven
 
 EXTREMITY = {"two-sided": abs, "greater": lambda t: t, "less": lambda t: -t}
 
@@ -154,7 +154,7 @@ def test_no_error_to_divide_by():
     (found,) = Bootstrap("studentized").run(matrix(constant), [(0, 1)], Settings(resamples=200))
     assert math.isnan(found.p_value)
     assert "same in every unit" in found.note
-    assert run(matrix(constant)).p_value == 2**-19
+    assert permuted(matrix(constant)).p_value == 2**-19
     (swapped,) = Permutation(studentized=True).run(matrix(constant), [(0, 1)], Settings(resamples=200))
     assert swapped.p_value == 1 / 201
 

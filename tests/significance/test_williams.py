@@ -10,7 +10,7 @@ from scipy import stats
 from registry.significance import Settings
 from registry.significance.correlations.matrix import KENDALL, SPEARMAN
 from registry.significance.pairwise.williams import Steiger, Williams
-from tests.significance.test_correlated import matrix, noisy
+from tests.significance.pair_matrices import noisy, pair_matrix
 
 TESTS = pytest.mark.parametrize("test", [Williams(), Steiger()], ids=lambda t: t.name)
 
@@ -92,7 +92,7 @@ def test_the_size_with_ranks_is_what_the_note_says(test, noise, low, high):
 @TESTS
 def test_a_pair_is_tested_by_its_three_correlations(test):
     x, y = noisy(1)
-    found = run(test, matrix(x, y))
+    found = run(test, pair_matrix(x, y))
     r = [stats.pearsonr(*sides).statistic for sides in ((x[:, 0], y), (x[:, 1], y), (x[:, 0], x[:, 1]))]
     expected = statistic(test, *r, n=60)
     tail = stats.t(57) if isinstance(test, Williams) else stats.norm
@@ -105,41 +105,41 @@ def test_a_pair_is_tested_by_its_three_correlations(test):
 @TESTS
 def test_alternatives_and_direction(test):
     x, y = noisy(2)
-    greater, less = (run(test, matrix(x, y), alternative=side).p_value for side in ("greater", "less"))
+    greater, less = (run(test, pair_matrix(x, y), alternative=side).p_value for side in ("greater", "less"))
     assert greater + less == pytest.approx(1, rel=1e-12)
     assert greater < 0.5
-    assert run(test, matrix(x, y), (1, 0), alternative="less").p_value == greater
-    assert run(test, matrix(x, y, lower_is_better=True), alternative="less").p_value == greater
+    assert run(test, pair_matrix(x, y), (1, 0), alternative="less").p_value == greater
+    assert run(test, pair_matrix(x, y, lower_is_better=True), alternative="less").p_value == greater
 
 
 @TESTS
 def test_ranks_are_tested_with_a_note_and_tau_is_refused(test):
     x, y = noisy(3)
-    found = run(test, matrix(x, y, SPEARMAN))
+    found = run(test, pair_matrix(x, y, SPEARMAN))
     ranks = np.apply_along_axis(stats.rankdata, 0, x)
-    assert found.p_value == pytest.approx(run(test, matrix(ranks, stats.rankdata(y))).p_value, rel=1e-10)
+    assert found.p_value == pytest.approx(run(test, pair_matrix(ranks, stats.rankdata(y))).p_value, rel=1e-10)
     assert found.note.startswith("approximate for ranks")
     with pytest.raises(ValueError, match=f"{test.name} compares Pearson's or Spearman's correlations"):
-        run(test, matrix(x, y, KENDALL))
+        run(test, pair_matrix(x, y, KENDALL))
 
 
 @TESTS
 def test_degenerate_correlations(test):
     x, y = noisy(4, n=20)
     a = x[:, 0]
-    identical, linear = (run(test, matrix(np.stack([a, other], axis=1), y)) for other in (a, 100 * a - 3))
+    identical, linear = (run(test, pair_matrix(np.stack([a, other], axis=1), y)) for other in (a, 100 * a - 3))
     assert (identical.p_value, linear.p_value) == (1.0, 1.0)
     for perfect in (y, -y, -a):
-        found = run(test, matrix(np.stack([a, perfect], axis=1), y))
+        found = run(test, pair_matrix(np.stack([a, perfect], axis=1), y))
         assert math.isnan(found.p_value)
         assert found.note == "a correlation is 1 or -1"
-    assert run(test, matrix(x[:3], y[:3])).note == "needs more than 3 items"
-    assert run(test, matrix(np.stack([a, np.ones(20)], axis=1), y)).note == "a score is undefined"
+    assert run(test, pair_matrix(x[:3], y[:3])).note == "needs more than 3 items"
+    assert run(test, pair_matrix(np.stack([a, np.ones(20)], axis=1), y)).note == "a score is undefined"
 
 
 def test_williams_is_undefined_where_gold_and_predictions_cancel():
     """Gold is a - b of uncorrelated predictions: the correlations are opposite, and nothing is left to chance."""
     a, b = np.array([1, 1, -1, -1] * 5), np.array([1, -1, 1, -1] * 5)
-    found = run(Williams(), matrix(np.stack([a, b], axis=1), a - b))
+    found = run(Williams(), pair_matrix(np.stack([a, b], axis=1), a - b))
     assert math.isnan(found.p_value)
     assert found.note == "the gold values are a sum of both predictions"

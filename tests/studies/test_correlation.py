@@ -12,7 +12,7 @@ from registry.significance.effects.influence import influences
 from registry.significance.resampled_scores import resampled_scores
 from registry.studies.correlation import _both
 from tests.conftest import ROOT
-from tests.significance.test_clusters import of_spans
+from tests.significance.matrices import of_spans
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from registry.studies.gains.threshold import (
     resampled_systems,
     taken,
 )
-from tests.significance.test_permutation import in_steps
+from tests.significance.matrices import in_steps
 
 CRITICAL = stats.norm.isf(0.05)
 OVERSHOOT = stats.norm.isf(0.041) / CRITICAL  # 1.057: the 95th percentile of p spread evenly from 0.04 to 0.06
