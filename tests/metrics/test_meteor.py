@@ -51,6 +51,7 @@ def made_up(n):
     return [*corpus, *((one, other, one) for _, one, other in corpus[:5])]  # some are a reference, word by word
 
 
+@pytest.mark.slow
 @needs_program
 @pytest.mark.parametrize(("metric", "corpus", "options"), [
     (METEOR(references=("A", "B"), language="nl", text="lowercase"), made_up(60), ("-l", "nl", "-lower")),

@@ -30,6 +30,7 @@ UNEVEN = matrix(np.stack([RNG.integers(0, 4, (300, 2)), RNG.integers(4, 9, (300,
 ANSWERS = of_answers(np.ones((100, 3), dtype=int).tolist(), SpanF())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("test", "m", "warning"), [
     (MatchedT(), GRADED, None),
     (MatchedT(), LABELS, "mcnemar or permutation"),  # Dror et al. 2018, footnote 3: categorical outcomes

@@ -238,6 +238,7 @@ def test_too_few_resamples_decide_nothing():
     assert rank_intervals(scores, draws).high.tolist() == [2, 1]
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("apart", [0.0, 0.15, 9.0])
 def test_coverage(apart):
     """One system ahead of three others by nothing, by a little, or by far; their noise differs.

@@ -39,6 +39,7 @@ def ideal(m, alternative):
     return count / n**n
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(1, 3), st.integers(0, 3), st.integers(1, 3)), min_size=2,
                 max_size=5), st.sampled_from(ALTERNATIVES))
@@ -132,6 +133,7 @@ def test_nothing_depends_on_blocks_systems_or_their_order(monkeypatch):
     assert Bootstrap().run(matrix(statistics), [(0, 1)], Settings(resamples=700, seed=1))[0].p_value != full[0].p_value
 
 
+@pytest.mark.slow
 def test_resamples_draw_every_unit_equally_often():
     sums = np.concatenate(list(draws.resampled_sums(np.eye(50)[:, None, :], 20_000, 4, np.copy, Execution())))[:, 0]
     assert (sums.sum(axis=1) == 50).all()
@@ -241,6 +243,7 @@ def test_a_constant_difference_is_degenerate_also_where_some_resamples_are_undef
     assert found.note == "the difference is the same in every resample"
 
 
+@pytest.mark.slow
 def test_the_dual_interval_counts_undefined_resamples_as_the_test_does():
     """B has no denominator in two units of nine, so about 1 resample in 10^6 is undefined; levels just beside p."""
     rng = np.random.default_rng(6)

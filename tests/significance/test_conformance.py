@@ -63,6 +63,7 @@ def _recalled():
     return m.statistics, m.score
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exponent", [3, 30, 100, 300])
 def test_tails_are_those_of_whole_numbers(exponent):
     """A sum of signed weights 1 to 7, counted in Python's whole numbers, where the tail is about 10^-exponent."""
@@ -175,6 +176,7 @@ def test_processes_change_no_bit(monkeypatch):
     assert drawn_results(fresh(), Execution(workers=2, processes=True)) == expected
 
 
+@pytest.mark.slow
 def test_a_dask_cluster_changes_no_bit():
     """Two worker processes; progress is told of every block."""
     from distributed import LocalCluster

@@ -48,6 +48,7 @@ def enumerated(m, alternative):
     return float(np.mean(~(reached < reached[0] - 1e-10)))
 
 
+@pytest.mark.slow
 @coefficients
 @settings(max_examples=25)
 @given(case=pairs().filter(lambda c: len(c[2]) < 8), alternative=st.sampled_from(list(ALTERNATIVES)))
@@ -59,6 +60,7 @@ def test_few_items_are_swapped_in_every_way(coefficient, case, alternative):
     assert found.p_value == (enumerated(m, alternative) if (a != b).any() else 1)
 
 
+@pytest.mark.slow
 @coefficients
 def test_monte_carlo_agrees_with_all_swaps(coefficient):
     for seed in range(4):
@@ -127,6 +129,7 @@ def test_many_normal_items_give_what_williams_gives():
         assert run(m, resamples=5000).p_value == pytest.approx(williams.p_value, abs=0.03)
 
 
+@pytest.mark.simulation
 @coefficients
 def test_the_size_under_the_null(coefficient):
     """Systems with equal noise: 4 standard errors of the shares among 200 samples of 20 items; p has steps of 1/256."""

@@ -31,6 +31,7 @@ def resampled(draw):
     return x, y, np.array([draw(counts) for _ in range(3)])
 
 
+@pytest.mark.slow
 @coefficients
 @given(resampled())
 def test_weights_give_what_the_resample_gives(coefficient, case):
@@ -95,6 +96,7 @@ def check_swaps(coefficient, a, b, y, swaps):
     np.testing.assert_allclose(found, [[reference(coefficient, v, y) for v in side] for side in held], atol=1e-12)
 
 
+@pytest.mark.slow
 @coefficients
 @given(pairs())
 def test_swaps_give_what_each_system_then_holds(coefficient, case):

@@ -221,6 +221,7 @@ def test_superiority_counts_ties_half(units):
     assert 0 <= found.low <= found.value <= found.high <= 1
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(("better", "worse"), [(0.25, 0.25), (0.4, 0.1), (0.05, 0.15), (0.6, 0.35), (0.02, 0.02)])
 def test_coverage_of_superiority_is_near_its_level(better, worse):
     """Exact, by enumeration of the multinomial of 40 units; 93 to 99.5 %, the more the rarer discordant units are."""
@@ -270,6 +271,7 @@ def test_undefined_units_are_left_out():
 margins = st.floats(0.01, 0.9)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=3, max_size=30), st.floats(0.1, 5))
 def test_equivalence_of_means_is_that_of_statsmodels(units, margin):
     a, b = np.array(units, dtype=float).T
@@ -287,6 +289,7 @@ def test_equivalence_of_means_is_that_of_statsmodels(units, margin):
     assert (found.low, found.high) == pytest.approx(stats.ttest_rel(a, b).confidence_interval(0.9), rel=1e-9)
 
 
+@pytest.mark.slow
 @given(st.integers(0, 20), st.integers(0, 20), st.integers(1, 60), margins)
 def test_equivalence_of_proportions_is_tangos(only_a, only_b, ties, margin):
     n = only_a + only_b + ties

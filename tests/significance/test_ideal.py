@@ -80,6 +80,7 @@ few_units = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4), st.integers
 alternatives = st.sampled_from(ALTERNATIVES)
 
 
+@pytest.mark.slow
 @settings(max_examples=150)
 @given(few_units, alternatives, st.booleans(), st.sampled_from((0.0123, 0.0517, 0.3141, 0.707)))
 def test_equals_all_resamples(rows, alternative, lower, alpha):

@@ -36,6 +36,7 @@ def test_equals_the_count_of_all_signs(weights, data):
         assert abs(found - (math.log(exact.numerator) - math.log(exact.denominator))) < 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("n", "favour"), [(1000, 550), (1000, 999), (10_000, 5150), (10_000, 7500), (100_000, 50_250)])
 def test_equals_the_binomial_tail_in_whole_numbers(n, favour):
     """All weights 1: favour or more of n coins, down to probabilities far below the smallest float."""
@@ -117,6 +118,7 @@ def test_gains_in_five_decimals_are_counted_as_whole_numbers_count_them(n, share
     assert found == pytest.approx(math.log(reached) - n * math.log(2), abs=1e-12)
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(-40, 40), min_size=30, max_size=60), st.floats(0, 0.9))
 def test_transform_and_convolution_agree_in_one_dimension(weights, share):
     threshold = int(share * sum(map(abs, weights)))

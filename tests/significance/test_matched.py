@@ -42,6 +42,7 @@ def test_exact_signed_ranks_without_ties_are_scipys(gains, alternative):
     assert found.p_value == pytest.approx(expected.pvalue, rel=1e-12)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), min_size=4, max_size=60), alternatives)
 def test_normal_signed_ranks_are_scipys_with_ties_and_continuity(units, alternative):
     gains = np.array([a - b for a, b in units])

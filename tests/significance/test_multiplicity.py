@@ -68,6 +68,7 @@ def multitest():
     return pytest.importorskip("statsmodels.stats.multitest")
 
 
+@pytest.mark.slow
 @given(p=p_values)
 @settings(max_examples=30, deadline=None)
 def test_agrees_with_statsmodels(multitest, p):

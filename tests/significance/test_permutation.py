@@ -47,6 +47,7 @@ shared_denominators = st.lists(
 ).map(lambda rows: [[[a, d], [b, d]] for a, b, d in rows])
 
 
+@pytest.mark.slow
 @given(shared_denominators | own_denominators, alternatives)
 def test_exact_equals_full_enumeration(statistics, alternative):
     found = permuted(matrix(statistics), alternative=alternative)
@@ -57,6 +58,7 @@ def test_exact_equals_full_enumeration(statistics, alternative):
     assert found.log10_p == pytest.approx(math.log10(expected), abs=1e-12)
 
 
+@pytest.mark.slow
 @given(own_denominators, alternatives)
 def test_monte_carlo_agrees_with_full_enumeration(statistics, alternative):
     """Without the form of a quotient the same score is drawn; ties must count although floats split them."""
@@ -71,6 +73,7 @@ def test_monte_carlo_agrees_with_full_enumeration(statistics, alternative):
     assert found.p_low <= found.p_value <= found.p_high + 1 / 2000
 
 
+@pytest.mark.slow
 @given(own_denominators, alternatives)
 def test_few_units_are_swapped_in_every_way_whatever_the_score(statistics, alternative):
     """Yeh 2000, section 3.3: all 2^n shuffles where n is small. The score is not told to be a quotient."""
@@ -86,6 +89,7 @@ def swapped_means(gains, alternative):
     return float(({"two-sided": abs, "greater": np.positive, "less": np.negative}[alternative](sums) >= bar).mean())
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(st.integers(0, 400), st.integers(0, 400)), min_size=17, max_size=18), alternatives)
 @settings(max_examples=20, deadline=None)
 def test_scores_with_decimals_are_exact_and_their_ties_kept(scores, alternative):
@@ -119,6 +123,7 @@ def spans(draw):
     return statistics, ((1 + beta**2, 0, 0), (0, 1, beta**2))
 
 
+@pytest.mark.slow
 @given(spans(), alternatives)
 def test_exact_f_equals_full_enumeration(case, alternative):
     """F-beta on the two-dimensional lattice: ties between different swaps must be told from near ties."""

@@ -56,6 +56,7 @@ def simulated(reject, difference):
         rate * (1 - rate) / len(rejected))
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("difference", [0.02, 0.06])
 def test_of_right_and_wrong_the_predicted_rate_is_that_of_simulated_tests(difference):
     """20 000 test sets of 300 items, tested by McNemar's exact test as `compare` does."""
@@ -79,6 +80,7 @@ def spans(rng, n, easier=0.0):
     return StatisticMatrix(np.stack(systems, axis=1).astype(float), f1, quotient=F1)
 
 
+@pytest.mark.simulation
 def test_of_f1_the_predicted_rate_is_that_of_simulated_tests():
     """From one board of 4000 items, what 500 test sets of 200 show, whose truth is that of 10^6 items.
 

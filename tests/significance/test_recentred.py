@@ -47,6 +47,7 @@ def look(pairs, drawn, alternative, rank, **execution):
     return recentred.recentred(pairs, drawn, np.empty(drawn.shape, np.int16), alternative, rank, Execution(**execution))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rank", [0, 1, 2, 150, 1500, RESAMPLES])
 @pytest.mark.parametrize("alternative", ["two-sided", "greater", "less"])
 @pytest.mark.parametrize("kind", ["continuous", "tied", "sorted", "undefined", "constant", "far", "copies", "close",

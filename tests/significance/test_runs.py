@@ -133,6 +133,7 @@ def test_the_dual_interval_leaves_out_0_just_when_the_test_is_significant(altern
         assert (found.ci_low > 0 or found.ci_high < 0) == (found.p_value <= alpha)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("test", [Permutation(), Bootstrap()], ids=repr)
 def test_the_size_is_that_of_the_training_procedures(test):
     """Runs differ (0.5) far more than items leave open, and both systems are trained alike.
@@ -199,6 +200,7 @@ def test_few_runs_are_warned_of():
     assert "1 of the systems has fewer than 5" in warning
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(*[st.integers(0, 4), st.integers(1, 4)] * 2), min_size=1, max_size=25),
        st.sampled_from([2, 6, 35]), st.sampled_from(ALTERNATIVES))
 @settings(max_examples=40)

@@ -54,6 +54,7 @@ def closed(labellings, pair):
     return float(worst)
 
 
+@pytest.mark.slow
 @given(small())
 def test_min_p_is_the_closure_of_the_smallest_p_value(case):
     observed, drawn = case
@@ -96,6 +97,7 @@ def test_max_t_by_hand():
     assert found.adjusted.tolist() == [1 / 5, 2 / 5]
 
 
+@pytest.mark.slow
 @given(small())
 def test_min_p_lies_between_the_raw_p_values_and_holm(case):
     found = min_p(draws(*case))
@@ -103,6 +105,7 @@ def test_min_p_lies_between_the_raw_p_values_and_holm(case):
     assert (found.adjusted <= adjust(found.raw, "holm") + 1e-12).all()
 
 
+@pytest.mark.slow
 @BOTH
 @given(case=small(), units=st.lists(st.integers(1, 30), min_size=2, max_size=4))
 def test_copies_of_a_pair_cost_nothing_in_whatever_unit(method, case, units):
@@ -112,6 +115,7 @@ def test_copies_of_a_pair_cost_nothing_in_whatever_unit(method, case, units):
     np.testing.assert_array_equal(found.adjusted, found.raw)
 
 
+@pytest.mark.slow
 @given(small())
 @example(([2, 2, 2], [[1, 2, 2], [2, 1, 0], [0, 0, 1]]))  # what one pair has observed, another has in a draw
 def test_the_scale_of_a_pair_does_not_matter(case):
@@ -125,6 +129,7 @@ def test_the_scale_of_a_pair_does_not_matter(case):
         min_p(draws(observed**3 + observed, drawn**3 + drawn)).adjusted, min_p(draws(observed, drawn)).adjusted)
 
 
+@pytest.mark.slow
 @BOTH
 @given(case=small(), block=st.integers(1, 9), rng=st.randoms(use_true_random=False))
 def test_blocks_and_the_order_of_pairs_do_not_matter(method, case, block, rng):
@@ -263,6 +268,7 @@ def mean(sums):
     return sums[..., 0] / sums[..., 1]
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize("kind", ["permutation", "bootstrap"])
 @pytest.mark.parametrize("better", [0.0, 3.0])
 def test_family_wise_error(kind, better):

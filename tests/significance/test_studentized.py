@@ -71,6 +71,7 @@ def test_drawn_swaps_agree_with_the_mirror_pair_and_with_more_memory():
     assert Permutation(studentized=True).run(m, pairs[1:2], options) == first[1:2]
 
 
+@pytest.mark.slow
 @given(own_denominators, alternatives)
 @example([[[0, 1], [0, 4]], [[0, 2], [4, 4]], [[1, 3], [3, 4]]], "two-sided")  # the last alone gives the difference
 @settings(max_examples=15, deadline=None)

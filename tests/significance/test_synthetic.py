@@ -104,6 +104,7 @@ def test_two_systems_that_go_with_a_third_go_with_each_other():
         right_or_wrong(np.full(3, 0.5), correlations, np.zeros(10), 1)
 
 
+@pytest.mark.simulation
 @pytest.mark.parametrize(("rates", "correlation", "n"), [((0.8, 0.75), 0.5, 500), ((0.7, 0.6), 0.2, 200)])
 def test_power_predicts_how_often_tests_of_them_reject(rates, correlation, n):
     """3000 test sets, tested by exact McNemar; the band is 2 points and three standard errors."""

@@ -59,6 +59,7 @@ def test_williams_in_fractions(case):
     assert found == pytest.approx(math.copysign(math.sqrt(square), a - b), rel=1e-12)
 
 
+@pytest.mark.simulation
 @TESTS
 @pytest.mark.parametrize(("r", "r_ab"), [(0.0, 0.0), (0.5, 0.3), (0.8, 0.7)])
 @pytest.mark.parametrize(("n", "low"), [(15, 0.040), (60, 0.044)])
@@ -76,6 +77,7 @@ def test_the_size_under_the_null(test, r, r_ab, n, low):
     assert low < (np.abs(found) > critical).mean() < 0.056
 
 
+@pytest.mark.simulation
 @TESTS
 @pytest.mark.parametrize(("noise", "low", "high"), [(2, 0.045, 0.065), (0.6, 0.07, 0.10)])
 def test_the_size_with_ranks_is_what_the_note_says(test, noise, low, high):
