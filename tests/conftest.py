@@ -4,7 +4,7 @@ import io
 import json
 import os
 import shutil
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -135,7 +135,7 @@ def registry():
 
 @pytest.fixture(scope="session")
 def scored_registries(tmp_path_factory):
-    """A folder that all processes of a test run share, of registries by the files of their task."""
+    """A folder that all processes of a test run share, of registries by what was run on which files."""
     base = tmp_path_factory.getbasetemp()
     folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "scored"
     folder.mkdir(exist_ok=True)
@@ -144,17 +144,24 @@ def scored_registries(tmp_path_factory):
 
 @pytest.fixture
 def scored(registry, tmp_path, scored_registries):
-    """Write a task and bring it into a new registry, once a test run for each content of a task's files."""
-    def bring(task, db="registry.duckdb"):
+    """Bring a task into a new registry by `run`, once a test run for each content of its files; gives the outcome.
+
+    `task` is a manifest's path, or is written.
+    """
+    def bring(task, *options, db="registry.duckdb"):
         assert not Path(db).exists()
-        manifest = task.write()
-        folder = manifest.parent
-        content = [(str(path.relative_to(folder)), path.read_bytes()) for path in sorted(folder.rglob("*.*"))]
-        kept = scored_registries / sha256(repr(content).encode()).hexdigest()
-        if not kept.exists():
-            registry("run", manifest, "--db", tmp_path / "unnamed.duckdb")
-            (tmp_path / "unnamed.duckdb").rename(kept)
+        manifest = task if isinstance(task, Path) else task.write()
+        root = Path(options[options.index("--root") + 1]) if "--root" in options else manifest.parent
+        files = [path for path in sorted(root.rglob("*")) if path.suffix != ".pyc" and path.is_file()]
+        given = [manifest.read_bytes(), *((str(path.relative_to(root)), path.read_bytes()) for path in files), *options]
+        kept = scored_registries / sha256(repr(given).encode()).hexdigest()
+        if not (outcome := kept.with_suffix(".json")).exists():
+            done, unnamed = registry("run", manifest, *options, "--db", tmp_path / "unnamed"), tmp_path / "unnamed.json"
+            unnamed.write_text(json.dumps(asdict(done)))
+            (tmp_path / "unnamed").replace(kept)
+            unnamed.replace(outcome)
         shutil.copyfile(kept, db)
+        return Outcome(**json.loads(outcome.read_text()))
 
     return bring
 

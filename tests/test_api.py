@@ -13,7 +13,7 @@ from registry.errors import InputError, LockedError, QueryError, RegistryError, 
 
 @pytest.fixture
 def reg(task, scored, tmp_path):
-    scored(task, tmp_path / "r.duckdb")
+    scored(task, db=tmp_path / "r.duckdb")
     with package.open(tmp_path / "r.duckdb") as opened:
         yield opened
 

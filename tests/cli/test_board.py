@@ -10,8 +10,8 @@ MANIFEST = ROOT / "sample_data" / "entities" / "task.toml"
 
 
 @pytest.fixture
-def board(registry):
-    registry("run", MANIFEST)
+def board(registry, scored):
+    scored(MANIFEST)
     return lambda *options: registry("board", *options)
 
 

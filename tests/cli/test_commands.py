@@ -47,7 +47,7 @@ def test_every_format_shows_every_row(task, registry, scored, command):
 
 
 def test_one_command_per_arrow_gives_what_run_gives(task, registry, scored, tmp_path):
-    scored(task, "whole.duckdb")
+    scored(task, db="whole.duckdb")
     registry("init", "--db", "steps.duckdb")
     registry("apply", task.manifest, "--db", "steps.duckdb")
     assert "no comparison" in registry("board", "--db", "steps.duckdb", exit_code=4).stderr

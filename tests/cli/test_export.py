@@ -75,8 +75,8 @@ def test_what_is_not_there(export):
     assert "leave --metric" in export("codalab", "--submission", "a/a", "--metric", "acc", exit_code=3).stderr
 
 
-def test_wmt_prints_ranges_scores_and_systems_with_rules_between_clusters(registry):
-    registry("run", ENTITIES)
+def test_wmt_prints_ranges_scores_and_systems_with_rules_between_clusters(registry, scored):
+    scored(ENTITIES)
     written = registry("export", "entities", "wmt").stdout
     body = written.partition(r"\midrule")[2].partition(r"\bottomrule")[0].split("\n")
     rows = [line.removesuffix(r" \\").split(" & ") for line in body if line]

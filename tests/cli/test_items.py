@@ -57,9 +57,9 @@ def test_runs_stand_below_each_other(registry, scored, task):
     assert " run " in registry("items", "small", "show", "i5", "--format", "table").stdout
 
 
-def test_spans_are_shown_with_their_words(registry):
+def test_spans_are_shown_with_their_words(registry, scored):
     """Of sentence d01-04 of the sample: `Shares of Orion Systems fell after Elif Duarte resigned .`"""
-    registry("run", SAMPLES / "entities" / "task.toml")
+    scored(SAMPLES / "entities" / "task.toml")
     shown = registry("items", "entities", "show", "d01-04", "--format", "table").stdout
     assert "company 3-4 'Orion Systems', person 7-8 'Elif Duarte'" in shown
     assert "Shares of Orion Systems fell after Elif Duarte resigned ." in shown

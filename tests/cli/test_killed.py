@@ -47,10 +47,10 @@ def pair_results(db):
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="/proc")
-def test_interrupted_while_drawing(tmp_path, registry):
+def test_interrupted_while_drawing(tmp_path, registry, scored):
     """Ctrl-C in a comparison of many draws ends with 130 and leaves the database as it was, byte for byte."""
     db = tmp_path / "registry.duckdb"
-    registry("run", MANIFEST, "--db", db)
+    scored(MANIFEST, db=db)
     before = db.read_bytes()
     options = ["--test", "bootstrap", "--resamples", "100000000", "--memory", "64M", "--db", str(db)]
     process = subprocess.Popen([sys.executable, "-m", "registry", "compare", *options], stderr=subprocess.PIPE,

@@ -17,9 +17,9 @@ def test_a_leaderboard_is_drawn(registry, scored, task, tmp_path, kind):
     assert (tmp_path / "f.pdf").read_bytes().startswith(b"%PDF")
 
 
-def test_exact_tests_borrow_the_bootstrap_s_intervals(registry):
+def test_exact_tests_borrow_the_bootstrap_s_intervals(registry, scored):
     """They are those that the bootstrap's own board shows with the same seed."""
-    registry("run", ENTITIES, "--db", "e.db")
+    scored(ENTITIES, db="e.db")
     with Database("e.db").reading() as connection:
         (row,) = catalog.tasks(connection, "entities")
         board = chosen_leaderboard(connection, row)

@@ -27,7 +27,7 @@ CROSS_JOIN = "SELECT count(*) FROM " + ", ".join(["item"] * 30)
 def db(task, scored, tmp_path):
     """The database of the small task, which has to come out of every test as it went in."""
     path = tmp_path / "registry.duckdb"
-    scored(task, path)
+    scored(task, db=path)
     before = path.read_bytes()
     yield path
     assert path.read_bytes() == before

@@ -26,8 +26,8 @@ def validate(name, rows):
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
-def test_boards_and_pairs_are_as_their_schemas_say(registry, sample):
-    registry("run", ROOT / "sample_data" / sample / "task.toml")
+def test_boards_and_pairs_are_as_their_schemas_say(registry, scored, sample):
+    scored(ROOT / "sample_data" / sample / "task.toml")
     validate("board", registry("board", "--format", "json").json)
     validate("pairs", registry("pairs", "--format", "json").json)
 
@@ -54,8 +54,8 @@ def test_the_schema_refuses_what_is_not_there(name, registry, scored, task):
 
 @pytest.mark.parametrize(("command", "view", "keys"), [("board", "leaderboard", BOARD_KEYS),
                                                        ("pairs", "pairwise", PAIR_KEYS)])
-def test_csv_and_json_agree_with_a_query_to_full_precision(registry, command, view, keys):
-    registry("run", ROOT / "sample_data" / "translation" / "task.toml")
+def test_csv_and_json_agree_with_a_query_to_full_precision(registry, scored, command, view, keys):
+    scored(ROOT / "sample_data" / "translation" / "task.toml")
     stored = registry("query", f"SELECT * FROM {view}", "--format", "json").json
     shown = registry(command, "--format", "json").json
     shared = [key for key in keys if key in stored[0]]

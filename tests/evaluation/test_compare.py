@@ -582,9 +582,9 @@ def test_what_few_clusters_can_show_depends_on_the_correction(many, registry, sc
     assert "no difference can be" in registry(*options, "--correction", "holm").stdout
 
 
-def test_tests_of_single_responses_take_them_as_units(registry):
+def test_tests_of_single_responses_take_them_as_units(registry, scored):
     """By themselves, or kept together by item or cluster, which is the permutation; no other test takes them."""
-    registry("run", Path(__file__).parents[2] / "sample_data" / "entities" / "task.toml")
+    scored(Path(__file__).parents[2] / "sample_data" / "entities" / "task.toml")
     of_unit = {}
     for unit in ("response", "item", "cluster"):
         registry("compare", "entities", "--test", "response-permutation", "--unit", unit)

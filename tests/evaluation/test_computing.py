@@ -82,7 +82,7 @@ system = "gold"
 
 
 def test_answers_that_are_not_kept_are_read_again(varied, registry, scored, monkeypatch):
-    scored(varied, "all.duckdb")
+    scored(varied, db="all.duckdb")
     monkeypatch.setattr(readings, "MOST", 6)
     registry("run", varied.manifest, "--db", "one.duckdb")
     assert scores(registry, "one.duckdb") == scores(registry, "all.duckdb")

@@ -24,9 +24,9 @@ def manifest(folder, **tables):
 
 
 @pytest.fixture
-def entities(registry, tmp_path):
+def entities(registry, scored, tmp_path):
     """The sample task's statistics as tables of a task of its own, where a formula says what F1 is."""
-    registry("run", ROOT / "sample_data" / "entities" / "task.toml")
+    scored(ROOT / "sample_data" / "entities" / "task.toml")
     rows = registry("query", SUMS.replace("item,", "key AS item,", 1), "--format", "json").json
     folder = tmp_path / "formula"
     folder.mkdir()

@@ -124,7 +124,7 @@ def test_what_is_not_there_is_named(conducted, task, scored):
     task.systems = {"a": task.systems["a"]}
     task.folder = task.folder / "alone"
     task.folder.mkdir()
-    scored(task, "alone.duckdb")
+    scored(task, db="alone.duckdb")
     with pytest.raises(MismatchError, match="2 systems"):
         running.run_study(Database("alone.duckdb"), Journal("study", {}), "small", Counting(), Choice(),
                         lambda row, alias: declared_request(row, {}, (alias,)))

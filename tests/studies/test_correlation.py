@@ -74,9 +74,9 @@ def test_of_f1_it_is_what_resamples_show(known):
     assert paired == pytest.approx(tested.p_value, abs=0.02)
 
 
-def test_translations_are_compared_by_bleu(registry):
+def test_translations_are_compared_by_bleu(registry, scored):
     """The significant pairs of the board are those of its own test, and scores of segments have no say."""
-    registry("run", ROOT / "sample_data" / "translation" / "task.toml")
+    scored(ROOT / "sample_data" / "translation" / "task.toml")
     rows = registry("study", "correlation", "translation", "--format", "json").json
     pairs = {(r["system_a"], r["system_b"]): r for r in registry("pairs", "translation", "--format", "json").json}
     assert len(rows) == len(pairs) == 6

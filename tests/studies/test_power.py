@@ -28,7 +28,7 @@ def test_a_task_s_own_discordance(task, registry, scored):
         assert design.at(row["detectable"], 100).power == pytest.approx(0.8, abs=1e-4)
 
 
-def test_means_and_scores_that_are_none(registry, tmp_path):
+def test_means_and_scores_that_are_none(registry, scored, tmp_path):
     """A mean of graded scores by t; BLEU by the board's own draws, which agree with its standard error."""
     rng = np.random.default_rng(1)
     lines = ["a,b", *(f"{x:.3f},{y:.3f}" for x, y in rng.random((80, 2)))]
@@ -40,7 +40,7 @@ def test_means_and_scores_that_are_none(registry, tmp_path):
     design = MatchedTDesign(0.05, np.std(x - y, ddof=1))
     assert row["detectable"] == pytest.approx(design.detectable(200, 0.9), rel=1e-6)
 
-    registry("run", ROOT / "sample_data" / "translation" / "task.toml")
+    scored(ROOT / "sample_data" / "translation" / "task.toml")
     found = registry("study", "power", "translation", "--resamples", "20000", "--format", "json")
     assert "120 units are fewer than 200" in found.stderr
     rows = found.json
@@ -80,9 +80,9 @@ def test_units_on_which_nothing_can_be_significant(registry):
     assert "found with a power of 0 %. Nothing can be significant on so few units." in said
 
 
-def test_a_level_that_few_resamples_lie_beyond_is_warned_of(registry):
+def test_a_level_that_few_resamples_lie_beyond_is_warned_of(registry, scored):
     """A 100th of 0.05 is that of every 2000th resample, and 20 are to lie beyond it."""
-    registry("run", ROOT / "sample_data" / "translation" / "task.toml")
+    scored(ROOT / "sample_data" / "translation" / "task.toml")
     asked = ("study", "power", "translation", "--resamples", "999", "--family")
     assert "take --resamples 40000 or more" in " ".join(registry(*asked, "100").stderr.split())
     assert "take --resamples" not in registry(*asked, "1").stderr
@@ -137,8 +137,8 @@ def test_a_difference_beyond_all_measure_is_found(registry):
     assert [row["type_m"] for row in far.json] == [pytest.approx(1)] * 4
 
 
-def test_answers_are_no_units(registry):
-    registry("run", ROOT / "sample_data" / "collocations" / "task.toml")
+def test_answers_are_no_units(registry, scored):
+    scored(ROOT / "sample_data" / "collocations" / "task.toml")
     asked = ("study", "power", "collocations", "--unit")
     assert "take --unit item" in registry(*asked, "response", exit_code=3).stderr
     assert {row["test"] for row in registry(*asked, "item", "--format", "json").json} == {"bootstrap"}

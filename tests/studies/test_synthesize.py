@@ -13,8 +13,8 @@ SYSTEMS = ("--system", "ours=0.9", "--system", "theirs=0.75")
 
 
 @pytest.fixture
-def stance(registry):
-    registry("run", ROOT / "sample_data" / "stance" / "task.toml")
+def stance(scored):
+    scored(ROOT / "sample_data" / "stance" / "task.toml")
 
 
 def outputs(path):
@@ -75,8 +75,8 @@ def test_pairs_that_are_otherwise_correlated(stance, registry, tmp_path):
     assert "correlation 0.3, ours, larger with ours 0.85, seed" in (tmp_path / "plan" / "task.toml").read_text()
 
 
-def test_scores_that_are_not_right_or_wrong_become_so(registry, tmp_path):
-    registry("run", ROOT / "sample_data" / "translation" / "task.toml")
+def test_scores_that_are_not_right_or_wrong_become_so(registry, scored, tmp_path):
+    scored(ROOT / "sample_data" / "translation" / "task.toml")
     registry("study", "synthesize", "translation", *SYSTEMS, "--to", "plan", "--dry-run")
     assert not (tmp_path / "plan").exists()
     registry("study", "synthesize", "translation", *SYSTEMS, "--to", "plan")
@@ -84,9 +84,9 @@ def test_scores_that_are_not_right_or_wrong_become_so(registry, tmp_path):
     assert {row["label"] for row in outputs(tmp_path / "plan" / "systems" / "2.jsonl").values()} == {"right", "wrong"}
 
 
-def test_items_without_a_score_are_neither_easy_nor_hard(registry, tmp_path):
+def test_items_without_a_score_are_neither_easy_nor_hard(registry, scored, tmp_path):
     """F1 is undefined in sentences that have no entities and get none; drawn systems are right in most of them."""
-    registry("run", ROOT / "sample_data" / "entities" / "task.toml")
+    scored(ROOT / "sample_data" / "entities" / "task.toml")
     registry("study", "synthesize", "entities", *SYSTEMS, "--metric", "span_f1", "--items", "4000", "--to", "plan")
     scores = registry("query", "SELECT item, bool_and(score IS NULL) AS undefined FROM item_score "
                       "WHERE metric = 'span_f1' GROUP BY item", "--format", "json").json

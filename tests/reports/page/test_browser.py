@@ -243,8 +243,8 @@ def test_everything_is_reached_by_the_keyboard(open_page, shown):
     assert len(seen) == wanted
 
 
-def test_downloads_are_the_leaderboard_of_the_command_line(registry, open_page, tmp_path):
-    registry("run", ROOT / "sample_data" / "translation" / "task.toml")
+def test_downloads_are_the_leaderboard_of_the_command_line(registry, scored, open_page, tmp_path):
+    scored(ROOT / "sample_data" / "translation" / "task.toml")
     registry("page", "translation", "-o", "board.html")
     page = open_page((tmp_path / "board.html").read_text())
     written = {}
