@@ -7,20 +7,11 @@ import pytest
 from scipy import stats
 
 from tests.conftest import ROOT
+from tests.evaluation.tables import manifest
 
 SUMS = """SELECT item, system, true_positives AS tp, predicted AS pred, gold
     FROM statistics_prf JOIN item USING (item_id) JOIN ranked_submission USING (scoring_id)
     WHERE metric_id = (SELECT metric_id FROM metric WHERE name = 'SpanF(type=none, beta=1)')"""
-
-
-def manifest(folder, **tables):
-    """A task of tables: `test_set` and `metric` as inline TOML, a submission for every file in systems/."""
-    folder.mkdir(exist_ok=True)
-    (folder / "task.toml").write_text("\n".join([
-        "manifest = 1", '[task]\nid = "t"', "[[test_set]]", 'name = "test"', tables["test_set"],
-        *(f"[[metric]]\n{metric}" for metric in tables["metric"]), "[significance]", "seed = 1",
-        tables.get("significance", ""), tables.get("submit", '[[submit]]\nfile = "{system}.csv"'), ""]))
-    return folder / "task.toml"
 
 
 @pytest.fixture

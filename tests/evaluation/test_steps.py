@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from registry.store.database import CONFIG
-from tests.evaluation.test_scores import manifest
+from tests.evaluation.tables import manifest
 
 TABLES = {"metric": ['name = "Mean"'],
           "test_set": 'gold = "gold"\nformat = "scores"\noptions = { separator = "comma" }'}

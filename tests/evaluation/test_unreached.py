@@ -3,7 +3,7 @@
 import duckdb
 import pytest
 
-from tests.evaluation.test_scores import manifest
+from tests.evaluation.tables import manifest
 
 GAINS = {"near": (0.3, 0.5, 0.4, 0.3, 0.5, 0.4, 0.3, 0.5), "far": (0.9, 0, 0.9, 0, 0.9, 0.2, 0.9, 0.9)}
 REASON = "no resample is as extreme as the observed difference, so the bootstrap cannot test it; take permutation"

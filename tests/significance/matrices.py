@@ -86,3 +86,8 @@ def of_answers(rows, metric, units=None):
     statistics = np.array([[[gold * a, a, gold], [gold * b, b, gold]] for a, b, gold in rows], dtype=float)
     return StatisticMatrix(statistics, metric.score, units, quotient=metric.quotient, family="prf",
                            answers_to=np.arange(len(rows)))
+
+
+def shared(rows, **options):
+    """A matrix of rows (numerator of A, numerator of B, denominator)."""
+    return matrix([[[a, w], [b, w]] for a, b, w in rows], **options)
