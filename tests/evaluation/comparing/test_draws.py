@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.evaluation.compared import pairs
+from tests.evaluation.comparing.compared import pairs
 
 
 def test_open_decisions_are_told_and_resolved_by_more_draws(many, registry, scored):

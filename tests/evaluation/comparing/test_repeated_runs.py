@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import pytest
 
-from tests.evaluation.compared import pairs, raw
+from tests.evaluation.comparing.compared import pairs, raw
 
 
 def noisy(labels, seed, share=0.2):

@@ -1,6 +1,6 @@
 """Which boards there are, what each of them is called, and what is said under it."""
 
-from tests.evaluation.compared import pairs
+from tests.evaluation.comparing.compared import pairs
 
 
 def test_tracks_and_facets_are_families_of_their_own(many, registry):

@@ -1,12 +1,12 @@
 """Compare: incremental to the last bit, independent of every order, adjusted within declared families."""
 
 import random
-from pathlib import Path
 
 import pytest
 from scipy import stats
 
-from tests.evaluation.compared import pairs, raw
+from tests.conftest import ROOT
+from tests.evaluation.comparing.compared import pairs, raw
 
 
 def test_p_values_are_those_of_the_binomial_test_and_orders_are_best_first(many, registry, scored):
@@ -196,7 +196,7 @@ def test_what_few_clusters_can_show_depends_on_the_correction(many, registry, sc
 
 def test_tests_of_single_responses_take_them_as_units(registry, scored):
     """By themselves, or kept together by item or cluster, which is the permutation; no other test takes them."""
-    scored(Path(__file__).parents[2] / "sample_data" / "entities" / "task.toml")
+    scored(ROOT / "sample_data" / "entities" / "task.toml")
     of_unit = {}
     for unit in ("response", "item", "cluster"):
         registry("compare", "entities", "--test", "response-permutation", "--unit", unit)

@@ -1,7 +1,8 @@
 """Scores of ranked documents have the digits that trec_eval prints: of whole runs, and of every topic.
 
 On a synthetic track with graded judgments, tied scores of documents, topics without relevant documents and topics that
-a run leaves out. `python -m tests.evaluation.test_trec_digits FOLDER` looks at 200 runs of 50 topics by two seeds.
+a run leaves out. `python -m tests.evaluation.scoring.test_trec_digits FOLDER` looks at 200 runs of 50 topics, by two
+seeds.
 """
 
 import csv

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from registry.significance.distributions.tango import tango_interval
+from tests.significance.effects.observed_effects import by_name, of_counts, of_scores
 from tests.significance.matrices import matrix, of_labels
-from tests.significance.observed_effects import by_name, of_counts, of_scores
 
 
 def test_standardized_difference_covers():

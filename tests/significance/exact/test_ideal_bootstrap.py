@@ -19,7 +19,7 @@ from registry.significance.exact.ideal_bootstrap import ideal_tail
 from registry.significance.exact.ideal_windows import too_fine
 from registry.significance.pairwise import bootstrap
 from registry.significance.resampling.reach import UNREACHED, is_reachable
-from tests.significance.all_resamples import all_resamples, extremities, last
+from tests.significance.exact.all_resamples import all_resamples, extremities, last
 from tests.significance.matrices import in_steps, matrix, of_labels, shared
 
 ALTERNATIVES = ("two-sided", "greater", "less")
