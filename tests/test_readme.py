@@ -16,11 +16,11 @@ CONSOLE = re.findall(r"```console\n\$ (registry .*?)\n```", README, re.DOTALL)
 
 
 @pytest.fixture
-def sample(registry, monkeypatch):
+def sample(registry, scored, monkeypatch):
     """The sample task in a registry of its own, commands run from the checkout."""
+    scored(ROOT / "sample_data" / "entities" / "task.toml", db="readme.duckdb")
     monkeypatch.setenv("REGISTRY_DB", str(Path.cwd() / "readme.duckdb"))
     monkeypatch.chdir(ROOT)
-    registry("run", "sample_data/entities/task.toml")
     return registry
 
 
