@@ -57,8 +57,8 @@ def empty_registry(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def _new_registries_are_copies(request, monkeypatch, empty_registry):
-    """Making the schema takes longer than most tests; those in tests/store make it."""
-    if ROOT / "tests" / "store" not in request.path.parents:
+    """Making the schema takes longer than most tests; those of it are marked `new_schema`."""
+    if request.node.get_closest_marker("new_schema") is None:
         monkeypatch.setattr(Database, "_make", lambda self: self.path.write_bytes(empty_registry))
 
 
