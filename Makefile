@@ -1,10 +1,11 @@
-# Two commands: `make demo` runs the sample task, `make test` runs the whole suite. Both first make .venv.
+# `make demo` runs the sample tasks, `make quick` tests what computes and reads, below a minute, and `make test` runs the
+# whole suite. All of them first make .venv.
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 14))' 2>/dev/null && echo $$p && break; done)
 BIN := .venv/bin
 DEMO_DB := .venv/demo.duckdb
 
-.PHONY: demo test conformance validity fuzz durability benchmark docs gallery studies clean
+.PHONY: demo quick test conformance validity fuzz durability benchmark docs gallery studies clean
 
 demo: .venv/.installed
 	@rm -f $(DEMO_DB)
@@ -20,6 +21,10 @@ demo: .venv/.installed
 	@$(BIN)/registry query --db $(DEMO_DB) --format table "SELECT region, answers, true_positives, false_positives FROM regions('entities/test/Aspen/aspen-s', 'entities/test/Birch/birch-crf')"
 	@echo; echo "Which types are systems wrong about most often?"
 	@$(BIN)/registry query --db $(DEMO_DB) --format table "SELECT type, round(avg(correct::INT), 3) AS precision, count(*) AS spans FROM item_response WHERE task = 'entities' GROUP BY type ORDER BY precision"
+
+quick: .venv/.installed
+	$(BIN)/pytest -n auto --dist worksteal -m "not slow and not simulation" tests/test_layers.py \
+		tests/manifest tests/metrics tests/readers tests/significance
 
 test: .venv/.installed
 	$(BIN)/ruff check .

@@ -64,12 +64,16 @@ def environment() -> dict[str, str]:
 
     The platform is the system and the processor's architecture; the kernel's release would tell machines apart.
     """
+    return {"python": platform.python_version(), "platform": f"{platform.system()} {platform.machine()}", **_packages()}
+
+
+@cache
+def _packages() -> dict[str, str]:
     packages = {name: importlib.metadata.version(name) for name in _PACKAGES}
     for name in _EXTRAS:
         with suppress(importlib.metadata.PackageNotFoundError):
             packages[name] = importlib.metadata.version(name)
-    return {"python": platform.python_version(), "platform": f"{platform.system()} {platform.machine()}",
-            **packages}
+    return packages
 
 
 @dataclass(frozen=True)

@@ -1,17 +1,25 @@
 """What the tests share: a command runner, a builder of small tasks, and the real data."""
 
+import io
 import json
 import os
-from dataclasses import dataclass, field
+import shutil
+from dataclasses import asdict, dataclass, field
 from functools import cache
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
+from sqlalchemy import create_engine
 from typer import testing
 
 from registry.cli import app
+from registry.query import process
+from registry.query.writer import write
+from registry.store import database
 from registry.store.database import Database
+from tests.needs import need, summary
 
 ROOT = Path(__file__).resolve().parent.parent
 # how long an example takes says how busy the machine is, not whether the program is right
@@ -23,6 +31,12 @@ settings.load_profile("suite")
 testing._get_command = cache(testing._get_command)
 
 REAL_DATA = Path(os.environ.get("REGISTRY_REAL_DATA", ROOT.parent / "shared" / "data"))
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say in one line what was skipped, and what to install for it."""
+    if skipped := terminalreporter.stats.get("skipped"):
+        terminalreporter.write_line(summary(report.longrepr[2] for report in skipped))
 
 
 @pytest.fixture(autouse=True)
@@ -43,17 +57,53 @@ def empty_registry(tmp_path_factory):
 
 @pytest.fixture(autouse=True)
 def _new_registries_are_copies(request, monkeypatch, empty_registry):
-    """Making the schema takes longer than most tests; those in tests/store make it."""
-    if ROOT / "tests" / "store" not in request.path.parents:
+    """Making the schema takes longer than most tests; those of it are marked `new_schema`."""
+    if request.node.get_closest_marker("new_schema") is None:
         monkeypatch.setattr(Database, "_make", lambda self: self.path.write_bytes(empty_registry))
+
+
+@pytest.fixture(scope="session")
+def engine_that_compiles_once():
+    """Makes the engines of databases, which share what SQLAlchemy has compiled: a process of the suite opens many."""
+    first = create_engine("duckdb://")
+
+    def of(url, **options):
+        engine = create_engine(url, **options)
+        engine.dialect, engine._compiled_cache = first.dialect, first._compiled_cache
+        return engine
+
+    return of
+
+
+@pytest.fixture(autouse=True)
+def _statements_are_compiled_once(request, monkeypatch, engine_that_compiles_once):
+    """Else every opening of a database compiles all of its statements; tests in tests/store do."""
+    if ROOT / "tests" / "store" not in request.path.parents:
+        monkeypatch.setattr(database, "create_engine", engine_that_compiles_once)
+
+
+def answer_here(question, timeout, write_bytes):
+    """Answer a question in this process, without its limits."""
+    written = io.StringIO()
+    try:
+        with Database(question.path).querying(output=question.output) as connection:
+            write(connection, question, written)
+    finally:
+        write_bytes(written.getvalue().encode())
+
+
+@pytest.fixture(autouse=True)
+def _queries_are_answered_here(request, monkeypatch):
+    """Starting the process that answers a query takes a second; tests of its limits are marked `query_process`."""
+    if request.node.get_closest_marker("query_process") is None:
+        monkeypatch.setattr(process, "ask", answer_here)
 
 
 @pytest.fixture
 def real_data():
     """The folder of a real shared task; skips where it is absent."""
     def folder(name):
-        if not (REAL_DATA / name).is_dir():
-            pytest.skip(f"no real data at {REAL_DATA / name}; set REGISTRY_REAL_DATA")
+        need("real data", there=(REAL_DATA / name).is_dir())
         return REAL_DATA / name
 
     return folder
@@ -81,6 +131,39 @@ def registry():
         return Outcome(result.exit_code, result.stdout, result.stderr)
 
     return run
+
+
+@pytest.fixture(scope="session")
+def scored_registries(tmp_path_factory):
+    """A folder that all processes of a test run share, of registries by what was run on which files."""
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "scored"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+@pytest.fixture
+def scored(registry, tmp_path, scored_registries):
+    """Bring a task into a new registry by `run`, once a test run for each content of its files; gives the outcome.
+
+    `task` is a manifest's path, or is written.
+    """
+    def bring(task, *options, db="registry.duckdb"):
+        assert not Path(db).exists()
+        manifest = task if isinstance(task, Path) else task.write()
+        root = Path(options[options.index("--root") + 1]) if "--root" in options else manifest.parent
+        files = [path for path in sorted(root.rglob("*")) if path.suffix != ".pyc" and path.is_file()]
+        given = [manifest.read_bytes(), *((str(path.relative_to(root)), path.read_bytes()) for path in files), *options]
+        kept = scored_registries / sha256(repr(given).encode()).hexdigest()
+        if not (outcome := kept.with_suffix(".json")).exists():
+            done, unnamed = registry("run", manifest, *options, "--db", tmp_path / "unnamed"), tmp_path / "unnamed.json"
+            unnamed.write_text(json.dumps(asdict(done)))
+            (tmp_path / "unnamed").replace(kept)
+            unnamed.replace(outcome)
+        shutil.copyfile(kept, db)
+        return Outcome(**json.loads(outcome.read_text()))
+
+    return bring
 
 
 @dataclass

@@ -52,8 +52,8 @@ def test_the_parts_of_what_is_given(reg):
 
 
 @pytest.fixture
-def reg(task, registry, tmp_path):
-    registry("run", task.write(), "--db", tmp_path / "r.duckdb")
+def reg(task, scored, tmp_path):
+    scored(task, db=tmp_path / "r.duckdb")
     with package.open(tmp_path / "r.duckdb") as opened:
         yield opened
 
@@ -142,8 +142,8 @@ def test_rows_come_as_they_are_asked_for(reg):
 
 @pytest.mark.parametrize(("form", "package_name"), [("pandas", "pandas"), ("polars", "polars"), ("arrow", "pyarrow")])
 def test_frames(reg, form, package_name):
-    pytest.importorskip("pyarrow" if form == "polars" else package_name)
-    pytest.importorskip(package_name)
+    for name in {package_name, "pyarrow" if form == "polars" else package_name}:
+        pytest.importorskip(name, reason=name)
     frame = getattr(reg.query("SELECT range AS n, 'x' || range AS s FROM range(3)"), form)()
     assert frame.shape == (3, 2)
     columns = frame.to_pydict() if form == "arrow" else {name: list(frame[name]) for name in frame.columns}

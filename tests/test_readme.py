@@ -16,11 +16,11 @@ CONSOLE = re.findall(r"```console\n\$ (registry .*?)\n```", README, re.DOTALL)
 
 
 @pytest.fixture
-def sample(registry, monkeypatch):
+def sample(registry, scored, monkeypatch):
     """The sample task in a registry of its own, commands run from the checkout."""
+    scored(ROOT / "sample_data" / "entities" / "task.toml", db="readme.duckdb")
     monkeypatch.setenv("REGISTRY_DB", str(Path.cwd() / "readme.duckdb"))
     monkeypatch.chdir(ROOT)
-    registry("run", "sample_data/entities/task.toml")
     return registry
 
 
@@ -44,9 +44,9 @@ def test_there_are_commands_to_test():
     assert all(printed for _, printed in blocks())
 
 
-def test_the_python_example(registry, monkeypatch):
+def test_the_python_example(scored, monkeypatch):
     """As it stands there, in a folder with the sample's database."""
-    registry("run", ROOT / "sample_data" / "entities" / "task.toml", "--db", "registry.duckdb")
+    scored(ROOT / "sample_data" / "entities" / "task.toml")
     (example,) = re.findall(r"```pycon\n(.*?)```", README, re.DOTALL)
     test = doctest.DocTestParser().get_doctest(example, {}, "README", "README.md", 0)
     assert len(test.examples) == 5

@@ -10,8 +10,8 @@ MANIFEST = ROOT / "sample_data" / "entities" / "task.toml"
 
 
 @pytest.fixture
-def board(registry):
-    registry("run", MANIFEST)
+def board(registry, scored):
+    scored(MANIFEST)
     return lambda *options: registry("board", *options)
 
 
@@ -66,11 +66,11 @@ def test_ties_and_systems_without_a_rank_are_told_as_the_table_shows_them(tied, 
             "Not separable from each other: rank 2 (one and two).") in shown
 
 
-def test_titles_say_what_is_averaged_and_names_leave_out_the_only_version(task, registry):
+def test_titles_say_what_is_averaged_and_names_leave_out_the_only_version(task, registry, scored):
     """Two teams have a system a; b comes in its second version."""
     task.extra = ('[[metric]]\nid = "macro_f1"\nname = "LabelF"\n[[metric]]\nid = "mean"\nname = "LabelR"\n'
                   "[[submit]]\nfile = 'systems/c.tsv'\nteam = 'other'\nsystem = 'a'\n")
-    registry("run", task.write())
+    scored(task)
     again = task.folder / "systems" / "a.tsv"
     registry("submit", "small", again, "--system", "b", "--team", "b", "--version", "2")
     registry("score", "small")

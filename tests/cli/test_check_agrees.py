@@ -20,7 +20,7 @@ from registry.manifest import toml
 from registry.metrics import METRICS
 from registry.readers import READERS
 from registry.significance import CORRECTIONS, TESTS
-from tests.conftest import REAL_DATA, ROOT
+from tests.conftest import ROOT
 
 FOLDERS = [ROOT / "sample_data" / name for name in ("stance", "relations")] + sorted(
     folder for folder in (ROOT / "tests" / "fuzz" / "seeds").iterdir() if (folder / "task.toml").exists())
@@ -77,13 +77,6 @@ def agree(manifest, root, db):
     (ROOT / "tests" / "fuzz" / "seeds").glob("*/task.toml")), ids=lambda path: path.parent.name)
 def test_tasks_of_the_suite(manifest, tmp_path):
     agree(manifest, manifest.parent, tmp_path / "registry.duckdb")
-
-
-@pytest.mark.parametrize("manifest", sorted((ROOT / "tests" / "real_data").glob("*.toml")), ids=lambda path: path.stem)
-def test_real_tasks(manifest, tmp_path):
-    if not (root := REAL_DATA / manifest.stem).is_dir():
-        pytest.skip(f"no real data at {root}")
-    assert command("check", manifest, "--root", root).exit_code == 0
 
 
 @cache

@@ -128,9 +128,9 @@ def test_schema_errors_are_rows_for_programs_too(task, registry):
     assert "did you mean 'metric'?" in row["message"]
 
 
-def test_what_the_registry_holds_is_held_against_it(task, registry, tmp_path):
+def test_what_the_registry_holds_is_held_against_it(task, registry, scored, tmp_path):
     """Other gold under the same version, and other content of two submissions: all at once, by the registry alone."""
-    registry("run", task.write())
+    scored(task)
     task.systems["a"]["i0"] = task.systems["b"]["i0"] = "yes"
     manifest = task.write()
     assert check(manifest) == []
@@ -142,9 +142,9 @@ def test_what_the_registry_holds_is_held_against_it(task, registry, tmp_path):
     assert agree(manifest, task.folder, tmp_path / "registry.duckdb") == 4
 
 
-def test_a_version_that_goes_down_is_a_warning(task, registry):
+def test_a_version_that_goes_down_is_a_warning(task, registry, scored):
     task.version = "2"
-    registry("run", task.write())
+    scored(task)
     task.version = "1"
     assert "warning: task.version goes down" in registry("check", task.write(), "--db", "registry.duckdb").stderr
 

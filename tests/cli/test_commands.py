@@ -22,8 +22,8 @@ def test_results_go_to_stdout_and_the_rest_to_stderr(task, registry):
     assert registry("pairs").stdout.splitlines()[0].split("\t") == list(PAIR_KEYS)
 
 
-def test_the_contract_of_board_and_pairs(task, registry):
-    registry("run", task.write())
+def test_the_contract_of_board_and_pairs(task, registry, scored):
+    scored(task)
     board = registry("board", "small", "--format", "json").json
     assert [(r["rank"], r["rank_low"], r["rank_high"], r["cluster"], r["system"], r["submission"]) for r in board] == [
         (1, 1, 3, 1, "a", "a/a@1"), (2, 1, 3, 1, "b", "b/b@1"), (2, 1, 3, 1, "c", "c/c@1")]
@@ -35,8 +35,8 @@ def test_the_contract_of_board_and_pairs(task, registry):
 
 
 @pytest.mark.parametrize("command", ["board", "pairs"])
-def test_every_format_shows_every_row(task, registry, command):
-    registry("run", task.write())
+def test_every_format_shows_every_row(task, registry, scored, command):
+    scored(task)
     rows = registry(command, "--format", "json").json
     assert len(list(csv.DictReader(io.StringIO(registry(command, "--format", "csv").stdout)))) == len(rows) == 3
     assert len(registry(command, "--format", "tsv").stdout.splitlines()) == 4
@@ -46,8 +46,8 @@ def test_every_format_shows_every_row(task, registry, command):
         assert rows[0]["signature"].replace("|", "\\|" if format_ == "md" else "|").split("\\")[0] in shown
 
 
-def test_one_command_per_arrow_gives_what_run_gives(task, registry, tmp_path):
-    registry("run", task.write(), "--db", "whole.duckdb")
+def test_one_command_per_arrow_gives_what_run_gives(task, registry, scored, tmp_path):
+    scored(task, db="whole.duckdb")
     registry("init", "--db", "steps.duckdb")
     registry("apply", task.manifest, "--db", "steps.duckdb")
     assert "no comparison" in registry("board", "--db", "steps.duckdb", exit_code=4).stderr
@@ -107,8 +107,8 @@ def test_lists(task, registry):
     assert [(r["id"], r["command"]) for r in registry("list", "runs", "--format", "json").json] == [(1, "run")]
 
 
-def test_queries(task, registry):
-    registry("run", task.write())
+def test_queries(task, registry, scored):
+    scored(task)
     found = registry("query", "SELECT system, rank FROM leaderboard ORDER BY position", "--format", "csv")
     assert found.stdout == "system,rank\na,1\nb,2\nc,2\n"
     assert registry("query", "SELECT 1 AS a, 2 AS a", "--format", "tsv").stdout == "a\ta_2\n1\t2\n"
@@ -137,8 +137,8 @@ def test_usage_errors_exit_with_2():
     assert run_process("submit", "small").returncode == 2
 
 
-def test_a_reader_that_goes_away_is_no_error(task, registry, tmp_path):
-    registry("run", task.write())
+def test_a_reader_that_goes_away_is_no_error(task, scored, tmp_path):
+    scored(task)
     done = subprocess.run(f"{sys.executable} -m registry pairs | true", shell=True, capture_output=True, text=True,
                           check=False, env={**os.environ, "PYTHONUNBUFFERED": "1"})
     assert "Traceback" not in done.stderr

@@ -10,9 +10,9 @@ ENTITIES = ROOT / "sample_data" / "entities"
 
 
 @pytest.fixture
-def first(registry, task):
+def first(registry, scored, task):
     """The small task after its first run; `registry diff` then holds later runs against it."""
-    registry("run", task.write())
+    scored(task)
     return registry("pairs", "--format", "json").json
 
 
@@ -29,10 +29,10 @@ def test_one_board_has_no_other_state(registry, first):
     assert "no board has been in two states" in registry("diff", exit_code=4).stderr
 
 
-def test_a_new_submission(registry, task, first):
+def test_a_new_submission(registry, scored, task, first):
     """d is right everywhere: it wins nothing significantly, but the family is larger, and all others lose a place."""
     task.systems["d"] = dict(task.gold)
-    registry("run", task.write())
+    scored(task)
     found = changed(registry)
     assert found["reasons"] == ["New: d/d.", "The family had 3 pairs, and has 6."]
     assert whys(found) == {"d/d": "new", "a/a": "other systems", "b/b": "other systems", "c/c": "other systems"}
@@ -43,20 +43,20 @@ def test_a_new_submission(registry, task, first):
     assert "New: d/d." in shown
 
 
-def test_a_new_version_of_a_submission(registry, task, first):
+def test_a_new_version_of_a_submission(registry, scored, task, first):
     (task.folder / "again.tsv").write_text("".join(f"{k}\t{v}\n" for k, v in task.gold.items()))
     task.extra = "[[submit]]\nfile = 'again.tsv'\nsystem = 'b'\nversion = '2'"
-    registry("run", task.write())
+    scored(task)
     found = changed(registry)
     assert found["reasons"] == ["In a new version: b/b."]
     assert whys(found) == {"b/b": "new version", "a/a": "other systems", "c/c": "other systems"}
     assert {tuple(of["systems"]): of["why"] for of in found["pairs"]}[("a/a", "b/b")] == "new version"
 
 
-def test_a_revision_of_the_gold(registry, task, first):
+def test_a_revision_of_the_gold(registry, scored, task, first):
     task.gold["i5"] = {"yes": "no", "no": "yes"}[task.gold["i5"]]  # now a is right of all, b and c of two
     task.version = "2"
-    registry("run", task.write())
+    scored(task)
     found = changed(registry)
     assert found["reasons"] == ["The gold was revised (version 1, then 2)."]
     assert whys(found) == {"a/a": "gold", "b/b": "gold", "c/c": "gold"}
@@ -77,10 +77,10 @@ def test_other_settings(registry, task, first):
 BASELINES = "[[submit]]\nfile = 'systems/b.tsv'\nsystem = 'b'\nkind = 'baseline'\n[board]\nrank_baselines = "
 
 
-def test_baselines_that_lose_their_ranks_and_get_them_back(registry, task):
+def test_baselines_that_lose_their_ranks_and_get_them_back(registry, scored, task):
     """a is right of more than b, which is the baseline, and c, which is the second once b has no rank."""
     task.extra = BASELINES + "true"
-    registry("run", task.write())
+    scored(task)
     task.extra = BASELINES + "false"
     registry("run", task.write())
     found = changed(registry)
@@ -94,9 +94,9 @@ def test_baselines_that_lose_their_ranks_and_get_them_back(registry, task):
     assert changed(registry)["reasons"] == ["Baselines were not ranked, and are: b/b."]
 
 
-def test_a_new_version_of_the_task_alone(registry, task, first):
+def test_a_new_version_of_the_task_alone(registry, scored, task, first):
     task.version = "2"
-    registry("run", task.write())
+    scored(task)
     assert changed(registry)["reasons"] == ["The task was of version 1, and is of 2."]
 
 
@@ -130,9 +130,9 @@ def test_another_metric_under_the_same_name(registry, tmp_path):
     assert {of["why"] for of in found["pairs"]} == {"metric"}
 
 
-def test_all_that_changed_is_there_in_full_precision(registry, task, first):
+def test_all_that_changed_is_there_in_full_precision(registry, scored, task, first):
     task.systems["d"] = dict(task.gold)
-    registry("run", task.write())
+    scored(task)
     after = registry("pairs", "--format", "json").json
 
     def adjusted(rows):
@@ -145,10 +145,10 @@ def test_all_that_changed_is_there_in_full_precision(registry, task, first):
         assert (of["before"]["p_adjusted"], of["after"]["p_adjusted"]) == (was[pair], now[pair])
 
 
-def test_two_databases_and_states_by_their_ids(registry, task, first, tmp_path):
+def test_two_databases_and_states_by_their_ids(registry, scored, task, first, tmp_path):
     shutil.copy("registry.duckdb", "old.duckdb")
     task.systems["d"] = dict(task.gold)
-    registry("run", task.write())
+    scored(task)
     expected = changed(registry)
     assert changed(registry, "old.duckdb", "registry.duckdb") == expected
     assert changed(registry, "old.duckdb") == expected
@@ -161,16 +161,16 @@ def test_two_databases_and_states_by_their_ids(registry, task, first, tmp_path):
     assert "unknown database file or state of a board '0000'" in said
 
 
-def test_names_stay_inert(registry, task, first):
+def test_names_stay_inert(registry, scored, task, first):
     task.systems["[red]x|*"] = dict(task.gold)
-    registry("run", task.write())
+    scored(task)
     assert "[red]x|*/[red]x|*" in registry("diff").stdout
     assert r"\[red\]x\|\*" in registry("diff", "--format", "md").stdout
 
 
-def test_a_board_that_only_one_database_has_is_told(registry, task, first):
+def test_a_board_that_only_one_database_has_is_told(registry, scored, task, first):
     shutil.copy("registry.duckdb", "old.duckdb")
     task.extra = "[[submit]]\nfile = 'systems/a.tsv'\nsystem = 'again'\ntrack = 'open'"
-    registry("run", task.write())
+    scored(task)
     assert "note: only registry.duckdb has small/test, open, acc" in registry("diff", "old.duckdb",
                                                                               "registry.duckdb").stderr

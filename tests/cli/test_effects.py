@@ -4,9 +4,9 @@ import pytest
 from scipy import stats
 
 
-def test_effects_of_a_pair(task, registry):
+def test_effects_of_a_pair(task, registry, scored):
     """System a has 5 of 6 right, b 3, one of them alone: by hand and by scipy."""
-    registry("run", task.write())
+    scored(task)
     rows = registry("effects", "--margin", "0.5", "--unit", "item", "--format", "json").json
     of = {row["effect"]: row for row in rows if (row["system_a"], row["system_b"]) == ("a", "b")}
     only_a, only_b = 3, 1
@@ -23,22 +23,22 @@ def test_effects_of_a_pair(task, registry):
     assert copies["difference"]["value"] == copies["standardized_difference"]["value"] == 0
 
 
-def test_clusters_and_their_effect(task, registry):
-    registry("run", task.write())
+def test_clusters_and_their_effect(task, registry, scored):
+    scored(task)
     rows = registry("effects", "--unit", "cluster", "--format", "json").json
     assert {"design_effect", "intra_cluster_correlation"} < {row["effect"] for row in rows}
     assert "equivalence" not in {row["effect"] for row in rows}
     assert registry("effects", "--margin", "0", exit_code=3).stderr.startswith("error: margin")
 
 
-def test_best_systems(task, registry):
+def test_best_systems(task, registry, scored):
     """The one that is always right may be the best alone, against two copies that are mostly wrong."""
     wrong = {"yes": "no", "no": "yes"}
     task.gold = {f"i{n}": "yes" if n % 2 else "no" for n in range(60)}
     task.documents = None
     b = {k: v if n % 3 else wrong[v] for n, (k, v) in enumerate(task.gold.items())}
     task.systems = {"a": dict(task.gold), "b": b, "c": dict(b)}
-    registry("run", task.write())
+    scored(task)
     rows = {row["system"]: row for row in registry("best", "--format", "json").json}
     assert [rows[s]["may_be_best"] for s in "abc"] == [True, False, False]
     assert [(rows[s]["rank_low"], rows[s]["rank_high"]) for s in "abc"] == [(1, 1), (2, 3), (2, 3)]
@@ -47,8 +47,8 @@ def test_best_systems(task, registry):
     assert "may be best" in registry("best", "--format", "table").stdout
 
 
-def test_one_system_has_nothing_to_be_compared_with(task, registry):
+def test_one_system_has_nothing_to_be_compared_with(task, registry, scored):
     task.systems = {"a": task.systems["a"]}
-    registry("run", task.write())
+    scored(task)
     for command in ("effects", "best"):
         assert "nothing to compare" in registry(command, exit_code=4).stderr

@@ -14,8 +14,8 @@ ENTITIES = ROOT / "sample_data" / "entities" / "task.toml"
 
 
 @pytest.fixture
-def export(registry, task):
-    registry("run", task.write())
+def export(registry, scored, task):
+    scored(task)
     return lambda *arguments, **more: registry("export", "small", *arguments, **more)
 
 
@@ -61,10 +61,10 @@ def test_undefined_scores_are_left_out():
     assert json.loads(evalai(scores)) == {"result": [{"test": {"acc": 0.30000000000000004}}]}
 
 
-def test_names_are_no_patterns(registry, task):
+def test_names_are_no_patterns(registry, scored, task):
     """A name with a wildcard of SQL is only itself."""
     task.systems = {"a": task.systems["a"], "_": task.systems["b"]}
-    registry("run", task.write())
+    scored(task)
     assert registry("export", "small", "codabench", "--submission", "_/_").json == {"acc": 0.5}
 
 
@@ -76,8 +76,8 @@ def test_what_is_not_there(export):
     assert "leave --metric" in export("codalab", "--submission", "a/a", "--metric", "acc", exit_code=3).stderr
 
 
-def test_wmt_prints_ranges_scores_and_systems_with_rules_between_clusters(registry):
-    registry("run", ENTITIES)
+def test_wmt_prints_ranges_scores_and_systems_with_rules_between_clusters(registry, scored):
+    scored(ENTITIES)
     written = registry("export", "entities", "wmt").stdout
     body = written.partition(r"\midrule")[2].partition(r"\bottomrule")[0].split("\n")
     rows = [line.removesuffix(r" \\").split(" & ") for line in body if line]

@@ -8,10 +8,10 @@ SAMPLES = ROOT / "sample_data"
 
 
 @pytest.fixture
-def labels(registry, task):
+def labels(registry, scored, task):
     """Six items; a errs on i5 alone, b and c, who say the same, on i2, i3 and i4; after that i0's gold is changed."""
     task.gold["i0"] = "maybe"
-    registry("run", task.write())
+    scored(task)
 
     def items(*arguments, **options):
         return registry("items", "small", *arguments, "--format", "json", **options).json
@@ -48,18 +48,18 @@ def test_one_item_side_by_side(labels):
         (s, True, 1, ["yes"], []) for s in "bc"]
 
 
-def test_runs_stand_below_each_other(registry, task):
+def test_runs_stand_below_each_other(registry, scored, task):
     task.runs = {"r": {"1": task.systems.pop("a"), "2": task.systems.pop("b")}}
-    registry("run", task.write())
+    scored(task)
     rows = registry("items", "small", "show", "i5", "--format", "json").json
     assert [(r["system"], r["replicate"], r["right"]) for r in rows] == [
         (None, None, None), ("c", 0, True), ("r", 0, False), ("r", 1, True)]
     assert " run " in registry("items", "small", "show", "i5", "--format", "table").stdout
 
 
-def test_spans_are_shown_with_their_words(registry):
+def test_spans_are_shown_with_their_words(registry, scored):
     """Of sentence d01-04 of the sample: `Shares of Orion Systems fell after Elif Duarte resigned .`"""
-    registry("run", SAMPLES / "entities" / "task.toml")
+    scored(SAMPLES / "entities" / "task.toml")
     shown = registry("items", "entities", "show", "d01-04", "--format", "table").stdout
     assert "company 3-4 'Orion Systems', person 7-8 'Elif Duarte'" in shown
     assert "Shares of Orion Systems fell after Elif Duarte resigned ." in shown
@@ -90,8 +90,8 @@ def test_texts_are_shown_below_their_references(registry):
     (["small", "show"], "`registry items small show` needs the ID of an item"),
     (["small", "hard", "i1"], "`show i1` shows one item"),
 ])
-def test_what_cannot_be_shown_is_said(registry, task, arguments, said):
-    registry("run", task.write())
+def test_what_cannot_be_shown_is_said(registry, scored, task, arguments, said):
+    scored(task)
     assert said in registry("items", *arguments, exit_code=3).stderr
 
 

@@ -46,11 +46,11 @@ def pair_results(db):
         return connection.sql("SELECT * EXCLUDE (run_id, pair_result_id) FROM pair_result ORDER BY digest").fetchall()
 
 
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="tells by /proc when draws have begun")
-def test_interrupted_while_drawing(tmp_path, registry):
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="/proc")
+def test_interrupted_while_drawing(tmp_path, registry, scored):
     """Ctrl-C in a comparison of many draws ends with 130 and leaves the database as it was, byte for byte."""
     db = tmp_path / "registry.duckdb"
-    registry("run", MANIFEST, "--db", db)
+    scored(MANIFEST, db=db)
     before = db.read_bytes()
     options = ["--test", "bootstrap", "--resamples", "100000000", "--memory", "64M", "--db", str(db)]
     process = subprocess.Popen([sys.executable, "-m", "registry", "compare", *options], stderr=subprocess.PIPE,

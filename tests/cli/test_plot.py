@@ -11,15 +11,15 @@ ENTITIES = ROOT / "sample_data" / "entities" / "task.toml"
 
 
 @pytest.mark.parametrize("kind", ["scores", "pairs", "gains", "alike", "ranks"])
-def test_a_leaderboard_is_drawn(registry, task, tmp_path, kind):
-    registry("run", task.write())
+def test_a_leaderboard_is_drawn(registry, scored, task, tmp_path, kind):
+    scored(task)
     assert "drawn: f.pdf" in registry("plot", "small", kind, "-o", "f.pdf").stderr
     assert (tmp_path / "f.pdf").read_bytes().startswith(b"%PDF")
 
 
-def test_exact_tests_borrow_the_bootstrap_s_intervals(registry):
+def test_exact_tests_borrow_the_bootstrap_s_intervals(registry, scored):
     """They are those that the bootstrap's own board shows with the same seed."""
-    registry("run", ENTITIES, "--db", "e.db")
+    scored(ENTITIES, db="e.db")
     with Database("e.db").reading() as connection:
         (row,) = catalog.tasks(connection, "entities")
         board = chosen_leaderboard(leaderboards_by(connection, row))
@@ -30,9 +30,9 @@ def test_exact_tests_borrow_the_bootstrap_s_intervals(registry):
     assert [(of.ci_low, of.ci_high) for of in borrowed.standings] == [(of["ci_low"], of["ci_high"]) for of in own]
 
 
-def test_pairs_are_marked_by_an_attribute_of_submissions(registry, task):
+def test_pairs_are_marked_by_an_attribute_of_submissions(registry, scored, task):
     task.extra = "[[submit]]\nfile = 'systems/a.tsv'\nsystem = 'big'\nattributes = { parameters = 7e9 }"
-    registry("run", task.write())
+    scored(task)
     registry("plot", "small", "gains", "-o", "f.svg", "--by", "parameters")
     said = registry("plot", "small", "gains", "-o", "f.svg", "--by", "paramters", exit_code=3).stderr
     assert "unknown attribute of submissions 'paramters'; did you mean 'parameters'?" in said
@@ -50,18 +50,18 @@ def test_the_board_is_chosen(registry, task):
         assert said in registry("plot", "small", "scores", "-o", "f.svg", *options, exit_code=3).stderr
 
 
-def test_several_boards_are_too_many(registry, task):
+def test_several_boards_are_too_many(registry, scored, task):
     task.extra = "[[submit]]\nfile = 'systems/a.tsv'\nsystem = 'again'\ntrack = 'open'"
     task.submission = {"track": "closed"}
-    registry("run", task.write())
+    scored(task)
     said = registry("plot", "small", "scores", "-o", "f.svg", exit_code=4).stderr
     assert "2 leaderboards are meant; choose by --test-set and --track: small/test, track closed: acc" in said
     registry("plot", "small", "scores", "-o", "f.svg", "--track", "open")
 
 
-def test_the_board_of_no_track_is_meant_where_no_track_is_given(registry, task):
+def test_the_board_of_no_track_is_meant_where_no_track_is_given(scored, task):
     task.extra = "[[submit]]\nfile = 'systems/a.tsv'\nsystem = 'again'\ntrack = 'open'"
-    registry("run", task.write())
+    scored(task)
     with Database("registry.duckdb").reading() as connection:
         (row,) = catalog.tasks(connection, "small")
         boards = leaderboards_by(connection, row)

@@ -24,10 +24,10 @@ CROSS_JOIN = "SELECT count(*) FROM " + ", ".join(["item"] * 30)
 
 
 @pytest.fixture
-def db(task, registry, tmp_path):
+def db(task, scored, tmp_path):
     """The database of the small task, which has to come out of every test as it went in."""
     path = tmp_path / "registry.duckdb"
-    registry("run", task.write(), "--db", path)
+    scored(task, db=path)
     before = path.read_bytes()
     yield path
     assert path.read_bytes() == before
@@ -137,6 +137,7 @@ def test_a_terminal_cannot_be_steered(db, form):
     assert [c for c in text if not c.isprintable() and c not in "\n\t"] == []
 
 
+@pytest.mark.query_process
 @pytest.mark.parametrize("sql", [RUNAWAY, CROSS_JOIN], ids=["runaway", "cross join"])
 def test_the_time_limit_holds(db, registry, sql):
     since = time.monotonic()
@@ -145,6 +146,7 @@ def test_the_time_limit_holds(db, registry, sql):
     assert time.monotonic() - since < 6
 
 
+@pytest.mark.query_process
 @pytest.mark.parametrize("sql", [
     "SELECT range(20000000)", "SELECT list(range) FROM range(1000000000)", "SELECT repeat('x', 4000000000)",
     "SELECT list_transform(range(30000000), lambda x: x::VARCHAR)",
@@ -161,6 +163,7 @@ def test_options_that_nothing_could_be_made_of_are_refused(db, registry, options
     assert told in registry("query", "SELECT 1", *options, exit_code=3).stderr
 
 
+@pytest.mark.query_process
 @pytest.mark.parametrize("limit", [("--timeout", "inf"), ("--timeout", "1e300"), ("--max-memory", "64M")])
 def test_the_farthest_limits(db, registry, limit):
     assert registry("query", "SELECT 1 AS a", *limit).stdout == "a\n1\n"
@@ -200,7 +203,7 @@ def test_large_results_stream(db):
     process.stderr.close()
 
 
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="needs /proc")
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="/proc")
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_nothing_goes_on_when_the_command_ends(db, sent):
     """Whether it is interrupted, told to end or killed: the process that computes ends with it."""

@@ -26,16 +26,16 @@ def validate(name, rows):
 
 
 @pytest.mark.parametrize("sample", SAMPLES)
-def test_boards_and_pairs_are_as_their_schemas_say(registry, sample):
-    registry("run", ROOT / "sample_data" / sample / "task.toml")
+def test_boards_and_pairs_are_as_their_schemas_say(registry, scored, sample):
+    scored(ROOT / "sample_data" / sample / "task.toml")
     validate("board", registry("board", "--format", "json").json)
     validate("pairs", registry("pairs", "--format", "json").json)
 
 
-def test_so_are_resampled_ranks_and_undefined_scores(registry, task):
+def test_so_are_resampled_ranks_and_undefined_scores(registry, scored, task):
     task.extra = "[board]\nranks = 'bootstrap'\nrank_baselines = false\n[[submit]]\nfile = 'systems/a.tsv'\n" \
         "system = 'base'\nkind = 'baseline'"
-    registry("run", task.write())
+    scored(task)
     rows = registry("board", "--format", "json").json
     assert None in [row["rank"] for row in rows]
     assert None not in [row["first"] for row in rows if row["rank"] is not None]
@@ -43,8 +43,8 @@ def test_so_are_resampled_ranks_and_undefined_scores(registry, task):
 
 
 @pytest.mark.parametrize("name", ["board", "pairs"])
-def test_the_schema_refuses_what_is_not_there(name, registry, task):
-    registry("run", task.write())
+def test_the_schema_refuses_what_is_not_there(name, registry, scored, task):
+    scored(task)
     (row, *_) = registry(name, "--format", "json").json
     key = {"board": "score", "pairs": "p_value"}[name]
     for wrong in ({**row, "more": 1}, {**row, key: "0.5"}, {k: v for k, v in row.items() if k != key}):
@@ -54,8 +54,8 @@ def test_the_schema_refuses_what_is_not_there(name, registry, task):
 
 @pytest.mark.parametrize(("command", "view", "keys"), [("board", "leaderboard", BOARD_KEYS),
                                                        ("pairs", "pairwise", PAIR_KEYS)])
-def test_csv_and_json_agree_with_a_query_to_full_precision(registry, command, view, keys):
-    registry("run", ROOT / "sample_data" / "translation" / "task.toml")
+def test_csv_and_json_agree_with_a_query_to_full_precision(registry, scored, command, view, keys):
+    scored(ROOT / "sample_data" / "translation" / "task.toml")
     stored = registry("query", f"SELECT * FROM {view}", "--format", "json").json
     shown = registry(command, "--format", "json").json
     shared = [key for key in keys if key in stored[0]]

@@ -197,9 +197,9 @@ def test_renaming_to_declared_labels(registry, stance):
     assert "ok" in registry("check", stance.write()).stderr
 
 
-def test_the_answers_of_another_system_that_came_later(registry, stance):
+def test_the_answers_of_another_system_that_came_later(registry, scored, stance):
     """The footnote is about who takes part: it goes when the other one is withdrawn."""
-    registry("run", stance.write())
+    scored(stance)
     copy = stance.folder / "copy.tsv"
     copy.write_text("".join(f"{item}\t{label}\n" for item, label in reversed(COPIED.items())))
     told = registry("submit", "small", copy, "--system", "late").stderr
@@ -210,9 +210,9 @@ def test_the_answers_of_another_system_that_came_later(registry, stance):
     assert "same answers" not in registry("run", stance.write(), "--format", "table").stdout
 
 
-def test_remarks_follow_the_gold(registry, stance):
+def test_remarks_follow_the_gold(registry, scored, stance):
     stance.systems["zodd"] = named(SOUND, against="con")
-    registry("run", stance.write())
+    scored(stance)
     stance.gold, stance.version = named(GOLD, against="con"), "2"
     registry("run", stance.write())
     rows = {row["system"]: row["remarks"] for row in registry("board", "--format", "json").json}
@@ -220,10 +220,10 @@ def test_remarks_follow_the_gold(registry, stance):
     assert "'against'" in rows["sound"][0]
 
 
-def test_what_is_kept_names_no_file(registry, stance):
+def test_what_is_kept_names_no_file(registry, scored, stance):
     stance.systems["zodd"] = {item: "con" if label == "none" else label for item, label in list(SOUND.items())[:-1]}
     stance.submission = {"missing": "worst"}
-    registry("run", stance.write())
+    scored(stance)
     kept = registry("query", "SELECT message FROM remark", "--format", "json").json
     assert len(kept) == 2
     assert not any("/" in row["message"] for row in kept)

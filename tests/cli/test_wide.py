@@ -67,9 +67,9 @@ def test_late_and_missing_systems_are_marked(two_sets, registry):
     assert row[1:] == ["-", "0.5000", "(2)", "-"]  # neither average nor dev
 
 
-def test_facets_are_columns_and_agree_with_their_boards(registry, task):
+def test_facets_are_columns_and_agree_with_their_boards(registry, scored, task):
     task.test_set = {"facets": ["document"]}
-    registry("run", task.write())
+    scored(task)
     boards = registry("board", "--format", "json").json
     rows = registry("board", "--wide", "--format", "json").json
     assert [row["system"] for row in rows] == ["a", "b", "c"]
@@ -82,30 +82,30 @@ def test_facets_are_columns_and_agree_with_their_boards(registry, task):
         assert row[names[of["facet"]]] == of["score"]
 
 
-def test_every_family_is_stated(registry, task):
+def test_every_family_is_stated(registry, scored, task):
     task.test_set = {"facets": ["document"]}
-    registry("run", task.write())
+    scored(task)
     shown = registry("board", "--wide", "--format", "table").stdout
     assert "Every column is a family of its own" in shown
     assert "\nacc: Holm's correction over 3 pairs, permutation; acc|task:small@1|set:test|" in shown
     assert "\ndocument=d1 acc: Holm's correction over 3 pairs" in shown
 
 
-def test_a_track_is_a_board(registry, task):
+def test_a_track_is_a_board(registry, scored, task):
     task.extra = "[[submit]]\nfile = 'systems/a.tsv'\nsystem = 'again'\ntrack = 'open'"
-    registry("run", task.write())
+    scored(task)
     shown = registry("board", "--wide", "--format", "table").stdout
     assert "small, track open" in shown
     assert [row["track"] for row in registry("board", "--wide", "--format", "json").json] == [None, None, "open"]
 
 
-def test_the_primary_metric_comes_first_and_orders_the_rows(registry, task):
+def test_the_primary_metric_comes_first_and_orders_the_rows(registry, scored, task):
     """Always yes is right on 5 of 6, but recalls no `no`; the other one recalls it, and 3 of 5."""
     task.gold = {f"i{n}": "yes" if n else "no" for n in range(6)}
     task.systems = {"always": dict.fromkeys(task.gold, "yes"),
                     "other": {k: "no" if k in ("i0", "i1", "i2") else "yes" for k in task.gold}}
     task.extra = "[[metric]]\nid = 'balanced'\nname = 'BalancedAccuracy'\nprimary = true"
-    registry("run", task.write())
+    scored(task)
     rows = registry("board", "--wide", "--format", "json").json
     assert [key for key in rows[0] if key in ("acc", "balanced")] == ["balanced", "acc"]
     assert [(row["system"], row["balanced"], row["acc"]) for row in rows] == [
@@ -113,15 +113,15 @@ def test_the_primary_metric_comes_first_and_orders_the_rows(registry, task):
     assert "Rows are in the order of balanced." in registry("board", "--wide", "--format", "table").stdout
 
 
-def test_teams_are_shown_where_they_are_not_the_systems(registry, task):
-    registry("run", task.write())
+def test_teams_are_shown_where_they_are_not_the_systems(registry, scored, task):
+    scored(task)
     assert "team" not in registry("board", "--wide", "--format", "table").stdout
     task.extra = "[[submit]]\nfile = 'systems/a.tsv'\nsystem = 'again'\nteam = 'Oak'"
     registry("run", task.write())
     assert "team" in registry("board", "--wide", "--format", "table").stdout
 
 
-def test_wide_boards_are_printed_in_latex(registry, task):
-    registry("run", task.write())
+def test_wide_boards_are_printed_in_latex(registry, scored, task):
+    scored(task)
     assert r"\toprule" in registry("board", "--wide", "--format", "latex").stdout
     assert "leave --ranks out" in registry("board", "--wide", "--ranks", "range", exit_code=3).stderr

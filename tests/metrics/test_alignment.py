@@ -12,6 +12,7 @@ from registry.significance import Permutation, Settings, StatisticMatrix
 links = st.frozensets(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=6)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(links, links, st.none() | links), min_size=1, max_size=5))
 def test_scores_are_what_the_definition_gives(pairs):
     """A the system's links, S the sure ones, P the possible ones, S among them: of all pairs together."""

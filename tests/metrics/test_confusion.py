@@ -65,6 +65,7 @@ def test_scores_are_scikit_learns(metric, peer, given, seed):
     assert metric.score(counted(metric, rows).sum(axis=0)) == pytest.approx(expected(peer, given, rows), rel=1e-12)
 
 
+@pytest.mark.slow
 @settings(max_examples=25, deadline=None)
 @given(pairs)
 def test_scores_are_scikit_learns_however_few_labels_there_are(rows):

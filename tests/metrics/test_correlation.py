@@ -23,6 +23,7 @@ def task(registry, tmp_path):
     return run
 
 
+@pytest.mark.slow
 def test_an_item_without_a_score_has_no_worst_one(task):
     """Without the last item, deviations from the mean are -5, 4, 1 and -4, -1, 5 thirds: r is 21 / 42."""
     (row,) = task("drop").json

@@ -34,6 +34,7 @@ def rows(*words):
 
 
 # The scorer takes the system's `b` into the stretch of the gold's multiword token, though it begins before it.
+@pytest.mark.slow
 @example((rows((1, "ab", 0, "root"), ("2-3", "cd", "_", "_"), (2, "b", 1, "obj"), (3, "d", 1, "obj")),
           rows((1, "a", 0, "root"), (2, "b", 1, "obj"), (3, "c", 1, "obj"), (4, "d", 1, "obj"))))
 @settings(deadline=None)
@@ -50,6 +51,7 @@ def test_statistics_of_all_sentences_add_up_to_the_official_counts(case):
             assert np.nan_to_num(score) == pytest.approx(getattr(expected, part), rel=1e-15), name
 
 
+@pytest.mark.slow
 @given(treebanks(multiword=False))
 def test_a_file_against_itself_is_all_right(case):
     items, answers = read(case[0], case[0])
@@ -81,6 +83,7 @@ def test_a_head_in_another_sentence_of_the_gold_is_wrong():
     assert [(r.key, r.type) for r in Conllu().answer_set(answers[1].value)] == [("?>1", "obj"), ("?>2", "conj")]
 
 
+@pytest.mark.slow
 @given(treebanks())
 def test_arcs_are_right_just_where_las_says_so(case):
     """A relation hangs on one word only, so equal answers are equal arcs."""

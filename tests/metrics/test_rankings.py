@@ -1,7 +1,6 @@
 """Measures of ranked documents, against trec_eval (by pytrec_eval), gdeval, and by hand."""
 
 import math
-import shutil
 import subprocess
 import sys
 
@@ -15,6 +14,7 @@ from registry.errors import InputError
 from registry.items import Answer, Item
 from registry.metrics import AP, ERR, METRICS, NDCG, RR, Bpref, P, RPrecision
 from registry.values import parse
+from tests.needs import need
 
 OFFICIAL = [
     (P(cutoff=5), "P_5"), (P(cutoff=10), "P_10"), (AP(), "map"), (AP(cutoff=5), "map_cut_5"), (NDCG(), "ndcg"),
@@ -110,8 +110,7 @@ def test_documents_of_negative_relevance_are_as_not_judged():
 
 def test_expected_reciprocal_rank_and_exponential_gain_as_gdeval_has_them(tmp_path):
     """TREC's own script, which ir-measures carries; it prints five decimals."""
-    if shutil.which("perl") is None:
-        pytest.skip("gdeval needs perl")
+    need("perl")
     from ir_measures import bin as scripts
 
     rng = np.random.default_rng(1)

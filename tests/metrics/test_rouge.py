@@ -17,6 +17,7 @@ texts = st.lists(words.map(" ".join), min_size=1, max_size=3).map("<q>".join)
 corpora = st.lists(st.tuples(texts, texts, texts), min_size=1, max_size=4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variant", [1, 2, 3, "L", "Lsum"])
 @given(corpora, st.sampled_from([("f", "fmeasure"), ("precision", "precision"), ("recall", "recall")]), st.booleans())
 def test_every_segment_has_the_score_that_rouge_score_gives_it(variant, corpus, value, stemmer):

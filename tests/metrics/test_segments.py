@@ -35,6 +35,7 @@ def aligned(corpus):
     return items, [Answer(str(n), text) for n, (text, _, _) in enumerate(corpus)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("metric", "peer"), METRICS, ids=lambda m: repr(m) if not callable(m) else "")
 @given(corpora)
 def test_the_score_of_the_sums_is_sacrebleu_s(metric, peer, corpus):

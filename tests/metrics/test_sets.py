@@ -11,6 +11,7 @@ from registry.values import parse
 members = st.frozensets(st.tuples(st.sampled_from("abcdef"), st.sampled_from(["A", "B"])), max_size=8)
 
 
+@pytest.mark.slow
 @given(members, st.none() | members, st.sampled_from([None, "A"]))
 def test_sets_are_counted_as_spans_are(gold, found, type_):
     def as_set(pairs):

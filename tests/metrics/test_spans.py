@@ -12,6 +12,7 @@ spans = st.frozensets(st.builds(lambda start, length, type_: Span(start, start +
                                 st.integers(0, 5), st.integers(1, 3), st.sampled_from(["A", "B"])), max_size=8)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(spans, st.none() | spans), min_size=1, max_size=6), st.sampled_from([None, "A"]),
        st.sampled_from([0.5, 1.0, 2.0, 0.1]))
 def test_scores_are_those_of_the_definition(sentences, type_, beta):

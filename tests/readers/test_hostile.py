@@ -74,6 +74,7 @@ def test_a_million_columns(reader):
     assert refused(reader.read_answers, b"a\tb\nx\t" + b"\t".join([b"y"] * 10**6), "4097 c") in (1, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("separator", ["tab", "whitespace", "comma"])
 def test_a_header_of_a_million_columns(separator):
     mark = {"tab": "\t", "whitespace": " ", "comma": ","}[separator]
@@ -152,6 +153,7 @@ def test_links_that_lead_out_of_the_folder(registry, tmp_path):
     assert not (tmp_path / "secret").exists()
 
 
+@pytest.mark.slow
 def test_a_formula_in_a_label_or_item_is_text_in_every_table(registry, task):
     """What a spreadsheet would compute is written with an apostrophe before it, as all that is untrusted."""
     labels = ["=1+1", "+1", "@x", "-1", "=cmd|'/c calc'!A0"]

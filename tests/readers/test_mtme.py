@@ -100,6 +100,7 @@ def read_by_hand(path):
     return found
 
 
+@pytest.mark.slow
 def test_a_metrics_task_scores_correlations_over_all_judged_segments(registry, tmp_path):
     """As mt-metrics-eval's `Correlation` without averaging: one vector of all systems' segments, None left out."""
     folder = tmp_path / "task"

@@ -50,6 +50,7 @@ print(peak() - before)
 """
 
 
+@pytest.mark.slow
 def test_bombs_are_refused_before_a_row_is_read_and_in_bounded_memory(tmp_path):
     """In a process of its own, whose memory says what was unfolded: together they stand for 0.8 GB."""
     (tmp_path / "small").mkdir()

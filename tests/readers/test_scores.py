@@ -101,6 +101,7 @@ def test_there_is_no_text_to_mend_in_parquet(tmp_path):
         scores(parquet(tmp_path, "SELECT 'a' AS item, 1 AS score"), syntax="parquet", repair=["bom"])
 
 
+@pytest.mark.slow
 def test_a_parquet_file_of_very_many_rows_is_refused_before_it_is_read(tmp_path):
     content = parquet(tmp_path, "SELECT 1 AS item, 1 AS score FROM range(70_000_000)")
     assert len(content) < 2**20
@@ -190,6 +191,7 @@ def test_all_that_is_wrong_is_collected_where_somebody_wants_to_know():
     assert [error.line for error in problems.found] == [2, 3, 4, 6]
 
 
+@pytest.mark.slow
 def test_damaged_parquet_is_an_error_of_the_file_or_reads_as_it_is_written(tmp_path):
     content = parquet(tmp_path, "SELECT 'item' || range AS item, range / 7.0 AS score FROM range(300)")
     rng, refused = random.Random(0), []

@@ -120,6 +120,7 @@ def test_an_item_needs_a_name():
         READERS["spans"].build({"item": []})
 
 
+@pytest.mark.slow
 def test_spans_of_tokens_are_those_that_tags_write(registry, tmp_path):
     """The sample task with its tags written as a table: the same boards, and tables go with a gold of tags."""
     bio, folder = Bio(scheme="iob2", comment="#"), tmp_path / "task"

@@ -14,8 +14,8 @@ MEASURES = ("log-likelihood", "chi-squared", "t-score", "frequency")
 
 
 @pytest.fixture
-def krennppv(real_data, registry):
-    registry("run", MANIFEST, "--root", real_data("krennppv"))
+def krennppv(real_data, registry, scored):
+    scored(MANIFEST, "--root", real_data("krennppv"))
 
     def rankings(*arguments):
         return registry("ranking", "krennppv", *arguments, "--format", "json").json

@@ -38,8 +38,8 @@ def answers(data):
 
 
 @pytest.fixture
-def run(registry, data):
-    return registry("run", MANIFEST, "--root", data, "--format", "json")
+def run(scored, data):
+    return scored(MANIFEST, "--root", data, "--format", "json")
 
 
 def official(data, name):
@@ -98,14 +98,14 @@ def test_gist_is_alone_in_the_first_cluster(run, registry, correction, significa
     assert [(row["kind"], row["rank"]) for row in board if row["system"] == "Random baseline"] == [("baseline", 18)]
 
 
-def test_the_22nd_system_adds_its_own_pairs_bit_for_bit(registry, data, tmp_path):
+def test_the_22nd_system_adds_its_own_pairs_bit_for_bit(registry, scored, data, tmp_path):
     text = MANIFEST.read_text()
     chosen = random.Random(22).choice([s for s in text.split("[[submit]]")[1:] if "withdrawn" not in s])
     (tmp_path / "fewer.toml").write_text(text.replace("[[submit]]" + chosen, ""))
     registry("run", tmp_path / "fewer.toml", "--root", data, "--db", "added.duckdb")
     assert "pairs: 21 tested, 210 known" in registry(
         "run", MANIFEST, "--root", data, "--db", "added.duckdb").stderr
-    registry("run", MANIFEST, "--root", data, "--db", "anew.duckdb")
+    scored(MANIFEST, "--root", data, db="anew.duckdb")
     assert registry("pairs", "--db", "added.duckdb").stdout == registry("pairs", "--db", "anew.duckdb").stdout
 
 
@@ -116,8 +116,8 @@ def test_the_withdrawn_system_is_kept_but_not_shown(run, registry):
     assert "rgtjf" not in [row["system"] for row in run.json]
 
 
-def test_shuffled_lines_change_nothing(registry, data, tmp_path):
-    registry("run", MANIFEST, "--root", data, "--db", "straight.duckdb")
+def test_shuffled_lines_change_nothing(registry, scored, data, tmp_path):
+    scored(MANIFEST, "--root", data, db="straight.duckdb")
     rng = random.Random(3)
     shutil.copytree(data, tmp_path / "shuffled", copy_function=shutil.copyfile)
     (tmp_path / "shuffled").chmod(0o755)

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from registry.significance import MatchedT, Permutation, Settings, Sign, Wilcoxon
-from tests.significance.test_permutation import in_steps, matrix
+from tests.significance.matrices import in_steps, matrix
 
 
 @pytest.fixture

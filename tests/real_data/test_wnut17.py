@@ -15,8 +15,8 @@ OFFICIAL = [41.86, 40.78, 40.42, 39.98, 38.35, 37.06, 26.30]
 
 
 @pytest.fixture
-def run(registry, real_data):
-    return registry("run", MANIFEST, "--root", real_data("wnut17"), "--format", "json")
+def run(scored, real_data):
+    return scored(MANIFEST, "--root", real_data("wnut17"), "--format", "json")
 
 
 def query(registry, sql):

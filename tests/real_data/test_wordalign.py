@@ -11,9 +11,9 @@ ROW = re.compile(r"test\.(\w\w\w\w)(\.[\w-]+)?\.talp: ([\d.]+)% \(([\d.]+)%/([\d
 
 
 @pytest.fixture
-def run(registry, real_data):
+def run(scored, real_data):
     folder = real_data("wordalign")
-    return folder, registry("run", MANIFEST, "--root", folder, "--format", "json").json
+    return folder, scored(MANIFEST, "--root", folder, "--format", "json").json
 
 
 def published(folder):

@@ -1,7 +1,6 @@
 """Tables in papers: complete, aligned with what the board says, and safe to compile."""
 
 import re
-import shutil
 import subprocess
 from dataclasses import replace
 
@@ -10,6 +9,7 @@ import pytest
 from registry.rendering.latex import escape, latex_table
 from registry.rendering.table import Table
 from registry.reports.latex_board import latex_board
+from tests.needs import need
 from tests.reports.boards import HOSTILE, leaderboard
 
 DOCUMENT = r"""\documentclass{article}
@@ -69,8 +69,8 @@ def test_no_name_leaves_a_command_behind(name):
     assert left.isprintable()
 
 
-@pytest.mark.skipif(shutil.which("pdflatex") is None, reason="pdflatex is not installed")
 def test_what_is_written_compiles(tmp_path):
+    need("pdflatex")
     names = list(HOSTILE)
     rows = [{"a": name, "b": 1.5} for name in names]
     written = "\n".join([latex_board(leaderboard(names)), latex_board(leaderboard(names * 5)),

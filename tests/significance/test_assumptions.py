@@ -21,9 +21,7 @@ from registry.significance import (
     Williams,
 )
 from registry.significance.assumptions import FEW, misuses
-from tests.significance.test_matched import of_scores
-from tests.significance.test_permutation import matrix, of_labels
-from tests.significance.test_responses import of_answers
+from tests.significance.matrices import matrix, of_answers, of_labels, of_scores
 
 RNG = np.random.default_rng(1)
 GRADED = of_scores(RNG.random((300, 2)))
@@ -32,6 +30,7 @@ UNEVEN = matrix(np.stack([RNG.integers(0, 4, (300, 2)), RNG.integers(4, 9, (300,
 ANSWERS = of_answers(np.ones((100, 3), dtype=int).tolist(), SpanF())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("test", "m", "warning"), [
     (MatchedT(), GRADED, None),
     (MatchedT(), LABELS, "mcnemar or permutation"),  # Dror et al. 2018, footnote 3: categorical outcomes

@@ -24,9 +24,7 @@ from registry.significance.exact.signed_sums import log_sign_tail
 from registry.significance.multiple.stepdown import draws_of, max_t, min_p
 from registry.significance.resampling import screening
 from registry.significance.resampling.draws import BLOCK
-from tests.significance.test_fisher import responses
-from tests.significance.test_independent import PRECISION, RECALL
-from tests.significance.test_permutation import matrix, of_labels, uneven
+from tests.significance.matrices import PRECISION, RECALL, matrix, of_labels, uneven, yehs_relations
 
 ADDITIVE = [name for name, test in TESTS.items() if test.families != ("pair",)]
 SPANS = ((2, 0, 0), (0, 1, 1))
@@ -55,16 +53,17 @@ def test_yehs_randomization_of_responses():
         extreme = difference >= difference[28, 43] - 1e-12
         exact = float((weights * extreme).sum())
         assert exact == pytest.approx(published, rel=1e-6)
-        assert p_of(Permutation(), responses(quotient), "greater", pair) == pytest.approx(exact, rel=1e-9)
-    assert p_of(Permutation(), responses(PRECISION)) == pytest.approx(0.03998858, rel=1e-6)
+        assert p_of(Permutation(), yehs_relations(quotient), "greater", pair) == pytest.approx(exact, rel=1e-9)
+    assert p_of(Permutation(), yehs_relations(PRECISION)) == pytest.approx(0.03998858, rel=1e-6)
     assert p_of(McNemar(), StatisticMatrix(*_recalled()), "greater") == pytest.approx(9.756279e-05, rel=1e-6)
 
 
 def _recalled():
-    m = of_labels(responses(RECALL).statistics[:103, :, 0])
+    m = of_labels(yehs_relations(RECALL).statistics[:103, :, 0])
     return m.statistics, m.score
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exponent", [3, 30, 100, 300])
 def test_tails_are_those_of_whole_numbers(exponent):
     """A sum of signed weights 1 to 7, counted in Python's whole numbers, where the tail is about 10^-exponent."""
@@ -177,6 +176,7 @@ def test_processes_change_no_bit(monkeypatch):
     assert drawn_results(fresh(), Execution(workers=2, processes=True)) == expected
 
 
+@pytest.mark.slow
 def test_a_dask_cluster_changes_no_bit():
     """Two worker processes; progress is told of every block."""
     from distributed import LocalCluster

@@ -12,8 +12,7 @@ from statsmodels.stats.contingency_tables import cochrans_q
 
 from registry.significance import McNemar, Settings
 from registry.significance.overall import CochranQ, Friedman
-from tests.significance.test_matched import of_scores
-from tests.significance.test_permutation import of_labels
+from tests.significance.matrices import of_labels, of_scores
 
 shapes = st.tuples(st.integers(1, 30), st.integers(2, 5))
 

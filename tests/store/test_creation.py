@@ -13,6 +13,7 @@ from registry.store import creation as module
 from registry.store.creation import Creation, sweep
 from registry.store.database import Database
 
+pytestmark = pytest.mark.new_schema
 HOLD = """
 import sys, pathlib
 from registry.store.creation import Creation

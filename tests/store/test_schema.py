@@ -12,6 +12,7 @@ from registry.store import models, schema, views
 from registry.store.database import CONFIG, Database
 from registry.store.rewrite import upgrade
 
+pytestmark = pytest.mark.new_schema
 COLUMNS = """
     SELECT table_name, column_name, ordinal_position, data_type, is_nullable FROM information_schema.columns
     WHERE table_name <> 'alembic_version' AND table_name IN (SELECT table_name FROM duckdb_tables())

@@ -1,67 +1,13 @@
-"""Every view and macro on a task of ten items, against rows that are derived by hand, new and after an upgrade.
-
-    item   0 1 2 3 4 5 6 7 8 9
-    gold   x x x x x y y y y y
-    a      x x x x x y y x x x     7 right
-    b      x x x y y x x y x x     4 right: 0 1 2 7
-    c      x x x x z y y z x x     6 right: 0 1 2 3 5 6
-"""
+"""Every view on a task of ten items, against rows that are derived by hand, new and after an upgrade."""
 
 import math
 
-import duckdb
 import pytest
 from sqlalchemy import text
-from typer.testing import CliRunner
 
-from registry.cli.app import app
-from registry.store import schema, views
-from registry.store.database import CONFIG, Database
-from tests.conftest import LabelTask
-
-ITEMS = [f"i{n}" for n in range(10)]
-GOLD, A, B, C = (dict(zip(ITEMS, labels, strict=True)) for labels in (
-    "xxxxxyyyyy", "xxxxxyyxxx", "xxxyyxxyxx", "xxxxzyyzxx"))
-SCORES = dict(zip(ITEMS, [5, 5, 4, 3, 3, 3, 2, 1, 1, 0], strict=True))  # of a's answers
-NAMES = {name: f"small/test/{name}/{name}" for name in "abc"}
-
-
-@pytest.fixture(scope="module", params=["new", "upgraded"])
-def database(request, tmp_path_factory):
-    """The ten items in a new database, and in one whose views and macros were made anew."""
-    folder = tmp_path_factory.mktemp("ten")
-    manifest = LabelTask(folder, GOLD, {"a": A, "b": B, "c": C}).write()
-    path = folder / "registry.duckdb"
-    CliRunner().invoke(app, ["run", str(manifest), "--db", str(path)], catch_exceptions=False)
-    with duckdb.connect(str(path), config=CONFIG) as connection:
-        for item, score in SCORES.items():
-            connection.execute("""
-                UPDATE response SET score = ? WHERE scoring_id = scoring_named(?) AND answer_id IN (
-                    SELECT answer_id FROM answer JOIN item USING (item_id) WHERE item.key = ?)""",
-                [score, NAMES["a"], item])
-        if request.param == "upgraded":
-            connection.execute("DROP VIEW pair_region; CREATE VIEW outdated AS SELECT 1")
-            connection.execute("DROP MACRO TABLE regions; CREATE MACRO outdated(x) AS TABLE SELECT x")
-            connection.execute("CREATE OR REPLACE MACRO scoring_named(wanted) AS (SELECT 0)")
-    if request.param == "upgraded":
-        with Database(path).writing() as connection:
-            schema.upgrade(connection)
-    return path
-
-
-@pytest.fixture
-def query(database):
-    """Answer SQL over the ten items."""
-    def answer(sql):
-        with duckdb.connect(str(database), read_only=True, config=CONFIG) as connection:
-            return connection.execute(sql).fetchall()
-
-    return answer
-
-
-def macro(name, *arguments):
-    """Write a call, submissions by their letters."""
-    return f"{name}({', '.join(repr(NAMES.get(a, a)) if isinstance(a, str) else str(a) for a in arguments)})"
+from registry.store import views
+from registry.store.database import Database
+from tests.store.ten_items import GOLD, ITEMS, SCORES, A, B, macro
 
 
 def test_views_and_macros_are_all_there_and_no_others(query):
@@ -196,111 +142,6 @@ def test_boards(query):
 def test_responses(query):
     assert query(f"SELECT item, answer, correct FROM {macro('responses', 'b')} ORDER BY item") == [
         (i, B[i], B[i] == GOLD[i]) for i in ITEMS]
-
-
-def test_regions_and_their_answers(query):
-    assert query(f"FROM {macro('regions', 'a', 'b')}") == [
-        ("D1", 5, 4, 1, 0, 0), ("D2", 5, 1, 4, 0, 0), ("shared", 5, 3, 2, 0, 0)]
-    assert query(f"SELECT region, item, answer, correct FROM {macro('difference_region', 'a', 'c')} ORDER BY ALL") == [
-        ("D1", "i4", "x", True), ("D1", "i7", "x", False), ("D2", "i4", "z", False), ("D2", "i7", "z", False)]
-    assert query(f"SELECT item, answer, correct, score_a, score_b FROM {macro('shared_answers', 'a', 'b')} "
-                 "ORDER BY item") == [(i, A[i], A[i] == GOLD[i], SCORES[i], None) for i in ITEMS if A[i] == B[i]]
-
-
-def test_regions_of_a_submission_with_itself(query):
-    """Nothing is in D1 and D2, and still they have their rows."""
-    assert query(f"FROM {macro('regions', 'a', 'a')}") == [
-        ("D1", 0, 0, 0, 0, 0), ("D2", 0, 0, 0, 0, 0), ("shared", 10, 7, 3, 0, 0)]
-
-
-def test_contingency(query):
-    assert query(f"FROM {macro('contingency', 'a', 'b')}") == [(3, 4, 1, 2, 0, 0)]
-
-
-def test_discordant_items(query):
-    assert query(f"SELECT item, gold, answers_a, answers_b, right_one FROM {macro('discordant_items', 'a', 'b')}") == [
-        *((i, [GOLD[i]], [A[i]], [B[i]], "a") for i in ("i3", "i4", "i5", "i6")), ("i7", ["y"], ["x"], ["y"], "b")]
-
-
-@pytest.mark.parametrize(("ties", "n", "accepted"), [
-    ("include", 2, 2), ("include", 4, 6), ("include", 7, 7), ("include", 8, 9),
-    ("exclude", 2, 2), ("exclude", 4, 3), ("exclude", 1, 0), ("exclude", 9, 9), ("random", 4, 4), ("random", 9, 9),
-])
-def test_n_best_with_ties(query, ties, n, accepted):
-    """The scores of items 0 to 9 are 5 5 4 3 3 3 2 1 1 0: the 4th best is one of three."""
-    found = [item for (item,) in query(f"SELECT item FROM {macro('n_best', 'a', n)[:-1]}, ties := '{ties}')")]
-    assert len(found) == accepted
-    if ties != "random":
-        assert sorted(found) == ITEMS[:accepted]
-
-
-def test_random_ties_depend_on_the_seed_alone(query):
-    def drawn(seed, n=4):
-        return {item for (item,) in query(
-            f"SELECT item FROM {macro('n_best', 'a', n)[:-1]}, ties := 'random', seed := {seed})")}
-
-    fourth = [drawn(seed) - set(ITEMS[:3]) for seed in range(20)]
-    assert set.union(*fourth) == {"i3", "i4", "i5"}
-    assert all(drawn(seed) == drawn(seed) < drawn(seed, 5) for seed in range(3))
-
-
-def test_above(query):
-    assert [i for (i,) in query(f"SELECT item FROM {macro('above', 'a', 3)} ORDER BY item")] == ITEMS[:6]
-
-
-def test_n_best_curve(query):
-    assert query(f"FROM {macro('n_best_curve', 'a', [2, 4, 10])}") == [
-        (2, 2, 2, 1, 0.2, 0), (4, 4, 4, 1, 0.4, 0), (10, 10, 7, 0.7, 0.7, 0)]
-    assert query(f"FROM {macro('n_best_curve', 'a', [4, 2, 4])[:-1]}, ties := 'include')") == [
-        (2, 2, 2, 1, 0.2, 0), (4, 6, 6, 1, 0.6, 0)]
-    assert query(f"FROM {macro('n_best_curve', 'a', [1, 4])[:-1]}, ties := 'exclude')") == [
-        (1, 0, 0, None, 0, 0), (4, 3, 3, 1, 0.3, 0)]
-
-
-def test_ranked_answers(query):
-    assert query(f"SELECT place, item FROM {macro('ranked_answers', 'a')[:-1]}, ties := 'include') ORDER BY item"
-                 ) == list(zip([1, 1, 3, 4, 4, 4, 7, 8, 8, 10], ITEMS, strict=True))
-    assert query(f"SELECT place, score FROM {macro('ranked_answers', 'a')} ORDER BY place") == list(
-        enumerate(sorted(SCORES.values(), reverse=True), 1))
-
-
-PAIRED = ("difference_region", "shared_answers", "regions", "contingency", "discordant_items")
-
-
-@pytest.mark.parametrize("call", [
-    *(f"{name}({a!r}, {b!r})" for name in PAIRED
-      for a, b in ((NAMES["a"], "small/test/a/d"), ("small/test/a/d", NAMES["a"]))),
-    *(f"{name}('small/test/a/d'{more})" for name, more in (
-        ("responses", ""), ("ranked_answers", ""), ("n_best", ", 3"), ("above", ", 3"), ("n_best_curve", ", [3]"))),
-])
-@pytest.mark.parametrize("select", ["*", "count(*)"])
-def test_an_unknown_name_is_an_error_also_where_nothing_would_be_found(database, query, call, select):
-    with pytest.raises(duckdb.Error, match="unknown submission small/test/a/d; did you mean small/test/a/a"):
-        query(f"SELECT {select} FROM {call}")
-    with duckdb.connect(str(database), config=CONFIG) as connection:
-        connection.execute("BEGIN; DELETE FROM response")  # rolled back as the connection is closed
-        with pytest.raises(duckdb.Error, match="unknown submission small/test/a/d"):
-            connection.execute(f"SELECT {select} FROM {call}").fetchall()
-
-
-def test_submissions_to_different_test_sets_have_no_regions(registry, task):
-    registry("run", task.write())
-    task.manifest.write_text(task.manifest.read_text().replace('"small"', '"large"'))
-    registry("run", task.manifest)
-    for called in PAIRED:
-        refused = registry("query", f"FROM {macro(called, 'a', 'large/test/b/b')}", exit_code=3).stderr
-        assert "small/test/a/a and large/test/b/b answer different test sets; name two of one test set" in refused
-
-
-@pytest.mark.parametrize("name", ["a", "test/a/a", "small/test/a", "small/test/a/a@2", "small/test/A/a", "%", ""])
-def test_a_name_is_whole_or_unknown(query, name):
-    with pytest.raises(duckdb.Error, match="unknown submission"):
-        query(f"FROM responses('{name}')")
-
-
-def test_ties_are_one_of_three(query):
-    with pytest.raises(duckdb.Error, match="ties is some; expected include, exclude or random"):
-        query(f"FROM {macro('n_best', 'a', 2)[:-1]}, ties := 'some')")
 
 
 def test_versions(registry, task):

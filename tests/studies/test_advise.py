@@ -22,8 +22,8 @@ def taken(tests):
     return [name for name, row in tests.items() if row["recommended"]]
 
 
-def test_right_and_wrong(task, registry, advice):
-    registry("run", task.write())
+def test_right_and_wrong(task, scored, advice):
+    scored(task)
     tests = advice("small", "--unit", "item")
     assert taken(tests) == ["permutation"]
     verdicts = {name: row["verdict"] for name, row in tests.items()}
@@ -65,18 +65,18 @@ def test_means_of_graded_scores(registry, advice, tmp_path):
     assert facts["normality of gains: shapiro-wilk"] == "rejected at 5 % for 1 of 1 neighbours"
 
 
-def test_translations(registry, advice):
+def test_translations(scored, advice):
     """BLEU is no mean and has no exact test; 120 segments are few, so permutation, and the bootstrap is a misuse."""
-    registry("run", ROOT / "sample_data" / "translation" / "task.toml")
+    scored(ROOT / "sample_data" / "translation" / "task.toml")
     tests = advice("translation")
     assert taken(tests) == ["permutation"]
     assert tests["t"]["verdict"] == tests["bootstrap"]["verdict"] == "warning"
     assert [row["answer"] for row in advice("translation", shown="steps")] == ["no", "yes", "no", "permutation"]
 
 
-def test_single_responses(registry, advice):
+def test_single_responses(scored, advice):
     """Candidates that were judged once each are compared by Fisher's test."""
-    registry("run", ROOT / "sample_data" / "collocations" / "task.toml")
+    scored(ROOT / "sample_data" / "collocations" / "task.toml")
     assert taken(advice("collocations", "--test", "fisher", "--unit", "response")) == ["fisher"]
     assert taken(advice("collocations", "--test", "permutation", "--unit", "item")) == ["permutation"]
 
@@ -94,8 +94,8 @@ def test_explanations(task, registry, advice):
     assert "unknown test 'tea'" in registry("study", "advise", "small", "--explain", "tea", exit_code=3).stderr
 
 
-def test_real_word_alignment(registry, real_data, advice):
-    registry("run", WORDALIGN, "--root", real_data("wordalign"))
+def test_real_word_alignment(scored, real_data, advice):
+    scored(WORDALIGN, "--root", real_data("wordalign"))
     tests = advice("wordalign", "--test-set", "enfr")
     assert taken(tests) == ["permutation"]
     assert tests["bootstrap"]["verdict"] == "valid"

@@ -12,18 +12,18 @@ from registry.significance.effects.influence import influences
 from registry.significance.resampled_scores import resampled_scores
 from registry.studies.correlation import _both
 from tests.conftest import ROOT
-from tests.significance.test_clusters import of_spans
+from tests.significance.matrices import of_spans
 
 
 @pytest.fixture
-def yeh(task, registry):
+def yeh(task, scored):
     """Recall of 103 modifier relations (Yeh 2000, section 3.3): both find 19, only I 28, only II 6."""
     found = [(1, 1)] * 19 + [(1, 0)] * 28 + [(0, 1)] * 6 + [(0, 0)] * 50
     task.documents, task.significance = {}, {"seed": 1, "correction": "none"}
     task.gold = {f"r{n:03}": "yes" for n in range(103)}
     task.systems = {name: {f"r{n:03}": "yes" if pair[side] else "no" for n, pair in enumerate(found)}
                     for side, name in enumerate(("I", "II"))}
-    registry("run", task.write())
+    scored(task)
     return np.array(found, dtype=float)
 
 
@@ -74,9 +74,9 @@ def test_of_f1_it_is_what_resamples_show(known):
     assert paired == pytest.approx(tested.p_value, abs=0.02)
 
 
-def test_translations_are_compared_by_bleu(registry):
+def test_translations_are_compared_by_bleu(registry, scored):
     """The significant pairs of the board are those of its own test, and scores of segments have no say."""
-    registry("run", ROOT / "sample_data" / "translation" / "task.toml")
+    scored(ROOT / "sample_data" / "translation" / "task.toml")
     rows = registry("study", "correlation", "translation", "--format", "json").json
     pairs = {(r["system_a"], r["system_b"]): r for r in registry("pairs", "translation", "--format", "json").json}
     assert len(rows) == len(pairs) == 6
@@ -92,8 +92,8 @@ def test_what_has_no_answer(yeh, registry):
     assert "assumes independent results itself" in refused
 
 
-def test_identical_systems_are_not_missed(task, registry):
-    registry("run", task.write())
+def test_identical_systems_are_not_missed(task, registry, scored):
+    scored(task)
     rows = registry("study", "correlation", "small", "--format", "json").json
     (same,) = [row for row in rows if (row["system_a"], row["system_b"]) == ("b", "c")]
     assert (same["r12"], same["factor"]) == (pytest.approx(1), None)

@@ -6,14 +6,14 @@ COPIES, DOCUMENTS = 5, 20
 
 
 @pytest.fixture
-def copied(task, registry):
+def copied(task, registry, scored):
     """20 documents of 5 items that are all alike; a is right on 5 documents more than b, and never wrong alone."""
     names = [(f"d{n:02}", f"d{n:02}-{copy}") for n in range(DOCUMENTS) for copy in range(COPIES)]
     task.gold = {item: "yes" for _, item in names}
     task.documents = {item: document for document, item in names}
     task.systems = {"a": dict(task.gold), "b": {i: "no" if d < "d05" else "yes" for d, i in names},
                     "c": {i: "no" if d < "d10" else "yes" for d, i in names}}
-    registry("run", task.write())
+    scored(task)
     return lambda *asked: registry("study", "dependence", "small", "--format", "json", *asked).json
 
 
@@ -35,26 +35,26 @@ def test_documents_count_once(copied):
             summary["gained"]) == (3, 1, 2, 0)
 
 
-def test_documents_in_which_gains_cancel_out(task, registry):
+def test_documents_in_which_gains_cancel_out(task, registry, scored):
     """In every document each of two systems gets another item right, so documents tell them apart in nothing."""
     task.systems = {name: {item: label if n % 2 == odd else {"yes": "no", "no": "yes"}[label]
                            for n, (item, label) in enumerate(task.gold.items())} for odd, name in enumerate("ab")}
-    registry("run", task.write())
+    scored(task)
     (row,) = registry("study", "dependence", "small", "--format", "json").json
     assert (row["design_effect"], row["p_clusters"]) == (0, 1)
     assert "cancels out" in registry("study", "dependence", "small", "--format", "table").stdout
 
 
-def test_every_metric_has_its_own(task, registry):
+def test_every_metric_has_its_own(task, registry, scored):
     task.extra = '[[metric]]\nname = "BalancedAccuracy"'
-    registry("run", task.write())
+    scored(task)
     asked = ("study", "dependence", "small", "--show", "summary", "--format", "json")
     assert {row["metric"] for row in registry(*asked).json} == {"acc", "BalancedAccuracy"}
     assert {row["metric"] for row in registry(*asked, "--metric", "acc").json} == {"acc"}
 
 
-def test_what_has_no_clusters_is_told(task, registry):
-    registry("run", task.write())
+def test_what_has_no_clusters_is_told(task, registry, scored):
+    scored(task)
     refused = registry("study", "dependence", "small", "--test", "mcnemar", exit_code=3).stderr
     assert "mcnemar does not take clusters" in refused
     task.documents, task.version = {}, "2"

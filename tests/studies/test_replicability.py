@@ -75,8 +75,8 @@ def test_a_pair_of_which_either_is_better_somewhere_is_one_pair(registry, tmp_pa
            "them in 0" in said
 
 
-def test_what_cannot_be_asked(registry, task):
-    registry("run", task.write())
+def test_what_cannot_be_asked(registry, scored, task):
+    scored(task)
     one = registry("study", "replicability", "small", exit_code=3).stderr
     assert "--across" in one
     assert "no attribute 'fold'" in registry("study", "replicability", "small", "--across", "fold", exit_code=3).stderr
@@ -87,9 +87,9 @@ def test_what_cannot_be_asked(registry, task):
     assert (row["better"], row["than"], row["test_sets"]) == ("a", "b", 3)
 
 
-def test_several_test_sets_of_a_real_task(registry, real_data):
+def test_several_test_sets_of_a_real_task(registry, scored, real_data):
     """awesome-align is better than GIZA++ on both, and the two symmetrizations of GIZA++ change places."""
-    registry("run", MANIFEST, "--root", real_data("wordalign"))
+    scored(MANIFEST, "--root", real_data("wordalign"))
     found = {(r["better"], r["than"]): r for r in registry(
         "study", "replicability", "wordalign", "--format", "json").json}
     assert found["awesome", "giza"]["k_bonferroni"] == 2

@@ -13,18 +13,8 @@ from registry.significance import McNemar, PairTest, Permutation
 from registry.significance.base import Tail
 from registry.significance.resampled_scores import resampled_scores
 from registry.significance.resampling.draws import swapped_sums
-from tests.validity.examinations import (
-    HERE,
-    Corrected,
-    FamilyError,
-    Finds,
-    InOrder,
-    PValues,
-    RandomizedP,
-    all_pairs,
-    each_run,
-    settings,
-)
+from tests.validity.examinations import HERE, PValues, RandomizedP, each_run, settings
+from tests.validity.family_examinations import Corrected, FamilyError, Finds, InOrder, all_pairs
 from tests.validity.rows import ROWS
 
 

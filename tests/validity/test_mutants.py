@@ -7,6 +7,8 @@ import pytest
 from tests.validity.mutants import BLIND, MUTANTS
 from tests.validity.rows import ROWS
 
+pytestmark = pytest.mark.simulation
+
 
 @pytest.mark.parametrize("mutant", MUTANTS.values(), ids=MUTANTS)
 def test_the_mutant_is_caught(mutant):

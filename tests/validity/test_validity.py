@@ -6,6 +6,8 @@ from registry.errors import UnknownNameError
 from tests.validity.__main__ import main
 from tests.validity.rows import ROWS, rows
 
+pytestmark = pytest.mark.simulation
+
 
 @pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
 def test_the_band_holds(row):

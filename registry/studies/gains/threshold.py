@@ -39,7 +39,7 @@ Estimator = Callable[[Gains], float]
 
 SHARE = 0.95  # of the borderline gains that the threshold lies above
 FAR = 4.0  # times the critical gain, or a fourth of it: pairs beyond say nothing of the threshold
-MANY = 50  # borderline pairs from which the rule's interval holds its confidence (tests/studies/test_threshold.py)
+MANY = 50  # borderline pairs from which the rule's interval holds its confidence (tests/studies/gains)
 DRAWS = 1000  # resampled sets of systems
 _DEFINED = 0.95  # of them that must have a threshold, for an interval
 

@@ -34,3 +34,7 @@ def translations(item, references, given):
     scores = {"acc": 0.5, "p": 0.5}
     said += [SystemOutput("system", name, name, 0, 0.5, text=text, scores=scores) for name, text in given.items()]
     return ItemView("task", "test", item, "acc", None, said)
+
+
+ITEMS = [labels("i1", "yes", {"oak": "yes", "elm": "no", "ash": "yes", "fir": "no"}),
+         labels("i2", "no", {"oak": "no", "elm": "yes", "ash": "no", "fir": "no"})]

@@ -9,67 +9,10 @@ import io
 import json
 from dataclasses import replace
 
-import pytest
-
-from registry.reports.page import page as html
-from tests import chromium
 from tests.conftest import ROOT
-from tests.reports.boards import HOSTILE, leaderboard
-from tests.reports.page.contents import NAMES, contents, labels, translations
-
-AXE = ROOT / "node_modules" / "axe-core" / "axe.min.js"
-ITEMS = [labels("i1", "yes", {"oak": "yes", "elm": "no", "ash": "yes", "fir": "no"}),
-         labels("i2", "no", {"oak": "no", "elm": "yes", "ash": "no", "fir": "no"})]
-
-
-@pytest.fixture(scope="module")
-def browser():
-    pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if chromium.PATH is None:
-        pytest.skip("no chromium; on Debian: apt-get install chromium")
-    with chromium.launched() as found:
-        yield found
-
-
-@pytest.fixture
-def open_page(browser, tmp_path):
-    """Open contents, or HTML that is there, at a fragment; at the end, nothing was asked of a network or complained."""
-    complaints, asked, contexts = [], [], []
-
-    def opened(of, fragment="", **how):
-        path = tmp_path / f"page{len(contexts)}.html"
-        path.write_text(of if isinstance(of, str) else html(of), "utf-8")
-        context = browser.new_context(accept_downloads=True, **how)
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(5000)
-        page.on("console", lambda message: complaints.append(message.text))
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("dialog", lambda dialog: complaints.append(dialog.message))
-        page.on("request", lambda request: asked.append(request.url))
-        page.goto(f"{path.as_uri()}{fragment}")
-        page.locator('main[aria-busy="false"]').wait_for()
-        return page
-
-    opened.complaints = complaints
-    yield opened
-    for context in contexts:
-        context.close()
-    assert complaints == []
-    assert [url for url in asked if not url.startswith(("file:", "blob:"))] == []
-
-
-@pytest.fixture
-def page(open_page):
-    return open_page(contents(items=ITEMS))
-
-
-def systems(page):
-    return page.locator("#standings tbody tr:visible th").all_inner_texts()
-
-
-def fragment(page):
-    return page.url.partition("#")[2]
+from tests.reports.boards import leaderboard
+from tests.reports.page.contents import ITEMS, NAMES, contents
+from tests.reports.page.shown import fragment, number, systems
 
 
 def test_columns_sort_and_undefined_scores_stay_last(page):
@@ -186,67 +129,8 @@ def test_pairs_of_one_team_are_marked(open_page):
     assert page.get_by_role("tooltip").inner_text().endswith("Both are of one team")
 
 
-def test_items_show_gold_and_responses_side_by_side(page):
-    page.locator("summary", has_text="i1").click()
-    page.locator("details[open] tbody").wait_for()
-    rows = page.locator("details[open] tbody tr").all_inner_texts()
-    assert ["\t".join(row.split()) for row in rows] == ["gold\t✓\tyes", "oak,\tash\t✓\tyes\t1.0000",
-                                                         "elm,\tfir\t✗\tno\tmisses\tyes\t0.0000"]
-    assert fragment(page) == "item=i1"
-    page.get_by_label("Systems", exact=True).select_option("oak")
-    page.get_by_label("and", exact=True).select_option("fir")
-    assert page.locator("#item-list summary b").all_inner_texts() == ["i1"], "they say the same of i2"
-
-
-def test_items_follow_the_facet_and_the_metric(open_page):
-    items = [labels("i1", "yes", {"oak": "yes", "elm": "no"}), labels("i2", "yes", {"oak": "no", "elm": "yes"},
-                                                                      ["domain=news"])]
-    page = open_page(contents(items=items))
-    assert page.locator("#item-list summary b").all_inner_texts() == ["i1", "i2"]
-    page.get_by_label("Facet").select_option("domain=news")
-    page.locator('main[aria-busy="false"]').wait_for()
-    assert page.locator("#item-list summary b").all_inner_texts() == ["i2"]
-    assert "The item of test, domain=news on which" in page.locator("#items-what").inner_text()
-    page.get_by_label("Metric").select_option("p")
-    page.locator("summary", has_text="i1").click()
-    page.locator("details[open] tbody").wait_for()
-    assert page.locator("details[open] tbody td:last-child").all_inner_texts()[1:] == ["0.5000", "0.0000"]
-
-
-def test_items_follow_the_track(open_page):
-    """On the open track only oak and elm take part, who say the same of i1."""
-    given = {"oak": "yes", "elm": "yes", "ash": "no"}
-    tracks = {"oak": "open", "elm": "open"}
-    items = [labels("i1", "yes", given, tracks=tracks), labels("i2", "yes", given | {"elm": "no"}, tracks=tracks)]
-    boards = contents().boards
-    of = replace(contents(items=items), boards=[boards[0], replace(boards[0], track="open")])
-    page = open_page(of, "#track=open")
-    assert page.locator("#item-list summary b").all_inner_texts() == ["i2"]
-    page.locator("summary", has_text="i2").click()
-    page.locator("details[open] tbody").wait_for()
-    assert page.locator("details[open] tbody th").all_inner_texts() == ["gold", "oak", "elm"]
-    assert page.get_by_label("Systems", exact=True).locator("option").all_inner_texts() == ["all", "oak", "elm"]
-    page.get_by_label("Track").select_option("")
-    page.locator("#items").wait_for(state="hidden")
-
-
-@pytest.mark.parametrize("shown", ["", "#show=wide"])
-def test_everything_is_reached_by_the_keyboard(open_page, shown):
-    """Tab comes to every control, in the order of the page; of grid and plot, whose keys lead on, to one place each."""
-    page = open_page(contents(items=ITEMS), shown)
-    page.evaluate("document.body.focus()")
-    wanted = page.evaluate("""[...document.querySelectorAll('a, button, input, select, summary, [tabindex="0"]')]
-        .filter(e => e.checkVisibility() && !(e.type === 'radio' && !e.checked)).length""")
-    seen = set()
-    for _ in range(wanted):
-        page.keyboard.press("Tab")
-        seen.add(page.evaluate("""[...document.querySelectorAll('*')].indexOf(document.activeElement)"""))
-        assert page.evaluate("getComputedStyle(document.activeElement).outlineStyle") != "none"
-    assert len(seen) == wanted
-
-
-def test_downloads_are_the_leaderboard_of_the_command_line(registry, open_page, tmp_path):
-    registry("run", ROOT / "sample_data" / "translation" / "task.toml")
+def test_downloads_are_the_leaderboard_of_the_command_line(registry, scored, open_page, tmp_path):
+    scored(ROOT / "sample_data" / "translation" / "task.toml")
     registry("page", "translation", "-o", "board.html")
     page = open_page((tmp_path / "board.html").read_text())
     written = {}
@@ -284,86 +168,3 @@ def test_side_by_side_downloads_are_the_wide_board_of_the_command_line(registry,
     cells = page.locator("#standings tbody tr").first.locator("td").all_inner_texts()
     shown = registry("board", "--wide", "--format", "md").stdout.splitlines()
     assert cells == [cell.strip() for cell in shown[4].split("|")[2:-1]]
-
-
-def number(cell):
-    try:
-        return float(cell)
-    except ValueError:
-        return cell
-
-
-def test_hostile_names_and_texts_do_nothing(open_page):
-    """Every table, tip and item with them has been drawn; had one run, there were a dialog, an error or an element."""
-    items = [translations(name, {"gold": name, "gold source": name}, dict.fromkeys(HOSTILE, name)) for name in HOSTILE]
-    items += [labels(f"{name}!", name, dict.fromkeys(HOSTILE, name + "?")) for name in HOSTILE]
-    hostile = contents(HOSTILE, items)
-    hostile = replace(hostile, title=HOSTILE[0], boards=[
-        replace(board, facet=HOSTILE[0], track=name, signature=name, sentences=HOSTILE)
-        for board in hostile.boards for name in HOSTILE[:3]])
-    page = open_page(hostile, "#filter=<img src=x onerror=alert(1)>&item=<script>alert(1)</script>&sort=<b>")
-    page.get_by_label("Filter").fill("")
-    assert page.locator("h1").inner_text() == HOSTILE[0]
-    assert systems(page) == [name.replace("\u202e", "\\u202e").replace("\x1b", "\\u001b").replace("\x07", "\\u0007")
-                             for name in HOSTILE]
-    for cell in page.locator("#matrix tbody tr:first-child td[data-i]").all():
-        cell.hover()
-    for summary in page.locator("summary").all()[:14]:
-        summary.click()
-    page.get_by_label("View").select_option("wide")
-    assert page.locator("#standings tbody tr").count() == len(HOSTILE)
-    assert page.locator("script").count() == 2
-    assert page.locator("img, b b, i i, iframe").count() == 0
-    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-
-
-def test_what_slips_in_does_not_run(open_page):
-    """The policy stops a script that somebody writes into the file, and text that is made into elements."""
-    slipped = html(contents()).replace("</main>", "</main><script>document.title = 'run'</script>")
-    page = open_page(slipped)
-    with pytest.raises(Exception, match="TrustedHTML"):
-        page.evaluate("document.body.innerHTML = '<b>x</b>'")
-    assert page.title() == "A task: leaderboards"
-    assert len(open_page.complaints) == 2
-    assert "Content Security Policy" in open_page.complaints[0]
-    assert "TrustedHTML" in open_page.complaints[1]
-    open_page.complaints.clear()
-
-
-@pytest.mark.parametrize("shown", ["", "#show=wide"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe_finds_no_serious_violation(open_page, scheme, shown):
-    if not AXE.exists():
-        pytest.skip("no axe-core; npm install --no-save axe-core")
-    page = open_page(contents(items=ITEMS), shown, color_scheme=scheme, bypass_csp=True)
-    if not shown:
-        page.locator("summary").first.click()
-        page.locator('#matrix td[tabindex="0"]').focus()
-    page.evaluate(AXE.read_text())
-    found = page.evaluate("axe.run()")["violations"]
-    assert [(one["id"], one["nodes"][0]["html"]) for one in found] == []
-
-
-@pytest.mark.parametrize("shown", ["", "#show=wide"])
-def test_a_phone_scrolls_tables_and_not_the_page(open_page, shown):
-    page = open_page(contents([*NAMES[:3], "x" * 300], ITEMS), shown, viewport={"width": 360, "height": 740})
-    assert page.evaluate("document.documentElement.scrollWidth") == 360
-
-
-def test_a_thousand_systems_are_painted_and_sorted_within_a_second(open_page):
-    """Their many pairs are left out, and that is said."""
-    few = leaderboard(NAMES)
-    many = replace(few, decisions=few.decisions * 4000, standings=[
-        replace(few.standings[0], rank=n + 1, shown=f"system-{n}", score=1 - n / 1000) for n in range(1000)])
-    page = open_page(replace(contents(), boards=[many]))
-    paint, *_ = page.evaluate("performance.getEntriesByType('paint').map(paint => paint.startTime)")
-    took = [page.evaluate("""() => {
-        const begun = performance.now();
-        document.querySelector('[data-key=score] button').click();
-        document.body.offsetHeight;
-        return performance.now() - begun;
-    }""") for _ in range(3)]
-    assert min(took) < 1000
-    assert paint < 3000  # with whatever else the machine does; it is 0.5 s on one that does nothing else
-    assert "registry pairs prints them" in page.locator("#no-pairs").inner_text()
-    assert page.locator("#matrix").is_hidden()

@@ -172,9 +172,9 @@ def test_a_page_holds_no_item_that_nobody_asked_for(registry, task, tmp_path):
     assert "registry page small --items" not in html
 
 
-def test_items_on_which_all_agree_are_left_out(registry, task, tmp_path):
+def test_items_on_which_all_agree_are_left_out(registry, scored, task, tmp_path):
     """On i0 and i1 all are right; on i5 system a alone is wrong, on the others it alone is right."""
-    registry("run", task.write())
+    scored(task)
     registry("page", "small", "-o", "page.html", "--items", "9")
     found = data_of((tmp_path / "page.html").read_text())["items"]["test"]
     assert found["names"] == ["a", "b", "c"]
@@ -182,8 +182,8 @@ def test_items_on_which_all_agree_are_left_out(registry, task, tmp_path):
     assert by == {key: [[0], [1, 2]] for key in ("i2", "i3", "i4", "i5")}
 
 
-def test_what_is_in_the_way_of_a_page_is_named_and_stays(registry, task, tmp_path):
-    registry("run", task.write())
+def test_what_is_in_the_way_of_a_page_is_named_and_stays(registry, scored, task, tmp_path):
+    scored(task)
     (tmp_path / "folder").mkdir()
     outcome = registry("page", "small", "-o", "folder", exit_code=1)
     assert outcome.stderr.strip() == "error: folder: cannot write the file: Is a directory"

@@ -1,0 +1,214 @@
+"""Compare: incremental to the last bit, independent of every order, adjusted within declared families."""
+
+import random
+
+import pytest
+from scipy import stats
+
+from tests.conftest import ROOT
+from tests.evaluation.comparing.compared import pairs, raw
+
+
+def test_p_values_are_those_of_the_binomial_test_and_orders_are_best_first(many, registry, scored):
+    scored(many)
+    for row in pairs(registry):
+        a, b = (many.systems[row[s]] for s in ("system_a", "system_b"))
+        only_a = sum(a[k] == v != b[k] for k, v in many.gold.items())
+        only_b = sum(b[k] == v != a[k] for k, v in many.gold.items())
+        assert row["p_value"] == pytest.approx(stats.binomtest(only_a, only_a + only_b).pvalue, rel=1e-12)
+        assert row["n_discordant"] == only_a + only_b
+        assert row["difference"] == pytest.approx((only_a - only_b) / 80)
+        assert row["score_a"] >= row["score_b"]
+
+
+@pytest.mark.parametrize(("unit", "alternative", "test"), [
+    ("item", "two-sided", "permutation"), ("cluster", "greater", "permutation"), ("item", "greater", "bootstrap"),
+    ("cluster", "two-sided", "bootstrap"),
+])
+def test_one_more_submission_gives_the_last_bit_of_computing_everything_anew(many, registry, scored, tmp_path, unit,
+                                                                             alternative, test):
+    many.significance = {"seed": 1, "unit": unit, "alternative": alternative, "test": test, "resamples": 1000}
+    last = many.systems.pop("s8")
+    scored(many)
+    many.systems["s8"] = last
+    told = registry("run", many.write()).stderr
+    assert "pairs: 8 tested, 28 known" in told
+    incremental = raw(registry)
+    (tmp_path / "registry.duckdb").unlink()
+    registry("run", many.manifest)
+    assert raw(registry) == incremental
+
+
+@pytest.mark.parametrize("test", ["permutation", "bootstrap"])
+def test_permuting_systems_items_and_lines_changes_no_result(many, registry, scored, tmp_path, test):
+    """To the last bit, also of what is drawn: items are resampled in the order of their keys."""
+    many.significance = {"seed": 0, "test": test, "resamples": 2000}
+    scored(many)
+    expected = raw(registry), [[r[k] for k in ("rank", "rank_low", "rank_high", "cluster", "submission", "score")]
+                               for r in registry("board", "--format", "json").json]
+    rng = random.Random(1)
+
+    def shuffled(table):
+        return dict(sorted(table.items(), key=lambda _: rng.random()))
+
+    many.gold = shuffled(many.gold)
+    many.systems = {k: shuffled(v) for k, v in many.systems.items()}
+    many.write()
+    names = sorted(many.systems, key=lambda _: rng.random())
+    many.manifest.write_text(many.manifest.read_text().replace('file = "systems/{system}.tsv"', "\n[[submit]]\n".join(
+        f'file = "systems/{name}.tsv"\nsystem = "{name}"' for name in names)))
+    (tmp_path / "registry.duckdb").unlink()
+    registry("run", many.manifest)
+    assert (raw(registry), [[r[k] for k in ("rank", "rank_low", "rank_high", "cluster", "submission", "score")]
+                            for r in registry("board", "--format", "json").json]) == expected
+
+
+def test_identical_submissions_have_p_1_in_every_test(task, registry, scored):
+    scored(task)
+    for test in ("permutation", "sign", "mcnemar"):
+        for alternative in ("two-sided", "greater", "less"):
+            found = registry("compare", "--test", test, "--alternative", alternative, "--format", "json").json
+            (row,) = [r for r in found if {r["system_a"], r["system_b"]} == {"b", "c"}]
+            assert (row["p_value"], row["p_adjusted"], row["n_discordant"]) == (1.0, 1.0, 0)
+
+
+def test_one_sided_p_values_are_of_the_better_system(many, registry, scored):
+    scored(many)
+    two_sided = {(r["system_a"], r["system_b"]): r["p_value"] for r in pairs(registry) if r["difference"] > 0}
+    registry("compare", "--alternative", "greater")
+    for row in pairs(registry):
+        if row["difference"] > 0:
+            assert row["p_value"] == pytest.approx(two_sided[row["system_a"], row["system_b"]] / 2, rel=1e-12)
+
+
+def test_the_comparison_asked_for_last_is_shown(many, registry, scored, tmp_path):
+    scored(many)
+    holm = pairs(registry)
+    registry("compare", "--correction", "bonferroni")
+    bonferroni = pairs(registry)
+    assert {r["correction"] for r in bonferroni} == {"bonferroni"}
+    for row in bonferroni:
+        assert row["p_adjusted"] == pytest.approx(min(1, row["p_value"] * 36))
+    told = registry("run", many.manifest).stderr
+    assert "tested" not in told
+    assert pairs(registry) == holm
+    before = (tmp_path / "registry.duckdb").read_bytes()
+    registry("run", many.manifest)
+    assert (tmp_path / "registry.duckdb").read_bytes() == before
+
+
+def test_holm_is_over_the_family_of_all_pairs(many, registry, scored):
+    scored(many)
+    rows = sorted(pairs(registry), key=lambda r: r["p_value"])
+    expected, highest = [], 0.0
+    for n, row in enumerate(rows):
+        highest = max(highest, min(1.0, row["p_value"] * (36 - n)))
+        expected.append(highest)
+    assert [r["p_adjusted"] for r in rows] == pytest.approx(expected)
+    assert {r["family_size"] for r in rows} == {36}
+
+
+def test_a_test_that_does_not_apply_says_why(task, registry, scored):
+    scored(task)
+    refused = registry("compare", "--test", "mcnemar", "--unit", "cluster", exit_code=3).stderr
+    assert "mcnemar does not take clusters as units; set unit = \"item\", or take permutation" in refused
+
+
+def test_all_systems_at_once(many, registry, scored):
+    """Cochran's Q by hand, stored with the comparison and said under the board."""
+    scored(many)
+    told = registry("compare", "--overall", "cochran", "--format", "table").stdout
+    right = [[labels[k] == v for labels in many.systems.values()] for k, v in many.gold.items()]
+    k, totals, rows = 9, [sum(column) for column in zip(*right, strict=True)], [sum(row) for row in right]
+    q = k * (k - 1) * sum((t - sum(totals) / k) ** 2 for t in totals) / sum(r * (k - r) for r in rows)
+    (row,) = registry("query", "SELECT * FROM overall_result", "--format", "json").json
+    assert row["statistic"] == pytest.approx(q)
+    assert row["p_value"] == pytest.approx(stats.chi2.sf(q, 8))
+    assert f"All systems at once: cochran {q:.2f} with 8 degrees of freedom" in told
+    assert "did you mean" in registry("compare", "--overall", "cochrane", exit_code=3).stderr
+
+
+@pytest.mark.parametrize(("options", "warning"), [
+    (("--test", "t"), "take mcnemar or permutation"),
+    (("--test", "bootstrap"), "80 units are fewer than 200"),
+    (("--test", "two-sample-t"), "results are independent"),
+    (("--test", "sign", "--unit", "cluster"), None),
+])
+def test_misuse_is_warned_of_not_refused(many, registry, scored, options, warning):
+    scored(many)
+    told = registry("compare", *options).stderr
+    assert (warning in told) if warning else ("warning" not in told)
+    assert len(pairs(registry)) == 36
+
+
+@pytest.mark.parametrize("correction", ["min-p", "max-t", "shaffer", "hochberg", "bh", "by", "bonferroni"])
+def test_every_correction_reaches_the_board(many, registry, scored, correction):
+    """Step-down corrections lie between the raw p-values and Holm's; the others are as their own tests say."""
+    many.significance = {"seed": 1, "test": "bootstrap", "resamples": 2000}
+    scored(many)
+    holm = {row["submission_a"] + row["submission_b"]: row["p_adjusted"] for row in pairs(registry)}
+    board = registry("compare", "--correction", correction, "--format", "table").stdout
+    assert f"corr:{correction}/36" in board
+    for row in pairs(registry):
+        assert row["p_adjusted"] >= row["p_value"]
+        if correction in ("min-p", "max-t"):
+            assert row["p_adjusted"] <= holm[row["submission_a"] + row["submission_b"]] + 0.02
+        assert row["significant"] == (row["p_adjusted"] <= 0.05)
+
+
+def test_corrections_that_do_not_apply_say_why(many, registry, scored):
+    scored(many)
+    assert "sign has none" in registry("compare", "--correction", "min-p", "--test", "sign", exit_code=3).stderr
+    one_sided = ("--correction", "shaffer", "--alternative", "greater")
+    assert "one-sided" in registry("compare", *one_sided, exit_code=3).stderr
+    many_draws = ("--correction", "max-t", "--resamples", "10000000", "--memory", "2M", "--test", "permutation")
+    assert "--memory" in registry("compare", *many_draws, exit_code=3).stderr
+
+
+def test_a_test_that_favours_the_worse_system_gives_no_win(many, registry, scored):
+    """Documents of one item that a wins against a long one that b wins: the sign test is for a, accuracy for b."""
+    wrong = {"x": "y", "y": "z", "z": "x"}
+    many.gold = {f"i{n:02}": "x" for n in range(70)}
+    many.documents = {k: f"d{min(n, 30)}" for n, k in enumerate(many.gold)}
+    many.systems = {name: {k: v if (n < 30) == (name == "a") else wrong[v]
+                           for n, (k, v) in enumerate(many.gold.items())} for name in "ab"}
+    scored(many)
+    board = registry("compare", "--test", "sign", "--unit", "cluster", "--format", "table").stdout
+    (row,) = pairs(registry)
+    assert (row["system_a"], row["significant"]) == ("b", False)
+    assert row["p_value"] < 1e-6
+    assert "worse score" in row["note"]
+    assert "The one difference is not significant" in board
+
+
+def test_what_few_clusters_can_show_depends_on_the_correction(many, registry, scored):
+    """6 documents: the least p is 1/32, which Hochberg's correction can reject for all pairs together."""
+    many.gold = {f"i{n}": "x" for n in range(36)}
+    many.documents = {k: f"d{n % 6}" for n, k in enumerate(many.gold)}
+    many.systems = {f"s{n}": {k: "x" if i // 6 < 2 * n else "y" for i, k in enumerate(many.gold)} for n in range(1, 4)}
+    scored(many)
+    options = ("compare", "--unit", "cluster", "--format", "table")
+    hochberg = registry(*options, "--correction", "hochberg").stdout
+    assert "All 3 differences are significant" in hochberg
+    assert "can be significant" not in hochberg
+    assert "no difference can be" in registry(*options, "--correction", "holm").stdout
+
+
+def test_tests_of_single_responses_take_them_as_units(registry, scored):
+    """By themselves, or kept together by item or cluster, which is the permutation; no other test takes them."""
+    scored(ROOT / "sample_data" / "entities" / "task.toml")
+    of_unit = {}
+    for unit in ("response", "item", "cluster"):
+        registry("compare", "entities", "--test", "response-permutation", "--unit", unit)
+        of_unit[unit] = pairs(registry)
+        assert {row["unit"] for row in of_unit[unit]} == {unit}
+        registry("compare", "entities", "--test", "permutation", "--unit", unit.replace("response", "item"))
+        permuted = [row["p_value"] for row in pairs(registry)]
+        assert ([row["p_value"] for row in of_unit[unit]] == pytest.approx(permuted, rel=1e-12)) == (unit != "response")
+    given = {row["system"]: row["n"] for row in registry(
+        "query", "SELECT system, count(*) AS n FROM item_response GROUP BY system", "--format", "json").json}
+    for row in of_unit["response"]:
+        assert max(given[row["system_a"]], given[row["system_b"]]) <= row["n_units"]
+        assert row["n_units"] <= given[row["system_a"]] + given[row["system_b"]]
+    refused = registry("compare", "entities", "--unit", "response", exit_code=3)
+    assert "take fisher or response-permutation" in refused.stderr

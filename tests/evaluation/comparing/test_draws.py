@@ -1,0 +1,105 @@
+"""Draws: as many as decisions need, the same whatever the workers and the memory, and within strata."""
+
+import pytest
+
+from tests.evaluation.comparing.compared import pairs
+
+
+def test_open_decisions_are_told_and_resolved_by_more_draws(many, registry, scored):
+    """The intervals of p-values must lie on one side of the level wherever the adjustment puts them."""
+    options = ("--test", "bootstrap(variant=studentized)", "--correction", "none", "--resamples", "200")
+    scored(many)
+    told = registry("compare", *options, "--format", "table").stdout
+    rows = pairs(registry)
+    undecided = [row for row in rows if row["p_low"] <= 0.05 < row["p_high"]]
+    assert undecided
+    assert [row for row in rows if not row["resolved"]] == undecided
+    assert f"{len(undecided)} of these decisions" in told
+    registry("compare", *options, "--resolve", "1000000")
+    resolved = pairs(registry)
+    assert all(row["resolved"] or row["resamples"] == 1_000_000 for row in resolved)
+    assert sum(not row["resolved"] for row in resolved) < len(undecided)
+    more = {row["submission_a"] + row["submission_b"]: row["resamples"] for row in resolved}
+    assert {more[row["submission_a"] + row["submission_b"]] > 200 for row in undecided} == {True}
+    assert {row["resamples"] for row in resolved if row not in undecided} >= {200}
+    registry("compare", *options, "--resolve", "800")
+    assert {row["resamples"] for row in pairs(registry)} == {200, 800}
+
+
+def test_workers_and_memory_change_no_bit(many, registry):
+    many.significance = {"seed": 3, "test": "bootstrap", "resamples": 3000}
+    registry("run", many.write(), "--workers", "1", "--memory", "1M")
+    first = registry("pairs", "--format", "json").stdout
+    (many.folder.parent / "registry.duckdb").unlink()
+    registry("run", many.manifest, "--workers", "3")
+    assert registry("pairs", "--format", "json").stdout == first
+    assert "not a size" in registry("compare", "--memory", "lots", exit_code=3).stderr
+
+
+@pytest.mark.parametrize(("options", "unused"), [
+    (("--dask", "tcp://nowhere:8786", "--workers", "2", "--alpha", "0.01"), "--dask"),  # threads share the exact tests
+    (("--test", "sign", "--workers", "2", "--memory", "1G"), "--workers"),  # the memory bounds the database too
+    (("--resolve", "1000", "--alpha", "0.01"), "--resolve"),
+    (("--seed", "5", "--resamples", "500"), "--resamples, --seed"),
+    (("--alpha", "0.01"), None),
+    (("--test", "bootstrap", "--resamples", "500", "--seed", "5", "--workers", "2"), None),
+])
+def test_options_of_draws_that_had_no_effect_are_told(many, registry, scored, monkeypatch, options, unused):
+    monkeypatch.setenv("REGISTRY_MEMORY", "512M")  # set once for all commands: nothing to tell
+    scored(many)
+    told = registry("compare", *options).stderr
+    assert (f"note: nothing had to be drawn, so {unused} had no effect\n" in told) if unused else ("note" not in told)
+    assert "note" not in registry("compare", *options).stderr  # nothing is made
+
+
+def test_run_tells_options_without_effect_too(many, registry):
+    assert "nothing had to be drawn, so --dask had" in registry("run", many.write(), "--dask", "tcp://nowhere").stderr
+
+
+@pytest.mark.parametrize(("options", "says"), [
+    (("--correction", "max-t"), "max-t adjusts the draws of all pairs; raise resamples instead"),
+    (("--resamples", "1000"), "it is 1000, and 1000 resamples are drawn at once"),
+    (("--resamples", "500"), None),
+])
+def test_where_nothing_can_be_drawn_again_resolve_is_told_to_have_no_effect(many, registry, scored, options, says):
+    many.significance = {"seed": 1, "test": "bootstrap(variant=studentized)" if "max-t" not in options else "bootstrap",
+                         "resamples": 200}
+    scored(many)
+    told = registry("compare", *options, "--resolve", "1000").stderr
+    assert (f"note: resolve has no effect: {says}" in told) if says else ("note" not in told)
+
+
+def test_bootstrap_within_strata(many, registry):
+    """A stratum in which nothing ever differs adds no variance: the interval is that of the other stratum alone."""
+    for labels in many.systems.values():
+        labels |= {k: v for k, v in many.gold.items() if int(k[1:]) >= 40}
+    many.test_set = {"options": {"columns": ["item", "label", "half"]}}
+    many.documents = {k: "second" if int(k[1:]) >= 40 else "first" for k in many.gold}
+    many.test_set |= {"cluster": "half"}
+    many.significance = {"seed": 1, "test": "bootstrap", "resamples": 20_000, "strata": "half"}
+    board = registry("run", many.write(), "--format", "json").json
+    assert "|strata:half|" in board[0]["signature"]
+    stratified = pairs(registry)
+    registry("compare", "--strata", "other", exit_code=3)
+    assert "bootstrap" in registry("compare", "--test", "sign", exit_code=3).stderr
+    for row in stratified:
+        a, b = (many.systems[row[s]] for s in ("system_a", "system_b"))
+        gains = [(a[k] == v) - (b[k] == v) for k, v in many.gold.items() if int(k[1:]) < 40]
+        mean = sum(gains) / 40
+        deviation = (sum((g - mean) ** 2 for g in gains) / 40) ** 0.5
+        if deviation:
+            width = (row["ci_high"] - row["ci_low"]) / 2
+            assert width == pytest.approx(1.96 * deviation / 40**0.5 / 2, rel=0.12)
+    refused = registry("compare", "--unit", "cluster", "--strata", "item", exit_code=3).stderr
+    assert "attribute 'item'" in refused
+
+
+def test_strata_of_one_unit_are_warned_of(many, registry):
+    many.documents = {k: k for k in many.gold}
+    many.significance = {"seed": 1, "test": "bootstrap", "resamples": 500, "strata": "document", "correction": "min-p"}
+    done = registry("run", many.write(), "--format", "json")
+    assert "small/test, acc: 80 units are alone in a stratum" in done.stderr
+    assert {(row["ci_low"], row["ci_high"]) for row in done.json} == {(None, None)}
+    assert {(row["p_value"], row["significant"]) for row in pairs(registry)} == {(None, False)}
+    refused = registry("best", exit_code=3).stderr
+    assert "small/test, acc: strata of one unit each cannot be resampled" in refused

@@ -1,0 +1,125 @@
+"""What a comparison will do is said before it, once, and only where there is something to do."""
+
+import random
+
+import pytest
+
+
+@pytest.fixture
+def formula(task):
+    """A task whose score is no quotient of sums: four systems of 90 items that differ in more than 16."""
+    def write(**significance):
+        rng = random.Random(1)
+        task.gold, task.documents = {f"i{n:02}": rng.choice("abc") for n in range(90)}, {}
+        task.systems = {f"s{wrong}": {item: rng.choice("abc") if rng.random() < (wrong + 3) / 8 else label
+                                      for item, label in task.gold.items()} for wrong in range(4)}
+        task.significance = {"seed": 1} | significance
+        manifest = task.write()
+        manifest.write_text(manifest.read_text().replace('"Accuracy"', '"LabelF"'))
+        return manifest
+
+    return write
+
+
+def test_exact_pairs_are_planned_before_they_are_tested(task, registry):
+    told = registry("run", task.write()).stderr.splitlines()
+    (plan,) = [line for line in told if line.startswith("plan: ")]
+    assert plan.startswith("plan: 1 board of 3 systems, 3 pairs: all exact; about 1 s, ")
+    assert told.index(plan) < next(n for n, line in enumerate(told) if line.startswith("comparisons: "))
+
+
+def test_nothing_to_do_is_not_planned(task, registry, scored):
+    scored(task)
+    assert "plan" not in registry("run", task.manifest).stderr
+    assert "plan" not in registry("compare").stderr
+
+
+def test_one_more_system_plans_its_own_pairs(task, registry, scored):
+    more = task.systems.pop("c")
+    scored(task)
+    task.systems["c"] = more
+    assert "1 board of 3 systems, 2 pairs: " in registry("run", task.write()).stderr
+
+
+def test_quiet_silences_the_plan_and_no_warning(formula, registry):
+    told = registry("run", formula(resamples=100), "--quiet").stderr
+    assert "plan: " not in told
+    assert "warning: small/test, acc: With 100 draws no difference can be significant" in told
+
+
+def test_fallbacks_to_draws_are_announced_with_their_reason(formula, registry):
+    told = registry("run", formula(resamples=300)).stderr
+    assert "all drawn 300 times as the score is no quotient of sums" in told
+
+
+def test_a_dry_run_plans_too(formula, registry):
+    assert "plan: 1 board of 4 systems, 6 pairs" in registry("run", formula(resamples=200), "--dry-run").stderr
+
+
+@pytest.mark.parametrize(("correction", "draws", "hopeless"), [
+    ("holm", 118, True), ("holm", 119, False), ("shaffer", 118, True), ("hochberg", 100, False), ("none", 100, False)])
+def test_too_few_draws_are_told_before_and_on_the_board(formula, registry, correction, draws, hopeless):
+    """6 pairs at 0.05 need 6 / 0.05 - 1 = 119 draws."""
+    told = registry("run", formula(resamples=draws, correction=correction, alpha=0.05)).stderr
+    sentence = (f"With {draws} draws no difference can be significant, as no p-value can be small enough: set "
+                "resamples to 119 or more.")
+    assert (sentence in told) == hopeless
+    board = registry("board", "--format", "table").stdout
+    assert (" ".join(sentence.split()) in " ".join(board.split())) == hopeless
+
+
+def test_resolve_counts_as_draws(formula, registry):
+    assert "can be significant" not in registry("run", formula(resamples=100, resolve=200)).stderr
+
+
+def test_joint_draws_are_too_few_for_a_small_level(formula, registry):
+    told = registry("run", formula(resamples=100, correction="max-t", alpha=0.005)).stderr
+    assert "With 100 draws no difference can be significant" in told
+    assert "set resamples to 199 or more" in told
+
+
+def test_a_count_of_0_draws_is_no_p_value_of_0(formula, registry):
+    manifest = formula(resamples=100, test="bootstrap(variant=berg-kirkpatrick-2012)")
+    assert "set resamples to 119 or more" in registry("run", manifest).stderr
+
+
+def test_a_bound_on_memory_that_cannot_be_kept_is_told_before(formula, registry):
+    told = registry("run", formula(resamples=200), "--memory", "16M").stderr
+    assert "GiB of memory are needed, more than the 0.0 GiB that --memory allows" in told
+
+
+def test_check_plans_as_run_does(formula, registry):
+    told = registry("check", formula(resamples=100)).stderr
+    assert "plan: 1 board of 4 systems, 6 pairs: all drawn 100 times" in told
+    assert "With 100 draws no difference can be significant" in told
+    assert "can be significant" not in registry("check", formula(resamples=119)).stderr
+    assert "plan" not in registry("check", formula(resamples=119), "--quiet").stderr
+
+
+def test_check_does_not_warn_of_draws_where_pairs_are_exact(task, registry):
+    task.significance = {"seed": 1, "resamples": 100, "alpha": 0.0001}
+    told = registry("check", task.write()).stderr
+    assert "plan: 1 board of 3 systems, 3 pairs: all exact" in told
+    assert "can be significant" not in told
+
+
+@pytest.mark.parametrize(("alpha", "draws"), [(0.05, "100,000"), (6e-5, "100,000"), (5e-5, "1,000,000")])
+def test_auto_begins_with_what_the_correction_needs(formula, registry, alpha, draws):
+    """6 pairs need 6 / 6e-5 - 1 = 99,999 draws, or 6 / 5e-5 - 1 = 119,999: of powers of ten, a million."""
+    told = registry("check", formula(resamples="auto", alpha=alpha)).stderr
+    assert f"all drawn {draws} times (undecided pairs up to 10,000,000) as the score" in told
+    assert "can be significant" not in told
+
+
+def test_auto_is_hopeless_only_beyond_its_bound(formula, registry):
+    within, beyond = (registry("check", formula(resamples="auto", alpha=2**-20, **more)).stderr
+                      for more in ({}, {"resolve": 1_000_000}))
+    assert "can be significant" not in within
+    assert "With 1,000,000 draws no difference can be significant" in beyond
+    assert f"set resamples to {6 * 2**20 - 1:,} or more" in beyond
+
+
+def test_joint_draws_of_auto_do_not_grow(formula, registry):
+    """They need 1 / (R + 1) <= alpha."""
+    told = registry("check", formula(resamples="auto", correction="max-t", alpha=5e-6, resolve=1000)).stderr
+    assert "all drawn 1,000,000 times as the score" in told

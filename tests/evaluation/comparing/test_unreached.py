@@ -1,0 +1,66 @@
+"""Bootstraps that no resample reaches, from the test to the board: no p-value, no win, and a reason everywhere."""
+
+import duckdb
+import pytest
+
+from tests.evaluation.tables import manifest
+
+GAINS = {"near": (0.3, 0.5, 0.4, 0.3, 0.5, 0.4, 0.3, 0.5), "far": (0.9, 0, 0.9, 0, 0.9, 0.2, 0.9, 0.9)}
+REASON = "no resample is as extreme as the observed difference, so the bootstrap cannot test it; take permutation"
+
+
+@pytest.fixture
+def few(tmp_path):
+    """Eight scored items: best is above near by 0.3 to 0.5 in each, and above far by up to 0.9."""
+    def write(significance=""):
+        path = manifest(tmp_path / "t", metric=['name = "Mean"'], significance=f'test = "bootstrap"\n{significance}',
+                        test_set='gold = "gold"\nformat = "scores"\noptions = { separator = "comma" }')
+        for system, gains in {"gold": [0] * 8, "best": [0] * 8, **GAINS}.items():
+            (path.parent / (system + (".csv" if system != "gold" else ""))).write_text(
+                "item,score\n" + "".join(f"i{n},{1 - gain:.1f}\n" for n, gain in enumerate(gains)))
+        return path
+    return write
+
+
+def pairs(registry):
+    return {(row["system_a"], row["system_b"]): row for row in registry("pairs", "--format", "json").json}
+
+
+@pytest.mark.parametrize("significance", ["", 'correction = "min-p"\nresamples = 500', "resolve = 200000",
+                                          'correction = "max-t"\nresamples = 500', 'interval = "percentile"',
+                                          'interval = "bca"\nresamples = 500'])
+def test_a_difference_that_no_resample_reaches_is_undefined_and_no_win(registry, few, significance):
+    registry("run", few(significance))
+    row = pairs(registry)["best", "near"]
+    assert (row["p_value"], row["log10_p"], row["p_adjusted"], row["ci_low"], row["ci_high"]) == (None,) * 5
+    assert (row["significant"], row["resolved"], row["note"]) == (False, True, REASON)
+    shown = {of["system"]: of for of in registry("board", "--format", "json").json}
+    assert set(shown["best"]["letters"]) & set(shown["near"]["letters"])
+    assert f"1 p-value is undefined, which counts as not significant: {REASON}." in registry(
+        "board", "--format", "md").stdout
+
+
+def test_it_counts_in_the_family_as_one_that_rejects_nothing(registry, few):
+    registry("run", few())
+    known = pairs(registry)
+    least = min(p for row in known.values() if (p := row["p_value"]) is not None)
+    assert [row["p_adjusted"] for row in known.values() if row["p_value"] == least] == [pytest.approx(3 * least)]
+
+
+@pytest.mark.parametrize("stored", [
+    "p_value = 0, log10_p = '-infinity'", "p_value = 1 / 501, log10_p = -2.7, method = 'monte-carlo', resamples = 500"])
+def test_what_an_older_program_found_is_computed_anew(registry, few, tmp_path, stored):
+    """What it stored stays, under a name by which it is not found."""
+    registry("run", few())
+    path = str(tmp_path / "registry.duckdb")
+    with duckdb.connect(path) as connection:
+        connection.execute(f"UPDATE pair_result SET {stored} WHERE p_value IS NULL")
+        connection.execute("ALTER TABLE score DROP COLUMN step")  # as later schemas have it
+        connection.execute("DROP TABLE remark")
+        connection.execute("UPDATE alembic_version SET version_num = '0006'")
+    registry("init")
+    assert "comparisons: 1 made; pairs: 1 tested, 2 known" in registry("run", few()).stderr
+    assert pairs(registry)["best", "near"]["p_value"] is None
+    with duckdb.connect(path) as connection:
+        old = "SELECT count(p_value) FROM pair_result WHERE starts_with(digest, 'before 0007: ')"
+        assert connection.execute(old).fetchall() == [(1,)]

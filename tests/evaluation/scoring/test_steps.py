@@ -1,0 +1,105 @@
+"""Decimals keep their step: scores are those of the numbers as written, and exact tests count in whole steps."""
+
+from decimal import Decimal
+from fractions import Fraction
+from itertools import product
+
+import duckdb
+import numpy as np
+import pytest
+
+from registry.store.database import CONFIG
+from tests.evaluation.tables import manifest
+
+TABLES = {"metric": ['name = "Mean"'],
+          "test_set": 'gold = "gold"\nformat = "scores"\noptions = { separator = "comma" }'}
+
+
+def write(folder, **systems):
+    """A task of scores as they are written, {system: [text]}."""
+    path = manifest(folder, **TABLES)
+    for name, scores in ({"gold": next(iter(systems.values()))} | systems).items():
+        (folder / (name if name == "gold" else f"{name}.csv")).write_text("item,score\n" + "".join(
+            f"i{n:03},{score}\n" for n, score in enumerate(scores)))
+    return path
+
+
+def columns(registry, sql):
+    return [tuple(row.values()) for row in registry("query", sql, "--format", "json").json]
+
+
+@pytest.fixture
+def decimals():
+    """Twelve scores with two to five decimals."""
+    rng = np.random.default_rng(0)
+    return {name: [str(Decimal(int(n)).scaleb(-places)) for n in rng.integers(0, 10**places, 12)]
+            for name, places in (("two", 2), ("four", 4), ("five", 5))}
+
+
+def test_scores_are_those_of_the_numbers_as_written(registry, tmp_path, decimals):
+    """The nearest float to the exact mean, of items the nearest to what is written, and the step of the last place."""
+    board = registry("run", write(tmp_path / "t", **decimals), "--format", "json").json
+    assert {row["system"]: row["score"] for row in board} == {
+        name: float(sum(map(Fraction, scores)) / 12) for name, scores in decimals.items()}
+    found = columns(registry, "SELECT system, score FROM item_score ORDER BY system, item")
+    assert found == [(name, float(score)) for name in sorted(decimals) for score in decimals[name]]
+    steps = columns(registry, "SELECT system, step FROM score JOIN submission_score USING (scoring_id) ORDER BY step")
+    assert steps == [("five", 1e-5), ("four", 1e-4), ("two", 0.01)]
+
+
+def test_a_mean_between_two_printed_digits_is_printed_as_trec_eval_prints_it(registry, tmp_path):
+    """Twenty topics: 0.20705 is printed as 0.2071, as the nearest float lies above it.
+
+    The mean of the nearest multiples of 2^-30, as which scores were once kept, lies below it.
+    """
+    scores = ["0.01"] * 10 + ["0.4041"] * 10
+    (row,) = registry("run", write(tmp_path / "t", one=scores), "--format", "json").json
+    assert (row["score"], f"{row['score']:.4f}") == (0.20705, "0.2071")
+
+
+def test_exact_tests_count_swaps_of_the_numbers_as_written(registry, tmp_path, decimals):
+    """All 2^12 swaps of each pair, in fractions."""
+    registry("run", write(tmp_path / "t", **decimals))
+    pairs = registry("pairs", "t", "--format", "json").json
+    assert len(pairs) == 3
+    for pair in pairs:
+        gains = [Fraction(a) - Fraction(b) for a, b in zip(
+            decimals[pair["system_a"]], decimals[pair["system_b"]], strict=True)]
+        extreme = sum(abs(sum(s * g for s, g in zip(signs, gains, strict=True))) >= abs(sum(gains))
+                      for signs in product((1, -1), repeat=12))
+        assert (pair["method"], pair["p_value"]) == ("exact", extreme / 2**12)
+
+
+def test_a_system_with_all_digits_changes_no_other_pair(registry, tmp_path, decimals):
+    """Then all are counted in steps of 10^-9; results of the others stay what they were, to the last bit."""
+    path = write(tmp_path / "t", **decimals)
+    registry("run", path)
+    before = {(row["system_a"], row["system_b"]): row for row in registry("pairs", "t", "--format", "json").json}
+    write(tmp_path / "t", **decimals, thirds=[f"{n / 30}" for n in range(12)])
+    done = registry("run", path)
+    assert "pairs: 3 tested, 3 known" in done.stderr
+    after = {(row["system_a"], row["system_b"]): row for row in registry("pairs", "t", "--format", "json").json}
+    for pair, row in before.items():
+        for column in ("score_a", "score_b", "difference", "p_value", "method"):
+            assert after[pair][column] == row[column]
+    registry("run", path, "--db", "anew.duckdb")
+    anew = {(row["system_a"], row["system_b"]): row for row in registry(
+        "pairs", "t", "--format", "json", "--db", "anew.duckdb").json}
+    for pair, row in after.items():
+        assert (anew[pair]["p_value"], anew[pair]["difference"]) == (row["p_value"], row["difference"])
+
+
+def test_scores_of_an_older_registry_are_stale_until_they_are_computed_anew(registry, tmp_path, decimals):
+    """It kept them as multiples of 2^-30, and no step."""
+    registry("run", write(tmp_path / "t", **decimals))
+    new = columns(registry, "SELECT system, item, score FROM item_score ORDER BY ALL")
+    with duckdb.connect("registry.duckdb", config=CONFIG) as connection:
+        connection.execute("UPDATE score SET step = NULL, digest = 'sha256:old'")
+        connection.execute("UPDATE statistics_ratio SET numerator = round(numerator * 2^30) / 2^30")
+    assert "t/test: scores are of an older registry" in registry("board", "t").stderr
+    assert "`registry score` does it" in registry("compare", "t", exit_code=4).stderr
+    assert "3 scores computed, 0 there already" in registry("score", "t").stderr
+    assert columns(registry, "SELECT system, item, score FROM item_score ORDER BY ALL") == new
+    assert columns(registry, "SELECT count(*) FROM replicate_score") == [(3,)]
+    registry("compare", "t")
+    assert "older" not in registry("board", "t").stderr

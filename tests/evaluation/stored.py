@@ -1,0 +1,9 @@
+"""What a registry holds, as queries find it."""
+
+
+def query(registry, sql):
+    return registry("query", sql, "--format", "json").json
+
+
+def events(registry):
+    return [row["action"] for row in query(registry, "SELECT action FROM event ORDER BY event_id")]

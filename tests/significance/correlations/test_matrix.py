@@ -1,0 +1,300 @@
+"""Permutation and bootstrap of correlations: every swap of small sets, draws by hand, theory, invariances."""
+
+import itertools
+import math
+import pickle
+from dataclasses import replace
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from registry.significance import TESTS, Bootstrap, Execution, Permutation, Settings, StatisticMatrix
+from registry.significance.correlations import matrix as correlated
+from registry.significance.correlations.matrix import (
+    COEFFICIENTS,
+    SPEARMAN,
+    resampled_correlations,
+    swapped_differences,
+)
+from registry.significance.effects.design_effect import design_effect
+from registry.significance.multiple.stepdown import draws_of, min_p
+from registry.significance.pairwise import permutation
+from registry.significance.pairwise.williams import Williams
+from registry.significance.resampled_scores import sharing_resamples
+from registry.significance.resampling import draws
+from tests.significance.pair_matrices import coefficients, noisy, pair_matrix, pairs, reference
+
+ALTERNATIVES = {"two-sided": abs, "greater": lambda d: d, "less": lambda d: -d}
+
+
+def run(m, pair=(0, 1), **options):
+    return Permutation().run(m, [pair], Settings(**options))[0]
+
+
+def swapped(m, taken):
+    """The differences of systems 0 and 1 by hand, for units that are `taken` [draws, units]."""
+    a, b = m.standardized((0, 1))
+    items = taken if m.units is None else taken[:, m.units]
+    scores = [[reference(m.coefficient, np.where(row, *sides), m.y) for row in items] for sides in ((b, a), (a, b))]
+    return np.subtract(*scores)
+
+
+def enumerated(m, alternative):
+    """The p-value over all swaps of units; an undefined difference is extreme."""
+    every = np.array(list(itertools.product((0, 1), repeat=m.n_units)))
+    reached = np.array([ALTERNATIVES[alternative](d) for d in swapped(m, every)])
+    return float(np.mean(~(reached < reached[0] - 1e-10)))
+
+
+@pytest.mark.slow
+@coefficients
+@settings(max_examples=25)
+@given(case=pairs().filter(lambda c: len(c[2]) < 8), alternative=st.sampled_from(list(ALTERNATIVES)))
+def test_few_items_are_swapped_in_every_way(coefficient, case, alternative):
+    a, b, y, _ = case
+    m = pair_matrix(np.stack([a, b], axis=1), y, coefficient)
+    found = run(m, alternative=alternative)
+    assert found.method == "exact"
+    assert found.p_value == (enumerated(m, alternative) if (a != b).any() else 1)
+
+
+@pytest.mark.slow
+@coefficients
+def test_monte_carlo_agrees_with_all_swaps(coefficient):
+    for seed in range(4):
+        x, y = noisy(seed, n=9)
+        m = pair_matrix(np.round(x), np.round(y), coefficient)
+        expected = enumerated(m, "two-sided")
+        with mock.patch.object(permutation, "ENUMERATED", 0):
+            found = run(m, resamples=4000)
+        assert (found.method, found.resamples) == ("monte-carlo", 4000)
+        deviation = math.sqrt(max(expected * (1 - expected), 1e-4) / 4000)
+        assert abs(found.p_value - (4000 * expected + 1) / 4001) < 6 * deviation
+
+
+@coefficients
+@pytest.mark.parametrize("clusters", [None, 20])
+def test_swaps_are_those_of_other_metrics(coefficient, clusters):
+    """300 draws, beyond the first block; the bits are read off the sums of an identity matrix."""
+    x, y = noisy(5, n=40)
+    units = None if clusters is None else np.arange(40) % clusters
+    m = pair_matrix(x, y, coefficient, units=units)
+    sums = draws.swapped_sums(np.eye(m.n_units)[:, None, :], 300, 7, lambda s: s, Execution())
+    taken = np.concatenate(list(sums))[:, 0].astype(int)
+    expected = swapped(m, taken)
+    found = run(m, resamples=300, seed=7)
+    extremes = np.count_nonzero(np.abs(expected) >= abs(found.difference) - 1e-10)
+    assert found.p_value == (extremes + 1) / 301
+    drawn = correlated.swapped_differences(m, [(0, 1)], 300, 7, lambda d: d, Execution())
+    np.testing.assert_allclose(np.concatenate(list(drawn))[:, 0], expected, atol=1e-12)
+
+
+@coefficients
+@pytest.mark.parametrize("clusters", [None, 20])
+@pytest.mark.parametrize("strata", [None, 3])
+def test_resamples_are_those_of_other_metrics(coefficient, clusters, strata):
+    x, y = noisy(6, n=40, systems=3)
+    units = None if clusters is None else np.arange(40) % clusters
+    of_units = None if strata is None else np.arange(clusters or 40) % strata
+    of_items = of_units if units is None or of_units is None else of_units[units]
+    m = pair_matrix(x, y, coefficient, units=units, strata=of_items)
+    sums = draws.resampled_sums(np.eye(m.n_units)[:, None, :], 300, 7, lambda s: s, Execution(), of_units)
+    counts = np.concatenate(list(sums))[:, 0].astype(int)
+    counts = counts if units is None else counts[:, units]
+    found = np.concatenate(list(resampled_correlations(m, 300, 7, Execution())))
+    assert found.shape == (300, 3)
+    for n in (0, 255, 256, 299):
+        expected = [reference(coefficient, np.repeat(column, counts[n]), np.repeat(y, counts[n])) for column in x.T]
+        np.testing.assert_allclose(found[n], expected, atol=1e-12)
+
+
+def test_the_bootstrap_has_the_standard_error_of_theory():
+    """Of r in normal samples, (1 - r^2) / sqrt(n); of rho without correlation, 1 / sqrt(n - 1)."""
+    x, y = noisy(7, n=1000, worst=1.0)
+    scores = np.concatenate(list(resampled_correlations(pair_matrix(x, y), 4000, 1, Execution())))
+    r = pair_matrix(x, y).scores()
+    np.testing.assert_allclose(scores.std(axis=0), (1 - r**2) / math.sqrt(1000), rtol=0.1)
+    nothing = pair_matrix(np.random.default_rng(1).normal(size=(1000, 1)), y, SPEARMAN)
+    scores = np.concatenate(list(resampled_correlations(nothing, 4000, 1, Execution())))
+    assert scores.std() == pytest.approx(1 / math.sqrt(999), rel=0.1)
+
+
+def test_many_normal_items_give_what_williams_gives():
+    """Two systems with equal noise are exchangeable, and both tests right: their p-values agree in every sample."""
+    for seed in range(5):
+        m = pair_matrix(*noisy(seed, n=4000, worst=0.6))
+        williams = Williams().run(m, [(0, 1)], Settings())[0]
+        assert run(m, resamples=5000).p_value == pytest.approx(williams.p_value, abs=0.03)
+
+
+@pytest.mark.simulation
+@coefficients
+def test_the_size_under_the_null(coefficient):
+    """Systems with equal noise: 4 standard errors of the shares among 200 samples of 20 items; p has steps of 1/256."""
+    p = np.array([run(pair_matrix(*noisy(seed, n=20, worst=0.6), coefficient), resamples=255).p_value
+                  for seed in range(1000, 1200)])
+    for level in (0.05, 0.2, 0.5):
+        assert abs(np.mean(p <= level) - level) < 4 * math.sqrt(level * (1 - level) / 200)
+
+
+def test_swaps_that_leave_a_correlation_undefined_count_as_extreme():
+    """Predictions 0 1 and 1 0: of 4 swaps, two leave each system with one value, and two give 2 and -2."""
+    for coefficient in COEFFICIENTS.values():
+        m = pair_matrix([[0, 1], [1, 0]], [0, 1], coefficient)
+        assert run(m, alternative="greater").p_value == 3 / 4
+        assert run(m, alternative="two-sided").p_value == 1
+        with mock.patch.object(permutation, "ENUMERATED", 0):
+            assert run(m, alternative="greater", resamples=4000).p_value == pytest.approx(3 / 4, abs=0.03)
+
+
+def test_systems_that_are_one_on_another_scale_have_p_1():
+    x, y = noisy(8, n=50)
+    share = np.round(x[:, :1], 3)
+    per_cent = np.round(100 * share, 1)
+    for alternative in ALTERNATIVES:
+        found = run(pair_matrix(np.concatenate([share, per_cent], axis=1), y), alternative=alternative)
+        assert (found.p_value, found.method, found.n_discordant) == (1.0, "exact", 50)
+        monotone = pair_matrix(np.concatenate([share, np.exp(share)], axis=1), y, SPEARMAN)
+        assert run(monotone, alternative=alternative).p_value == 1.0
+        for other in (x[:, :1], 3 * x[:, :1] - 1):
+            found = run(pair_matrix(np.concatenate([x[:, :1], other], axis=1), y), alternative=alternative)
+            assert (found.p_value, found.method) == (1.0, "exact")
+
+
+def test_nearly_uncorrelated_systems_tie_with_themselves():
+    """Both correlations are rounding, below which no difference counts: every swap of 17 items ties at least once."""
+    y = np.array([*range(1, 10), *range(-9, 0)], dtype=float)
+    x = np.stack([np.abs(y), y**2], axis=1)
+    m = pair_matrix(x, y)
+    assert np.abs(m.scores()).max() < 1e-15
+    assert run(m, resamples=500).p_value == 1
+
+
+def test_the_direction_of_the_metric_and_of_the_pair():
+    x, y = noisy(9)
+    m, lower = pair_matrix(x, y), pair_matrix(x, y, lower_is_better=True)
+    options = {"resamples": 2000, "seed": 3}
+    greater, less = (run(m, alternative=side, **options).p_value for side in ("greater", "less"))
+    assert greater < 0.05 < less
+    assert run(m, (1, 0), alternative="less", **options).p_value == greater
+    assert run(lower, alternative="less", **options).p_value == greater
+    assert run(lower, **options).difference == -run(m, **options).difference
+
+
+@coefficients
+def test_nothing_depends_on_blocks_systems_or_threads(coefficient, monkeypatch):
+    """Neither p-values nor resampled scores, to the last bit."""
+    x, y = noisy(10, n=50, systems=4)
+    m, some = pair_matrix(x, y, coefficient), pair_matrix(x[:, [1, 2]], y, coefficient)
+
+    def everything(m, pairs, workers):
+        found = Permutation().run(m, pairs, Settings(resamples=700, execution=Execution(workers=workers)))
+        return repr(found), np.concatenate(list(resampled_correlations(m, 700, 0, Execution(workers=workers))))
+
+    results, scores = everything(m, [(0, 1), (2, 3), (1, 2)], None)
+    one, two = everything(some, [(0, 1)], None)
+    assert one[1:-1] in results
+    assert np.array_equal(two, scores[:, [1, 2]])
+    monkeypatch.setattr(correlated, "_CELLS", 1000)
+    monkeypatch.setattr(correlated, "_TOGETHER", draws.BLOCK)
+    again, same = everything(pickle.loads(pickle.dumps(m)), [(0, 1), (2, 3), (1, 2)], 1)
+    assert again == results
+    assert np.array_equal(same, scores)
+
+
+@coefficients
+@pytest.mark.parametrize("units", [None, np.arange(30) // 3])
+def test_jackknife_leaves_out_a_unit_at_a_time(coefficient, units):
+    x, y = noisy(11, n=30)
+    m = pair_matrix(x, y, coefficient, units=units)
+    of = np.arange(30) if units is None else units
+    expected = [[reference(coefficient, column[of != unit], y[of != unit]) for column in x.T]
+                for unit in range(m.n_units)]
+    np.testing.assert_allclose(m.jackknife(), expected, atol=1e-12)
+
+
+def test_a_matrix_of_pairs_has_no_sums():
+    x, y = noisy(12, systems=3)
+    m = pair_matrix(x, y, SPEARMAN, units=np.arange(60) // 2)
+    assert m.by_unit is m
+    assert (m.n_units, m.of_systems([2, 0]).coefficient) == (30, SPEARMAN)
+    np.testing.assert_array_equal(m.of_systems([2, 0]).scores(), m.scores()[[2, 0]])
+    assert not isinstance(m, StatisticMatrix)
+    assert not hasattr(m, "score")
+
+
+def test_shared_resamples_are_not_sent_with_the_work():
+    """They are large, and what draws them need not be picklable."""
+    execution = mock.Mock()
+    m = sharing_resamples(pair_matrix(*noisy(12, systems=3), SPEARMAN), Settings(resamples=100))
+    swapped_differences(m, [(0, 1)], 100, 0, np.abs, execution)
+    assert execution.map.call_args.args[0].matrix.resampled is None
+
+
+@coefficients
+def test_bootstrap_intervals(coefficient):
+    """Of all kinds: about d +- 1.96 of the resamples' deviation for many items, and dual to the test."""
+    m = pair_matrix(*noisy(13, n=400, worst=0.7), coefficient)
+    scores = np.concatenate(list(resampled_correlations(m, 2000, 0, Execution())))
+    deviation = (scores[:, 0] - scores[:, 1]).std()
+    for interval in ("dual", "percentile", "basic", "bca"):
+        found = Bootstrap().run(m, [(0, 1)], Settings(resamples=2000, interval=interval))[0]
+        reach = 1.96 * deviation
+        assert found.ci_low == pytest.approx(found.difference - reach, abs=0.5 * deviation)
+        assert found.ci_high == pytest.approx(found.difference + reach, abs=0.5 * deviation)
+    for alpha in (0.01, 0.2, 0.6):
+        found = Bootstrap().run(m, [(0, 1)], Settings(resamples=999, confidence=1 - alpha))[0]
+        assert (found.ci_low > 0 or found.ci_high < 0) == (found.p_value <= alpha)
+    low, high = Bootstrap().score_intervals(m, Settings(resamples=2000))[0]
+    assert (low, high) == tuple(np.quantile(scores[:, 0], (0.025, 0.975)))
+
+
+def test_bca_agrees_with_scipy():
+    x, y = noisy(14, n=60, worst=0.8)
+    m = pair_matrix(x, y)
+
+    def difference(a, b, gold, axis=-1):
+        return stats.pearsonr(a, gold, axis=axis).statistic - stats.pearsonr(b, gold, axis=axis).statistic
+
+    found = Bootstrap().run(m, [(0, 1)], Settings(resamples=20_000, interval="bca"))[0]
+    reference = stats.bootstrap((x[:, 0], x[:, 1], y), difference, paired=True, n_resamples=20_000, method="BCa",
+                                rng=np.random.default_rng(2)).confidence_interval
+    width = found.ci_high - found.ci_low
+    assert abs(found.ci_low - reference.low) < 0.03 * width
+    assert abs(found.ci_high - reference.high) < 0.03 * width
+
+
+def test_clusters_are_the_units():
+    """20 clusters of two copies of an item: twice as many items tell no more than the 20."""
+    x, y = noisy(15, n=20)
+    x[0, 1] = x[0, 0]
+    m = pair_matrix(np.repeat(x, 2, axis=0), np.repeat(y, 2), units=np.repeat(np.arange(20), 2))
+    for test in (Permutation(), Bootstrap()):
+        found, alone = (test.run(m, [(0, 1)], Settings(resamples=500))[0] for m in (m, pair_matrix(x, y)))
+        assert found.p_value == alone.p_value
+        assert (found.n_units, found.n_discordant) == (20, 19)
+    assert design_effect(m, (0, 1)).design_effect == pytest.approx(2 * 39 / 38, rel=0.05)
+
+
+def test_tests_of_sums_refuse_correlations():
+    m = pair_matrix(*noisy(16))
+    for name, test in TESTS.items():
+        if name not in ("permutation", "bootstrap", "williams", "steiger"):
+            assert test().refusal(m).startswith(f"{name} needs statistics that add up")
+    random = replace(m, runs=(np.zeros((60, 2, 2)), np.zeros((60, 3, 2))))
+    assert Permutation().refusal(random).startswith("correlations do not take random runs")
+
+
+@coefficients
+def test_step_down_rests_on_the_same_swaps(coefficient):
+    m = pair_matrix(*noisy(17, n=30, systems=4), coefficient)
+    pairs = list(itertools.combinations(range(4), 2))
+    options = Settings(resamples=400, seed=2)
+    raw = [r.p_value for r in Permutation().run(m, pairs, options)]
+    found = min_p(draws_of(m, pairs, options, "permutation"))
+    np.testing.assert_allclose(found.raw, raw, rtol=1e-12)
+    assert (found.adjusted >= found.raw).all()

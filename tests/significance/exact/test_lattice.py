@@ -1,0 +1,156 @@
+"""The exact distribution of randomly signed sums, against convolution in whole numbers."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from registry.significance.exact import lattice
+from registry.significance.exact.lattice import TooLargeError
+from registry.significance.exact.signed_sums import log_sign_tail
+
+
+def counted_tail(weights, threshold):
+    """P(sum of ±weights >= threshold) by counting every assignment of signs, in whole numbers."""
+    counts = {0: 1}
+    for weight in weights:
+        grown = {}
+        for total, count in counts.items():
+            for after in (total + weight, total - weight):
+                grown[after] = grown.get(after, 0) + count
+        counts = grown
+    return Fraction(sum(c for total, c in counts.items() if total >= threshold), 2 ** len(weights))
+
+
+@given(st.lists(st.integers(-40, 40), max_size=40), st.data())
+def test_equals_the_count_of_all_signs(weights, data):
+    total = sum(map(abs, weights))
+    threshold = data.draw(st.integers(-total - 2, total + 2))
+    exact = counted_tail(weights, threshold)
+    found = log_sign_tail(np.array(weights, dtype=np.int64), threshold)
+    if exact == 0:
+        assert found == -math.inf
+    else:
+        assert abs(found - (math.log(exact.numerator) - math.log(exact.denominator))) < 1e-12
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "favour"), [(1000, 550), (1000, 999), (10_000, 5150), (10_000, 7500), (100_000, 50_250)])
+def test_equals_the_binomial_tail_in_whole_numbers(n, favour):
+    """All weights 1: favour or more of n coins, down to probabilities far below the smallest float."""
+    count = term = 1
+    for k in range(1, n - favour + 1):
+        term = term * (n - k + 1) // k
+        count += term
+    bits = count.bit_length()  # taken out first: the logarithm of the count alone is a large number
+    expected = math.log(count / 2**bits) + (bits - n) * math.log(2)
+    assert log_sign_tail(np.ones(n, dtype=np.int64), 2 * favour - n) == pytest.approx(expected, rel=1e-15, abs=2e-13)
+
+
+class _Ramp:
+    """A region whose boundary is a slanted and bent line."""
+
+    def threshold(self, row):
+        return 30 + 0.4 * row + 0.002 * row * row
+
+    def thresholds(self, rows):
+        return np.ceil(self.threshold(rows)).astype(np.int64)
+
+
+@pytest.mark.parametrize("shift", [0, 40, 90])
+def test_transform_and_convolution_agree_in_two_dimensions(monkeypatch, shift):
+    """Two computations that share nothing: sums of positive terms only, and a tilted transform of a window."""
+    rng = np.random.default_rng(shift)
+    vectors = np.stack([rng.integers(-2, 4, 220), rng.integers(-3, 5, 220)], axis=1)
+    region = _Ramp()
+    region.thresholds = lambda rows: _Ramp().thresholds(rows) + int(vectors[:, 0].sum() / 2) + shift
+    region.threshold = lambda row: _Ramp().threshold(row) + int(vectors[:, 0].sum() / 2) + shift
+    convolved = lattice.log_probability(vectors, region)
+    monkeypatch.setattr(lattice, "SMALL", 0)
+    assert lattice.log_probability(vectors, region) == pytest.approx(convolved, abs=1e-12)
+
+
+class _Arch:
+    """A region whose boundary leaves the lattice in the middle and comes back: two tails, each with its own tilt."""
+
+    def __init__(self, top, at, bend):
+        self.top, self.at, self.bend = top, at, bend
+
+    def threshold(self, row):
+        return self.top - self.bend * (row - self.at) ** 2
+
+    def thresholds(self, rows):
+        return np.ceil(self.threshold(rows)).astype(np.int64)
+
+
+@pytest.mark.parametrize(("at", "bend"), [(-60, 0.0045), (20, 0.004), (75, 0.004), (160, 0.004), (37, 0.005)])
+def test_both_tails_of_a_concave_boundary_are_found(monkeypatch, at, bend):
+    """One may be all that counts, or either: rows at `at` have no point of the region, those on both sides have."""
+    rng = np.random.default_rng(1)
+    vectors = np.stack([rng.integers(-1, 3, 150), rng.integers(-6, 8, 150)], axis=1)
+    low, high = np.minimum(vectors, 0).sum(axis=0), np.maximum(vectors, 0).sum(axis=0)
+    region = _Arch(high[0] + 40, at, bend)
+    reached = region.thresholds(np.arange(low[1], high[1] + 1)) <= high[0]
+    assert reached[0]
+    assert reached[-1]
+    assert not reached.all()
+    monkeypatch.setattr(lattice, "SMALL", 2**40)
+    convolved = lattice.log_probability(vectors, region)
+    monkeypatch.setattr(lattice, "SMALL", 0)
+    assert lattice.log_probability(vectors, region) == pytest.approx(convolved, abs=1e-12)
+
+
+@pytest.mark.parametrize("share", [0, 0.05, 0.3, 0.99])
+@pytest.mark.parametrize("n", [33, 60])
+def test_gains_in_five_decimals_are_counted_as_whole_numbers_count_them(n, share):
+    """All signs of n weights, counted in one whole number with 64 bits for each sum: a weight is a shift and a sum."""
+    weights = np.random.default_rng(n).integers(1, 10_000, n)
+    total = int(weights.sum())
+    ways = 1
+    for weight in weights.tolist():
+        ways += ways << 64 * weight
+    counts = np.frombuffer(ways.to_bytes(8 * (total + 1), "little"), dtype="<u8")
+    start = int((1 + share) * total / 2)
+    reached = sum(counts[start:].tolist())
+    found = log_sign_tail(weights, 2 * start - total)
+    assert found == pytest.approx(math.log(reached) - n * math.log(2), abs=1e-12)
+
+
+@pytest.mark.slow
+@given(st.lists(st.integers(-40, 40), min_size=30, max_size=60), st.floats(0, 0.9))
+def test_transform_and_convolution_agree_in_one_dimension(weights, share):
+    threshold = int(share * sum(map(abs, weights)))
+    convolved = log_sign_tail(np.array(weights, dtype=np.int64), threshold)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(lattice, "SMALL", 0)
+        patch.setattr(lattice, "SHORT", 0)
+        assert log_sign_tail(np.array(weights, dtype=np.int64), threshold) == pytest.approx(convolved, abs=1e-12)
+
+
+def test_a_window_gives_what_the_whole_lattice_gives(monkeypatch):
+    """Wide weights force a small window around the tail; a common factor of the weights changes nothing."""
+    rng = np.random.default_rng(5)
+    weights = rng.integers(1, 300, 60)
+    threshold = int(weights.sum() * 0.4)
+    exact = counted_tail(weights.tolist(), threshold)
+    expected = math.log(exact.numerator) - math.log(exact.denominator)
+    assert log_sign_tail(weights, threshold) == pytest.approx(expected, abs=1e-12)
+    assert log_sign_tail(weights * 1000, threshold * 1000) == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_lattice_too_large_is_refused(monkeypatch):
+    for limit, most in (("SMALL", 0), ("SHORT", 0), ("MAX_WORK", 1000)):
+        monkeypatch.setattr(lattice, limit, most)
+    with pytest.raises(TooLargeError):
+        log_sign_tail(np.arange(1, 200), 500)
+
+
+@pytest.mark.parametrize(("weights", "threshold", "expected"), [
+    ([], 0, 0.0), ([], 1, -math.inf), ([0, 0], 0, 0.0), ([3], 3, math.log(0.5)), ([3], 4, -math.inf), ([3], -3, 0.0),
+    ([3], -2, math.log(0.5)), ([1, 1], 0, math.log(0.75)),
+])
+def test_degenerate(weights, threshold, expected):
+    assert log_sign_tail(np.array(weights, dtype=np.int64), threshold) == pytest.approx(expected)

@@ -1,0 +1,44 @@
+"""The ten items, in databases."""
+
+import duckdb
+import pytest
+from typer.testing import CliRunner
+
+from registry.cli.app import app
+from registry.store import schema
+from registry.store.database import CONFIG, Database
+from tests.conftest import LabelTask
+from tests.store.ten_items import GOLD, NAMES, SCORES, A, B, C
+
+
+@pytest.fixture(scope="module", params=["new", "upgraded"])
+def database(request, tmp_path_factory):
+    """The ten items in a new database, and in one whose views and macros were made anew."""
+    folder = tmp_path_factory.mktemp("ten")
+    manifest = LabelTask(folder, GOLD, {"a": A, "b": B, "c": C}).write()
+    path = folder / "registry.duckdb"
+    CliRunner().invoke(app, ["run", str(manifest), "--db", str(path)], catch_exceptions=False)
+    with duckdb.connect(str(path), config=CONFIG) as connection:
+        for item, score in SCORES.items():
+            connection.execute("""
+                UPDATE response SET score = ? WHERE scoring_id = scoring_named(?) AND answer_id IN (
+                    SELECT answer_id FROM answer JOIN item USING (item_id) WHERE item.key = ?)""",
+                [score, NAMES["a"], item])
+        if request.param == "upgraded":
+            connection.execute("DROP VIEW pair_region; CREATE VIEW outdated AS SELECT 1")
+            connection.execute("DROP MACRO TABLE regions; CREATE MACRO outdated(x) AS TABLE SELECT x")
+            connection.execute("CREATE OR REPLACE MACRO scoring_named(wanted) AS (SELECT 0)")
+    if request.param == "upgraded":
+        with Database(path).writing() as connection:
+            schema.upgrade(connection)
+    return path
+
+
+@pytest.fixture
+def query(database):
+    """Answer SQL over the ten items."""
+    def answer(sql):
+        with duckdb.connect(str(database), read_only=True, config=CONFIG) as connection:
+            return connection.execute(sql).fetchall()
+
+    return answer

@@ -1,0 +1,50 @@
+"""One line of the table of validity: a test, a population, and what must come out."""
+
+import re
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from tests.validity.populations import Population
+
+BATCH = 50  # runs that share a matrix and the draws
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table.
+
+    Attributes:
+        name: What the command line calls it, and the seed of all that is random in it.
+        null: The population; an alternative where the band is a power.
+        test: The examination, from a sample and a generator to one number for each run.
+        band: All of these must hold.
+        runs_full, runs_quick: How many test sets; the quick ones are the first of the full ones.
+    """
+
+    name: str
+    null: Population
+    test: Callable
+    band: tuple
+    runs_full: int = 10_000
+    runs_quick: int = 300
+
+    def outcomes(self, runs):
+        """One number for each run."""
+        found = []
+        for batch, at in enumerate(range(0, runs, BATCH)):
+            rng = np.random.default_rng(np.random.SeedSequence(zlib.crc32(self.name.encode()), spawn_key=(batch,)))
+            found.append(np.asarray(self.test(self.null.sample(rng, BATCH), rng), dtype=float)[:runs - at])
+        return np.concatenate(found)
+
+    def measure(self, runs):
+        """What each band says after so many runs."""
+        outcomes = self.outcomes(runs)
+        return [band.measure(outcomes) for band in self.band]
+
+
+def slug(test):
+    """A test's name and options in one word."""
+    return "-".join(re.findall(r"[\w-]+", repr(test).replace("variant=", "").replace("=true", "")))
