@@ -11,6 +11,7 @@ import typer
 from registry.cli.console import say, show
 from registry.cli.options import ChosenMetric, Db, DryRun, Facet, OutputFormat, TestSet, Track, database, named_values
 from registry.cli.study.command import Task
+from registry.errors import InputError
 
 
 def synthesize(
@@ -39,7 +40,6 @@ def synthesize(
     import tempfile
     from contextlib import ExitStack
 
-    from registry.errors import InputError
     from registry.evaluation import declared_request
     from registry.manifest import load_manifest
     from registry.manifest.fields import check_slug
@@ -51,14 +51,7 @@ def synthesize(
     from registry.studies.run import chosen_metrics
     from registry.studies.study import Choice
 
-    try:
-        rates = {called: float(rate) for called, rate in named_values(system or [], "--system").items()}
-    except (TypeError, ValueError):
-        raise InputError("--system is not of the form NAME=RATE, with a rate above 0 and below 1") from None
-    try:
-        pairs = {_pair(both, rates): float(of) for both, of in named_values(pair or [], "--pair").items()}
-    except (TypeError, ValueError):
-        raise InputError("--pair is not of the form A,B=R12, with two systems and their correlation") from None
+    rates, pairs = _declared(system or [], pair or [])
     if name is not None:
         try:
             check_slug(name)
@@ -81,6 +74,18 @@ def synthesize(
     columns = (Column("system", "system", text), Column("rate", "rate", number(4), right=True),
                Column("accuracy", "accuracy", number(4), right=True))
     show([Table(made.rows, columns)], format_)
+
+
+def _declared(systems: list[str], pairs: list[str]) -> tuple[dict[str, float], dict[tuple[str, str], float]]:
+    """The rates of systems, and the correlations of pairs of them."""
+    try:
+        rates = {called: float(rate) for called, rate in named_values(systems, "--system").items()}
+    except (TypeError, ValueError):
+        raise InputError("--system is not of the form NAME=RATE, with a rate above 0 and below 1") from None
+    try:
+        return rates, {_pair(both, rates): float(of) for both, of in named_values(pairs, "--pair").items()}
+    except (TypeError, ValueError):
+        raise InputError("--pair is not of the form A,B=R12, with two systems and their correlation") from None
 
 
 def _pair(both: str, systems: Container[str]) -> tuple[str, str]:
