@@ -28,7 +28,7 @@ def test_a_task_s_own_discordance(task, registry, scored):
         assert design.at(row["detectable"], 100).power == pytest.approx(0.8, abs=1e-4)
 
 
-def test_means_and_scores_that_are_none(registry, scored, tmp_path):
+def test_means_and_scores_that_are_none(registry, tmp_path):
     """A mean of graded scores by t; BLEU by the board's own draws, which agree with its standard error."""
     rng = np.random.default_rng(1)
     lines = ["a,b", *(f"{x:.3f},{y:.3f}" for x, y in rng.random((80, 2)))]
@@ -40,7 +40,7 @@ def test_means_and_scores_that_are_none(registry, scored, tmp_path):
     design = MatchedTDesign(0.05, np.std(x - y, ddof=1))
     assert row["detectable"] == pytest.approx(design.detectable(200, 0.9), rel=1e-6)
 
-    scored(ROOT / "sample_data" / "translation" / "task.toml")
+    registry("run", ROOT / "sample_data" / "translation" / "task.toml")
     found = registry("study", "power", "translation", "--resamples", "20000", "--format", "json")
     assert "120 units are fewer than 200" in found.stderr
     rows = found.json
