@@ -17,7 +17,7 @@ from typer import testing
 from registry.cli import app
 from registry.query import process
 from registry.query.writer import write
-from registry.store import database
+from registry.store import opening
 from registry.store.database import Database
 from tests.needs import need, summary
 
@@ -79,7 +79,7 @@ def engine_that_compiles_once():
 def _statements_are_compiled_once(request, monkeypatch, engine_that_compiles_once):
     """Else every opening of a database compiles all of its statements; tests in tests/store do."""
     if ROOT / "tests" / "store" not in request.path.parents:
-        monkeypatch.setattr(database, "create_engine", engine_that_compiles_once)
+        monkeypatch.setattr(opening, "create_engine", engine_that_compiles_once)
 
 
 def answer_here(question, timeout, write_bytes):
