@@ -90,13 +90,15 @@ def task_pack(
     It is a manifest with a list of the items to answer. Nothing in it depends on the answers but labels and types that
     the manifest itself names, of which it warns.
     """
-    from registry.evaluation.checking.task_pack import revealed, write_pack
+    from registry.evaluation.checking.task_pack import revealed, unchecked, write_pack
     from registry.evaluation.checking.task_pack import task_pack as pack
 
     task, _ = resolved(manifest, root)
     new = write_pack(pack(task), output)
     for told in revealed(task):
         say(f"warning: {told}")
+    for told in unchecked(task):
+        say(f"note: {told}")
     for path in new:
         say(f"{path}: written")
     say(f"next: `registry check FILE --task {output / 'task.toml'}`" if new else "nothing changed")
@@ -139,7 +141,8 @@ def _say_problems(checked: Checked) -> None:
     """Tell likely causes first, each once, then how many problems a file has of each category, then examples."""
     causes = Counter((problem.error.path, problem.cause) for problem in checked.problems if problem.cause)
     for (path, cause), n in causes.items():
-        say(f"likely cause of {counted(n, 'problem')}: {path}: {cause}")
+        more = " and more" if any(of == path for of, _ in checked.unlisted) else ""
+        say(f"likely cause of {counted(n, 'problem')}{more}: {path}: {cause}")
     counts = dict.fromkeys(problem.error.path for problem in checked.problems if problem.fatal)
     for path in filter(None, counts):
         of_each = Counter[str](problem.error.category for problem in checked.problems

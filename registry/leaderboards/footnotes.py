@@ -9,8 +9,10 @@ from registry.errors import counted
 _NAMED = 5  # systems in a footnote
 
 
-def footnotes(standings: Sequence[tuple[str, Sequence[str]]]) -> tuple[str, ...]:
+def footnotes(standings: Sequence[tuple[str, Sequence[str]]], among: str = "") -> tuple[str, ...]:
     """A sentence for each remark, with the names of the systems that it is about.
+
+    Remarks count in all items of a test set; `among` says so where a board has some of them only.
 
     >>> footnotes([("a", ["came twice"]), ("b", ["came twice", "left"])])
     ('a, b: came twice.', 'b: left.')
@@ -19,7 +21,7 @@ def footnotes(standings: Sequence[tuple[str, Sequence[str]]]) -> tuple[str, ...]
     for system, remarks in standings:
         for remark in remarks:
             about.setdefault(remark, []).append(system)
-    return tuple(f"{_names(systems)}: {remark.rstrip('?.')}{'?' if remark.endswith('?') else '.'}"
+    return tuple(f"{_names(systems)}{among}: {remark.rstrip('?.')}{'?' if remark.endswith('?') else '.'}"
                  for remark, systems in about.items())
 
 

@@ -173,7 +173,8 @@ class Leaderboard:
     @property
     def footnotes(self) -> tuple[str, ...]:
         """What is remarkable about its submissions."""
-        return footnotes([(of.shown, of.remarks) for of in self.standings])
+        among = "" if self.facet is None else ", in all items of the test set"
+        return footnotes([(of.shown, of.remarks) for of in self.standings], among)
 
     @property
     def teams(self) -> bool:

@@ -84,8 +84,9 @@ class WideBoard:
         """What is remarkable about submissions, each told once, with the test set where there are several."""
         boards = [column.board for column in self.columns if column.board is not None]
         several = len({board.test_set for board in boards}) > 1
+        whole = [board for board in boards if board.facet is None] or boards
         return list(dict.fromkeys(f"{board.test_set}: {footnote}" if several else footnote
-                                  for board in boards for footnote in board.footnotes))
+                                  for board in whole for footnote in board.footnotes))
 
 
 def wide_boards(boards: Sequence[Leaderboard], averages: Sequence[MacroBoard], primary: str) -> list[WideBoard]:

@@ -80,6 +80,15 @@ def test_a_pack_that_tells_labels_is_warned_of(registry, task):
     assert "warning: the pack tells the label no, which metric 'f1' names\n" in told
 
 
+def test_a_pack_without_labels_says_what_it_cannot_tell(registry, task):
+    """Of letter case, for instance: the gold's labels are not in it."""
+    note = "note: test set 'test': this pack tells nobody of labels that the gold does not have"
+    task.documents = {}
+    assert note in registry("task-pack", task.write(), "-o", "pack").stderr
+    task.test_set = {"options": {"columns": ["item", "label"], "labels": ["yes", "no"]}}
+    assert note not in registry("task-pack", task.write(), "-o", "telling").stderr
+
+
 def test_an_existing_file_is_not_overwritten(registry, tmp_path):
     pack = ("task-pack", SAMPLES / "stance" / "task.toml", "-o", "pack")
     assert "written" in registry(*pack).stderr

@@ -162,6 +162,6 @@ def test_causes_come_first_then_counts_then_examples(registry, tmp_path):
     path = tmp_path / "new.tsv"
     path.write_text((sample / "submissions" / "Aspen.aspen-base.tsv").read_text().replace("\t", ","))
     told_ = registry("check", path, "--task", sample / "task.toml", "--max-errors", "2", exit_code=3).stderr.split("\n")
-    assert told_[0].startswith("likely cause of 2 problems: ")
+    assert told_[0].startswith("likely cause of 2 problems and more: ")
     assert told_[1] == f"{path}: 800 errors: 400 format, 400 missing"
     assert [line.partition(":")[0] for line in told_[2:5]] == ["error", "error", "not listed"]

@@ -20,7 +20,7 @@ from registry.items import Item, by_key
 from registry.manifest import TestSet, toml
 from registry.manifest.folder import write_files
 from registry.metrics import ConfusionMetric
-from registry.readers import Document, Reader
+from registry.readers import Document, Labels, Reader
 from registry.readers.parsing.json_lines import json_object
 
 _KEYS = ("item", "text")
@@ -86,6 +86,13 @@ def revealed(task: ResolvedTask) -> list[str]:
         found += [(f"metric {alias!r}", "label", metric.classes)] if isinstance(metric, ConfusionMetric) else []
     return [f"the pack tells the {what if len(names) == 1 else f'{what}s'} {', '.join(names)}, which {where} names"
             for where, what, names in found if names]
+
+
+def unchecked(task: ResolvedTask) -> list[str]:
+    """What participants cannot find out with a task's pack: whether the gold has their labels, where none are named."""
+    return [f"test set {name!r}: this pack tells nobody of labels that the gold does not have; the gold's option "
+            "labels = [...] would name those that it has" for name, reader in task.readers.items()
+            if isinstance(reader, Labels) and not reader.labels]
 
 
 def write_pack(files: dict[str, str], folder: Path) -> list[Path]:

@@ -1,0 +1,46 @@
+"""Foreseen times are those of the work, not of what a program does only once."""
+
+import time
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pytest
+
+from registry.significance import Settings, StatisticMatrix
+from registry.significance.base import Tail
+from registry.significance.foresight import foresee
+from registry.significance.pairwise.base import PairTest
+
+
+@dataclass(frozen=True, repr=False)
+class SlowAtFirst(PairTest):
+    """A test whose first run takes long, as one that imports something; all of its pairs are long work, or none."""
+
+    name: ClassVar[str] = "slow-at-first"
+    null: ClassVar[str] = "-"
+    assumes: ClassVar[str] = "-"
+    citation: ClassVar[str] = "-"
+    steps: float = 0.0
+
+    def work(self, observed):
+        return self.steps
+
+    def tails(self, pairs, settings):
+        if not ran:
+            ran.append(self)
+            until = time.process_time() + 0.2
+            while time.process_time() < until:
+                pass
+        return [Tail(0.0, "exact") for _ in pairs]
+
+
+ran = []
+
+
+@pytest.mark.parametrize("steps", [0.0, 1e9])
+def test_what_is_done_once_is_not_foreseen_for_every_pair(steps):
+    ran.clear()
+    statistics = np.random.default_rng(1).integers(0, 2, size=(30, 6, 1)).astype(float)
+    matrix = StatisticMatrix(statistics, lambda sums: sums[..., 0])
+    assert foresee(SlowAtFirst(steps=steps), matrix, Settings()).each < 0.02
