@@ -1,0 +1,90 @@
+"""Task packs: what participants check with tells nothing of the answers."""
+
+import json
+import shutil
+
+import pytest
+
+from tests.conftest import ROOT
+
+SAMPLES = ROOT / "sample_data"
+
+
+def lines(change):
+    """A change of the text's lines."""
+    return lambda text: "\n".join(change(text.split("\n")[:-1])) + "\n"
+
+
+def shifted_tags(text):
+    """Every span with another type and at another place, in the same tokens."""
+    return "\n".join(line if "\t" not in line else line.partition("\t")[0] + "\tB-other" for line in text.split("\n"))
+
+
+@pytest.mark.parametrize(("name", "gold", "change"), [
+    ("entities", "gold.conll", shifted_tags),
+    ("stance", "gold.tsv", lambda text: "item\tlabel\tdocument\n" + "\n".join(
+        row.split("\t")[0] + "\tagainst\td99" for row in sorted(text.split("\n")[1:-1], key=lambda row: row[::-1]))),
+    ("translation", "reference.A.txt", lambda text: text.upper().replace(" ", " and ")),
+    ("relations", "gold.jsonl", lambda text: "\n".join(
+        json.dumps(json.loads(row) | {"answers": ["x"]}) for row in reversed(text.split("\n")[:-1]))),
+])
+def test_no_answer_has_an_influence_on_the_pack(name, gold, change, registry, tmp_path):
+    """The same items with other answers, in another order where items have names, give the same pack."""
+    shutil.copytree(SAMPLES / name, tmp_path / name)
+    registry("task-pack", tmp_path / name / "task.toml", "-o", "before")
+    path = tmp_path / name / gold
+    path.write_text(change(path.read_text()))
+    registry("task-pack", tmp_path / name / "task.toml", "-o", "after")
+    before, after = ({f.name: f.read_bytes() for f in (tmp_path / pack).iterdir()} for pack in ("before", "after"))
+    assert len(before) == 2
+    assert before == after
+
+
+def test_a_pack_that_tells_labels_is_warned_of(registry, task):
+    assert "warning" not in registry("task-pack", task.write(), "-o", "pack").stderr
+    task.documents = {}
+    task.test_set = {"options": {"columns": ["item", "label"], "labels": ["yes", "no"]}}
+    task.extra = "[[metric]]\nid = 'f1'\nname = 'LabelF'\noptions = { labels = ['no'] }\n"
+    manifest = task.write()
+    manifest.write_text(manifest.read_text().replace('name = "Accuracy"', 'name = "Accuracy"\nprimary = true'))
+    told = registry("task-pack", manifest, "-o", "telling").stderr
+    assert "warning: the pack tells the labels yes, no, which test set 'test' names\n" in told
+    assert "warning: the pack tells the label no, which metric 'f1' names\n" in told
+
+
+def test_a_pack_without_labels_says_what_it_cannot_tell(registry, task):
+    """Of letter case, for instance: the gold's labels are not in it."""
+    note = "note: test set 'test': this pack tells nobody of labels that the gold does not have"
+    task.documents = {}
+    assert note in registry("task-pack", task.write(), "-o", "pack").stderr
+    task.test_set = {"options": {"columns": ["item", "label"], "labels": ["yes", "no"]}}
+    assert note not in registry("task-pack", task.write(), "-o", "telling").stderr
+
+
+def test_an_existing_file_is_not_overwritten(registry, tmp_path):
+    pack = ("task-pack", SAMPLES / "stance" / "task.toml", "-o", "pack")
+    assert "written" in registry(*pack).stderr
+    assert "nothing changed" in registry(*pack).stderr
+    (tmp_path / "pack" / "task.toml").write_text("mine")
+    assert "task.toml: is there with other content" in registry(*pack, exit_code=3).stderr
+    assert (tmp_path / "pack" / "task.toml").read_text() == "mine"
+
+
+def test_a_pack_is_for_checking_only(registry, tmp_path):
+    registry("task-pack", SAMPLES / "stance" / "task.toml", "-o", "pack")
+    assert "ok: test: 400 items; 0 submissions" in registry("check", "pack/task.toml").stderr
+    for command in ("run", "apply", "task-pack"):
+        extra = ("-o", "again") if command == "task-pack" else ()
+        told = registry(command, "pack/task.toml", *extra, exit_code=3).stderr
+        assert "test_set[0]: there is no gold, only a list of items" in told
+
+
+@pytest.mark.parametrize(("line", "says"), [
+    ('{"item": "i0", "label": "x"}', "items.jsonl:1: unknown key 'label'"), ('{"text": "x"}', ":1: no key 'item'"),
+    ('{"item": "i0"}\n{"item": "i0"}', ":2: item 'i0': stands twice"), ("", "the file is empty"),
+])
+def test_item_lists_are_read_as_strictly_as_gold(registry, task, tmp_path, line, says):
+    task.systems = {}
+    registry("task-pack", task.write(), "-o", "pack")
+    (tmp_path / "pack" / "test.items.jsonl").write_text(line + "\n")
+    assert says in registry("check", "pack/task.toml", exit_code=3).stderr
