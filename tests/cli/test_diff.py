@@ -10,9 +10,9 @@ ENTITIES = ROOT / "sample_data" / "entities"
 
 
 @pytest.fixture
-def first(registry, scored, task):
+def first(registry, task):
     """The small task after its first run; `registry diff` then holds later runs against it."""
-    scored(task)
+    registry("run", task.write())
     return registry("pairs", "--format", "json").json
 
 
@@ -29,10 +29,10 @@ def test_one_board_has_no_other_state(registry, first):
     assert "no board has been in two states" in registry("diff", exit_code=4).stderr
 
 
-def test_a_new_submission(registry, scored, task, first):
+def test_a_new_submission(registry, task, first):
     """d is right everywhere: it wins nothing significantly, but the family is larger, and all others lose a place."""
     task.systems["d"] = dict(task.gold)
-    scored(task)
+    registry("run", task.write())
     found = changed(registry)
     assert found["reasons"] == ["New: d/d.", "The family had 3 pairs, and has 6."]
     assert whys(found) == {"d/d": "new", "a/a": "other systems", "b/b": "other systems", "c/c": "other systems"}
@@ -43,20 +43,20 @@ def test_a_new_submission(registry, scored, task, first):
     assert "New: d/d." in shown
 
 
-def test_a_new_version_of_a_submission(registry, scored, task, first):
+def test_a_new_version_of_a_submission(registry, task, first):
     (task.folder / "again.tsv").write_text("".join(f"{k}\t{v}\n" for k, v in task.gold.items()))
     task.extra = "[[submit]]\nfile = 'again.tsv'\nsystem = 'b'\nversion = '2'"
-    scored(task)
+    registry("run", task.write())
     found = changed(registry)
     assert found["reasons"] == ["In a new version: b/b."]
     assert whys(found) == {"b/b": "new version", "a/a": "other systems", "c/c": "other systems"}
     assert {tuple(of["systems"]): of["why"] for of in found["pairs"]}[("a/a", "b/b")] == "new version"
 
 
-def test_a_revision_of_the_gold(registry, scored, task, first):
+def test_a_revision_of_the_gold(registry, task, first):
     task.gold["i5"] = {"yes": "no", "no": "yes"}[task.gold["i5"]]  # now a is right of all, b and c of two
     task.version = "2"
-    scored(task)
+    registry("run", task.write())
     found = changed(registry)
     assert found["reasons"] == ["The gold was revised (version 1, then 2)."]
     assert whys(found) == {"a/a": "gold", "b/b": "gold", "c/c": "gold"}
@@ -94,9 +94,9 @@ def test_baselines_that_lose_their_ranks_and_get_them_back(registry, scored, tas
     assert changed(registry)["reasons"] == ["Baselines were not ranked, and are: b/b."]
 
 
-def test_a_new_version_of_the_task_alone(registry, scored, task, first):
+def test_a_new_version_of_the_task_alone(registry, task, first):
     task.version = "2"
-    scored(task)
+    registry("run", task.write())
     assert changed(registry)["reasons"] == ["The task was of version 1, and is of 2."]
 
 
@@ -130,9 +130,9 @@ def test_another_metric_under_the_same_name(registry, tmp_path):
     assert {of["why"] for of in found["pairs"]} == {"metric"}
 
 
-def test_all_that_changed_is_there_in_full_precision(registry, scored, task, first):
+def test_all_that_changed_is_there_in_full_precision(registry, task, first):
     task.systems["d"] = dict(task.gold)
-    scored(task)
+    registry("run", task.write())
     after = registry("pairs", "--format", "json").json
 
     def adjusted(rows):
@@ -145,10 +145,10 @@ def test_all_that_changed_is_there_in_full_precision(registry, scored, task, fir
         assert (of["before"]["p_adjusted"], of["after"]["p_adjusted"]) == (was[pair], now[pair])
 
 
-def test_two_databases_and_states_by_their_ids(registry, scored, task, first, tmp_path):
+def test_two_databases_and_states_by_their_ids(registry, task, first, tmp_path):
     shutil.copy("registry.duckdb", "old.duckdb")
     task.systems["d"] = dict(task.gold)
-    scored(task)
+    registry("run", task.write())
     expected = changed(registry)
     assert changed(registry, "old.duckdb", "registry.duckdb") == expected
     assert changed(registry, "old.duckdb") == expected
@@ -161,16 +161,16 @@ def test_two_databases_and_states_by_their_ids(registry, scored, task, first, tm
     assert "unknown database file or state of a board '0000'" in said
 
 
-def test_names_stay_inert(registry, scored, task, first):
+def test_names_stay_inert(registry, task, first):
     task.systems["[red]x|*"] = dict(task.gold)
-    scored(task)
+    registry("run", task.write())
     assert "[red]x|*/[red]x|*" in registry("diff").stdout
     assert r"\[red\]x\|\*" in registry("diff", "--format", "md").stdout
 
 
-def test_a_board_that_only_one_database_has_is_told(registry, scored, task, first):
+def test_a_board_that_only_one_database_has_is_told(registry, task, first):
     shutil.copy("registry.duckdb", "old.duckdb")
     task.extra = "[[submit]]\nfile = 'systems/a.tsv'\nsystem = 'again'\ntrack = 'open'"
-    scored(task)
+    registry("run", task.write())
     assert "note: only registry.duckdb has small/test, open, acc" in registry("diff", "old.duckdb",
                                                                               "registry.duckdb").stderr

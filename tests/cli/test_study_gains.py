@@ -109,14 +109,14 @@ def test_calibration_on_test_sets_drawn_from_the_documents_at_hand(entities, tmp
     assert "12 test sets of 20 units, drawn from the 40 at hand" in entities(*options, "--format", "table").stdout
 
 
-def test_calibration_across_the_values_of_an_attribute(task, registry, scored, tmp_path):
+def test_calibration_across_the_values_of_an_attribute(task, registry, tmp_path):
     """Of 20 items of each document a has 16 right, b 12, c 8, on d0 and d1; on d2 the other way round."""
     task.gold = {f"i{n:02}": "yes" for n in range(60)}
     task.documents = {key: f"d{n // 20}" for n, key in enumerate(task.gold)}
     right = {"a": (16, 16, 8), "b": (12, 12, 12), "c": (8, 8, 16)}
     task.systems = {name: {key: "yes" if n % 20 < counts[n // 20] else "no" for n, key in enumerate(task.gold)}
                     for name, counts in right.items()}
-    scored(task)
+    registry("run", task.write())
     options = ("study", "calibration", "small", "--across", "document", "--unit", "item", "--resamples", 100)
     rows = registry(*options, "--plot", "f.pdf", "--format", "json").json
     shares = {(row["tested_on"], row["other"]): row["share"] for row in rows}
@@ -142,9 +142,9 @@ def test_a_figure_that_cannot_be_drawn_is_refused_before_the_work(entities):
     assert "made before" not in entities("curve", "entities").stderr
 
 
-def test_systems_that_do_not_differ_have_no_gains(task, registry, scored):
+def test_systems_that_do_not_differ_have_no_gains(task, registry):
     task.systems = {"a": dict(task.gold), "b": dict(task.gold)}
-    scored(task)
+    registry("run", task.write())
     assert "no two systems differ" in registry("study", "threshold", "small", exit_code=3).stderr
     with Database("registry.duckdb").reading() as connection:
         assert connection.exec_driver_sql("SELECT count(*) FROM study").scalar() == 0

@@ -10,7 +10,7 @@ import pytest
 
 from registry.store.database import Database
 from registry.store.journal import Journal
-from registry.studies.macro_average import macro_boards
+from registry.studies.macro_average import macro_boards, macro_questions
 from registry.studies.run import Archive
 from registry.studies.study import Choice
 
@@ -46,7 +46,10 @@ def averaged(registry, task):
         for name, right in {"../dev": "1" * len(on_dev["a"]), **on_dev}.items():
             (task.folder / "dev" / f"{name}.tsv").write_text("".join(f"{k}\t{v}\n" for k, v in labels(right).items()))
         registry("run", manifest)
-        (board,) = macro_boards(Archive(Database("registry.duckdb"), Journal("study", {})), Choice("small"))
+        database = Database("registry.duckdb")
+        with database.reading() as connection:
+            asked = macro_questions(connection, Choice("small"))
+        (board,) = macro_boards(asked, Archive(database, Journal("study", {})))
         return board
 
     return run
