@@ -24,7 +24,7 @@ class Form(StrEnum):
     json = "json"
 
 
-State_ = Annotated[str | None, typer.Argument(metavar="[STATE]", help=(
+State_ = Annotated[str | None, typer.Argument(metavar="STATE", help=(
     "A database file, or the id at the end of a signature."))]
 
 

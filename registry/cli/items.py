@@ -26,7 +26,7 @@ def items(
     which: Annotated[Which, typer.Argument(metavar="disagree|hard|suspect|show", help=(
         "Those on which systems disagree most; those with the worst scores; those on which all contradict the gold; "
         "or one, with what everybody says of it."))],
-    item: Annotated[str | None, typer.Argument(metavar="[ID]", help="The item to show.")] = None,
+    item: Annotated[str | None, typer.Argument(metavar="ID", help="The item to show.")] = None,
     limit: Annotated[int, typer.Option("--limit", min=1, help="How many to list.")] = 20,
     db: Db = None,
     format_: OutputFormat = None,

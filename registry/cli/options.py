@@ -40,7 +40,7 @@ Actor = Annotated[str | None, typer.Option("--actor", envvar="REGISTRY_ACTOR", m
     "Who does it, for the log of events; else `actor` under [registry] in registry.toml, else nobody is named."))]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Do everything but write: say what would change.")]
 ManifestPath = Annotated[Path, typer.Argument(metavar="MANIFEST", readable=False, help="The task's TOML file.")]
-TaskName = Annotated[str | None, typer.Argument(metavar="[TASK]", help="A task's id; all tasks if none is given.")]
+TaskName = Annotated[str | None, typer.Argument(metavar="TASK", help="A task's id; all tasks if none is given.")]
 MetricAlias = Annotated[str | None, typer.Option("--metric", help="Only the metric with this id.")]
 ChosenMetric = Annotated[str | None, typer.Option("--metric", help=(
     "The metric with this id; the primary one if none is given."))]

@@ -51,7 +51,7 @@ def page(
 
 def site(
     output: Annotated[Path, typer.Option("--output", "-o", metavar="DIR", help="The folder; pages are replaced.")],
-    what: Annotated[list[str] | None, typer.Argument(metavar="[MANIFEST|TASK]...", help=(
+    what: Annotated[list[str] | None, typer.Argument(metavar="MANIFEST|TASK", help=(
         "Manifests (.toml), which are run first, and ids of tasks; all tasks of the database if none is given."
         ))] = None,
     items: Items = 0,

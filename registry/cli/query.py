@@ -38,7 +38,7 @@ class SchemaFormat(StrEnum):
 
 
 def query(
-    sql: Annotated[str | None, typer.Argument(metavar="[SQL]", help=(
+    sql: Annotated[str | None, typer.Argument(metavar="SQL", help=(
         "One SELECT or EXPLAIN; - reads it from stdin."))] = None,
     file: Annotated[Path | None, typer.Option("--file", "-f", metavar="FILE", readable=False, help=(
         "Read the SQL from a file instead."))] = None,
@@ -104,7 +104,7 @@ def _read(sql: str | None, file: Path | None) -> tuple[str, str]:
 
 
 def schema(
-    name: Annotated[str | None, typer.Argument(metavar="[NAME]", help=(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help=(
         "A table, view or macro; all if none is given."))] = None,
     db: Db = None,
     format_: Annotated[SchemaFormat, typer.Option("--format", case_sensitive=False, help=(

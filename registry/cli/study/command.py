@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from registry.studies.study import Study
 
 Task = Annotated[str, typer.Argument(metavar="TASK", help="A task's id.")]
-AnyTask = Annotated[str | None, typer.Argument(metavar="[TASK]", help="A task's id; all tasks if none is given.")]
-NoTask = Annotated[str | None, typer.Argument(metavar="[TASK]", help=(
+AnyTask = Annotated[str | None, typer.Argument(metavar="TASK", help="A task's id; all tasks if none is given.")]
+NoTask = Annotated[str | None, typer.Argument(metavar="TASK", help=(
     "A task's id; without one, what can be said before there is any."))]
 
 SETTINGS: dict[str, Any] = {
