@@ -209,6 +209,12 @@ class LabelTask:
         return self.manifest
 
 
+def second_test_set(gold, submit):
+    """The tables of a test set `dev` of labels beside a task's own one; `submit` are the lines of its `[[submit]]`."""
+    return (f'[[test_set]]\nname = "dev"\ngold = "{gold}"\nformat = "labels"\n'
+            f'options = {{ columns = ["item", "label"] }}\n[[submit]]\n{submit}\ntest_set = "dev"\n')
+
+
 def _lines(path, rows):
     path.parent.mkdir(exist_ok=True)
     path.write_text("".join("\t".join(row) + "\n" for row in rows))

@@ -4,16 +4,9 @@ import pytest
 
 from registry.manifest import stored_manifest
 from registry.store.database import Database
+from tests.conftest import second_test_set
 
-OTHER = """[[test_set]]
-name = 'dev'
-gold = 'gold.tsv'
-format = 'labels'
-options = { columns = ['item', 'label'] }
-[[submit]]
-file = 'systems/{system}.tsv'
-test_set = 'dev'
-"""
+OTHER = second_test_set("gold.tsv", 'file = "systems/{system}.tsv"')
 
 
 @pytest.fixture

@@ -5,16 +5,9 @@ import shutil
 
 import pytest
 
-SECOND = """[[test_set]]
-name = 'dev'
-gold = 'gold.tsv'
-format = 'labels'
-options = { columns = ['item', 'label'] }
-[[submit]]
-file = 'dev.tsv'
-system = 'a'
-test_set = 'dev'
-"""
+from tests.conftest import second_test_set
+
+SECOND = second_test_set("gold.tsv", 'file = "dev.tsv"\nsystem = "a"')
 
 
 @pytest.fixture

@@ -13,18 +13,11 @@ from registry.store.journal import Journal
 from registry.studies.macro_average import macro_boards, macro_questions
 from registry.studies.run import Archive
 from registry.studies.study import Choice
+from tests.conftest import second_test_set
 
 TEST = {"a": "111101", "b": "010100", "c": "111101"}  # which items each system has right
 DEV = {"a": "1110", "b": "0100", "c": "1010"}
-SECOND = """[[test_set]]
-name = "dev"
-gold = "dev.tsv"
-format = "labels"
-options = { columns = ["item", "label"] }
-[[submit]]
-file = "dev/{system}.tsv"
-test_set = "dev"
-"""
+SECOND = second_test_set("dev.tsv", 'file = "dev/{system}.tsv"')
 
 
 def labels(right):

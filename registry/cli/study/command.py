@@ -26,6 +26,7 @@ from registry.cli.options import (
     Facet,
     MetricAlias,
     OutputFormat,
+    TaskName,
     TestSet,
     Track,
     actor_name,
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from registry.studies.study import Study
 
 Task = Annotated[str, typer.Argument(metavar="TASK", help="A task's id.")]
-AnyTask = Annotated[str | None, typer.Argument(metavar="TASK", help="A task's id; all tasks if none is given.")]
 NoTask = Annotated[str | None, typer.Argument(metavar="TASK", help=(
     "A task's id; without one, what can be said before there is any."))]
 
@@ -94,7 +94,7 @@ def _derived(name: str) -> Any:
 
 def _parameters(study: type[Study]) -> Iterator[tuple[str, Any, Any]]:
     """The name, annotation and default value of everything that may be given."""
-    yield "task", *{"one": (Task, inspect.Parameter.empty), "all": (AnyTask, None), "none": (NoTask, None)}[study.task]
+    yield "task", *{"one": (Task, inspect.Parameter.empty), "all": (TaskName, None), "none": (NoTask, None)}[study.task]
     hints = typing.get_type_hints(study)
     for field in _options(study):
         yield field.name, *_option(field, hints[field.name])
