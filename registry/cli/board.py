@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
+    from sqlalchemy import Connection
+
     from registry.leaderboards.leaderboard import Ranks as Convention
     from registry.leaderboards.snapshot import Snapshot
     from registry.studies.macro_average import MacroBoard
@@ -93,17 +95,26 @@ def macro_averages(asked: Sequence[Question], db: Path | None) -> list[MacroBoar
     return found
 
 
+def read_boards(connection: Connection, task: str | None, metric: str | None, ranks: Convention | None, *,
+                items: int = 0, about: str = "") -> Snapshot:
+    """Read what a command shows, and tell what of it is out of date; `about` begins the error that there is none."""
+    from registry.leaderboards.snapshot import snapshot
+
+    found = snapshot(connection, task, metric, ranks, items)
+    if not found.boards:
+        raise MismatchError(f"{about}there is no comparison to show yet; `registry score` and `registry compare` "
+                            "make one")
+    for warning in found.warnings:
+        say(f"warning: {warning}")
+    return found
+
+
 def _snapshot(task: str | None, metric: str | None, db: Path | None, ranks: Convention | None, *,
               averages: bool = False) -> Snapshot:
-    from registry.leaderboards.snapshot import snapshot
     from registry.studies.macro_average import macro_questions
     from registry.studies.study import Choice
 
     with database(db).reading() as connection:
-        found = snapshot(connection, task, metric, ranks)
-        if not found.boards:
-            raise MismatchError("there is no comparison to show yet; `registry score` and `registry compare` make one")
-        for warning in found.warnings:
-            say(f"warning: {warning}")
+        found = read_boards(connection, task, metric, ranks)
         asked = macro_questions(connection, Choice(task, metric)) if averages else []
     return found.with_averages(macro_averages(asked, db))

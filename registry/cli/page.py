@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from registry.cli.board import Ranks, macro_averages
+from registry.cli.board import Ranks, macro_averages, read_boards
 from registry.cli.console import say
 from registry.cli.execution import Memory, Quiet, Workers, execution
 from registry.cli.options import Actor, Db, Root, actor_name, database
@@ -99,17 +99,10 @@ def _run(manifest: Path, root: Path | None, db: Path | None, actor: str | None, 
 
 def _read(connection: Connection, task: str, items: int, ranks: Ranks | None = None) -> tuple[Snapshot, list[Question]]:
     """What a task's page holds, and the averages over test sets to find or make."""
-    from registry.errors import MismatchError
-    from registry.leaderboards.snapshot import snapshot
     from registry.studies.macro_average import macro_questions
     from registry.studies.study import Choice
 
-    found = snapshot(connection, task, ranks=None if ranks is None else ranks.value, items=items)
-    if not found.boards:
-        raise MismatchError(f"{task}: there is no comparison to show yet; `registry score` and `registry compare` "
-                            "make one")
-    for warning in found.warnings:
-        say(f"warning: {warning}")
+    found = read_boards(connection, task, None, None if ranks is None else ranks.value, items=items, about=f"{task}: ")
     return found, macro_questions(connection, Choice(task))
 
 
