@@ -147,16 +147,25 @@ event = Table(
     _text("subject"), _text("details"),
 )
 
-# Comparisons. A pair result is keyed by the content it rests on and never changes; a comparison is one snapshot of a
-# family. `sequence` tells which comparison of a board was asked for last; 0 is one whose board is no more.
+# Comparisons. A pair result is keyed by the content it rests on (the statistics of A, those of B, and what was asked of
+# them) and never changes; a comparison is one snapshot of a family. `sequence` tells which comparison of a board was
+# asked for last; 0 is one whose board is no more.
+pair_request = Table(
+    "pair_request", metadata, _id("pair_request_id"), _text("metric"), _text("test"), _text("alternative"),
+    _int("resamples"), Column("seed", BigInteger, nullable=False), _text("interval"), _number("confidence"),
+    _text("runs"), _flag("is_valid"),
+    UniqueConstraint("metric", "test", "alternative", "resamples", "seed", "interval", "confidence", "runs",
+                     "is_valid"),
+)
+tested_statistics = Table("tested_statistics", metadata, _id("tested_statistics_id"), _text("digest"),
+                          UniqueConstraint("digest"))
 pair_result = Table(
-    "pair_result", metadata, _id("pair_result_id"), _text("digest"), _text("statistics_a"), _text("statistics_b"),
-    _text("metric"), _text("test"), _text("alternative"), _text("method"), _number("difference", null=True),
-    _number("p_value", null=True), _number("log10_p", null=True), _number("p_low", null=True),
-    _number("p_high", null=True), _text("interval", null=True), _number("confidence", null=True),
+    "pair_result", metadata, _int("pair_result_id"), _int("pair_request_id"), _int("statistics_a"),
+    _int("statistics_b"), _text("method"), _number("difference", null=True), _number("p_value", null=True),
+    _number("log10_p", null=True), _number("p_low", null=True), _number("p_high", null=True),
     _number("ci_low", null=True), _number("ci_high", null=True), _int("n_units"), _int("n_discordant"),
-    _int("resamples", null=True), Column("seed", BigInteger), _text("note"), _int("run_id"),
-    _number("statistic", null=True), Column("favours", SmallInteger), UniqueConstraint("digest"),
+    _int("resamples", null=True), _number("statistic", null=True), Column("favours", SmallInteger), _text("note"),
+    _int("run_id"),
 )
 comparison = Table(
     "comparison", metadata, _id("comparison_id"), _text("digest"), _int("sequence"), _int("test_set_id"),

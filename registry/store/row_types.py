@@ -149,17 +149,19 @@ class StudyRow(CatalogRow):
     signature: str
 
 
-class PairResultRow(NamedTuple):
-    """The raw result of a test of two systems, in its canonical direction; a tuple, as there may be half a million."""
+@dataclass(frozen=True, slots=True)
+class PairRequestRow(CatalogRow):
+    """What was asked of pairs of systems: all but their statistics that the results of one test depend on."""
 
-    pair_result_id: int
-    digest: str
-    method: str
-    difference: float | None
-    p_value: float | None
-    p_low: float | None
-    p_high: float | None
-    favours: int
+    table = models.pair_request
+    metric: str
+    test: str
+    alternative: str
+    resamples: int
+    seed: int
+    interval: str
+    confidence: float
+    runs: str
 
 
 class DeclaredMetric(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,16 @@ from sqlalchemy import Connection, Table, func, select
 
 _WIDEST = 100  # characters of a text kept at fixed width, of 4 bytes each
 
-Columns = Mapping[str, NDArray[Any] | int | float | bool]
+
+
+class Coded(NamedTuple):
+    """A column in which few texts stand in many rows: the place of each row's text in `texts`."""
+
+    codes: NDArray[Any]
+    texts: Sequence[str]
+
+
+Columns = Mapping[str, NDArray[Any] | Coded | int | float | bool]
 
 
 def driver_of(connection: Connection) -> Any:
@@ -39,30 +48,43 @@ def insert_bulk(connection: Connection, table: Table, columns: Columns) -> None:
     Args:
         connection: Of the transaction.
         table: Whose every column is given.
-        columns: An array for each column, all of one length, or one number that stands in every row. What is masked
-            becomes NULL.
+        columns: An array for each column, all of one length, texts that are coded, or one number that stands in every
+            row. What is masked becomes NULL.
 
     Raises:
         ValueError: A column is missing or unknown, or lengths differ.
     """
     if set(columns) != {c.name for c in table.columns}:
         raise ValueError(f"columns {sorted(columns)} are not those of table {table.name}")
-    arrays = {name: column for name, column in columns.items() if isinstance(column, np.ndarray)}
-    masks = {name: np.ma.getmaskarray(array) for name, array in arrays.items() if isinstance(array, np.ma.MaskedArray)}
+    values, arrays = [], dict[str, NDArray[Any]]()
+    for column in table.columns:
+        value, registered = _value(column.name, columns[column.name])
+        values.append(value)
+        arrays |= registered
     if len({len(array) for array in arrays.values()}) != 1:
         raise ValueError(f"columns for table {table.name} differ in length")
     if not len(next(iter(arrays.values()))):
         return
-    chosen = ", ".join(f'if("{c.name} masked", NULL, "{c.name}")' if c.name in masks else f'"{c.name}"'
-                       if c.name in arrays else repr(columns[c.name]) for c in table.columns)
     driver = driver_of(connection)
-    driver.register("_columns", {  # DuckDB itself would take what is under a mask for data
-        **{name: np.ma.getdata(array) for name, array in arrays.items()},
-        **{f"{name} masked": mask for name, mask in masks.items()}})
+    driver.register("_columns", arrays)
     try:
-        connection.exec_driver_sql(f'INSERT INTO "{table.name}" SELECT {chosen} FROM _columns')  # noqa: S608
+        query = f'INSERT INTO "{table.name}" SELECT {", ".join(values)} FROM _columns'  # noqa: S608
+        connection.exec_driver_sql(query)
     finally:
         driver.unregister("_columns")
+
+
+def _value(name: str, column: NDArray[Any] | Coded | float) -> tuple[str, dict[str, NDArray[Any]]]:
+    """What a column of a table is in SQL, and the arrays by name that this speaks of."""
+    if isinstance(column, Coded):
+        texts = ", ".join("'" + text.replace("'", "''") + "'" for text in column.texts)
+        return f'([{texts}])["{name}" + 1]', {name: column.codes}
+    if isinstance(column, np.ma.MaskedArray):  # DuckDB itself would take what is under a mask for data
+        mask = f"{name} masked"
+        return f'if("{mask}", NULL, "{name}")', {name: np.ma.getdata(column), mask: np.ma.getmaskarray(column)}
+    if isinstance(column, np.ndarray):  # DuckDB misreads the columns of a structured array
+        return f'"{name}"', {name: np.ascontiguousarray(column)}
+    return repr(column), {}
 
 
 def insert_many(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:

@@ -43,7 +43,7 @@ def test_killed_at_20_random_moments(tmp_path, registry):
 def pair_results(db):
     """All that is stored of the pairs but the numbers of rows."""
     with duckdb.connect(db, read_only=True) as connection:
-        return connection.sql("SELECT * EXCLUDE (run_id, pair_result_id) FROM pair_result ORDER BY digest").fetchall()
+        return connection.sql("SELECT * EXCLUDE (run_id, pair_result_id) FROM pair_result ORDER BY ALL").fetchall()
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="/proc")

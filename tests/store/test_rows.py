@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from sqlalchemy import select
+from sqlalchemy import BigInteger, Column, Double, Integer, MetaData, String, Table, select
 
 from registry.store import models, statistics
 from registry.store.database import Database
-from registry.store.rows import insert_bulk, insert_many, texts
+from registry.store.rows import Coded, insert_bulk, insert_many, texts
 
 
 @pytest.fixture
@@ -29,16 +29,16 @@ def test_texts_come_back_as_they_were(connection, keys):
 
 def test_many_rows_of_which_few_have_a_value(connection):
     """DuckDB samples columns of Python objects, and asks for pandas where it only meets None."""
-    row = {c.name: 1 for c in models.pair_result.columns if c.name != "pair_result_id"}
-    row |= dict.fromkeys(("statistics_a", "statistics_b", "metric", "test", "alternative", "method", "note"), "x")
-    rows = [row | {"digest": str(n), "seed": None, "interval": None, "p_low": None} for n in range(3000)]
-    rows[1234] |= {"seed": 2**62 + 1, "interval": "dual"}
-    insert_many(connection, models.pair_result, rows)
-    table = models.pair_result.c
-    found = connection.execute(select(table.digest, table.seed, table.interval, table.p_low).where(
-        table.seed.is_not(None) | table.interval.is_not(None) | table.p_low.is_not(None))).all()
-    assert [tuple(one) for one in found] == [("1234", 2**62 + 1, "dual", None)]
-    assert len(connection.execute(select(table.digest).distinct()).all()) == 3000
+    odd = Table("odd", MetaData(), Column("odd_id", Integer, primary_key=True, autoincrement=False),
+                Column("digest", String), Column("seed", BigInteger), Column("kind", String), Column("p_low", Double))
+    odd.create(connection)
+    rows = [{"digest": str(n), "seed": None, "kind": None, "p_low": None} for n in range(3000)]
+    rows[1234] |= {"seed": 2**62 + 1, "kind": "dual"}
+    insert_many(connection, odd, rows)
+    found = connection.execute(select(odd).where(
+        odd.c.seed.is_not(None) | odd.c.kind.is_not(None) | odd.c.p_low.is_not(None))).all()
+    assert [tuple(one) for one in found] == [(1235, "1234", 2**62 + 1, "dual", None)]
+    assert len(connection.execute(select(odd.c.digest).distinct()).all()) == 3000
 
 
 def test_missing_columns_and_uneven_lengths_are_refused(connection):
@@ -49,14 +49,24 @@ def test_missing_columns_and_uneven_lengths_are_refused(connection):
 
 
 def test_none_and_nan_become_null_and_large_seeds_stay_exact(connection):
-    row = {c.name: 1 for c in models.pair_result.columns if c.name != "pair_result_id"}
-    row |= dict.fromkeys(("statistics_a", "statistics_b", "metric", "test", "alternative", "method", "note"), "x")
-    insert_many(connection, models.pair_result, [
-        row | {"digest": "1", "p_value": np.nan, "seed": 2**62 + 1, "interval": None},
-        row | {"digest": "2", "p_value": 0.1, "seed": None, "interval": "dual"}])
-    found = connection.execute(select(models.pair_result).order_by("digest")).all()
-    assert [(r.pair_result_id, r.p_value, r.seed, r.interval) for r in found] == [
+    table = Table("odd", MetaData(), Column("odd_id", Integer, primary_key=True, autoincrement=False),
+                  Column("p", Double), Column("seed", BigInteger), Column("kind", String))
+    table.create(connection)
+    insert_many(connection, table, [{"p": np.nan, "seed": 2**62 + 1, "kind": None},
+                                    {"p": 0.1, "seed": None, "kind": "dual"}])
+    assert [tuple(row) for row in connection.execute(select(table).order_by("odd_id"))] == [
         (1, None, 2**62 + 1, None), (2, 0.1, None, "dual")]
+
+
+def test_few_texts_of_many_rows_and_columns_of_structured_arrays(connection):
+    """DuckDB misreads an array whose values do not lie side by side."""
+    table = Table("odd", MetaData(), Column("n", Integer), Column("note", String))
+    table.create(connection)
+    rows = np.zeros(4, dtype=[("code", np.uint8), ("n", np.int32)])
+    rows["n"], rows["code"] = [5, 6, 7, 8], [1, 0, 1, 2]
+    insert_bulk(connection, table, {"n": rows["n"], "note": Coded(rows["code"], ("", "it's [so]", "?"))})
+    assert [tuple(row) for row in connection.execute(select(table))] == [
+        (5, "it's [so]"), (6, ""), (7, "it's [so]"), (8, "?")]
 
 
 @pytest.mark.parametrize("family", ["ratio", "prf"])

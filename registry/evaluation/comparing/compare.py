@@ -16,19 +16,20 @@ from sqlalchemy import Connection
 from registry.errors import together
 from registry.evaluation.comparing.board_keys import board_keys
 from registry.evaluation.comparing.board_statistics import Board
-from registry.evaluation.comparing.pair_results import PairResults
+from registry.evaluation.comparing.pair_results import FamilyResults
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.comparing.vetting import vet
 from registry.evaluation.resolve import resolve_significance
 from registry.manifest import Significance
 from registry.provenance import Signature
 from registry.significance import CORRECTIONS, OverallTest, PairTest, rank
+from registry.significance.base import METHODS
 from registry.significance.multiple.stepdown import STEP_DOWN
 from registry.significance.resampled_scores import sharing_resamples
 from registry.store import catalog, comparisons, models
 from registry.store.journal import Journal, now
 from registry.store.row_types import ComparisonRow, TaskRow
-from registry.store.rows import insert_many
+from registry.store.rows import insert_bulk, insert_many
 
 
 @dataclass
@@ -135,29 +136,27 @@ class _Comparing:
 
     def run(self, digest: str, sequence: int) -> None:
         """Find or compute the raw results, adjust them, rank, and keep it all as a snapshot."""
-        tested = PairResults(self.connection, self.journal, self.board, self.request, self.test)
-        pairs, results = tested.of_all_pairs()
-        adjusted, resolved = tested.decide(pairs, results)
-        self.compared.pairs_computed += len(tested.computed)
-        self.compared.pairs_found += len(pairs) - len(tested.computed)
+        family = FamilyResults(self.connection, self.journal, self.board, self.request, self.test)
+        pairs, decisions = family.of_all_pairs()
+        results, n_computed = pairs.results, int(pairs.computed.sum())
+        self.compared.pairs_computed += n_computed
+        self.compared.pairs_found += len(results) - n_computed
+        significant = (decisions.adjusted <= self.settings.alpha) & (results["favours"] * results["difference"] > 0)
         wins = np.zeros((len(self.board.members),) * 2, dtype=bool)
-        for pair, row, p in zip(pairs, results, adjusted, strict=True):
-            if p <= self.settings.alpha and row.difference and row.favours * row.difference > 0:
-                wins[(pair.first, pair.second) if row.difference > 0 else (pair.second, pair.first)] = True
+        wins[tuple(pairs.wins(significant).T)] = True
         intervals = self._score_intervals()
-        methods = {row.method for row in results}
+        methods = {METHODS[code] for code in np.unique(results["method"])}
         by_draws = CORRECTIONS[self.settings.correction].function is None
         drawn = by_draws or "monte-carlo" in methods or bool(np.isfinite(intervals).any())
         self.compared.drawn |= drawn
         self.compared.shared |= drawn or self.test.name in STEP_DOWN
-        comparison_id = self._keep_comparison(digest, sequence, methods, len(pairs), drawn=drawn)
-        insert_many(self.connection, models.comparison_pair, [
-            {"comparison_id": comparison_id, "position": n,
-             "submission_a": self.board.members[pair.a].submission_id,
-             "submission_b": self.board.members[pair.b].submission_id, "pair_result_id": row.pair_result_id,
-             "is_swapped": pair.is_swapped, "p_adjusted": float(p),
-             "is_significant": bool(wins[pair.a, pair.b] or wins[pair.b, pair.a]), "is_resolved": bool(resolved[n])}
-            for n, (pair, row, p) in enumerate(zip(pairs, results, adjusted, strict=True))])
+        comparison_id = self._keep_comparison(digest, sequence, methods, len(results), drawn=drawn)
+        submissions = np.array([member.submission_id for member in self.board.members])
+        insert_bulk(self.connection, models.comparison_pair, {
+            "comparison_id": comparison_id, "position": np.arange(len(results)),
+            "submission_a": submissions[pairs.a], "submission_b": submissions[pairs.b],
+            "pair_result_id": results["pair_result_id"], "is_swapped": pairs.is_swapped,
+            "p_adjusted": decisions.adjusted, "is_significant": significant, "is_resolved": decisions.resolved})
         if self.overall is not None:
             insert_many(self.connection, models.overall_result, [
                 {"comparison_id": comparison_id, "test": repr(self.overall),

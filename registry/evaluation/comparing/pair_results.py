@@ -1,4 +1,4 @@
-"""The raw results of a board's pairs, found or computed, and what the family makes of them.
+"""The raw results of a board's pairs, found or computed, and what the family makes of them, all as columns.
 
 A raw result is keyed by the content it rests on, in one canonical direction of the pair, so one more submission
 computes only its own pairs. Adjusted p-values belong to the family and are decided anew with it.
@@ -6,10 +6,9 @@ computes only its own pairs. Adjusted p-values belong to the family and are deci
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, replace
-from itertools import combinations
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,150 +17,214 @@ from sqlalchemy import Connection
 
 from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.settings import Request
-from registry.identity import digest_json
 from registry.manifest import Significance
-from registry.significance import CORRECTIONS, PairResult, PairTest, Settings
-from registry.significance.base import FLIPPED, Alternative
+from registry.significance import CORRECTIONS, PairTest
+from registry.significance.base import FLIPPED, METHODS, Alternative, PairResults
 from registry.significance.multiple.corrections import adjust
 from registry.significance.multiple.stepdown import draws_of, max_t, min_p
 from registry.significance.resampling.exceedances import monte_carlo_tail
 from registry.store import comparisons, models
 from registry.store.journal import Journal
-from registry.store.row_types import PairResultRow
-from registry.store.rows import insert_many
+from registry.store.row_types import PairRequestRow
+from registry.store.rows import Coded, insert_bulk, next_id
 
-Decisions = tuple[NDArray[np.float64], NDArray[np.bool_]]
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+# What the family needs to know of a raw result, in the canonical direction.
+_COLUMNS = {"pair_result_id": np.int32, "method": np.uint8, "difference": np.float64, "p_value": np.float64,
+            "p_low": np.float64, "p_high": np.float64, "favours": np.int8}
+RESULT = np.dtype(list(_COLUMNS.items()))
+
+
+@dataclass(frozen=True, eq=False)
+class Pairs:
+    """All pairs of a board's members, best systems first, with their results.
+
+    Attributes:
+        a, b: The members, [pairs]; A is the better one.
+        is_swapped: Whether the result is kept in the other direction than it is shown, [pairs].
+        results: The raw results, [pairs], of type `RESULT`.
+        computed: Which of them were not there, [pairs].
+    """
+
+    a: Ints
+    b: Ints
+    is_swapped: Flags
+    results: NDArray[Any]
+    computed: Flags
+
+    @property
+    def canonical(self) -> Ints:
+        """The members of each pair in the direction in which its result is kept, [pairs, 2]."""
+        return np.where(self.is_swapped, [self.b, self.a], [self.a, self.b]).T
+
+    def wins(self, significant: Flags) -> Ints:
+        """The better and the worse member by the results of the `significant` pairs [pairs], [such pairs, 2]."""
+        ahead = self.results["difference"][significant] > 0
+        pairs = self.canonical[significant]
+        return np.where(ahead[:, None], pairs, pairs[:, ::-1])
+
+
+@dataclass(frozen=True, eq=False)
+class Decisions:
+    """What a family makes of its pairs.
+
+    Attributes:
+        adjusted: Corrected p-values, [pairs]; nan where undefined.
+        resolved: Whether Monte-Carlo error leaves no doubt on which side of alpha they are, [pairs].
+    """
+
+    adjusted: Floats
+    resolved: Flags
 
 
 @dataclass(frozen=True)
-class Pair:
-    """Two members of a board (best first), and the canonical direction in which their result is kept."""
-
-    a: int
-    b: int
-    first: int
-    second: int
-    alternative: Alternative
-    resamples: int
-    key: str
-
-    @property
-    def is_swapped(self) -> bool:
-        """Whether the result is kept in the other direction than it is shown."""
-        return self.first != self.a
-
-
-@dataclass
-class PairResults:
-    """Finds or computes the results of pairs of one board; `computed` are the pairs whose result was not there."""
+class FamilyResults:
+    """Finds or computes the results of the pairs of one board, and decides them as a family."""
 
     connection: Connection
     journal: Journal
     board: Board
     request: Request
     test: PairTest
-    computed: set[tuple[int, int]] = field(default_factory=set)
 
     @property
     def settings(self) -> Significance:
-        """The comparison's settings, of which `_kernel_settings` are made."""
+        """The comparison's settings."""
         return self.request.significance
 
-    def of_all_pairs(self) -> tuple[list[Pair], list[PairResultRow]]:
-        """Every pair, best systems first, with its result.
+    def of_all_pairs(self) -> tuple[Pairs, Decisions]:
+        """Every pair with its result and decision.
 
         Pairs that Monte-Carlo error leaves undecided are drawn again ten times as often, as far as `resolve` allows.
         Earlier blocks of draws stay the same; they are drawn once more, a tenth of the work where steps are of ten.
         """
-        pairs = [self._pair(a, b, self.settings.draws) for a, b in combinations(range(len(self.board.members)), 2)]
-        results, resamples = self._results(pairs), self.settings.draws
+        a, b = np.triu_indices(len(self.board.members), 1)
+        _, content = self._contents
+        pairs = Pairs(a, b, content[b] < content[a], np.zeros(len(a), dtype=RESULT), np.zeros(len(a), dtype=bool))
+        resamples = self.settings.draws
+        self._test(pairs, np.arange(len(a)), resamples)
+        decisions = self._decide(pairs)
         by_pair = CORRECTIONS[self.settings.correction].function is not None
-        while by_pair and resamples < (self.settings.resolve or 0):
-            open_ = [int(n) for n in np.flatnonzero(~self.decide(pairs, results)[1])]
-            if not open_:
-                break
+        while by_pair and resamples < (self.settings.resolve or 0) and not decisions.resolved.all():
             resamples = min(10 * resamples, self.settings.resolve or 0)
-            for n in open_:
-                pairs[n] = self._pair(pairs[n].a, pairs[n].b, resamples)
-            for n, row in zip(open_, self._results([pairs[n] for n in open_]), strict=True):
-                results[n] = row
-        return pairs, results
+            self._test(pairs, np.flatnonzero(~decisions.resolved), resamples)
+            decisions = self._decide(pairs)
+        return pairs, decisions
 
-    def decide(self, pairs: Sequence[Pair], results: Sequence[PairResultRow]) -> Decisions:
+    @cached_property
+    def _contents(self) -> tuple[list[str], Ints]:
+        """The digests of the statistics that members have, sorted, and the place of each member's among them."""
+        digests, content = np.unique(self.board.digests, return_inverse=True)
+        return digests.tolist(), content
+
+    @cached_property
+    def _statistics(self) -> Ints:
+        """The numbers of these statistics in the database."""
+        return comparisons.statistics_ids(self.connection, self._contents[0])
+
+    def _test(self, pairs: Pairs, chosen: Ints, resamples: int) -> None:
+        """Find the results of the chosen pairs that are there, and compute the others."""
+        if not len(chosen):
+            return
+        for alternative, of_kind in self._by_alternative(pairs, chosen):
+            asked = comparisons.pair_request_id(self.connection, PairRequestRow(
+                repr(self.board.metric), repr(self.test), alternative, resamples, self.request.seed,
+                self.settings.interval, self.settings.confidence, self.settings.runs))
+            keys, members = self._keys(pairs, of_kind), pairs.canonical[of_kind]
+            there, found = self._found(asked)
+            missing = ~np.isin(keys, there)
+            if missing.any():
+                new, first = np.unique(keys[missing], return_index=True)
+                first.sort()
+                computed = self._compute(asked, members[missing][first], alternative, resamples)
+                there, found = np.append(there, keys[missing][first]), np.append(found, computed)
+            order = np.argsort(there)
+            pairs.results[of_kind] = found[order[np.searchsorted(there, keys, sorter=order)]]
+            pairs.computed[of_kind[missing]] = True
+
+    def _by_alternative(self, pairs: Pairs, chosen: Ints) -> Iterator[tuple[Alternative, Ints]]:
+        """The chosen pairs by the alternative that is tested of them in their canonical direction."""
+        alternative = self.settings.alternative
+        if alternative == FLIPPED[alternative]:
+            yield alternative, chosen
+            return
+        swapped = pairs.is_swapped[chosen]
+        for of_kind, side in ((chosen[~swapped], alternative), (chosen[swapped], FLIPPED[alternative])):
+            if len(of_kind):
+                yield side, of_kind
+
+    def _keys(self, pairs: Pairs, chosen: Ints) -> Ints:
+        """One number for the contents of A and B in the canonical direction, [chosen]."""
+        digests, content = self._contents
+        a, b = content[pairs.canonical[chosen]].T
+        keys: Ints = a * len(digests) + b
+        return keys
+
+    def _found(self, asked: int) -> tuple[Ints, NDArray[Any]]:
+        """The keys and the results of the pairs of which that was asked before."""
+        ids = self._statistics
+        stored = comparisons.pair_results(self.connection, asked, ids, ("statistics_a", "statistics_b", *_COLUMNS),
+                                          METHODS)
+        order = np.argsort(ids)
+        a, b = (order[np.searchsorted(ids, stored[side], sorter=order)] for side in ("statistics_a", "statistics_b"))
+        found = np.empty(len(a), dtype=RESULT)
+        for name in _COLUMNS:
+            found[name] = stored[name]
+        return a * len(ids) + b, found
+
+    def _compute(self, asked: int, members: Ints, alternative: Alternative, resamples: int) -> NDArray[Any]:
+        """Test pairs, and keep their results."""
+        settings = replace(self.request.settings, alternative=alternative, resamples=resamples,
+                           interval=self.settings.interval)
+        tested = self.test.run(self.board.matrix.by_unit, members, settings)
+        first = next_id(self.connection, models.pair_result)
+        found = np.empty(len(members), dtype=RESULT)
+        found["pair_result_id"] = np.arange(first, first + len(members))
+        for name in list(_COLUMNS)[1:]:
+            found[name] = getattr(tested, name)
+        _, content = self._contents
+        a, b = self._statistics[content[members]].T
+        insert_bulk(self.connection, models.pair_result, _columns(tested) | {
+            "pair_result_id": found["pair_result_id"], "pair_request_id": asked, "statistics_a": a, "statistics_b": b,
+            "run_id": self.journal.run_id(self.connection)})
+        return found
+
+    def _decide(self, pairs: Pairs) -> Decisions:
         """Adjust the p-values of the family, and say of which of them Monte-Carlo error leaves the decision resolved.
 
         Adjusted p-values never fall when a p-value rises, so those of the ends of all intervals bound them.
         """
-        if not results:
-            return np.zeros(0), np.zeros(0, dtype=bool)
+        results = pairs.results
+        if not len(results):
+            return Decisions(np.zeros(0), np.zeros(0, dtype=bool))
         if CORRECTIONS[self.settings.correction].function is None:
-            return self._step_down(pairs, results)
-        p = np.array([row.p_value for row in results], dtype=np.float64)  # undefined is nan
-        low, high = (np.array([end if (end := getattr(row, side)) is not None else row.p_value for row in results],
-                              dtype=np.float64) for side in ("p_low", "p_high"))
-        adjusted, low, high = (adjust(values, self.settings.correction) for values in (p, low, high))
-        return adjusted, (high <= self.settings.alpha) | ~(low <= self.settings.alpha)
+            return self._step_down(pairs)
+        p = results["p_value"]
+        ends = (np.where(np.isnan(results[side]), p, results[side]) for side in ("p_low", "p_high"))
+        adjusted, low, high = (adjust(values, self.settings.correction) for values in (p, *ends))
+        return Decisions(adjusted, (high <= self.settings.alpha) | ~(low <= self.settings.alpha))
 
-    def _step_down(self, pairs: Sequence[Pair], results: Sequence[PairResultRow]) -> Decisions:
+    def _step_down(self, pairs: Pairs) -> Decisions:
         """Adjust the joint draws of all pairs; never below a p-value that is exact, nor where it is undefined."""
-        settings, matrix = self.settings, self.board.matrix.by_unit
-        p = np.array([row.p_value for row in results], dtype=np.float64)
-        drawn = self._kernel_settings(settings.alternative, settings.draws)
-        draws = draws_of(matrix, [(pair.a, pair.b) for pair in pairs], drawn, self.test.name)
+        settings, p = self.settings, pairs.results["p_value"]
+        drawn = replace(self.request.settings, alternative=settings.alternative, interval=settings.interval)
+        draws = draws_of(self.board.matrix.by_unit, list(zip(pairs.a.tolist(), pairs.b.tolist(), strict=True)), drawn,
+                         self.test.name)
         draws = replace(draws, observed=np.where(np.isnan(p), np.nan, draws.observed))
         stepped = (min_p if settings.correction == "min-p" else max_t)(draws).adjusted
-        adjusted = np.fmax(stepped, p)
-        tails = [monte_carlo_tail(round(p * (settings.draws + 1)) - 1, settings.draws) if not math.isnan(p) else None
+        tails = [monte_carlo_tail(round(p * (settings.draws + 1)) - 1, settings.draws) if not np.isnan(p) else None
                  for p in stepped]
-        return adjusted, np.array([tail is None or tail.p_high <= settings.alpha or tail.p_low > settings.alpha
-                                   for tail in tails])
-
-    def _pair(self, a: int, b: int, resamples: int) -> Pair:
-        digests, settings = self.board.digests, self.settings
-        swapped = digests[b] < digests[a]
-        first, second = (b, a) if swapped else (a, b)
-        alternative = FLIPPED[settings.alternative] if swapped else settings.alternative
-        key = digest_json({
-            "statistics": [digests[first], digests[second]], "metric": repr(self.board.metric),
-            "test": repr(self.test), "alternative": alternative, "resamples": resamples, "seed": settings.seed,
-            "interval": settings.interval, "confidence": settings.confidence,
-            **({} if settings.runs == "fixed" else {"runs": settings.runs}),
-        })
-        return Pair(a, b, first, second, alternative, resamples, key)
-
-    def _results(self, pairs: Sequence[Pair]) -> list[PairResultRow]:
-        """Find the results that are there, and compute the others."""
-        keys = [pair.key for pair in pairs]
-        found = comparisons.pair_results(self.connection, keys)
-        todo = {pair.key: pair for pair in pairs if pair.key not in found}
-        for kind in sorted({(pair.alternative, pair.resamples) for pair in todo.values()}):
-            self._compute([pair for pair in todo.values() if (pair.alternative, pair.resamples) == kind], *kind)
-        self.computed |= {(pair.a, pair.b) for pair in todo.values()}
-        if todo:
-            found = comparisons.pair_results(self.connection, keys)
-        return [found[key] for key in keys]
-
-    def _compute(self, pairs: Sequence[Pair], alternative: Alternative, resamples: int) -> None:
-        results = self.test.run(self.board.matrix.by_unit, [(pair.first, pair.second) for pair in pairs],
-                                self._kernel_settings(alternative, resamples))
-        run_id = self.journal.run_id(self.connection)
-        insert_many(self.connection, models.pair_result, [
-            _row(result, self.settings) | {
-                "digest": pair.key, "statistics_a": self.board.digests[pair.first],
-                "statistics_b": self.board.digests[pair.second], "metric": repr(self.board.metric),
-                "test": repr(self.test), "alternative": alternative, "run_id": run_id}
-            for pair, result in zip(pairs, results, strict=True)])
-
-    def _kernel_settings(self, alternative: Alternative, resamples: int) -> Settings:
-        return replace(self.request.settings, alternative=alternative, resamples=resamples,
-                       interval=self.settings.interval)
+        return Decisions(np.fmax(stepped, p), np.array([
+            tail is None or tail.p_high <= settings.alpha or tail.p_low > settings.alpha for tail in tails]))
 
 
-def _row(result: PairResult, settings: Significance) -> dict[str, Any]:
-    """A pair result as the database keeps it; what was not used is NULL."""
-    has_interval = not np.isnan(result.ci_low)
-    return asdict(result) | {
-        "seed": None if result.resamples is None else settings.seed,
-        "interval": settings.interval if has_interval else None,
-        "confidence": settings.confidence if has_interval else None,
-    }
+def _columns(tested: PairResults) -> dict[str, Any]:
+    """Results as the database keeps them."""
+    numbers = ("difference", "p_value", "log10_p", "p_low", "p_high", "ci_low", "ci_high", "n_units", "n_discordant",
+               "statistic", "favours")
+    return {name: getattr(tested, name) for name in numbers} | {
+        "method": Coded(tested.method, METHODS), "note": Coded(tested.note, tested.notes),
+        "resamples": np.ma.masked_less(tested.resamples, 0)}

@@ -67,7 +67,7 @@ WITH final AS (
         pair_result.n_units,
         pair_result.n_discordant,
         pair_result.resamples,
-        pair_result.seed,
+        if(pair_result.resamples IS NULL, NULL, latest_comparison.seed) AS seed,
         pair_result.log10_p,
         pair_result.p_low,
         pair_result.p_high,
