@@ -6,8 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from registry.errors import counted
+from registry.leaderboards.decisions import PairDecision
 from registry.leaderboards.history import SETTINGS, State
-from registry.leaderboards.leaderboard import PairDecision, Standing
+from registry.leaderboards.leaderboard import Standing
 
 _OF_FAMILY = ("alpha", "correction")  # settings that leave raw p-values as they are
 _OF_RANKS = ("baselines", "version", "overall")  # what has no say in p-values at all

@@ -11,7 +11,8 @@ from sqlalchemy import Connection, text
 
 from registry.errors import UnknownNameError
 from registry.evaluation.comparing.board_keys import LeaderboardKey
-from registry.leaderboards.leaderboard import PairDecision, Standing
+from registry.leaderboards.decisions import PairDecision
+from registry.leaderboards.leaderboard import Standing
 
 # What a comparison was asked for, by the words for it.
 SETTINGS = ("test", "alternative", "unit", "runs", "strata", "alpha", "correction", "resamples", "seed", "interval",

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
+
 from registry.evaluation.comparing.board_keys import LeaderboardKey
+from registry.leaderboards.decisions import Decisions
 from registry.leaderboards.footnotes import footnotes
 from registry.metrics import METRICS
 from registry.values import parse
@@ -68,40 +72,10 @@ class Standing:
         return self.submission.removeprefix(f"{self.team}/{self.system}@")
 
 
-@dataclass(frozen=True)
-class PairDecision:
-    """What was decided of two systems.
-
-    Attributes:
-        a, b: Their places in the standings; on a leaderboard A is the better one.
-        significant: Whether they differ significantly.
-        row: The difference, A less B, and the p-values; on a leaderboard all of `PAIR_KEYS`.
-    """
-
-    a: int = field(compare=False)
-    b: int = field(compare=False)
-    significant: bool
-    row: Mapping[str, Any]
-
-    @property
-    def difference(self) -> float | None:
-        """How much better A is."""
-        return self.row["difference"]  # type: ignore[no-any-return]
-
-    @property
-    def p_value(self) -> float | None:
-        """The raw p-value."""
-        return self.row["p_value"]  # type: ignore[no-any-return]
-
-    @property
-    def p_adjusted(self) -> float | None:
-        """The p-value corrected for the family."""
-        return self.row["p_adjusted"]  # type: ignore[no-any-return]
-
-
 class Comparison(NamedTuple):
     """The settings of the comparison behind a leaderboard and its size, with the test of all systems at once if any."""
 
+    comparison_id: int
     better: str
     test: str
     alternative: str
@@ -149,7 +123,7 @@ class Leaderboard:
     better: str
     comparison: Comparison
     standings: tuple[Standing, ...]
-    decisions: tuple[PairDecision, ...]
+    decisions: Decisions
     alike: tuple[tuple[int, ...], ...]
     sentences: tuple[str, ...]
     signature: str
@@ -184,21 +158,19 @@ class Leaderboard:
     @cached_property
     def beaten(self) -> tuple[tuple[int, ...], ...]:
         """Whom the system at each place of the standings beats significantly, by their places."""
-        won = [list[int]() for _ in self.standings]
-        for decision in self.decisions:
-            if decision.significant:
-                won[decision.a].append(decision.b)
-        return tuple(tuple(sorted(worse)) for worse in won)
+        wins = np.zeros((len(self.standings),) * 2, dtype=bool)
+        won = self.decisions.chosen(self.decisions.significant)
+        wins[won.a, won.b] = True
+        return tuple(tuple(np.flatnonzero(row).tolist()) for row in wins)
 
 
 SHARED_KEYS = (*LeaderboardKey._fields, "metric_name", "signature")
-STORED_PAIR_KEYS = (
+PAIR_KEYS = (
     *SHARED_KEYS, "system_a", "system_b", "submission_a", "submission_b", "score_a", "score_b", "difference", "ci_low",
     "ci_high", "p_value", "p_adjusted", "significant", "method", "test", "alternative", "correction", "family_size",
     "unit", "n_units", "n_discordant", "resamples", "seed", "log10_p", "p_low", "p_high", "statistic", "resolved",
-    "note",
+    "note", "same_team",
 )
-PAIR_KEYS = (*STORED_PAIR_KEYS, "same_team")
 
 
 def title(board: Mapping[str, Any]) -> str:
@@ -217,11 +189,11 @@ def _plain(name: str) -> str:
 def shown_names(rows: Sequence[Mapping[str, Any]], side: str = "") -> list[str]:
     """The systems' names for people, with the team where several have one, and with every version but the first."""
     sides = (side,) if not side else ("_a", "_b")
-    names = [name for name, _ in {(row[f"system{s}"], row[f"submission{s}"].rpartition("@")[0])
-                                  for row in rows for s in sides}]
+    names = Counter(name for name, _ in {(row[f"system{s}"], row[f"submission{s}"].rpartition("@")[0])
+                                         for row in rows for s in sides})
 
     def shown(system: str, submission: str) -> str:
         full, at, version = submission.rpartition("@")
-        return (system if names.count(system) == 1 else full) + ("" if version == "1" else at + version)
+        return (system if names[system] == 1 else full) + ("" if version == "1" else at + version)
 
     return [shown(row[f"system{side}"], row[f"submission{side}"]) for row in rows]

@@ -12,12 +12,11 @@ from sqlalchemy import Connection, text
 
 from registry.evaluation import declared_request
 from registry.evaluation.comparing.board_keys import LeaderboardKey
+from registry.leaderboards.decisions import Decisions
 from registry.leaderboards.leaderboard import (
     SHARED_KEYS,
-    STORED_PAIR_KEYS,
     Comparison,
     Leaderboard,
-    PairDecision,
     Ranks,
     Standing,
     shown_names,
@@ -27,6 +26,7 @@ from registry.manifest import stored_manifest
 from registry.significance.ranks.letter_display import alike_groups, letters
 from registry.significance.ranks.ranks import frequent_ranks, neighbour_ranges
 from registry.store.row_types import TaskRow
+from registry.store.statistics import fetch_columns
 from registry.studies.score_distributions import rank_distributions
 
 Row = dict[str, Any]
@@ -52,13 +52,12 @@ def leaderboards(connection: Connection, task: str, metric: str | None = None, r
     for row in chain.from_iterable(rows.values()):
         row["late"] = row["submission_id"] in late
         row["remarks"] = remarks.get(row["submission_id"], ())
-    pairs = _grouped(connection, f"SELECT {', '.join(STORED_PAIR_KEYS)} FROM pairwise {where}", chosen)  # noqa: S608
     found = connection.execute(text(f"""
-        SELECT better, l.test, alternative, unit, runs, alpha, correction, resamples, seed, confidence, n_items,
-            n_units, n_systems, family_size, signature, o.test AS overall, o.statistic, o.degrees, o.p_value
+        SELECT comparison_id, better, l.test, alternative, unit, runs, alpha, correction, resamples, seed, confidence,
+            n_items, n_units, n_systems, family_size, signature, o.test AS overall, o.statistic, o.degrees, o.p_value
         FROM latest_comparison AS l LEFT JOIN overall_result AS o USING (comparison_id) {where}"""), chosen)  # noqa: S608
     settings = {row.signature: row for row in map(Comparison._make, found)}
-    return [_leaderboard(settings[signature], standings, pairs.get(signature, []), ranks, frequencies or {})
+    return [_leaderboard(connection, settings[signature], standings, ranks, frequencies or {})
             for signature, standings in rows.items()]
 
 
@@ -78,14 +77,12 @@ def _grouped(connection: Connection, query: str, chosen: Mapping[str, Any]) -> d
     return {signature: list(group) for signature, group in groupby(rows, key=lambda row: row["signature"])}
 
 
-def _leaderboard(comparison: Comparison, rows: Sequence[Row], pairs: Sequence[Row], ranks: Ranks,
+def _leaderboard(connection: Connection, comparison: Comparison, rows: Sequence[Row], ranks: Ranks,
                  frequencies: Frequencies) -> Leaderboard:
-    """One leaderboard from its rows, best first, and its pairs."""
-    at = {row["submission"]: n for n, row in enumerate(rows)}
-    decisions = tuple(_decision(at[pair["submission_a"]], at[pair["submission_b"]], rows, pair) for pair in pairs)
+    """One leaderboard from its rows, best first."""
+    decisions = _decisions(connection, comparison, rows)
     wins = np.zeros((len(rows), len(rows)), dtype=bool)
-    for decision in decisions:
-        wins[decision.a, decision.b] = decision.significant
+    wins[decisions.a, decisions.b] = decisions.significant
     ranked = [n for n, row in enumerate(rows) if row["rank"] is not None]
     among = wins[np.ix_(ranked, ranked)]
     differ = among | among.T
@@ -99,7 +96,7 @@ def _leaderboard(comparison: Comparison, rows: Sequence[Row], pairs: Sequence[Ro
         Standing(shown=name, **{key: row[key] for key in Standing.__dataclass_fields__ if key in row},
                  **more.get(n, {}), **of_system)
         for n, (row, name, of_system) in enumerate(zip(rows, names, resampled, strict=True)))
-    said = sentences(comparison, [row["runs"] for row in rows], pairs)
+    said = sentences(comparison, [row["runs"] for row in rows], decisions)
     if len(ranked) > 1:
         told = separable([names[n] for n in ranked], [rows[n]["rank"] for n in ranked], differ, groups, comparison)
         said = (said[0], told, *said[1:])
@@ -108,9 +105,31 @@ def _leaderboard(comparison: Comparison, rows: Sequence[Row], pairs: Sequence[Ro
                        standings=standings, decisions=decisions, alike=alike, sentences=said, ranks=ranks)
 
 
-def _decision(a: int, b: int, rows: Sequence[Row], pair: Row) -> PairDecision:
-    """What was decided of the systems in rows `a` and `b`."""
-    return PairDecision(a, b, pair["significant"], {**pair, "same_team": rows[a]["team"] == rows[b]["team"]})
+def _decisions(connection: Connection, comparison: Comparison, rows: Sequence[Row]) -> Decisions:
+    """The pairs of a comparison, whose standings these are."""
+    columns = fetch_columns(connection, text("""
+        SELECT submission_a, submission_b, p_value, p_adjusted, is_significant AS significant, method, n_units,
+            n_discordant, resamples, log10_p, p_low, p_high, statistic, is_resolved AS resolved, note,
+            if(is_swapped, -difference, difference) AS difference,
+            if(is_swapped, -ci_high, ci_low) AS ci_low, if(is_swapped, -ci_low, ci_high) AS ci_high
+        FROM comparison_pair JOIN pair_result USING (pair_result_id)
+        WHERE comparison_id = :comparison ORDER BY position""").bindparams(comparison=comparison.comparison_id))
+    place = {row["submission_id"]: n for n, row in enumerate(rows)}
+    a, b = (_places(columns.pop(side), place) for side in ("submission_a", "submission_b"))
+    teams = np.unique([row["team"] for row in rows], return_inverse=True)[1]
+    columns["same_team"] = teams[a] == teams[b]
+    drawn = np.ma.getmaskarray(columns["resamples"])
+    columns["seed"] = np.ma.MaskedArray(np.full(len(a), comparison.seed), drawn)
+    shared = {key: rows[0][key] for key in SHARED_KEYS} | {
+        key: getattr(comparison, key) for key in ("test", "alternative", "correction", "family_size", "unit")}
+    return Decisions(a, b, columns, shared, [{key: row[key] for key in ("system", "submission", "score")}
+                                             for row in rows])
+
+
+def _places(submissions: NDArray[Any], place: Mapping[int, int]) -> NDArray[np.int64]:
+    """The places of submissions, which are by their ids."""
+    known, at = np.unique(submissions, return_inverse=True)
+    return np.array([place[int(submission)] for submission in known], dtype=np.int64)[at]
 
 
 def _resampled(rows: Sequence[Row], frequencies: Frequencies, confidence: float) -> Iterator[Row]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from registry.errors import counted
+from registry.leaderboards.decisions import Decisions
 from registry.leaderboards.leaderboard import Comparison
 from registry.rendering.table import p_value
 from registry.significance import CORRECTIONS, TESTS
@@ -19,24 +19,24 @@ from registry.values import parse
 _GROUPS, _PLACES = 4, 12  # that one sentence names
 
 
-def sentences(of: Comparison, runs: Sequence[int], pairs: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+def sentences(of: Comparison, runs: Sequence[int], pairs: Decisions) -> tuple[str, ...]:
     """Say what a comparison supports.
 
     Args:
         of: The comparison.
         runs: How many each system has.
-        pairs: Rows of the view `pairwise`, in their order.
+        pairs: What was decided.
     """
     if of.n_systems == 1:
         return ("One system: there is nothing to compare.",)
-    said = [_counted(of, sum(pair["significant"] for pair in pairs))]
+    said = [_counted(of, int(pairs.significant.sum()))]
     if of.overall is not None and of.degrees is not None:
         said.append(f"All systems at once: {of.overall} {of.statistic:.2f} with "
                     f"{counted(of.degrees, 'degree')} of freedom, p = {p_value(of.p_value)}.")
-    if unresolved := sum(pair["resolved"] is False for pair in pairs):
+    if unresolved := int((pairs.numbers("resolved") == 0).sum()):
         said.append(f"{unresolved} of these decisions {'hangs' if unresolved == 1 else 'hang'} on Monte-Carlo error: "
                     "draw more with --resamples or --resolve.")
-    if undefined := [pair["note"] for pair in pairs if pair["p_value"] is None]:
+    if undefined := pairs.columns["note"][np.isnan(pairs.numbers("p_value"))].tolist():
         why = undefined[0] if len(set(undefined)) == 1 else "registry pairs --format json says why"
         are = counted(len(undefined), "p-value is", "p-values are")
         said.append(f"{are} undefined, which counts as not significant: {why}.")
@@ -93,14 +93,14 @@ def _hopeless(of: Comparison, runs: Sequence[int]) -> Sequence[str]:
     return ()
 
 
-def _few_draws(of: Comparison, pairs: Sequence[Mapping[str, Any]]) -> Sequence[str]:
+def _few_draws(of: Comparison, pairs: Decisions) -> Sequence[str]:
     """Say that no drawn difference can be significant, where the corrected p-values of so few draws are too large."""
-    p = np.array([pair["p_value"] for pair in pairs], dtype=np.float64)
+    p = pairs.numbers("p_value")
     by_pair = CORRECTIONS[of.correction].function is not None  # else all rest on joint draws
-    drawn = np.array([pair["method"] == "monte-carlo" or not by_pair for pair in pairs], dtype=bool) & ~np.isnan(p)
+    drawn = ((pairs.columns["method"] == "monte-carlo") | (not by_pair)) & ~np.isnan(p)
     if not drawn.any():
         return ()
-    draws = max(pair["resamples"] or of.resamples for pair, is_drawn in zip(pairs, drawn, strict=True) if is_drawn)
+    draws = int(np.nan_to_num(pairs.numbers("resamples")[drawn], nan=of.resamples).max())
     p = np.where(drawn, np.nan, np.where(np.isnan(p), 1.0, p))
     needed = draws_needed(p, of.correction, of.alpha)
     return (too_few_draws(int(drawn.sum()), len(p), draws, needed),) if needed > draws else ()

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from registry.errors import counted
+from registry.leaderboards.decisions import PairDecision
 from registry.leaderboards.differences import BoardDifference
-from registry.leaderboards.leaderboard import PairDecision, Standing, title
+from registry.leaderboards.leaderboard import Standing, title
 from registry.rendering.table import Column, Table, number, p_value, text
 
 _STANDING = ("version", "score", "rank", "rank_low", "rank_high", "cluster")

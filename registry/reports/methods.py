@@ -39,7 +39,7 @@ def methods(board: Leaderboard) -> str:
 def _tests(board: Leaderboard) -> str:
     by = board.comparison
     test = parse("test", TESTS, by.test)
-    ways = sorted({decision.row["method"] for decision in board.decisions if decision.row["method"]})
+    ways = sorted({method for method in board.decisions.columns["method"].tolist() if method})
     drawn = f", {by.resamples:,} draws with seed {by.seed}" if "monte-carlo" in ways else ""
     runs = " and whole runs" if by.runs == "random" else ""
     return (f"The {counted(by.family_size, 'pair')} of {counted(by.n_systems, 'system')} are compared by the test "

@@ -4,14 +4,13 @@ import csv
 import io
 import json
 import math
-from dataclasses import replace
 
 import pytest
 
 from registry.rendering.render import render
 from registry.rendering.table import Column, Table, number
 from registry.reports.boards import pair_table
-from tests.reports.boards import leaderboard
+from tests.reports.boards import changed, leaderboard
 
 EVIL = '=HYPERLINK("x")|[red]*b*\x1b[31m\t\n<b>'
 TABLE = Table([{"system": EVIL, "score": 0.123456789, "rank": None, "low": math.nan, "ok": True}],
@@ -63,8 +62,7 @@ def test_nothing_to_show():
 def test_pairs_of_one_team_are_marked_in_every_format():
     board = leaderboard(["oak", "elm", "ash"])
     assert "team" not in render([pair_table(board)], "table")
-    marked = replace(board, decisions=tuple(
-        replace(of, row={**of.row, "same_team": (of.a, of.b) == (0, 2)}) for of in board.decisions))
+    marked = changed(board, lambda of: {"same_team": (of.a, of.b) == (0, 2)})
     for format_ in ("table", "md", "latex"):
         (line,) = [line for line in render([pair_table(marked)], format_).splitlines() if "same" in line]
         assert "oak" in line

@@ -1,13 +1,30 @@
 """Leaderboards of any names and scores, for the renderers' tests."""
 
+from dataclasses import replace
 from itertools import combinations
 from types import SimpleNamespace
 
-from registry.leaderboards.leaderboard import PAIR_KEYS, Leaderboard, PairDecision, Standing
+import numpy as np
+
+from registry.leaderboards.decisions import Decisions, PairDecision
+from registry.leaderboards.leaderboard import PAIR_KEYS, Leaderboard, Standing
 from registry.significance.ranks.letter_display import name
 
 HOSTILE = ("<script>alert(1)</script>", "[/foo]", r"\input{x}", "=cmd()", "a\u202eb", "x" * 300, "😀 漢字",
            "50% of $x_1^2 & #3~", "--''!?", "`rm`|*b*_i_", '"><img src=x onerror=alert(1)>', "\x1b[31mred\x07")
+
+
+def decided(pairs):
+    """Single decisions as columns."""
+    pairs = list(pairs)
+    return Decisions(*(np.array([getattr(of, side) for of in pairs], dtype=np.int64) for side in "ab"), {
+        key: np.ma.MaskedArray(np.array([of.row[key] for of in pairs], dtype=object), [
+            of.row[key] is None for of in pairs]) for key in PAIR_KEYS})
+
+
+def changed(board, change):
+    """The board with other rows of pairs: `change` gives what is new in the row of a decision."""
+    return replace(board, decisions=decided(replace(of, row={**of.row, **change(of)}) for of in board.decisions))
 
 
 def leaderboard(names, scores=None, *, cluster_of=2, significant=lambda a, b: b - a > 1, **more):
@@ -18,7 +35,7 @@ def leaderboard(names, scores=None, *, cluster_of=2, significant=lambda a, b: b 
         system=of, shown=of, team=of, kind="primary", submission=f"{of}/{of}@1", score=score,
         ci_low=None, ci_high=None, runs=1, run_deviation=None, wins=0, losses=0, late=False, letters=name(n), **more)
         for n, (of, score) in enumerate(zip(names, scores, strict=True)))
-    decisions = tuple(PairDecision(a, b, significant(a, b), {
+    decisions = decided(PairDecision(a, b, significant(a, b), {
         **dict.fromkeys(PAIR_KEYS), "system_a": names[a], "system_b": names[b],
         "submission_a": f"{names[a]}/{names[a]}@1", "submission_b": f"{names[b]}/{names[b]}@1",
         "score_a": scores[a], "score_b": scores[b], "significant": significant(a, b),

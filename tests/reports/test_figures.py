@@ -12,7 +12,7 @@ from registry.errors import InputError, MismatchError
 from registry.reports.figures import boards as board_figures
 from registry.reports.figures import pairs as pair_figures
 from registry.reports.figures import style as figures
-from tests.reports.boards import HOSTILE, leaderboard
+from tests.reports.boards import HOSTILE, changed, leaderboard
 
 BOARD = leaderboard(["A", "B", "C", "D"], [0.9, 0.85, 0.8, 0.7])  # systems differ where two places lie between them
 RESAMPLED = replace(BOARD, alike=((0, 1), (1, 2), (2, 3)), standings=tuple(
@@ -96,8 +96,7 @@ def test_the_matrix_has_a_square_for_every_significant_pair_and_a_ring_for_every
 
 
 def test_a_dot_is_on_pairs_of_one_team(drawn):
-    board = replace(BOARD, decisions=tuple(
-        replace(of, row={**of.row, "same_team": (of.a, of.b) == (1, 3)}) for of in BOARD.decisions))
+    board = changed(BOARD, lambda of: {"same_team": (of.a, of.b) == (1, 3)})
     figure = drawn("pairs", board)
     dots = [line for line in figure.axes[0].lines if line.get_marker() == "o" and line.get_markeredgewidth() == 0]
     assert [(list(dot.get_ydata()), list(dot.get_xdata())) for dot in dots] == [([1], [3])]

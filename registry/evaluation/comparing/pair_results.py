@@ -137,8 +137,7 @@ class FamilyResults:
             there, found = self._found(asked)
             missing = ~np.isin(keys, there)
             if missing.any():
-                new, first = np.unique(keys[missing], return_index=True)
-                first.sort()
+                first = np.sort(np.unique(keys[missing], return_index=True)[1])  # of pairs with the same contents
                 computed = self._compute(asked, members[missing][first], alternative, resamples)
                 there, found = np.append(there, keys[missing][first]), np.append(found, computed)
             order = np.argsort(there)

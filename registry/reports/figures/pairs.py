@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from registry.errors import MismatchError
-from registry.leaderboards.leaderboard import Leaderboard, PairDecision
+from registry.leaderboards.decisions import Decisions, PairDecision
+from registry.leaderboards.leaderboard import Leaderboard
 from registry.reports.figures.boards import labels
 from registry.reports.figures.style import COLOURS, COLUMN, named, write
 
@@ -78,7 +79,7 @@ def _pairs(figure: Figure, board: Leaderboard) -> None:
     _levels_legend(figure, board)
 
 
-def _by_level(decisions: tuple[PairDecision, ...], alpha: float) -> dict[str | None, list[PairDecision]]:
+def _by_level(decisions: Decisions, alpha: float) -> dict[str | None, list[PairDecision]]:
     """The pairs by the colour of their level; None: not significant."""
     found: dict[str | None, list[PairDecision]] = {}
     for decision in decisions:

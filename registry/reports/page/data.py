@@ -10,6 +10,8 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from registry.identity import plain_value
 from registry.leaderboards.items import ItemView, SystemOutput
 from registry.leaderboards.leaderboard import SHARED_KEYS, Leaderboard, Standing
@@ -79,11 +81,9 @@ def _printed(board: Leaderboard) -> Mapping[str, Callable[[Standing], str]]:
 
 def _open(board: Leaderboard) -> list[int]:
     """With how many others every system was compared without a significant difference."""
-    undecided = [0] * len(board.standings)
-    for decision in board.decisions:
-        for n in (decision.a, decision.b):
-            undecided[n] += not decision.significant
-    return undecided
+    decisions, n = board.decisions.chosen(~board.decisions.significant), len(board.standings)
+    found: list[int] = (np.bincount(decisions.a, minlength=n) + np.bincount(decisions.b, minlength=n)).tolist()
+    return found
 
 
 def _pairs(board: Leaderboard) -> Json:

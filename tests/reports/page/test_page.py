@@ -14,7 +14,7 @@ import pytest
 from registry.reports.page import page, site_index
 from registry.reports.page.data import embedded, page_data
 from tests.conftest import ROOT
-from tests.reports.boards import HOSTILE, leaderboard
+from tests.reports.boards import HOSTILE, changed, leaderboard
 from tests.reports.page.contents import NAMES, contents, labels, translations
 
 
@@ -109,9 +109,9 @@ def test_responses_that_are_the_same_stand_together():
 def noisy(n, metrics=1):
     """Boards of n systems whose pairs have figures of many digits."""
     draw, board = random.Random(1), leaderboard([f"system-{i}" for i in range(n)])
-    for decision in board.decisions:
-        decision.row.update(difference=draw.random(), ci_low=draw.random(), ci_high=draw.random(),
-                            p_value=draw.random(), p_adjusted=draw.random(), n_discordant=draw.randrange(2000))
+    board = changed(board, lambda _: dict(  # noqa: C408
+        difference=draw.random(), ci_low=draw.random(), ci_high=draw.random(), p_value=draw.random(),
+        p_adjusted=draw.random(), n_discordant=draw.randrange(2000)))
     return [replace(board, metric=f"metric-{m}") for m in range(metrics)]
 
 
