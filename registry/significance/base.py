@@ -92,46 +92,6 @@ class PairResult:
     note: str = ""
 
 
-METHODS: tuple[Method, ...] = ("exact", "ideal", "monte-carlo", "asymptotic")
-
-
-@dataclass(frozen=True, eq=False)
-class PairResults:
-    """shim"""
-    difference: Floats
-    p_value: Floats
-    log10_p: Floats
-    method: NDArray[np.uint8]
-    n_units: NDArray[np.int64]
-    n_discordant: NDArray[np.int64]
-    p_low: Floats
-    p_high: Floats
-    ci_low: Floats
-    ci_high: Floats
-    resamples: NDArray[np.int64]
-    statistic: Floats
-    favours: NDArray[np.int8]
-    note: NDArray[np.int32]
-    notes: tuple[str, ...]
-
-    def __len__(self):
-        return len(self.p_value)
-
-    def __getitem__(self, n):
-        return PairResult(**{name: getattr(self, name)[n].item() for name in PairResult.__dataclass_fields__} | {
-            "method": METHODS[self.method[n]], "note": self.notes[self.note[n]],
-            "resamples": None if self.resamples[n] < 0 else int(self.resamples[n])})
-
-    @classmethod
-    def of(cls, results):
-        notes = ("", *sorted({r.note for r in results} - {""}))
-        f = lambda name: np.array([getattr(r, name) for r in results])
-        return cls(f("difference"), f("p_value"), f("log10_p"), np.array([METHODS.index(r.method) for r in results], dtype=np.uint8),
-          f("n_units"), f("n_discordant"), f("p_low"), f("p_high"), f("ci_low"), f("ci_high"),
-          np.array([-1 if r.resamples is None else r.resamples for r in results]), f("statistic"), f("favours").astype(np.int8),
-          np.array([notes.index(r.note) for r in results], dtype=np.int32), notes)
-
-
 @dataclass(frozen=True, slots=True)
 class Tail:
     """The tail probability that a test computes for a pair; other attributes are those of `PairResult`.

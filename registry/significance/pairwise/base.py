@@ -10,7 +10,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from registry.significance.base import Observed, Pair, PairResult, PairResults, Settings, Tail, Unit
+from registry.significance.base import Observed, Pair, PairResult, Settings, Tail, Unit
 from registry.significance.matrix import Floats, Matrix
 from registry.values import Value
 
@@ -91,10 +91,10 @@ class PairTest(Value):
         matrix = matrix.by_unit
         if reason := self.refusal(matrix):
             raise ValueError(reason)
-        observed = Observed.of(matrix, [tuple(p) for p in np.asarray(pairs).tolist()])
+        observed = Observed.of(matrix, pairs)
         open_ = [o for o in observed if o.n_discordant and not math.isnan(o.difference)]
         tails = dict(zip((o.pair for o in open_), self.tails(open_, settings) if open_ else [], strict=True))
-        return PairResults.of([_result(o, tails.get(o.pair)) for o in observed])
+        return [_result(o, tails.get(o.pair)) for o in observed]
 
     def score_intervals(self, matrix: Matrix, settings: Settings) -> Floats:  # noqa: ARG002
         """Intervals of the systems' scores, [systems, 2]; nan where the test has none."""
