@@ -6,12 +6,13 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar, get_args, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from registry.parallel.execution import Execution
+from registry.significance.discordance import discordant, in_both
 from registry.significance.matrix import Floats, Matrix
 
 Alternative = Literal["two-sided", "greater", "less"]
@@ -19,6 +20,9 @@ Interval = Literal["dual", "percentile", "basic", "bca"]
 Unit = Literal["response", "item", "cluster"]
 Method = Literal["exact", "ideal", "monte-carlo", "asymptotic"]
 Pair = tuple[int, int]
+Pairs = Sequence[Pair] | NDArray[np.int64]  # as an array [pairs, 2]
+
+METHODS: tuple[Method, ...] = get_args(Method)
 
 
 @dataclass(frozen=True)
@@ -98,9 +102,10 @@ class Tail:
 
     Attributes:
         log_p: The natural logarithm of the p-value.
-        coins: Where the p-value counts outcomes of fair coins, their number: it is a multiple of 2^-`coins`.
-        p: The p-value itself, where it is known to the last digit.
-        favours: A number with the sign of the evidence; None: that of the difference.
+        coins: Where the p-value counts outcomes of fair coins, their number: it is a multiple of 2^-`coins`. 0: it
+            does not.
+        p: The p-value itself, where it is known to the last digit; nan: it is exp(`log_p`).
+        favours: A number with the sign of the evidence; nan: that of the difference.
     """
 
     log_p: float
@@ -108,12 +113,12 @@ class Tail:
     p_low: float = math.nan
     p_high: float = math.nan
     resamples: int | None = None
-    coins: int | None = None
-    p: float | None = None
+    coins: int = 0
+    p: float = math.nan
     ci_low: float = math.nan
     ci_high: float = math.nan
     statistic: float = math.nan
-    favours: float | None = None
+    favours: float = math.nan
     note: str = ""
 
 
@@ -127,11 +132,11 @@ class Observed:
     n_discordant: int
 
     @classmethod
-    def of(cls, matrix: Matrix, pairs: Sequence[Pair]) -> list[Observed]:
+    def of(cls, matrix: Matrix, pairs: Pairs) -> ObservedPairs:
         """Observe pairs of a matrix that is by unit."""
-        a, b = matrix.observed[np.array(pairs, dtype=np.int64).reshape(-1, 2).T]
-        return [cls(matrix, *of_pair) for of_pair in zip(
-            pairs, matrix.difference(a, b).tolist(), _discordant(matrix, pairs), strict=True)]
+        a, b = np.asarray(pairs, dtype=np.int64).reshape(-1, 2).T
+        scores = matrix.observed
+        return ObservedPairs(matrix, a, b, matrix.difference(scores[a], scores[b]), discordant(matrix, a, b))
 
     @property
     def is_mean(self) -> bool:
@@ -154,35 +159,43 @@ class Observed:
         return self.matrix.statistics[:, self.pair[1]]
 
 
-def _discordant(matrix: Matrix, pairs: Sequence[Pair]) -> list[int]:
-    """The number of units in which the statistics of the two systems differ, for each pair."""
-    columns, units = _codes(matrix.statistics), matrix.units
+@dataclass(frozen=True, eq=False)
+class ObservedPairs(Sequence[Observed]):
+    """Pairs as observed in all units of a matrix, as columns: one becomes an `Observed` only where it is asked for.
 
-    def count(a: int, b: int) -> int:
-        differ = columns[0][a] != columns[0][b]
-        for column in columns[1:]:
-            differ |= column[a] != column[b]
-        return int(np.count_nonzero(differ)) if units is None else len(np.unique(units[differ]))
+    Attributes:
+        matrix: The matrix, which is by unit.
+        a, b: The first and the second systems, [pairs].
+        difference: The differences of their scores, [pairs].
+        n_discordant: The numbers of units whose statistics differ, [pairs].
+    """
 
-    return [count(a, b) if columns else 0 for a, b in pairs]
+    matrix: Matrix
+    a: NDArray[np.int64]
+    b: NDArray[np.int64]
+    difference: Floats
+    n_discordant: NDArray[np.int64]
 
+    def __len__(self) -> int:
+        """The number of pairs."""
+        return len(self.a)
 
-def _codes(statistics: Floats) -> list[NDArray[Any]]:
-    """Arrays [systems, units] that differ just where statistics do; whole columns are packed into one as its digits."""
-    columns = (np.ascontiguousarray(statistics[:, :, n].T) for n in range(statistics.shape[2])
-               if (statistics[:, :, n] != statistics[:, :1, n]).any())  # one at a time: all are as large as these
-    codes: list[NDArray[Any]] = []
-    most = 2**63
-    for column in columns:
-        least, digits = column.min(), column.max() - column.min() + 1
-        if not digits < 2**53 or (column != np.rint(column)).any():
-            codes.insert(0, column)
-            continue
-        whole = (column - least).astype(np.int64)
-        most *= int(digits)
-        if most < 2**63:
-            codes[-1] = codes[-1] * int(digits) + whole
-        else:
-            codes.append(whole)
-            most = int(digits)
-    return codes
+    @overload
+    def __getitem__(self, at: int) -> Observed: ...
+    @overload
+    def __getitem__(self, at: slice | NDArray[Any]) -> ObservedPairs: ...
+    def __getitem__(self, at: int | slice | NDArray[Any]) -> Observed | ObservedPairs:
+        """One pair, or those at a slice, at places, or where a mask is true."""
+        if isinstance(at, slice | np.ndarray):
+            return ObservedPairs(self.matrix, self.a[at], self.b[at], self.difference[at], self.n_discordant[at])
+        pair = int(self.a[at]), int(self.b[at])
+        return Observed(self.matrix, pair, float(self.difference[at]), int(self.n_discordant[at]))
+
+    @property
+    def n_units(self) -> NDArray[np.int64]:
+        """The number of units of each pair; of answers only those that one of its two systems gives."""
+        if self.matrix.answers_to is None:
+            return np.full(len(self), self.matrix.n_units)
+        given = self.matrix.statistics[:, :, 1] != 0
+        n_given, n_both = given.sum(axis=0), in_both(given)
+        return np.asarray(n_given[self.a] + n_given[self.b] - n_both[self.a, self.b])

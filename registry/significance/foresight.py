@@ -17,11 +17,12 @@ from typing import NamedTuple
 import numpy as np
 
 from registry.parallel.execution import Execution
-from registry.significance.base import Method, Observed, Pair, PairResult, Settings
+from registry.significance.base import Method, Observed, Pair, Settings
 from registry.significance.matrix import Floats, Matrix
 from registry.significance.pairwise.base import PairTest
 from registry.significance.resampled_scores import sharing_resamples
 from registry.significance.resampling.draws import BLOCK
+from registry.significance.results import PairResults
 
 _SYSTEMS, _PAIRS = 8, 4  # that are looked at
 _LONG = 2**22  # steps from which on a pair takes so long that one tells of all
@@ -120,7 +121,7 @@ def _tried(test: PairTest, matrix: Matrix, pairs: Sequence[Pair],
 
 
 def _timed(test: PairTest, matrix: Matrix, pairs: Sequence[Pair],
-           settings: Settings) -> tuple[list[PairResult], float]:
+           settings: Settings) -> tuple[PairResults, float]:
     """Test pairs; give the processor seconds that it takes too."""
     fresh = replace(matrix)
     begun = time.process_time()

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from registry.significance import McNemar, PairTest, Permutation
-from registry.significance.base import Tail
 from registry.significance.resampled_scores import resampled_scores
 from registry.significance.resampling.draws import swapped_sums
+from registry.significance.results import Tails
 from tests.validity.examinations import HERE, PValues, RandomizedP, each_run, settings
 from tests.validity.family_examinations import Corrected, FamilyError, Finds, InOrder, all_pairs
 from tests.validity.rows import ROWS
@@ -51,8 +51,8 @@ class OwnBootstrap(PairTest):
         second = resampled_scores(matrix, replace(asked, seed=asked.seed + 1)) if self.apart else first
         counts = [np.count_nonzero(self.extreme(o.difference, first[:, o.pair[0]] - second[:, o.pair[1]]))
                   for o in pairs]
-        return [Tail(float(np.log((n + 1) / (asked.resamples + 1))), "monte-carlo", resamples=asked.resamples)
-                for n in counts]
+        p = (np.array(counts) + 1) / (asked.resamples + 1)
+        return Tails.made(np.log(p), "monte-carlo", resamples=asked.resamples)
 
 
 def recentred(difference, resampled):
@@ -181,7 +181,7 @@ class SwappedRaw(PairTest):
         """The right test, but for the standardizing."""
         raw = replace(pairs[0].matrix.coefficient, standardized=lambda x: x)
         matrix = replace(pairs[0].matrix, coefficient=raw)
-        return Permutation().tails([replace(o, matrix=matrix) for o in pairs], asked)
+        return Permutation().tails(replace(pairs, matrix=matrix), asked)
 
 
 MUTANTS = {mutant.name: mutant for mutant in (

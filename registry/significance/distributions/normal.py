@@ -5,14 +5,23 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
+
 from registry.significance.base import Alternative, extremity
+from registry.significance.matrix import Floats
 
 
 def log_normal_p(z: float, alternative: Alternative) -> float:
     """Log p of a statistic that is standard normal under the null; positive favours A."""
+    return float(log_normal_ps(np.asarray(z), alternative))
+
+
+def log_normal_ps(z: Floats, alternative: Alternative) -> Floats:
+    """The same of many statistics."""
     from scipy.special import log_ndtr
 
-    return _of_sides(float(log_ndtr(-extremity(z, alternative))), alternative)
+    sides = 2 if alternative == "two-sided" else 1
+    return np.minimum(0.0, log_ndtr(-extremity(z, alternative)) + math.log(sides))
 
 
 def log_t_p(t: float, degrees: float, alternative: Alternative) -> float:

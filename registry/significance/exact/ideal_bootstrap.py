@@ -92,7 +92,7 @@ def _tail(resamples: _Resamples, scale: float, settings: Settings) -> Tail:
         p = math.exp(log_p)
     if log_p == -math.inf:
         return Tail(math.nan, "ideal", note=UNREACHED)
-    tail = Tail(log_p, "ideal", p=p if counted else None)
+    tail = Tail(log_p, "ideal", p=p if counted else math.nan)
     if differences.undefined > MOST_UNDEFINED:
         return replace(tail, note="undefined in more than 0.1 % of the resamples: no interval")
     ends = _dual(differences, p, settings) if settings.interval == "dual" else _percentile(differences, settings)

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from registry.significance.base import Observed
+from registry.significance.base import ObservedPairs
 from registry.significance.matrix import Floats
 
 Ints = NDArray[np.int64]
@@ -18,14 +17,14 @@ LOG_OUTSIDE = -52.0  # the logarithm of the probability that lies beyond an edge
 _AROUND = 2 ** np.linspace(-5, 3, 33)  # times what is best for a normal distribution
 
 
-def too_fine(pairs: Sequence[Observed]) -> NDArray[np.bool_]:
+def too_fine(pairs: ObservedPairs) -> NDArray[np.bool_]:
     """Whether the lattice of pairs of one matrix is surely too fine for `ideal_tail`, [pairs].
 
     It is for scores with many digits, which few units show at little cost; `ideal_tail` finds the other cases. Each
     pair is counted in its own common steps, whatever other systems need.
     """
-    chosen, places = np.unique([o.pair for o in pairs], return_inverse=True)
-    over, (a, b) = pairs[0].matrix.parts[0][:, chosen], places.reshape(-1, 2).T
+    chosen, places = np.unique(np.stack([pairs.a, pairs.b]), return_inverse=True)
+    over, (a, b) = pairs.matrix.parts[0][:, chosen], places.reshape(2, -1)
     if np.abs(over).sum(axis=0).max(initial=0) >= 2**53 or (over != np.rint(over)).any():
         return np.zeros(len(pairs), dtype=bool)
     whole = over.astype(np.int64)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from abc import abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from registry.significance.base import Observed, Pair, PairResult, Settings, Tail, Unit
+from registry.significance.base import Observed, ObservedPairs, Pairs, Settings, Unit
 from registry.significance.matrix import Floats, Matrix
+from registry.significance.results import PairResults, Tails
 from registry.values import Value
 
 
@@ -80,8 +79,8 @@ class PairTest(Value):
                     "permutation or bootstrap")
         return None
 
-    def run(self, matrix: Matrix, pairs: Sequence[Pair], settings: Settings) -> list[PairResult]:
-        """Test every pair of systems.
+    def run(self, matrix: Matrix, pairs: Pairs, settings: Settings) -> PairResults:
+        """Test pairs of systems; results are in their order.
 
         Identical systems have p = 1 in every test; where a score is undefined, so is p.
 
@@ -92,32 +91,19 @@ class PairTest(Value):
         if reason := self.refusal(matrix):
             raise ValueError(reason)
         observed = Observed.of(matrix, pairs)
-        open_ = [o for o in observed if o.n_discordant and not math.isnan(o.difference)]
-        tails = dict(zip((o.pair for o in open_), self.tails(open_, settings) if open_ else [], strict=True))
-        return [_result(o, tails.get(o.pair)) for o in observed]
+        differ, undefined = observed.n_discordant > 0, np.isnan(observed.difference)
+        parts = [(~differ, Tails.made(np.zeros(np.count_nonzero(~differ)), "exact")),
+                 (differ & undefined, Tails.made(np.full(np.count_nonzero(differ & undefined), np.nan), "exact",
+                                                 note="a score is undefined"))]
+        if (open_ := differ & ~undefined).any():
+            parts.append((open_, self.tails(observed[open_], settings)))
+        return PairResults.made(observed, Tails.joined(len(observed), parts))
 
     def score_intervals(self, matrix: Matrix, settings: Settings) -> Floats:  # noqa: ARG002
         """Intervals of the systems' scores, [systems, 2]; nan where the test has none."""
         return np.full((matrix.statistics.shape[1], 2), np.nan)
 
     @abstractmethod
-    def tails(self, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
+    def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
         """Compute the p-values of one or more pairs, all with a discordant unit and a defined difference."""
 
-
-def _result(observed: Observed, tail: Tail | None) -> PairResult:
-    n_units, n_discordant = observed.n_units, observed.n_discordant
-    if tail is None and n_discordant:
-        return PairResult(math.nan, math.nan, math.nan, "exact", n_units, n_discordant, note="a score is undefined")
-    tail = tail or Tail(0.0, "exact")
-    p, log10_p = math.exp(tail.log_p) if tail.p is None else tail.p, tail.log_p / math.log(10)
-    if tail.coins is not None and tail.coins <= 1000 and 0 < (counted := math.ldexp(p, tail.coins)) < 2**36:
-        p = math.ldexp(round(counted), -tail.coins)  # a whole number, so the last digits can be put right
-        log10_p = math.log10(p) if p else log10_p
-    evidence = observed.difference if tail.favours is None else tail.favours
-    favours = int(evidence > 0) - int(evidence < 0)  # nan is neither
-    against = "the test favours the system with the worse score" if favours * observed.difference < 0 else ""
-    return PairResult(
-        observed.difference, p, log10_p, tail.method, n_units, n_discordant, p_low=tail.p_low, p_high=tail.p_high,
-        ci_low=tail.ci_low, ci_high=tail.ci_high, resamples=tail.resamples, statistic=tail.statistic, favours=favours,
-        note="; ".join(filter(None, (against, tail.note))))

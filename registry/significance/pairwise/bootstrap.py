@@ -7,7 +7,6 @@ system in every resample, [resamples, systems], are all that is kept.
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +17,7 @@ import numpy as np
 from registry.families import FAMILIES
 from registry.parallel.execution import Execution
 from registry.parallel.scratch_files import room
-from registry.significance.base import Observed, Settings, Tail, extremity
+from registry.significance.base import Observed, ObservedPairs, Settings, Tail, extremity
 from registry.significance.exact.ideal_bootstrap import MOST_UNDEFINED, ideal_tail, may_be_ideal
 from registry.significance.exact.ideal_windows import too_fine
 from registry.significance.matrix import Floats, Matrix
@@ -31,8 +30,13 @@ from registry.significance.resampling.random_runs import runs_refusal
 from registry.significance.resampling.reach import UNREACHED, is_reachable
 from registry.significance.resampling.recentred import Recentred, by_sorting, recentred
 from registry.significance.resampling.studentized import bootstrap_t
+from registry.significance.results import Tails
 
 Task = TypeVar("Task")
+Done = TypeVar("Done")
+
+CONSTANT = "the difference is the same in every resample"
+NO_INTERVAL = "undefined in more than 0.1 % of the resamples: no interval"
 
 _LONG = 2**18  # resamples from which on threads help
 
@@ -73,24 +77,25 @@ class Bootstrap(PairTest):
             return "a studentized test needs a score that is a quotient of sums, such as F1 or accuracy"
         return runs_refusal(matrix, studentized=self.variant == "studentized")
 
-    def tails(self, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
+    def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
         """Compute the p-values and intervals of all pairs from the same resamples."""
-        matrix = pairs[0].matrix
+        matrix = pairs.matrix
         if reason := resampling_refusal(matrix):
-            return [Tail(math.nan, "monte-carlo", resamples=settings.resamples, note=reason)] * len(pairs)
+            undefined = np.full(len(pairs), math.nan)
+            return Tails.made(undefined, "monte-carlo", resamples=settings.resamples, note=reason)
         if self.variant == "studentized":
-            return [_studentized_tail(*drawn, settings) for drawn in bootstrap_t(pairs, settings)]
+            return Tails.of([_studentized_tail(*drawn, settings) for drawn in bootstrap_t(pairs, settings)])
         if self.variant == "berg-kirkpatrick-2012":
             return _drawn(pairs, _berg_kirkpatrick, settings)
         if not may_be_ideal(matrix, settings):
             return _drawn(pairs, _recentred, settings)
-        coarse = list(itertools.compress(pairs, ~too_fine(pairs)))
+        coarse = np.flatnonzero(~too_fine(pairs))
         here = settings.execution.here if not matrix.is_mean else _alone(settings)  # small lattices
-        ideal = here.map(lambda o: ideal_tail(o, settings), coarse, "pairs to compute")
-        found = {o.pair: tail for o, tail in zip(coarse, ideal, strict=True) if tail is not None}
-        drawn = [o for o in pairs if o.pair not in found]
-        found |= dict(zip((o.pair for o in drawn), _drawn(drawn, _recentred, settings), strict=True))
-        return [found[o.pair] for o in pairs]
+        tried = here.map(lambda o: ideal_tail(o, settings), pairs[coarse], "pairs to compute")
+        ideal = {n: tail for n, tail in zip(coarse.tolist(), tried, strict=True) if tail is not None}
+        drawn = np.setdiff1d(np.arange(len(pairs)), list(ideal))
+        return Tails.joined(len(pairs), [(np.array(list(ideal), dtype=np.int64), Tails.of(list(ideal.values()))),
+                                         (drawn, _drawn(pairs[drawn], _recentred, settings))])
 
     def score_intervals(self, matrix: Matrix, settings: Settings) -> Floats:
         """Percentile intervals of the scores, from the resamples of the pairs."""
@@ -100,50 +105,54 @@ class Bootstrap(PairTest):
         return percentiles(resampled_scores(matrix, settings), settings.confidence)
 
 
-def _drawn(pairs: Sequence[Observed], test: Callable[[Sequence[Observed], Floats, Settings], list[Tail]],
-           settings: Settings) -> list[Tail]:
+def _drawn(pairs: ObservedPairs, test: Callable[[ObservedPairs, Floats, Settings], Tails],
+           settings: Settings) -> Tails:
     """Test pairs by the scores of their systems in resamples, [systems, resamples]."""
-    if not pairs:
-        return []
-    matrix = pairs[0].matrix
-    chosen = sorted({system for o in pairs for system in o.pair})
+    if not len(pairs):
+        return Tails.of([])
+    matrix = pairs.matrix
+    chosen, places = np.unique(np.stack([pairs.a, pairs.b]), return_inverse=True)
     if len(chosen) < matrix.statistics.shape[1] and not shares_resamples(matrix, settings):
-        some, place = matrix.of_systems(chosen), {system: n for n, system in enumerate(chosen)}
-        return _drawn([replace(o, matrix=some, pair=(place[o.pair[0]], place[o.pair[1]])) for o in pairs], test,
-                      settings)
+        a, b = places.reshape(2, -1)
+        return _drawn(replace(pairs, matrix=matrix.of_systems(chosen.tolist()), a=a, b=b), test, settings)
     return test(pairs, resampled_scores(matrix, settings).T, settings)
 
 
-def _recentred(pairs: Sequence[Observed], scores: Floats, settings: Settings) -> list[Tail]:
+def _recentred(pairs: ObservedPairs, scores: Floats, settings: Settings) -> Tails:
     """Test pairs by recentred differences; undefined ones count as extreme."""
     rank = dual_rank(settings) if settings.interval == "dual" else 0
     rounded = room(scores.shape, settings.execution.memory // 4, np.int16)
     found = recentred(pairs, scores, rounded, settings.alternative, rank, settings.execution)
     tails = monte_carlo_tails([of.extremes for of in found], settings.resamples)
-    return _each(lambda told: _with_interval(*told, scores, settings), list(zip(tails, pairs, found, strict=True)),
-                 settings)
+    ends = _each(lambda told: _interval(*told, scores, settings), list(zip(pairs, found, strict=True)), settings)
+    low, high = np.array([end[:2] for end in ends], dtype=np.float64).T
+    notes = np.array([end[2] for end in ends])
+    parts = [(notes == "", replace(tails, ci_low=low, ci_high=high).at(notes == ""))]
+    for note in np.unique(notes[notes != ""]).tolist():
+        where = notes == note
+        untested = Tails.made(np.full(np.count_nonzero(where), math.nan), "monte-carlo", resamples=settings.resamples)
+        told = tails.at(where) if note == NO_INTERVAL else untested
+        parts.append((where, told.noted(np.ones(len(told), dtype=bool), note)))
+    return Tails.joined(len(pairs), parts)
 
 
-def _with_interval(tail: Tail, o: Observed, found: Recentred, scores: Floats, settings: Settings) -> Tail:
-    """Add the interval to a tail, or the reason why there is none."""
+def _interval(o: Observed, found: Recentred, scores: Floats, settings: Settings) -> tuple[float, float, str]:
+    """The interval of a pair, or the reason why it has none, or cannot be tested at all."""
     alternative = settings.alternative
     if not found.moves and o.difference:
-        return Tail(math.nan, "monte-carlo", resamples=settings.resamples,
-                    note="the difference is the same in every resample")
+        return math.nan, math.nan, CONSTANT
     if not found.extremes and not is_reachable(o, alternative):
-        return Tail(math.nan, "monte-carlo", resamples=settings.resamples, note=UNREACHED)
+        return math.nan, math.nan, UNREACHED
     if found.undefined > MOST_UNDEFINED * settings.resamples:
-        return replace(tail, note="undefined in more than 0.1 % of the resamples: no interval")
+        return math.nan, math.nan, NO_INTERVAL
     if settings.interval == "dual":
         bar = extremity(o.difference, alternative)
-        low, high = dual_interval(o.difference, found.reach, bar, tolerance(o), alternative)
-    else:
-        moved = o.matrix.difference(*(scores[system] for system in o.pair))
-        low, high = quantile_interval(o, moved[~np.isnan(moved)], settings)
-    return replace(tail, ci_low=low, ci_high=high)
+        return *dual_interval(o.difference, found.reach, bar, tolerance(o), alternative), ""
+    moved = o.matrix.difference(*(scores[system] for system in o.pair))
+    return *quantile_interval(o, moved[~np.isnan(moved)], settings), ""
 
 
-def _berg_kirkpatrick(pairs: Sequence[Observed], scores: Floats, settings: Settings) -> list[Tail]:
+def _berg_kirkpatrick(pairs: ObservedPairs, scores: Floats, settings: Settings) -> Tails:
     """Count the resamples in which the better system's gain is more than twice the observed one."""
     def count(o: Observed) -> Tail:
         if not o.difference:
@@ -151,7 +160,7 @@ def _berg_kirkpatrick(pairs: Sequence[Observed], scores: Floats, settings: Setti
         gains = math.copysign(1, o.difference) * o.matrix.difference(*(scores[system] for system in o.pair))
         if not (np.abs(gains - abs(o.difference)) > tolerance(o)).any():
             return Tail(math.nan, "monte-carlo", resamples=settings.resamples,
-                        note="the difference is the same in every resample")
+                        note=CONSTANT)
         s = int(np.count_nonzero(~(gains <= 2 * abs(o.difference) + tolerance(o))))  # undefined ones are extreme
         if not s and not is_reachable(o, "greater" if o.difference > 0 else "less", strictly=True):
             return Tail(math.nan, "monte-carlo", resamples=settings.resamples, note=UNREACHED)
@@ -161,10 +170,10 @@ def _berg_kirkpatrick(pairs: Sequence[Observed], scores: Floats, settings: Setti
         p = s / settings.resamples
         return replace(tail, p=p, log_p=math.log(p), note=f"s / b, {direction}")
 
-    return _each(count, pairs, settings)
+    return Tails.of(_each(count, pairs, settings))
 
 
-def _each(work: Callable[[Task], Tail], tasks: Sequence[Task], settings: Settings) -> list[Tail]:
+def _each(work: Callable[[Task], Done], tasks: Sequence[Task], settings: Settings) -> list[Done]:
     """Work on pairs, in threads where the resamples of a pair are many."""
     here = settings.execution.here if settings.resamples >= _LONG else _alone(settings)
     return list(here.map(work, tasks, "pairs"))
@@ -186,7 +195,7 @@ def _studentized_tail(drawn: Floats, difference: float, error: float, settings: 
     found = by_sorting(extremity(drawn, alternative), bar, slack, dual_rank(settings))
     tail = replace(monte_carlo_tail(found.extremes, len(drawn)), statistic=abs(statistic))
     if found.undefined > MOST_UNDEFINED * len(drawn):
-        return replace(tail, note="undefined in more than 0.1 % of the resamples: no interval")
+        return replace(tail, note=NO_INTERVAL)
     if settings.interval == "dual":
         low, high = dual_interval(statistic, found.reach, bar, slack, alternative)
         low, high = low * error, high * error

@@ -11,9 +11,10 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from registry.significance.base import Alternative, Observed, Settings, Tail, Unit
+from registry.significance.base import Alternative, ObservedPairs, Settings, Tail, Unit
 from registry.significance.matrix import Matrix
 from registry.significance.pairwise.base import PairTest
+from registry.significance.results import Tails
 
 Rule = Literal["point", "doubling"]
 PRECISION = ((1, 0, 0), (0, 1, 0))
@@ -133,7 +134,7 @@ class Fisher(PairTest):
                     "independent, as fisher takes them to be; take mcnemar")
         return None
 
-    def tails(self, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
+    def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
         """Count true and false positives in the regions of each pair."""
         tails = []
         for o in pairs:
@@ -142,7 +143,7 @@ class Fisher(PairTest):
             table = [[correct[0], int(only_a.sum()) - correct[0]], [correct[1], int(only_b.sum()) - correct[1]]]
             lead = correct[0] * sum(table[1]) - correct[1] * sum(table[0])  # of the precisions of the two regions
             tails.append(replace(fisher_tail(table, settings.alternative, self.rule), favours=lead))
-        return tails
+        return Tails.of(tails)
 
 
 def same_items(items: NDArray[np.int64], given: NDArray[np.bool_]) -> bool:

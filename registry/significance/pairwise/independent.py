@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
 
-from registry.significance.base import Alternative, Observed, Settings, Tail, extremity
+from registry.significance.base import Alternative, Observed, ObservedPairs, Settings, Tail, extremity
 from registry.significance.distributions.normal import log_normal_p, log_t_p
 from registry.significance.matrix import Floats, Matrix
 from registry.significance.pairwise.base import PairTest
+from registry.significance.results import Tails
 from registry.significance.units import ROUNDING, midranks, unit_scores
 
 
@@ -52,7 +52,7 @@ class IndependentTest(PairTest):
 
     independent: ClassVar[bool] = True
 
-    def tails(self, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
+    def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
         """Test each pair, and note the effect of assuming independence."""
         tails = []
         for o in pairs:
@@ -65,7 +65,7 @@ class IndependentTest(PairTest):
             if both.any() and not math.isnan(r := correlation(a[both], b[both])):
                 note += f"; r12 = {r:.2f}, standard error overstated by {understatement(a[both], b[both]):.2f}"
             tails.append(replace(tail, note=f"{note}; {tail.note}" if tail.note else note))
-        return tails
+        return Tails.of(tails)
 
     @abstractmethod
     def tail(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:

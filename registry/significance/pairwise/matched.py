@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
 
-from registry.significance.base import Observed, Settings, Tail, extremity
+from registry.significance.base import Observed, ObservedPairs, Settings, Tail, extremity
 from registry.significance.distributions.normal import log_normal_p, log_t_p
 from registry.significance.exact.lattice import TooLargeError
 from registry.significance.exact.signed_sums import log_sign_tail
 from registry.significance.pairwise.base import PairTest
+from registry.significance.results import Tails
 from registry.significance.units import midranks, unit_differences
 
 
@@ -32,9 +32,9 @@ class Wilcoxon(PairTest):
     citation: ClassVar[str] = "Wilcoxon 1945; Conover 1999, section 5.7"
     variant: Literal["exact", "normal"] = "exact"
 
-    def tails(self, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
+    def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
         """Rank the differences that are not 0; the statistic is the smaller sum of ranks."""
-        return [self._tail(o, settings) for o in pairs]
+        return Tails.of([self._tail(o, settings) for o in pairs])
 
     def _tail(self, o: Observed, settings: Settings) -> Tail:
         differences, slack = unit_differences(o)
@@ -65,9 +65,9 @@ class MatchedT(PairTest):
     assumes: ClassVar[str] = "units are independent of each other, and their mean difference is nearly normal"
     citation: ClassVar[str] = "Student 1908; Yeh 2000, section 3.1; Dror et al. 2018, section 3.2.1"
 
-    def tails(self, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
+    def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
         """Compare the mean difference with its standard error; the t interval is given where the score is that mean."""
-        return [_t(o, settings) for o in pairs]
+        return Tails.of([_t(o, settings) for o in pairs])
 
 
 def _t(o: Observed, settings: Settings) -> Tail:

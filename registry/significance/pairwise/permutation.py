@@ -9,7 +9,6 @@ predictions are swapped (`registry.significance.correlations.matrix`).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import ClassVar
@@ -18,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.families import FAMILIES
-from registry.significance.base import Observed, Settings, Tail, extremity
+from registry.significance.base import Observed, ObservedPairs, Settings, Tail, extremity
 from registry.significance.correlations.matrix import (
     PairMatrix,
     all_swapped_differences,
@@ -45,6 +44,7 @@ from registry.significance.resampling.random_runs import (
     runs_refusal,
 )
 from registry.significance.resampling.studentized import count_all_swaps, count_swaps
+from registry.significance.results import Tails
 
 ENUMERATED = 16  # discordant units up to which every swap is tried, whatever the score
 
@@ -90,21 +90,21 @@ class Permutation(PairTest):
             return 0.0
         return lattice_work(observed)
 
-    def tails(self, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
+    def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
         """Compute exact p-values where the lattice allows, and draw the other pairs together."""
-        if pairs[0].matrix.runs is not None:
+        if pairs.matrix.runs is not None:
             return _of_runs(pairs, settings)
         if self.studentized:
             return _studentized(pairs, settings)
-        if isinstance(pairs[0].matrix, PairMatrix):
+        if isinstance(pairs.matrix, PairMatrix):
             return _correlated(pairs, settings)
         # what lies on a fine lattice is drawn: a thread for each of these pairs would be more than its work
-        coarse = [o for o in pairs if not on_fine_lattice(o)]
-        exact = settings.execution.here.map(lambda o: _exact(o, settings), coarse, "pairs to count")
-        found = dict(zip((o.pair for o in coarse), exact, strict=True))
-        drawn = [o for o in pairs if found.get(o.pair) is None]
-        found |= dict(zip((o.pair for o in drawn), _monte_carlo(drawn, settings), strict=True))
-        return [tail for o in pairs if (tail := found[o.pair]) is not None]
+        coarse = np.flatnonzero([not on_fine_lattice(o) for o in pairs])
+        tried = settings.execution.here.map(lambda o: _exact(o, settings), pairs[coarse], "pairs to count")
+        exact = {n: tail for n, tail in zip(coarse.tolist(), tried, strict=True) if tail is not None}
+        drawn = np.setdiff1d(np.arange(len(pairs)), list(exact))
+        return Tails.joined(len(pairs), [(np.array(list(exact), dtype=np.int64), Tails.of(list(exact.values()))),
+                                         (drawn, _monte_carlo(pairs[drawn], settings))])
 
 
 def _exact(observed: Observed, settings: Settings) -> Tail | None:
@@ -120,8 +120,7 @@ def _all_swaps(observed: Observed, settings: Settings) -> Tail:
     apart, swaps = apart[apart.any(axis=1)], _every_swap(observed)
     moved = swaps @ apart
     sums = np.stack([np.zeros_like(moved), moved], axis=1)  # A loses nothing to B but the sum of what is apart
-    counter = SwapCounter.of([replace(observed, pair=(0, 1), matrix=observed.matrix.of_systems(observed.pair))],
-                             settings.alternative)
+    counter = SwapCounter.of(Observed.of(observed.matrix.of_systems(observed.pair), [(0, 1)]), settings.alternative)
     return Tail(math.log(int(counter(sums)[0]) / len(swaps)), "exact", coins=len(apart))
 
 
@@ -131,53 +130,56 @@ def _every_swap(observed: Observed) -> NDArray[np.int64]:
     return ways
 
 
-def _studentized(pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
-    few = [o for o in pairs if o.n_discordant <= ENUMERATED]
-    many = [o for o in pairs if o.n_discordant > ENUMERATED]
-    found = {o.pair: Tail(math.log(count_all_swaps(o, _every_swap(o), settings) / 2**o.n_discordant), "exact",
-                          coins=o.n_discordant) for o in few}
-    counts = list(count_swaps(many, settings)) if many else []
-    found |= dict(zip((o.pair for o in many), monte_carlo_tails(counts, settings.resamples), strict=True))
-    return [found[o.pair] for o in pairs]
+def _studentized(pairs: ObservedPairs, settings: Settings) -> Tails:
+    few = pairs.n_discordant <= ENUMERATED
+    exact = Tails.of([Tail(math.log(count_all_swaps(o, _every_swap(o), settings) / 2**o.n_discordant), "exact",
+                           coins=o.n_discordant) for o in pairs[few]])
+    counts = list(count_swaps(pairs[~few], settings))
+    return Tails.joined(len(pairs), [(few, exact), (~few, monte_carlo_tails(counts, settings.resamples))])
 
 
-def _of_runs(pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
+def _of_runs(pairs: ObservedPairs, settings: Settings) -> Tails:
     """Relabel whole runs; the tail is exact where every labelling is tried."""
     tails = []
     for o, extremes in zip(pairs, count_relabelled(pairs, settings), strict=True):
         labellings, note = n_labellings(o), least_of_runs(o, settings)
         tails.append(replace(monte_carlo_tail(extremes, settings.resamples), note=note) if labellings > LABELLED else
                      Tail(math.log(extremes / labellings), "exact", p=extremes / labellings, note=note))
-    return tails
+    return Tails.of(tails)
 
 
-def _monte_carlo(pairs: list[Observed], settings: Settings) -> list[Tail]:
+def _monte_carlo(pairs: ObservedPairs, settings: Settings) -> Tails:
     """Draw the swapped units of all pairs at once; each pair swaps only its own two systems."""
-    if not pairs:
-        return []
+    if not len(pairs):
+        return Tails.of([])
     counts = reduce(np.add, swapped_sums(
-        pairs[0].matrix.statistics, settings.resamples, settings.seed, SwapCounter.of(pairs, settings.alternative),
+        pairs.matrix.statistics, settings.resamples, settings.seed, SwapCounter.of(pairs, settings.alternative),
         settings.execution))
     return monte_carlo_tails(counts, settings.resamples)
 
 
-def _correlated(pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
+def _correlated(pairs: ObservedPairs, settings: Settings) -> Tails:
     """Test pairs of a `PairMatrix` by all swaps where few units differ, else by random ones.
 
     A swap that leaves a correlation undefined counts as extreme. The tolerance of ties is absolute, and the observed
     difference is computed like the swapped ones: correlations near 0 become others, with the rounding of those.
     """
-    matrix, alternative = pairs[0].matrix, settings.alternative
+    matrix, alternative = pairs.matrix, settings.alternative
     assert isinstance(matrix, PairMatrix)
-    bars = {o.pair: extremity(unswapped_difference(matrix, o.pair), alternative) - TOLERANCE for o in pairs}
-    few = {o.pair: n for o in pairs if (n := len(differing_units(matrix, o.pair))) <= ENUMERATED}
-    found = {}
-    for pair, n in few.items():
-        extremes = int(ExceedanceCounter(bars[pair], alternative)(all_swapped_differences(matrix, pair)))
-        found[pair] = Tail(math.log(extremes / 2**n), "exact", coins=n)
-    if many := [o.pair for o in pairs if o.pair not in few]:
-        counter = ExceedanceCounter(np.array([bars[pair] for pair in many]), alternative)
+    each = [o.pair for o in pairs]
+    bars = np.array([extremity(unswapped_difference(matrix, pair), alternative) - TOLERANCE for pair in each])
+    n_differing = np.array([len(differing_units(matrix, pair)) for pair in each])
+    few = n_differing <= ENUMERATED
+    exact = []
+    for at in np.flatnonzero(few).tolist():
+        n = int(n_differing[at])
+        extremes = int(ExceedanceCounter(bars[at], alternative)(all_swapped_differences(matrix, each[at])))
+        exact.append(Tail(math.log(extremes / 2**n), "exact", coins=n))
+    parts = [(few, Tails.of(exact))]
+    if not few.all():
+        many = [pair for pair, is_few in zip(each, few, strict=True) if not is_few]
         counts = reduce(np.add, swapped_differences(
-            matrix, many, settings.resamples, settings.seed, counter, settings.execution))
-        found |= dict(zip(many, monte_carlo_tails(counts, settings.resamples), strict=True))
-    return [found[o.pair] for o in pairs]
+            matrix, many, settings.resamples, settings.seed, ExceedanceCounter(bars[~few], alternative),
+            settings.execution))
+        parts.append((~few, monte_carlo_tails(counts, settings.resamples)))
+    return Tails.joined(len(pairs), parts)

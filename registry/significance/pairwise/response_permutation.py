@@ -8,19 +8,20 @@ numbers.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import ClassVar
 
 import numpy as np
 
-from registry.significance.base import Alternative, Observed, Settings, Tail, Unit, extremity
+from registry.significance.base import Alternative, Observed, ObservedPairs, Settings, Tail, Unit, extremity
 from registry.significance.matrix import Matrix, Quotient
 from registry.significance.pairwise.base import PairTest
 from registry.significance.pairwise.permutation import Permutation
 from registry.significance.resampling.draws import SIGNS, blocks, stream
 from registry.significance.resampling.exceedances import monte_carlo_tail
+from registry.significance.results import Tails
 
 MOST = 2**14  # responses of only one system up to which all of their divisions are counted
 
@@ -49,11 +50,11 @@ class ResponsePermutation(PairTest):
             return "response-permutation needs responses that are right or not: precision, recall or an F-score"
         return None
 
-    def tails(self, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
+    def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
         """Count or draw the divisions of each pair's responses."""
-        if pairs[0].matrix.answers_to is None:
+        if pairs.matrix.answers_to is None:
             return Permutation().tails(pairs, settings)
-        return [self._tail(o, settings) for o in pairs]
+        return Tails.of([self._tail(o, settings) for o in pairs])
 
     def _tail(self, o: Observed, settings: Settings) -> Tail:
         divided = _Divided.of(o)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
 
@@ -11,10 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.errors import InputError
-from registry.significance.base import Alternative, Observed, Settings, Tail, Unit, extremity
-from registry.significance.distributions.normal import log_normal_p
+from registry.significance.base import Alternative, ObservedPairs, Settings, Unit, extremity
+from registry.significance.discordance import in_both
+from registry.significance.distributions.normal import log_normal_ps
 from registry.significance.matrix import Floats, Matrix, additive
 from registry.significance.pairwise.base import PairTest
+from registry.significance.results import Tails
 from registry.significance.units import unit_differences
 
 Ints = NDArray[np.int64]
@@ -41,16 +42,15 @@ class Sign(PairTest):
             raise InputError(f"option 'tie' of sign is {self.tie!r}; expected a finite number from 0 up, "
                              "a difference of scores")
 
-    def tails(self, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
+    def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
         """Count the units that favour either system; a unit where a score is undefined is left out."""
         counts = []
         for o in pairs:
             differences, slack = unit_differences(o)
             counts.append([np.count_nonzero(side * differences > self.tie + slack) for side in (1, -1)])
         for_a, for_b = np.array(counts).T
-        log_p = log_coins(for_a, for_b, settings.alternative).tolist()
-        return [Tail(log, "exact", coins=n, favours=lead) for log, n, lead in zip(
-            log_p, (for_a + for_b).tolist(), (for_a - for_b).tolist(), strict=True)]
+        return Tails.made(log_coins(for_a, for_b, settings.alternative), "exact", coins=for_a + for_b,
+                          favours=for_a - for_b)
 
 
 @dataclass(frozen=True, repr=False)
@@ -77,23 +77,20 @@ class McNemar(PairTest):
             return None
         return "mcnemar needs units that are right or wrong; take the sign or permutation test for graded ones"
 
-    def tails(self, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
+    def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
         """Count the discordant units of all pairs at once, and test them at once."""
-        matrix = pairs[0].matrix
-        correct = (additive(matrix).unit_scores() == (0 if matrix.lower_is_better else 1)).astype(np.float32)
-        n_correct, n_both = correct.sum(axis=0), correct.T @ correct  # below 2^24 units exact
-        a, b = np.array([o.pair for o in pairs]).T
-        only_a, only_b = ((n_correct[side] - n_both[a, b]).astype(np.int64) for side in (a, b))
+        matrix, a, b = pairs.matrix, pairs.a, pairs.b
+        n_both = in_both(additive(matrix).unit_scores() == (0 if matrix.lower_is_better else 1))
+        only_a, only_b = (n_both[side, side] - n_both[a, b] for side in (a, b))
         if self.variant in ("exact", "mid-p"):
             half = self.variant == "mid-p"
             log_p = log_coins(only_a, only_b, settings.alternative, half=half)
-            return [Tail(log, "exact", coins=n) for log, n in zip(
-                log_p.tolist(), (only_a + only_b + half).tolist(), strict=True)]
+            return Tails.made(log_p, "exact", coins=only_a + only_b + half)
         two_sided, corrected = settings.alternative == "two-sided", self.variant == "corrected"
         excess = extremity((only_a - only_b).astype(np.float64), settings.alternative) - corrected
         z = (np.maximum(excess, 0) if two_sided else excess) / np.sqrt(np.maximum(only_a + only_b, 1))
-        return [Tail(log_normal_p(one, "two-sided" if two_sided else "greater") if n else 0.0, "asymptotic",
-                     statistic=one * one) for one, n in zip(z.tolist(), (only_a + only_b).tolist(), strict=True)]
+        log_p = np.where(only_a + only_b, log_normal_ps(z, "two-sided" if two_sided else "greater"), 0.0)
+        return Tails.made(log_p, "asymptotic", statistic=z * z)
 
 
 def log_coins(for_a: Ints, for_b: Ints, alternative: Alternative, *, half: bool = False) -> Floats:

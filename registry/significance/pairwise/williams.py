@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from registry.significance.base import Alternative, Observed, Settings, Tail, Unit
+from registry.significance.base import Alternative, Observed, ObservedPairs, Settings, Tail, Unit
 from registry.significance.correlations.matrix import PEARSON, SPEARMAN, PairMatrix
 from registry.significance.distributions.normal import log_normal_p, log_t_p
 from registry.significance.matrix import Floats, Matrix
 from registry.significance.pairwise.base import PairTest
+from registry.significance.results import Tails
 from registry.significance.units import ROUNDING
 
 # At 5 %, 5.5 % of samples of normal variables with rho = .4, and 8 to 9 % with rho = .8 (tests/significance).
@@ -36,12 +36,12 @@ class _SharedGold(PairTest):
             return None
         return f"{self.name} compares Pearson's or Spearman's correlations; take permutation or bootstrap for others"
 
-    def tails(self, pairs: Sequence[Observed], settings: Settings) -> list[Tail]:
+    def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
         """Test each pair by its three correlations."""
-        matrix = pairs[0].matrix
+        matrix = pairs.matrix
         assert isinstance(matrix, PairMatrix)
         scores = matrix.scores()
-        return [self._tail(matrix, o, scores, settings.alternative) for o in pairs]
+        return Tails.of([self._tail(matrix, o, scores, settings.alternative) for o in pairs])
 
     def _tail(self, matrix: PairMatrix, o: Observed, scores: Floats, alternative: Alternative) -> Tail:
         n, (a, b) = matrix.n_units, o.pair

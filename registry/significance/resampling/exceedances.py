@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from registry.significance.base import Alternative, Observed, Tail, extremity
+from registry.significance.base import Alternative, Observed, ObservedPairs, Tail, extremity
 from registry.significance.distributions.clopper_pearson import clopper_pearson
 from registry.significance.matrix import (
     Floats,
@@ -22,6 +22,7 @@ from registry.significance.matrix import (
     are_whole,
     difference,
 )
+from registry.significance.results import Tails
 
 Systems = NDArray[np.int64]
 
@@ -111,11 +112,10 @@ class SwapCounter:
     quotient: Quotient | None
 
     @classmethod
-    def of(cls, pairs: Sequence[Observed], alternative: Alternative) -> SwapCounter:
+    def of(cls, pairs: ObservedPairs, alternative: Alternative) -> SwapCounter:
         """Count for pairs of one matrix."""
-        matrix = additive(pairs[0].matrix)
-        a, b = np.array([o.pair for o in pairs]).T
-        bars = extremity(np.array([o.difference for o in pairs]), alternative)
+        matrix, a, b = additive(pairs.matrix), pairs.a, pairs.b
+        bars = extremity(pairs.difference, alternative)
         return cls(SwappedPairs.of(matrix, a, b), alternative, bars, tolerances(matrix, a, b),
                    matrix.quotient if are_whole(matrix.statistics) else None)
 
@@ -159,12 +159,14 @@ class ExceedanceCounter:
 
 def monte_carlo_tail(extremes: int, resamples: int) -> Tail:
     """The p-value (c + 1) / (R + 1) of c extreme draws among R, with the interval of its Monte-Carlo error."""
-    return monte_carlo_tails([extremes], resamples)[0]
+    p = (extremes + 1) / (resamples + 1)
+    low, high = clopper_pearson(extremes, resamples)
+    return Tail(math.log(p), "monte-carlo", float(low), float(high), resamples, p=p)
 
 
-def monte_carlo_tails(extremes: Sequence[int] | NDArray[np.int64], resamples: int) -> list[Tail]:
+def monte_carlo_tails(extremes: Sequence[int] | NDArray[np.int64], resamples: int) -> Tails:
     """The tails of many pairs, as `monte_carlo_tail` gives each."""
     counts = np.asarray(extremes, dtype=np.int64)
-    return [Tail(math.log(p), "monte-carlo", low, high, resamples, p=p) for p, low, high in zip(
-        ((counts + 1) / (resamples + 1)).tolist(), *(end.tolist() for end in clopper_pearson(counts, resamples)),
-        strict=True)]
+    p = (counts + 1) / (resamples + 1)
+    low, high = clopper_pearson(counts, resamples)
+    return Tails.made(np.log(p), "monte-carlo", resamples=resamples, p=p, p_low=low, p_high=high)

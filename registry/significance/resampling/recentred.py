@@ -9,16 +9,15 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from registry.parallel.execution import Execution
-from registry.significance.base import Alternative, Observed, extremity
+from registry.significance.base import Alternative, Observed, ObservedPairs, extremity
 from registry.significance.matrix import Floats
-from registry.significance.resampling.exceedances import tolerance
+from registry.significance.resampling.exceedances import tolerance, tolerances
 from registry.significance.resampling.screening import LEAST, MOST, Question, Screened, Shorts, Some, Whole, screened
 
 _STEPS = 2**14 - 1  # of the largest distance: differences of two fit into 16 bits
@@ -44,7 +43,7 @@ class Recentred:
     moves: bool = True
 
 
-def recentred(pairs: Sequence[Observed], scores: Floats, rounded: Shorts, alternative: Alternative, rank: int,
+def recentred(pairs: ObservedPairs, scores: Floats, rounded: Shorts, alternative: Alternative, rank: int,
               execution: Execution) -> list[Recentred]:
     """Count and rank the recentred differences of pairs of one matrix.
 
@@ -56,11 +55,11 @@ def recentred(pairs: Sequence[Observed], scores: Floats, rounded: Shorts, altern
         rank: Rank of the extremity that is wanted, from the largest.
         execution: Threads and processes.
     """
-    steps = Steps.of(scores, pairs[0].matrix.observed, rounded)
-    fit = [n for n, o in enumerate(pairs) if all(steps.fit[system] for system in o.pair)]
+    steps = Steps.of(scores, pairs.matrix.observed, rounded)
+    fit = np.flatnonzero(steps.fit[pairs.a] & steps.fit[pairs.b]).tolist()
     resolved: dict[int, Recentred] = {}
     if fit:
-        differences = _Differences([pairs[n] for n in fit], scores, alternative)
+        differences = _Differences(pairs[np.array(fit)], scores, alternative)
         at = 0
         for found in screened(rounded, differences.question(steps, rank), execution):
             part = slice(at, at + len(found.resolved))
@@ -120,11 +119,10 @@ class Steps:
 class _Differences:
     """The differences of some pairs: rounded, and in float64 where that does not suffice."""
 
-    def __init__(self, pairs: Sequence[Observed], scores: Floats, alternative: Alternative) -> None:
-        self.matrix, self.scores, self.alternative = pairs[0].matrix, scores, alternative
-        self.a, self.b = np.array([o.pair for o in pairs]).T
-        self.observed = np.array([o.difference for o in pairs])
-        self.tolerances = np.array([tolerance(o) for o in pairs])
+    def __init__(self, pairs: ObservedPairs, scores: Floats, alternative: Alternative) -> None:
+        self.matrix, self.scores, self.alternative = pairs.matrix, scores, alternative
+        self.a, self.b, self.observed = pairs.a, pairs.b, pairs.difference
+        self.tolerances = tolerances(pairs.matrix, pairs.a, pairs.b)
         self.bars = extremity(self.observed, alternative) - self.tolerances
 
     def question(self, steps: Steps, rank: int) -> Question:

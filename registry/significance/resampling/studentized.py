@@ -15,14 +15,14 @@ they are everywhere.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
 
-from registry.significance.base import Alternative, Observed, Settings, extremity
+from registry.significance.base import Alternative, Observed, ObservedPairs, Settings, extremity
 from registry.significance.matrix import Floats
 from registry.significance.resampling.draws import resampled_sums, swapped_sums
 from registry.significance.resampling.exceedances import reaches
@@ -52,11 +52,10 @@ class Studentized:
     alternative: Alternative
 
     @classmethod
-    def of(cls, pairs: Sequence[Observed], alternative: Alternative) -> Studentized:
+    def of(cls, pairs: ObservedPairs, alternative: Alternative) -> Studentized:
         """Compute the columns of some pairs."""
-        matrix = pairs[0].matrix
+        matrix, a, b = pairs.matrix, pairs.a, pairs.b
         n, d = matrix.parts
-        a, b = np.array([o.pair for o in pairs]).T
         own = np.stack([n, d, n * n, n * d, d * d], axis=-1)
         cross = np.stack([n[:, a] * n[:, b], n[:, a] * d[:, b], d[:, a] * n[:, b], d[:, a] * d[:, b]], axis=-1)
         columns = np.concatenate([side.reshape(len(n), -1) for side in (own, cross)], axis=1)
@@ -109,7 +108,7 @@ class Studentized:
             return self.scale * (f - g), abs(self.scale) * np.sqrt(squared)
 
 
-def count_swaps(pairs: Sequence[Observed], settings: Settings) -> Iterator[int]:
+def count_swaps(pairs: ObservedPairs, settings: Settings) -> Iterator[int]:
     """Count, for each pair, the random swaps with a statistic at least as extreme as the observed one."""
     for group in _groups(pairs, settings):
         studentized = Studentized.of(group, settings.alternative)
@@ -121,12 +120,12 @@ def count_swaps(pairs: Sequence[Observed], settings: Settings) -> Iterator[int]:
 
 def count_all_swaps(observed: Observed, swaps: NDArray[np.int64], settings: Settings) -> int:
     """Count them among given swaps [swaps, discordant units] of one pair."""
-    one = Studentized.of([observed], settings.alternative)
+    one = Studentized.of(Observed.of(observed.matrix, [observed.pair]), settings.alternative)
     sums = swaps @ one.columns[(observed.a != observed.b).any(axis=1)]
     return int(_SwapCounter(one, one.bars())(sums[:, None, :])[0])
 
 
-def bootstrap_t(pairs: Sequence[Observed], settings: Settings) -> Iterator[tuple[Floats, float, float]]:
+def bootstrap_t(pairs: ObservedPairs, settings: Settings) -> Iterator[tuple[Floats, float, float]]:
     """Resample the recentred statistics of pairs.
 
     Yields:
@@ -135,11 +134,11 @@ def bootstrap_t(pairs: Sequence[Observed], settings: Settings) -> Iterator[tuple
     for group in _groups(pairs, settings):
         one = Studentized.of(group, settings.alternative)
         differences, errors = one.observed()
-        slack = TOLERANCE * np.abs(pairs[0].matrix.observed[[o.pair for o in group]]).max(axis=1)
+        slack = TOLERANCE * np.abs(pairs.matrix.observed[[group.a, group.b]]).max(axis=0)
         found = np.empty((len(group), settings.resamples))
         at = 0
         for difference, error in resampled_sums(one.columns[:, None, :], settings.resamples, settings.seed,
-                                                _Resampled(one), settings.execution, pairs[0].matrix.strata):
+                                                _Resampled(one), settings.execution, pairs.matrix.strata):
             with np.errstate(divide="ignore", invalid="ignore"):
                 moved = difference - differences
                 found[:, at:at + len(moved)] = np.where((error == 0) & (np.abs(moved) <= slack), 0.0, moved / error).T
@@ -164,9 +163,9 @@ class _Resampled:
         return self.studentized.resampled(sums[:, 0])
 
 
-def _groups(pairs: Sequence[Observed], settings: Settings) -> Iterator[Sequence[Observed]]:
+def _groups(pairs: ObservedPairs, settings: Settings) -> Iterator[ObservedPairs]:
     """Groups of pairs whose columns and draws fit into the memory."""
-    each = 8 * (4 * _CROSS * pairs[0].matrix.n_units + settings.resamples)
+    each = 8 * (4 * _CROSS * pairs.matrix.n_units + settings.resamples)
     some = max(1, settings.execution.memory // (2 * each))
     for at in range(0, len(pairs), some):
         yield pairs[at:at + some]

@@ -193,7 +193,7 @@ def test_nothing_depends_on_blocks_systems_or_threads(coefficient, monkeypatch):
 
     def everything(m, pairs, workers):
         found = Permutation().run(m, pairs, Settings(resamples=700, execution=Execution(workers=workers)))
-        return repr(found), np.concatenate(list(resampled_correlations(m, 700, 0, Execution(workers=workers))))
+        return repr(list(found)), np.concatenate(list(resampled_correlations(m, 700, 0, Execution(workers=workers))))
 
     results, scores = everything(m, [(0, 1), (2, 3), (1, 2)], None)
     one, two = everything(some, [(0, 1)], None)

@@ -115,8 +115,8 @@ def test_what_others_give_changes_nothing():
     three = StatisticMatrix(statistics.astype(float), SpanF().score, quotient=SpanF().quotient, family="prf",
                             answers_to=np.arange(60))
     two = three.of_systems([0, 1])
-    assert repr(ResponsePermutation().run(three, [(0, 1)], Settings())) == repr(
-        ResponsePermutation().run(two, [(0, 1)], Settings()))
+    assert ResponsePermutation().run(three, [(0, 1)], Settings()) == ResponsePermutation().run(
+        two, [(0, 1)], Settings())
 
 
 def test_many_responses_are_drawn(monkeypatch):

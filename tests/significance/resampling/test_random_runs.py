@@ -161,10 +161,10 @@ def test_nothing_depends_on_blocks_workers_systems_or_their_order(test, monkeypa
     options = Settings(resamples=700, seed=0)
     full = test.run(m, [(0, 1), (2, 3), (1, 2)], options)
     assert repr(test.run(m.of_systems([2, 1]), [(1, 0)], options)[0]) == repr(full[2])
-    assert repr(test.run(m.of_systems([3, 2, 1, 0]), [(3, 2), (1, 0), (2, 1)], options)) == repr(full)
+    assert test.run(m.of_systems([3, 2, 1, 0]), [(3, 2), (1, 0), (2, 1)], options) == full
     monkeypatch.setattr(draws, "_CHUNK", 7)
     alone = Settings(resamples=700, seed=0, execution=Execution(workers=1))
-    assert repr(test.run(m.of_systems(range(4)), [(0, 1), (2, 3), (1, 2)], alone)) == repr(full)
+    assert test.run(m.of_systems(range(4)), [(0, 1), (2, 3), (1, 2)], alone) == full
     assert repr(test.run(m, [(1, 2)], Settings(resamples=700, seed=1))[0]) != repr(full[2])
 
 

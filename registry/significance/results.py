@@ -1,0 +1,199 @@
+"""Results of many pairs as columns, which half a million pairs need; one becomes an object only where it is looked at.
+
+A test gives `Tails`, and with what was observed they become `PairResults`. Names that few pairs have apart, of methods
+and notes, are kept once and referred to by number.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Self, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from registry.significance.base import METHODS, Method, ObservedPairs, PairResult, Tail
+from registry.significance.matrix import Floats
+
+Whole = NDArray[np.int64]
+Places = slice | NDArray[Any]  # also a mask
+
+NOT_DRAWN = -1  # in the place of the number of draws
+_COUNTED = 1000  # coins up to which 2^-coins does not underflow
+
+
+@dataclass(frozen=True, eq=False)
+class _Columns:
+    """Columns of one length, [pairs] each, some of which are numbers of names.
+
+    Attributes:
+        method: The places of the methods in `METHODS`.
+        resamples: The numbers of draws; -1 where there are none.
+        note: The places of the notes in `notes`.
+        notes: The different notes, of which the first is empty.
+    """
+
+    method: NDArray[np.uint8]
+    resamples: Whole
+    p_low: Floats
+    p_high: Floats
+    ci_low: Floats
+    ci_high: Floats
+    statistic: Floats
+    note: NDArray[np.int32]
+    notes: tuple[str, ...] = field(default=("",), kw_only=True)
+
+    def __len__(self) -> int:
+        """The number of pairs."""
+        return len(self.method)
+
+    def at(self, places: Places) -> Self:
+        """The columns of some pairs: at a slice, at places, or where a mask is true."""
+        chosen: dict[str, Any] = {name: column[places] for name, column in self.columns().items()}
+        return replace(self, **chosen)
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """The columns by name."""
+        return {of.name: getattr(self, of.name) for of in fields(self) if of.name != "notes"}
+
+    def row(self, n: int) -> dict[str, Any]:
+        """The values of one pair, with its names."""
+        values = {name: column[n].item() for name, column in self.columns().items()}
+        values |= {name: math.nan for name, value in values.items() if math.isnan(value)}  # one nan, equal to itself
+        return values | {"method": METHODS[values["method"]], "note": self.notes[values["note"]],
+                         "resamples": None if values["resamples"] == NOT_DRAWN else values["resamples"]}
+
+    def noted(self, where: NDArray[np.bool_], note: str) -> Self:
+        """The same with a note, before those that there are, where a mask is true."""
+        changed = np.unique(self.note[where])
+        notes = [*self.notes, *(f"{note}; {self.notes[n]}" if n else note for n in changed.tolist())]
+        codes = self.note.copy()
+        codes[where] = len(self.notes) + np.searchsorted(changed, self.note[where])
+        return replace(self, note=codes, notes=tuple(notes))
+
+
+def named(rows: Sequence[Any]) -> dict[str, Any]:
+    """The columns of methods, draws and notes, from objects that have these by name."""
+    notes = {"": 0}
+    codes = [notes.setdefault(row.note, len(notes)) for row in rows]
+    return {"method": np.array([METHODS.index(row.method) for row in rows], dtype=np.uint8),
+            "resamples": np.array([NOT_DRAWN if row.resamples is None else row.resamples for row in rows], np.int64),
+            "note": np.array(codes, dtype=np.int32), "notes": tuple(notes)}
+
+
+@dataclass(frozen=True, eq=False)
+class Tails(_Columns):
+    """The tails of many pairs; attributes are those of `Tail`."""
+
+    log_p: Floats
+    p: Floats
+    coins: Whole
+    favours: Floats
+
+    @classmethod
+    def of(cls, tails: Sequence[Tail]) -> Tails:
+        """Make columns of single tails."""
+        numbers: dict[str, Any] = {
+            name: np.array([getattr(tail, name) for tail in tails], dtype=np.float64)
+            for name in ("log_p", "p", "p_low", "p_high", "ci_low", "ci_high", "statistic", "favours")}
+        return cls(coins=np.array([tail.coins for tail in tails], dtype=np.int64), **numbers, **named(tails))
+
+    @classmethod
+    def made(cls, log_p: Floats, method: Method, *, resamples: int = NOT_DRAWN, note: str = "",
+             **columns: ArrayLike) -> Tails:
+        """Tails that all came about in one way.
+
+        Args:
+            log_p: [pairs].
+            method: Of all of them.
+            resamples: The number of draws.
+            note: Of all of them.
+            columns: Other attributes, of each or of all.
+        """
+        usual = {of.name: math.nan for of in fields(cls)} | {
+            "log_p": log_p, "method": METHODS.index(method), "resamples": resamples, "note": int(bool(note)),
+            "coins": 0} | columns
+        types = {"method": np.uint8, "resamples": np.int64, "note": np.int32, "coins": np.int64}
+        del usual["notes"]
+        full = {name: np.broadcast_to(np.asarray(value, dtype=types.get(name, np.float64)), log_p.shape)
+                for name, value in usual.items()}
+        return cls(**full, notes=("", note) if note else ("",))
+
+    @classmethod
+    def joined(cls, n: int, parts: Iterable[tuple[Places, Tails]]) -> Tails:
+        """The tails of `n` pairs from those of parts, each with the places that its tails have."""
+        notes = {"": 0}
+        columns = {name: column.copy() for name, column in cls.made(np.full(n, math.nan), "exact").columns().items()}
+        for places, tails in parts:
+            codes = np.array([notes.setdefault(note, len(notes)) for note in tails.notes], dtype=np.int32)
+            for name, column in tails.columns().items():
+                columns[name][places] = codes[column] if name == "note" else column
+        return cls(**columns, notes=tuple(notes))
+
+    def probabilities(self) -> tuple[Floats, Floats]:
+        """The p-values and their decimal logarithms.
+
+        Where a p-value counts outcomes of coins it is a whole number of these, so its last digits can be put right.
+        """
+        p = np.where(np.isnan(self.p), np.exp(self.log_p), self.p)
+        log10_p = self.log_p / math.log(10)
+        coins = np.where(self.coins <= _COUNTED, self.coins, 0).astype(np.int32)
+        counted = np.ldexp(np.where(np.isnan(p), 0, p), coins)
+        right = (coins > 0) & (counted > 0) & (counted < 2**36)
+        whole = np.ldexp(np.rint(counted), -coins)
+        with np.errstate(divide="ignore"):
+            return np.where(right, whole, p), np.where(right & (whole > 0), np.log10(whole), log10_p)
+
+
+@dataclass(frozen=True, eq=False)
+class PairResults(_Columns, Sequence[PairResult]):
+    """The results of many pairs as columns; attributes are those of `PairResult`.
+
+    Two are equal where all values are, nan and nan among them.
+    """
+
+    difference: Floats
+    p_value: Floats
+    log10_p: Floats
+    n_units: Whole
+    n_discordant: Whole
+    favours: NDArray[np.int8]
+
+    @classmethod
+    def of(cls, results: Sequence[PairResult]) -> PairResults:
+        """Make columns of single results."""
+        names = ("difference", "p_value", "log10_p", "p_low", "p_high", "ci_low", "ci_high", "statistic")
+        types = dict.fromkeys(names, np.float64) | {"n_units": np.int64, "n_discordant": np.int64, "favours": np.int8}
+        numbers: dict[str, Any] = {name: np.array([getattr(result, name) for result in results], dtype=type_)
+                                   for name, type_ in types.items()}
+        return cls(**numbers, **named(results))
+
+    @classmethod
+    def made(cls, observed: ObservedPairs, tails: Tails) -> PairResults:
+        """The results of pairs as observed, whose tails are in their order."""
+        p_value, log10_p = tails.probabilities()
+        evidence = np.where(np.isnan(tails.favours), observed.difference, tails.favours)
+        favours = (evidence > 0).astype(np.int8) - (evidence < 0)
+        kept = {name: column for name, column in tails.columns().items() if name not in ("log_p", "p", "coins")}
+        found = cls(**kept | {"favours": favours}, notes=tails.notes, difference=observed.difference, p_value=p_value,
+                    log10_p=log10_p, n_units=observed.n_units, n_discordant=observed.n_discordant)
+        return found.noted(favours * observed.difference < 0, "the test favours the system with the worse score")
+
+    @overload
+    def __getitem__(self, at: int) -> PairResult: ...
+    @overload
+    def __getitem__(self, at: Places) -> PairResults: ...
+    def __getitem__(self, at: int | Places) -> PairResult | PairResults:
+        """One result, or the columns of some."""
+        return self.at(at) if isinstance(at, slice | np.ndarray) else PairResult(**self.row(at))
+
+    def __eq__(self, other: object) -> bool:
+        """Whether all values are equal."""
+        if not isinstance(other, PairResults) or len(self) != len(other):
+            return False
+        ours, theirs = (np.array(one.notes)[one.note] for one in (self, other))
+        return np.array_equal(ours, theirs) and all(
+            np.array_equal(column, other.columns()[name], equal_nan=True)
+            for name, column in self.columns().items() if name != "note")

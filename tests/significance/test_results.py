@@ -1,0 +1,65 @@
+"""Results as columns: the same as single ones, whatever part of them is looked at."""
+
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from registry.significance import PairResult
+from registry.significance.base import Tail
+from registry.significance.results import PairResults, Tails
+
+numbers = st.floats(-2, 2) | st.just(math.nan)
+results = st.builds(
+    PairResult, numbers, numbers, numbers, st.sampled_from(["exact", "ideal", "monte-carlo", "asymptotic"]),
+    st.integers(0, 9), st.integers(0, 9), numbers, numbers, numbers, numbers, st.none() | st.integers(0, 99), numbers,
+    st.sampled_from([-1, 0, 1]), st.sampled_from(["", "one", "other"]))
+tails = st.builds(Tail, st.floats(-800, 0), st.sampled_from(["exact", "monte-carlo"]), coins=st.integers(0, 1100),
+                  favours=numbers, note=st.sampled_from(["", "one", "other"]), resamples=st.none() | st.just(7))
+
+
+@given(st.lists(results, max_size=6))
+def test_columns_give_back_what_they_are_made_of(single):
+    columns = PairResults.of(single)
+    assert repr(list(columns)) == repr(single)  # by repr: nan is not equal to itself
+    assert columns == PairResults.of(single)
+    assert repr(list(columns[::-1])) == repr(single[::-1])
+    assert repr(list(columns[np.arange(len(single)) % 2 == 1])) == repr(single[1::2])
+
+
+def test_results_that_differ_anywhere_are_not_equal():
+    one = PairResult(0.5, 0.25, math.log10(0.25), "exact", 9, 2, note="a")
+    for name, other in (("difference", 0.4), ("p_value", math.nan), ("method", "ideal"), ("n_discordant", 3),
+                        ("note", "b"), ("resamples", 7), ("ci_low", 0.0)):
+        assert PairResults.of([one]) != PairResults.of([replace(one, **{name: other})])
+    assert PairResults.of([one]) != PairResults.of([one, one])
+    assert PairResults.of([one]) != [one]
+
+
+def test_notes_are_equal_by_what_they_say_not_by_their_number():
+    first, second = (PairResult(0.0, 1.0, 0.0, "exact", 1, 0, note=note) for note in "ab")
+    assert PairResults.of([first, second])[::-1] == PairResults.of([second, first])
+
+
+@given(st.lists(tails, max_size=6), st.lists(tails, max_size=6), st.randoms())
+def test_tails_that_are_joined_are_where_they_belong(first, second, random):
+    places = random.sample(range(n := len(first) + len(second)), n)
+    joined = Tails.joined(n, [(np.array(where, dtype=int), Tails.of(part)) for where, part in (
+        (places[:len(first)], first), (places[len(first):], second))])
+    for at, tail in zip(places, first + second, strict=True):
+        assert repr(Tail(**joined.row(at))) == repr(tail)
+
+
+@pytest.mark.parametrize(("tail", "p", "log10_p"), [
+    (Tail(math.log(0.3), "exact", coins=2), 0.25, math.log10(0.25)),
+    (Tail(math.log(0.3), "exact", p=0.375), 0.375, math.log10(0.3)),
+    (Tail(-5000.0, "exact", coins=7000), 0.0, -5000 / math.log(10)),
+    (Tail(-600.0, "exact", coins=1000), math.exp(-600), -600 / math.log(10)),  # more outcomes than can be counted
+    (Tail(math.nan, "monte-carlo", coins=3), math.nan, math.nan),
+])
+def test_p_values_of_few_coins_are_whole_numbers_of_outcomes(tail, p, log10_p):
+    found = [column.item() for column in Tails.of([tail]).probabilities()]
+    assert found == pytest.approx([p, log10_p], rel=1e-15, nan_ok=True)
