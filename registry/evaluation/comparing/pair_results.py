@@ -19,10 +19,11 @@ from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.settings import Request
 from registry.manifest import Significance
 from registry.significance import CORRECTIONS, PairTest
-from registry.significance.base import FLIPPED, METHODS, Alternative, PairResults
+from registry.significance.base import FLIPPED, METHODS, Alternative
 from registry.significance.multiple.corrections import adjust
 from registry.significance.multiple.stepdown import draws_of, max_t, min_p
 from registry.significance.resampling.exceedances import monte_carlo_tail
+from registry.significance.results import PairResults
 from registry.store import comparisons, models
 from registry.store.journal import Journal
 from registry.store.row_types import PairRequestRow
