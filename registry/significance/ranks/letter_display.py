@@ -23,7 +23,8 @@ def alike_groups(differ: NDArray[np.bool_]) -> list[tuple[int, ...]]:
         The groups by their first and then their later members; none where there are more than 702.
     """
     n = len(differ)
-    near = [sum(1 << int(b) for b in np.flatnonzero(~differ[a]) if b != a) for a in range(n)]
+    near = [int.from_bytes(row.tobytes(), "little") & ~(1 << a)
+            for a, row in enumerate(np.packbits(~differ, axis=1, bitorder="little"))]
     found: list[int] = []
     for group in _cliques(0, (1 << n) - 1, 0, near):
         found.append(group)

@@ -44,10 +44,10 @@ def rank(scores: Floats, wins: NDArray[np.bool_], *, lower_is_better: bool = Fal
     keys = np.where(np.isnan(scores), np.inf, scores if lower_is_better else -scores)
     order = np.argsort(keys, kind="stable")
     places = 1 + (keys[None, :] < keys[:, None]).sum(axis=1)
-    sorted_wins = wins[np.ix_(order, order)]
-    breaks = [0] + [int(sorted_wins[:i, i:].all()) for i in range(1, n)]
+    not_beaten = np.where(wins[np.ix_(order, order)], 0, np.arange(n, dtype=np.int32)).max(axis=1, initial=0)
+    begins = np.arange(1, n) > np.maximum.accumulate(not_beaten)[:-1]
     cluster = np.empty(n, dtype=np.int64)
-    cluster[order] = 1 + np.cumsum(breaks[:n])
+    cluster[order] = np.cumsum([True, *begins][:n])
     return Ranks(order, places, wins.sum(axis=0) + 1, n - wins.sum(axis=1), cluster)
 
 
