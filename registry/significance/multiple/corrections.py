@@ -14,6 +14,8 @@ import numpy as np
 
 from registry.significance.matrix import Floats
 
+_SMALL = 1e-100  # a p-value that no correction raises to 1
+
 
 @dataclass(frozen=True)
 class Correction:
@@ -66,14 +68,18 @@ def draws_needed(p: Floats, correction: str, alpha: float) -> int:
     """
     drawn, function = np.isnan(p), CORRECTIONS[correction].function
 
-    def can(draws: int) -> bool:
-        lowest = np.where(drawn, 1 / (draws + 1), p)
-        return bool((lowest if function is None else function(lowest))[drawn].min() <= alpha)
+    def least(of_drawn: float, of_others: Floats | float) -> float:
+        lowest = np.where(drawn, of_drawn, of_others)
+        return float((lowest if function is None else function(lowest))[drawn].min())
 
-    enough = 1
-    while not can(enough):
-        enough *= 2
-    return bisect_left(range(enough), True, lo=enough // 2 + 1, key=can)
+    def can(draws: int) -> bool:
+        return least(1 / (draws + 1), p) <= alpha
+
+    factor = least(_SMALL, 0.0) / _SMALL  # by which a drawn p-value is multiplied where all others are 0, or more
+    too_few, step = max(0, math.floor(factor / alpha) - 3), 1
+    while not can(too_few + step):
+        too_few, step = too_few + step, 2 * step
+    return bisect_left(range(too_few + step), True, lo=too_few + 1, key=can)
 
 
 def shaffer_factors(systems: int) -> Floats:
