@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from registry.identity import plain_value
+from registry.leaderboards.decisions import Decisions
 from registry.leaderboards.items import ItemView, SystemOutput
 from registry.leaderboards.leaderboard import SHARED_KEYS, Leaderboard, Standing
 from registry.rendering.latex import latex_table
@@ -23,7 +24,8 @@ from registry.reports.methods import methods
 from registry.reports.wide import PARTS, WideColumn, part, wide_boards, wide_table
 from registry.studies.macro_average import MacroBoard
 
-PAIRS = 20_000  # on a page; boards by the first metrics come first
+PAIRS = 20_000  # on a page, as far as they are not of neighbours; boards by the first metrics come first
+NEIGHBOURS = 10  # places on either side of a system up to which its pairs are always there
 ITEM_BYTES = 160_000  # of items to look at, shared by the test sets
 
 _PAIR_NUMBERS = {"difference": 6, "ci_low": 6, "ci_high": 6, "p_value": 4, "p_adjusted": 4}  # significant digits
@@ -38,12 +40,14 @@ def page_data(task: Mapping[str, str], boards: Sequence[Leaderboard], items: Seq
     `task` has its id, title and version, `boards` those by the primary metric first, `items` the worst of each test set
     first, `averages` what stands beside the boards side by side.
     """
-    left, with_pairs = PAIRS, []
+    left, written = PAIRS, []
     for board in boards:
-        with_pairs.append(len(board.decisions) <= left)
-        left -= len(board.decisions) if with_pairs[-1] else 0
-    return {"task": dict(task), "keys": BOARD_KEYS,
-            "boards": [_board(board, pairs=pairs) for board, pairs in zip(boards, with_pairs, strict=True)],
+        n = len(board.standings)
+        reach = n if len(board.decisions) <= left else max(NEIGHBOURS, left // n)
+        near = _near(board.decisions, reach)
+        left = max(0, left - len(near))
+        written.append(_board(board, near, reach if reach < n else None))
+    return {"task": dict(task), "keys": BOARD_KEYS, "boards": written,
             "items": dict(_items(items)), "wide": list(_wide(boards, averages))}
 
 
@@ -57,7 +61,14 @@ def embedded(data: Any) -> str:
     return "".join(f"\\u{ord(c):04x}" if c in "<>&\u2028\u2029" else c for c in written)
 
 
-def _board(board: Leaderboard, *, pairs: bool) -> Json:
+def _near(decisions: Decisions, reach: int) -> Decisions:
+    """The pairs of systems up to so many places apart, in the order (0, 1), (0, 2), ..., (1, 2), ..."""
+    near = np.flatnonzero(np.abs(decisions.a - decisions.b) <= reach)
+    return decisions.chosen(near[np.lexsort((decisions.b[near], decisions.a[near]))])
+
+
+def _board(board: Leaderboard, near: Decisions, reach: int | None) -> Json:
+    """A board with the pairs that are `near`: those up to `reach` places apart, or all."""
     by = board.comparison
     keys = [key for key in BOARD_KEYS if key not in SHARED_KEYS]
     standings = {key: _column(getattr(of, key) for of in board.standings) for key in (*keys, "shown")}
@@ -68,7 +79,7 @@ def _board(board: Leaderboard, *, pairs: bool) -> Json:
         "standings": standings | {key: _column(written(of) for of in board.standings)
                                   for key, written in _printed(board).items()},
         "open": _column(_open(board)), "n_pairs": len(board.decisions),
-        "pairs": _pairs(board) if pairs and board.decisions else None,
+        "pairs": _pairs(near, len(board.standings), reach) if board.decisions else None,
         "sentences": (*board.sentences, *board.footnotes), "methods": methods(board), "latex": latex_board(board),
     }
 
@@ -86,15 +97,16 @@ def _open(board: Leaderboard) -> list[int]:
     return found
 
 
-def _pairs(board: Leaderboard) -> Json:
-    """The pairs in the order (0, 1), (0, 2), ..., (1, 2), ..., `a` and `b` where some were not tested."""
-    decisions = sorted(board.decisions, key=lambda decision: (decision.a, decision.b))
-    n = len(board.standings)
-    columns = {"a": [of.a for of in decisions], "b": [of.b for of in decisions]} if (
-        len(decisions) < n * (n - 1) // 2) else {}
-    numbers = {key: _column(_rounded(of.row[key], digits) for of in decisions) for key, digits in _PAIR_NUMBERS.items()}
-    facts = {key: _column(of.row[key] for of in decisions) for key in _PAIR_FACTS}
-    return columns | numbers | facts | {"significant": "".join("01"[of.significant] for of in decisions)}
+def _pairs(near: Decisions, n: int, reach: int | None) -> Json:
+    """Pairs as columns, with how far apart they are at most, and `a` and `b` where some of these were not tested."""
+    far = min(reach or n, n - 1)
+    all_of_them = n * far - far * (far + 1) // 2
+    columns = {"a": near.a.tolist(), "b": near.b.tolist()} if len(near) < all_of_them else {}
+    numbers = {key: _column(_rounded(value, digits) for value in near.columns[key].tolist())
+               for key, digits in _PAIR_NUMBERS.items()}
+    facts = {key: _column(near.columns[key].tolist()) for key in _PAIR_FACTS}
+    return {"reach": reach} | columns | numbers | facts | {
+        "significant": "".join("01"[of] for of in near.significant.astype(int).tolist())}
 
 
 def _wide(boards: Sequence[Leaderboard], averages: Sequence[MacroBoard]) -> Iterator[Json]:

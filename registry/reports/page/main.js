@@ -5,11 +5,10 @@ let shown = {};
 function drawPairs() {
   const { board } = shown;
   byId("pairs").hidden = !board.n_pairs;
-  byId("some-pairs").hidden = !board.pairs;
-  byId("no-pairs").hidden = Boolean(board.pairs);
-  byId("no-pairs").textContent = `The ${board.n_pairs} pairs of this leaderboard would make the page too large; ` +
-    "registry pairs prints them.";
   if (!board.pairs) return;
+  byId("left-out").hidden = board.pairs.reach == null;
+  byId("left-out").textContent = `All ${board.n_pairs} pairs of this leaderboard would make the page too large: here are ` +
+    `those of systems up to ${board.pairs.reach} places apart; registry pairs prints the others.`;
   shown.all ??= pairsOf(board);
   for (const input of document.getElementsByName("p")) {
     input.checked = input.value === view.p;

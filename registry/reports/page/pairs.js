@@ -4,11 +4,12 @@ const WINDOW = 40; // systems on a side of the matrix that are drawn at a time
 const BESIDE = 25; // systems up to which the plot has room beside the matrix
 const PRINTED = 12; // systems up to which p-values stand in the cells
 
-// All pairs of a board, by number; `of(i, j)` finds the number of a pair by its systems, in either order.
+// The pairs of a board that the page holds, by number; `of(i, j)` finds the number of a pair by its systems, in either order.
 function pairsOf(board) {
   const { pairs, n } = board;
-  const a = pairs.a ?? range(n).flatMap(i => Array(n - 1 - i).fill(i));
-  const b = pairs.b ?? range(n).flatMap(i => range(n - 1 - i).map(j => i + 1 + j));
+  const later = i => range(Math.min(pairs.reach ?? n, n - 1 - i)).map(j => i + 1 + j); // whom the page compares it with
+  const a = pairs.a ?? range(n).flatMap(i => later(i).map(() => i));
+  const b = pairs.b ?? range(n).flatMap(later);
   const numbers = new Map(a.map((i, k) => [i * n + b[k], k]));
   const of = board.standings;
   return {
@@ -62,7 +63,10 @@ function briefly(p) {
 function cellOf(board, all, i, j) {
   if (i === j) return el("td", { class: "same", tabindex: -1, "aria-label": "the same system" });
   const k = all.of(i, j);
-  if (k === undefined) return el("td", { tabindex: -1, "aria-label": "not compared" });
+  if (k === undefined) {
+    const far = Math.abs(i - j) > (board.pairs.reach ?? board.n);
+    return el("td", { class: far && "same", tabindex: -1, "aria-label": far ? "not on this page" : "not compared" });
+  }
   const p = all.p(k), band = all.significant(k) && bands(board).find(({ level }) => p <= level);
   const better = i < j;
   const text = board.n <= PRINTED ? briefly(p) : band ? (better ? "+" : "−") : "";
@@ -99,11 +103,13 @@ function drawWindows(board, all) {
   if (board.n <= WINDOW) return byId("windows").replaceChildren();
   const options = range(Math.ceil(board.n / WINDOW)).map(w =>
     [String(w * WINDOW), `${w * WINDOW + 1} to ${Math.min(board.n, (w + 1) * WINDOW)}`]);
-  byId("windows").replaceChildren(...["rows", "columns"].map(side =>
-    selectOf(`Places in ${side}`, options, String(corner[side]), value => {
-      corner[side] = Number(value);
+  const sides = board.pairs.reach == null ? [["Places in rows", "rows"], ["Places in columns", "columns"]]
+    : [["Places", "rows", "columns"]]; // pairs of neighbours lie along the diagonal
+  byId("windows").replaceChildren(...sides.map(([title, ...moved], n) =>
+    selectOf(title, options, String(corner[moved[0]]), value => {
+      for (const side of moved) corner[side] = Number(value);
       drawMatrix(board, all);
-      byId("windows").querySelectorAll("select")[side === "rows" ? 0 : 1].focus();
+      byId("windows").querySelectorAll("select")[n].focus();
     })));
 }
 
