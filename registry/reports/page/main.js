@@ -7,7 +7,7 @@ function drawPairs() {
   byId("pairs").hidden = !board.n_pairs;
   if (!board.pairs) return;
   byId("left-out").hidden = board.pairs.reach == null;
-  byId("left-out").textContent = `All ${board.n_pairs} pairs of this leaderboard would make the page too large: here are ` +
+  byId("left-out").textContent = `All ${board.n_pairs.toLocaleString("en")} pairs of this leaderboard would make the page too large: here are ` +
     `those of systems up to ${board.pairs.reach} places apart; registry pairs prints the others.`;
   shown.all ??= pairsOf(board);
   for (const input of document.getElementsByName("p")) {

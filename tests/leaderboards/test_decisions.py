@@ -1,0 +1,45 @@
+"""A leaderboard's pairs as columns are the rows of the view `pairwise`, which are joined in SQL."""
+
+import duckdb
+import pytest
+
+from registry.leaderboards.leaderboard import PAIR_KEYS
+from registry.leaderboards.load import leaderboards
+from registry.store.database import Database
+from tests.conftest import ROOT
+
+
+@pytest.mark.parametrize("asked", [[], ["--test", "bootstrap", "--resamples", "200", "--alternative", "less"],
+                                   ["--test", "bootstrap", "--correction", "max-t", "--resamples", "200"]])
+@pytest.mark.parametrize("task", ["entities", "collocations"])
+def test_rows_are_those_of_the_view(registry, scored, tmp_path, task, asked):
+    scored(ROOT / "sample_data" / task / "task.toml")
+    registry("compare", *asked)
+    path = tmp_path / "registry.duckdb"
+    keys = [key for key in PAIR_KEYS if key != "same_team"]
+    with duckdb.connect(str(path), read_only=True) as connection:
+        expected = connection.execute(f"SELECT {', '.join(keys)} FROM pairwise").fetchall()
+    with Database(path).reading() as connection:
+        boards = leaderboards(connection, task)
+    pairs = [decision for board in boards for decision in board.decisions]
+    assert [tuple(of.row[key] for key in keys) for of in pairs] == expected
+    assert {tuple(of.row) for of in pairs} == {tuple(pairs[0].row)} and set(pairs[0].row) == set(PAIR_KEYS)
+    for board in boards:
+        for of in board.decisions:
+            a, b = board.standings[of.a], board.standings[of.b]
+            assert (a.submission, b.submission) == (of.row["submission_a"], of.row["submission_b"])
+            assert of.row["same_team"] == (a.team == b.team)
+
+
+def test_single_ones_and_some(registry, scored, tmp_path):
+    scored(ROOT / "sample_data" / "entities" / "task.toml")
+    with Database(tmp_path / "registry.duckdb").reading() as connection:
+        decisions = leaderboards(connection, "entities")[0].decisions
+    every = list(decisions)
+    assert len(every) == len(decisions) > 3
+    assert [decisions[n] for n in range(len(decisions))] == every
+    assert list(decisions[1:3]) == every[1:3]
+    assert decisions[-1] == every[-1]
+    assert list(decisions.chosen(decisions.significant)) == [of for of in every if of.significant]
+    with pytest.raises(IndexError):
+        decisions[len(decisions)]
