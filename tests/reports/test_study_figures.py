@@ -6,11 +6,7 @@ import pytest
 from matplotlib.text import Text
 
 from registry.errors import InputError
-from registry.reports.figures import calibration as calibration_figures
-from registry.reports.figures import decisions as decision_figures
-from registry.reports.figures import gains as gain_figures
-from registry.reports.figures import style as figures
-from registry.reports.figures import test_sizes as size_figures
+from registry.reports.figures import studies
 from registry.studies.study import Finding
 
 PAIRS = [{"test_set": "test", "system_a": "a", "system_b": "b", "gain": gain, "p_value": 1 - confidence,
@@ -39,15 +35,11 @@ UNITS = [{"system_a": "a", "system_b": "b", "p_items": p, "p_clusters": q, "chan
 CLAIMS = [{"better": a, "than": b, "test_sets": 3, "k_bonferroni": k}
           for a, b, k in (("a", "b_$1$", 3), ("a", "c", 0), ("c", "b_$1$", 1))]
 DRAWN = {
-    "correlation": (decision_figures.draw_correlation, {"pairs": CORRELATIONS}),
-    "dependence": (decision_figures.draw_dependence, {"pairs": UNITS}),
-    "replicability": (decision_figures.draw_replicability, {"pairs": CLAIMS}),
-    "thresholds": (gain_figures.draw_thresholds, {"thresholds": THRESHOLDS, "pairs": PAIRS}),
-    "curve": (gain_figures.draw_curve, {"curves": CURVES, "pairs": PAIRS}),
-    "sizes": (size_figures.draw_sizes, {"sizes": SIZES, "larger": LARGER, "pairs": [
-        row | {"size": size} for size in (100, 400) for row in PAIRS]}),
-    "calibration": (calibration_figures.draw_calibration, {"bands": BANDS}),
-    "domains": (calibration_figures.draw_domains, {"bands": BANDS}),
+    "correlation": {"pairs": CORRELATIONS}, "dependence": {"pairs": UNITS}, "replicability": {"pairs": CLAIMS},
+    "thresholds": {"thresholds": THRESHOLDS, "pairs": PAIRS}, "curve": {"curves": CURVES, "pairs": PAIRS},
+    "test sizes": {"sizes": SIZES, "larger": LARGER, "pairs": [
+        row | {"size": size} for size in (100, 400) for row in PAIRS]},
+    "calibration": {"bands": BANDS}, "domains": {"bands": BANDS},
 }
 
 
@@ -58,17 +50,15 @@ def conducted(tables):
 @pytest.fixture
 def drawn(tmp_path, monkeypatch):
     """Draw and give the figure."""
-    kept = []
+    kept, written = [], studies.write
 
-    def write(path, size, draw, font=7):
-        figures.write(path, size, lambda figure: (draw(figure), kept.append(figure)), font)
+    def write(path, size, draw, font):
+        written(path, size, lambda figure: (draw(figure), kept.append(figure)), font)
 
-    for module in (gain_figures, size_figures, calibration_figures, decision_figures):
-        monkeypatch.setattr(module, "write", write)
+    monkeypatch.setattr(studies, "write", write)
 
     def draw(kind):
-        function, tables = DRAWN[kind]
-        function(conducted(tables), tmp_path / "figure.png")
+        studies.draw(conducted(DRAWN[kind]), tmp_path / "figure.png", kind)
         return kept[-1]
 
     return draw
@@ -85,7 +75,7 @@ def test_the_same_study_is_drawn_to_the_same_bytes_and_names_are_no_formulas(kin
     figure = drawn(kind)
     assert not any(text.get_parse_math() for text in figure.findobj(Text))
     for name in ("one.svg", "two.svg"):
-        DRAWN[kind][0](conducted(DRAWN[kind][1]), tmp_path / name)
+        studies.draw(conducted(DRAWN[kind]), tmp_path / name, kind)
     assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
 
 
@@ -107,7 +97,7 @@ def test_curves_go_through_what_was_fitted(drawn):
 
 
 def test_sizes_are_shown_with_their_thresholds_and_the_extension(drawn):
-    left, right = drawn("sizes").axes
+    left, right = drawn("test sizes").axes
     assert list(points(left)) == ["first 100", "first 400"]
     fitted = points(right)["random units, by the fit"]
     assert [y for _, y in fitted] == [3.0, 1.5]
@@ -127,7 +117,7 @@ def test_shares_of_few_tests_are_left_out(drawn):
 def test_a_study_without_any_threshold_is_not_drawn(tmp_path):
     tables = {"sizes": [row | {"fitted": None} for row in SIZES], "larger": [], "pairs": PAIRS}
     with pytest.raises(InputError, match="nothing to draw"):
-        size_figures.draw_sizes(conducted(tables), tmp_path / "f.png")
+        studies.draw(conducted(tables), tmp_path / "f.png", "test sizes")
 
 
 def test_decisions_that_change_are_marked(drawn):

@@ -100,7 +100,7 @@ def _scores(figure: Figure, board: Leaderboard) -> None:
                   markerfacecolor=COLOURS[0] if of.rank is not None else "white", markeredgewidth=0.8)
     intervals = "" if bare else f", {100 * board.comparison.confidence:g} % intervals"
     axes.set_xlabel(named(board.metric) + intervals)
-    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.spines["left"].set_visible(False)
 
 
 def _bars(board: Leaderboard, n: int) -> list[tuple[int, ...]]:
@@ -127,7 +127,8 @@ def _alike(figure: Figure, board: Leaderboard, ranked: Sequence[Standing], heigh
     axes.set_xticks(places, [str(ranked[place - 1].rank) for place in places])
     axes.set_xlabel(f"rank by {named(board.metric)}")
     axes.set_yticks([])
-    axes.spines[["bottom", "left", "right"]].set_visible(False)
+    axes.spines["top"].set_visible(True)
+    axes.spines[["bottom", "left"]].set_visible(False)
     bars = _bars(board, len(ranked))
     for k, bar in enumerate(bars):
         y = 0.07 + 0.06 * k
@@ -163,7 +164,7 @@ def _ranks(figure: Figure, board: Leaderboard, ranked: Sequence[Standing]) -> No
                                      fill=False, linewidth=0.7, edgecolor="black"))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     axes.set_xlabel(f"rank by {named(board.metric)}; frames: {100 * board.comparison.confidence:g} % of resamples")
-    axes.spines[["top", "right", "left"]].set_visible(False)
+    axes.spines["left"].set_visible(False)
     bar = figure.colorbar(image, ax=axes, location="bottom", fraction=0.03, pad=0.01, aspect=40,
                           ticks=[0, 0.05, 0.25, 0.5, 1], format=lambda share, _: f"{100 * share:g} %")
     bar.outline.set_visible(False)

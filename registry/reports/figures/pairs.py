@@ -101,8 +101,8 @@ def _levels_legend(figure: Figure, board: Leaderboard) -> None:
                             markersize=3.5, markeredgewidth=0.6, label="not significant"))
     if any(decision.row["same_team"] for decision in board.decisions):
         marks.append(Line2D([], [], color=COLOURS[4], markersize=2.5, label="same team", **_DOT))
-    figure.legend(handles=marks, loc="outside lower center", ncols=len(marks), frameon=False, fontsize=6,
-                  handletextpad=0.2, columnspacing=1)
+    figure.legend(handles=marks, loc="outside lower center", ncols=len(marks), fontsize=6, handletextpad=0.2,
+                  columnspacing=1)
 
 
 def _gains(figure: Figure, board: Leaderboard, by: str, values: Mapping[str, str]) -> None:
@@ -130,5 +130,4 @@ def _gains(figure: Figure, board: Leaderboard, by: str, values: Mapping[str, str
     axes.set_ylabel("1 - p, not corrected")
     axes.set_xlim(left=0)
     axes.set_ylim(-0.03, 1.03)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, fontsize=6, loc="lower right", handletextpad=0.2)
+    axes.legend(fontsize=6, loc="lower right", handletextpad=0.2)

@@ -43,7 +43,9 @@ def write(path: Path, size: tuple[float, float], draw: Callable[[Figure], None],
     metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix, {})
     with mpl.rc_context({"svg.hashsalt": "evalregistry", "svg.fonttype": "path", "pdf.fonttype": 42,
                          "text.parse_math": False, "font.family": "DejaVu Sans", "font.size": font,
-                         "axes.linewidth": 0.6, "xtick.major.width": 0.6, "ytick.major.width": 0.6}):
+                         "legend.frameon": False,
+                         "axes.spines.top": False, "axes.spines.right": False, "axes.linewidth": 0.6,
+                         "xtick.major.width": 0.6, "ytick.major.width": 0.6}):
         figure = Figure(figsize=size, dpi=300 if size[0] <= COLUMN else 150, layout="constrained")
         draw(figure)
         form = path.suffix.removeprefix(".")
