@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from itertools import groupby
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -19,19 +18,11 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from registry.leaderboards.leaderboard import Ranks as Convention
     from registry.leaderboards.snapshot import Snapshot
     from registry.studies.macro_average import MacroBoard
     from registry.studies.run import Question
 
-
-class Ranks(StrEnum):
-    """Conventions of the ranks that are left open."""
-
-    range = "range"
-    cluster = "cluster"
-    neighbour = "neighbour"
-    bootstrap = "bootstrap"
+Ranks = Literal["range", "cluster", "neighbour", "bootstrap"]
 
 
 def board(
@@ -50,10 +41,11 @@ def board(
 
     if wide and ranks is not None:
         raise InputError("--wide shows the ranks that significant differences leave open; leave --ranks out")
-    found = _snapshot(task, metric, db, "range" if wide else None if ranks is None else ranks.value, averages=wide)
+    with database(db).reading() as connection:
+        found = read_boards(connection, task, metric, "range" if wide else ranks, averages=wide)
     if wide:
-        show([wide_table(board) for of in found.tasks for board in wide_boards(of.boards, of.averages, of.primary)],
-             format_)
+        show([wide_table(board) for of in averaged(found, db).tasks
+              for board in wide_boards(of.boards, of.averages, of.primary)], format_)
     else:
         show_boards(found.boards, format_)
 
@@ -72,35 +64,25 @@ def pairs(
     from registry.studies.macro_average import macro_questions
     from registry.studies.study import Choice
 
-    if wide:
-        with database(db).reading() as connection:
+    with database(db).reading() as connection:
+        if wide:
             asked = macro_questions(connection, Choice(task, metric))
-        averages = macro_averages(asked, db)
-        if not averages:
-            raise MismatchError("no task here has several test sets to average over")
+        else:
+            found = read_boards(connection, task, metric, "range")
+    if not wide:
+        show(pair_tables(found.boards), format_)
+    elif averages := _averages(asked, db):
         show([macro_pair_table(of) for of in averages], format_)
     else:
-        show(pair_tables(_snapshot(task, metric, db, "range").boards), format_)
+        raise MismatchError("no task here has several test sets to average over")
 
 
-def macro_averages(asked: Sequence[Question], db: Path | None) -> list[MacroBoard]:
-    """The macro-averages that were looked up; what was not there is made, and kept where it can be."""
-    from registry.studies.macro_average import macro_boards
-
-    found: list[MacroBoard] = []
-    for task, of_task in groupby(asked, key=lambda question: question.task.slug):
-        archive = study_archive(db, "macro-average", task)
-        found += macro_boards(list(of_task), archive)
-        say_refused(archive)
-    return found
-
-
-def read_boards(connection: Connection, task: str | None, metric: str | None, ranks: Convention | None, *,
-                items: int = 0, about: str = "") -> Snapshot:
+def read_boards(connection: Connection, task: str | None, metric: str | None = None, ranks: Ranks | None = None, *,
+                items: int = 0, averages: bool = False, about: str = "") -> Snapshot:
     """Read what a command shows, and tell what of it is out of date; `about` begins the error that there is none."""
     from registry.leaderboards.snapshot import snapshot
 
-    found = snapshot(connection, task, metric, ranks, items)
+    found = snapshot(connection, task, metric, ranks, items=items, averages=averages)
     if not found.boards:
         raise MismatchError(f"{about}there is no comparison to show yet; `registry score` and `registry compare` "
                             "make one")
@@ -109,12 +91,17 @@ def read_boards(connection: Connection, task: str | None, metric: str | None, ra
     return found
 
 
-def _snapshot(task: str | None, metric: str | None, db: Path | None, ranks: Convention | None, *,
-              averages: bool = False) -> Snapshot:
-    from registry.studies.macro_average import macro_questions
-    from registry.studies.study import Choice
+def averaged(found: Snapshot, db: Path | None) -> Snapshot:
+    """What was read, with its averages over test sets; those that were not there are made, and kept where they can."""
+    return found.with_averages(_averages(found.asked, db))
 
-    with database(db).reading() as connection:
-        found = read_boards(connection, task, metric, ranks)
-        asked = macro_questions(connection, Choice(task, metric)) if averages else []
-    return found.with_averages(macro_averages(asked, db))
+
+def _averages(asked: Sequence[Question], db: Path | None) -> list[MacroBoard]:
+    from registry.studies.macro_average import macro_boards
+
+    found: list[MacroBoard] = []
+    for task, of_task in groupby(asked, key=lambda question: question.task.slug):
+        archive = study_archive(db, "macro-average", task)
+        found += macro_boards(list(of_task), archive)
+        say_refused(archive)
+    return found

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -16,14 +15,7 @@ if TYPE_CHECKING:
     from registry.leaderboards.differences import BoardDifference
 
 
-class Form(StrEnum):
-    """How differences are written."""
-
-    table = "table"
-    md = "md"
-    json = "json"
-
-
+Form = Literal["table", "md", "json"]
 State_ = Annotated[str | None, typer.Argument(metavar="STATE", help=(
     "A database file, or the id at the end of a signature."))]
 
@@ -34,7 +26,7 @@ def diff(
     task: Annotated[str | None, typer.Option("--task", help="Only this one.")] = None,
     metric: MetricAlias = None,
     db: Db = None,
-    format_: Annotated[Form, typer.Option("--format", case_sensitive=False, help="How to write it.")] = Form.table,
+    format_: Annotated[Form, typer.Option("--format", case_sensitive=False, help="How to write it.")] = "table",
 ) -> None:
     """Tell what changed between two states of leaderboards, and why.
 
@@ -81,7 +73,7 @@ def _written(found: list[BoardDifference], form: Form) -> str:
     from registry.rendering.render import render
     from registry.reports.differences import difference_data, difference_tables
 
-    if form is Form.json:
+    if form == "json":
         return json.dumps([difference_data(of) for of in found], indent=2) + "\n"
     width, color = terminal()
-    return render([table for of in found for table in difference_tables(of)], form.value, width=width, color=color)
+    return render([table for of in found for table in difference_tables(of)], form, width=width, color=color)

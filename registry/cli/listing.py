@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from enum import StrEnum
 from itertools import groupby
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -16,17 +15,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-class Thing(StrEnum):
-    """What can be listed."""
-
-    tasks = "tasks"
-    submissions = "submissions"
-    metrics = "metrics"
-    readers = "readers"
-    importers = "importers"
-    tests = "tests"
-    corrections = "corrections"
-    runs = "runs"
+Thing = Literal["tasks", "submissions", "metrics", "readers", "importers", "tests", "corrections", "runs"]
+Listing = tuple[list[str], list[dict[str, Any]]]
 
 
 def list_(
@@ -40,13 +30,10 @@ def list_(
     """
     from registry.rendering.table import Table
 
-    known = {Thing.metrics: _metrics, Thing.readers: _readers, Thing.importers: _importers, Thing.tests: _tests,
-             Thing.corrections: _corrections}
+    known = {"metrics": _metrics, "readers": _readers, "importers": _importers, "tests": _tests,
+             "corrections": _corrections}
     keys, rows = known[thing]() if thing in known else _stored(thing, db)
     show([Table(rows, keys=keys)], format_)
-
-
-Listing = tuple[list[str], list[dict[str, Any]]]
 
 
 def _metrics() -> Listing:
@@ -131,4 +118,4 @@ def _stored(thing: Thing, db: Path | None) -> Listing:
     from registry.store import listings
 
     with database(db).reading() as connection:
-        return getattr(listings, thing.value)(connection)  # type: ignore[no-any-return]
+        return getattr(listings, thing)(connection)  # type: ignore[no-any-return]
