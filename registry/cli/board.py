@@ -61,12 +61,13 @@ def pairs(
     """Print every pair of systems with its p-values."""
     from registry.reports.boards import pair_tables
     from registry.reports.wide import macro_pair_table
-    from registry.studies.macro_average import macro_questions
+    from registry.studies.macro_average import Macro
+    from registry.studies.run import questions
     from registry.studies.study import Choice
 
     with database(db).reading() as connection:
         if wide:
-            asked = macro_questions(connection, Choice(task, metric))
+            asked = questions(connection, Macro(), Choice(task, metric))
         else:
             found = read_boards(connection, task, metric, "range")
     if not wide:

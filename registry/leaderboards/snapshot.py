@@ -11,8 +11,8 @@ from registry.leaderboards.items import ItemView, most_disagreed
 from registry.leaderboards.leaderboard import Leaderboard, Ranks
 from registry.leaderboards.load import declared_leaderboards, stale
 from registry.store import catalog
-from registry.studies.macro_average import MacroBoard, macro_questions
-from registry.studies.run import Question
+from registry.studies.macro_average import Macro, MacroBoard
+from registry.studies.run import Question, questions
 from registry.studies.study import Choice
 
 
@@ -91,5 +91,5 @@ def snapshot(connection: Connection, task: str | None = None, metric: str | None
         boards = declared_leaderboards(connection, row, metric, ranks)
         views = most_disagreed(connection, row, items) if items and boards else None
         found.append(TaskBoards(row.slug, row.title, row.version, primary, boards, items=views))
-    asked = macro_questions(connection, Choice(task, metric)) if averages else ()
+    asked = questions(connection, Macro(), Choice(task, metric)) if averages else ()
     return Snapshot(tuple(found), tuple(stale(connection, task)), tuple(asked))
