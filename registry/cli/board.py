@@ -26,15 +26,13 @@ Ranks = Literal["range", "cluster", "neighbour", "bootstrap"]
 
 
 def board(
-    task: TaskName = None,
-    metric: MetricAlias = None,
+    task: TaskName = None, metric: MetricAlias = None,
     ranks: Annotated[Ranks | None, typer.Option("--ranks", case_sensitive=False, help=(
         "Which ranks are left open: by all significant wins and losses, by clusters alone, up to the nearest systems "
         "that differ, or by resampling. Else as the task declares."))] = None,
     wide: Annotated[bool, typer.Option("--wide", help=(
         "A row for each system: its scores by all metrics, on all test sets and facets, and their averages."))] = False,
-    db: Db = None,
-    format_: OutputFormat = None,
+    db: Db = None, format_: OutputFormat = None,
 ) -> None:
     """Print the leaderboards."""
     from registry.reports.wide import wide_boards, wide_table
@@ -51,12 +49,10 @@ def board(
 
 
 def pairs(
-    task: TaskName = None,
-    metric: MetricAlias = None,
+    task: TaskName = None, metric: MetricAlias = None,
     wide: Annotated[bool, typer.Option("--wide", help=(
         "The pairs of macro-averages over test sets, as `registry board --wide` shows them."))] = False,
-    db: Db = None,
-    format_: OutputFormat = None,
+    db: Db = None, format_: OutputFormat = None,
 ) -> None:
     """Print every pair of systems with its p-values."""
     from registry.reports.boards import pair_tables

@@ -21,11 +21,9 @@ State_ = Annotated[str | None, typer.Argument(metavar="STATE", help=(
 
 
 def diff(
-    before: State_ = None,
-    after: State_ = None,
+    before: State_ = None, after: State_ = None,
     task: Annotated[str | None, typer.Option("--task", help="Only this one.")] = None,
-    metric: MetricAlias = None,
-    db: Db = None,
+    metric: MetricAlias = None, db: Db = None,
     format_: Annotated[Form, typer.Option("--format", case_sensitive=False, help="How to write it.")] = "table",
 ) -> None:
     """Tell what changed between two states of leaderboards, and why.

@@ -19,11 +19,7 @@ def export(
             "a leaderboard."))],
     submission: Annotated[str | None, typer.Option("--submission", metavar="TEAM/SYSTEM", help=(
         "Whose scores, for all platforms but wmt."))] = None,
-    metric: ChosenMetric = None,
-    test_set: TestSet = None,
-    track: Track = None,
-    facet: Facet = None,
-    db: Db = None,
+    metric: ChosenMetric = None, test_set: TestSet = None, track: Track = None, facet: Facet = None, db: Db = None,
 ) -> None:
     """Write scores as competition platforms read them."""
     from registry.leaderboards.choose import chosen_leaderboard, leaderboards_by

@@ -19,8 +19,7 @@ def items(
             "gold; or one, with what everybody says of it."))],
     item: Annotated[str | None, typer.Argument(metavar="ID", help="The item to show.")] = None,
     limit: Annotated[int, typer.Option("--limit", min=1, help="How many to list.")] = 20,
-    db: Db = None,
-    format_: OutputFormat = None,
+    db: Db = None, format_: OutputFormat = None,
 ) -> None:
     """List items to look at, or show what everybody says of one.
 

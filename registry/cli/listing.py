@@ -22,8 +22,7 @@ Listing = tuple[list[str], list[dict[str, Any]]]
 
 def list_(
     thing: Annotated[Thing, typer.Argument(help="What to list.")],
-    db: Db = None,
-    format_: OutputFormat = None,
+    db: Db = None, format_: OutputFormat = None,
 ) -> None:
     """List what the registry holds, or what the program knows.
 

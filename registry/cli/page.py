@@ -49,13 +49,8 @@ def site(
     what: Annotated[list[str] | None, typer.Argument(metavar="MANIFEST|TASK", help=(
         "Manifests (.toml), which are run first, and ids of tasks; all tasks of the database if none is given."
         ))] = None,
-    items: Items = 0,
-    root: Root = None,
-    db: Db = None,
-    workers: Workers = None,
-    memory: Memory = None,
-    actor: Actor = None,
-    quiet: Quiet = False,
+    items: Items = 0, root: Root = None, db: Db = None, workers: Workers = None, memory: Memory = None,
+    actor: Actor = None, quiet: Quiet = False,
 ) -> None:
     """Write an index and a page for every task.
 

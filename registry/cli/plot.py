@@ -25,10 +25,7 @@ def plot(
         "scores: with intervals; pairs: a matrix of their p-values; gains: confidence against gain; alike: the "
         "critical-difference diagram; ranks: how often resamples give each."))],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to: .svg, .pdf or .png.")],
-    metric: ChosenMetric = None,
-    test_set: TestSet = None,
-    track: Track = None,
-    facet: Facet = None,
+    metric: ChosenMetric = None, test_set: TestSet = None, track: Track = None, facet: Facet = None,
     by: Annotated[str, typer.Option("--by", metavar="ATTRIBUTE", help=(
         "Of submissions, for gains: pairs that share it are marked. team, kind, or what the manifest declares."))
     ] = "team",

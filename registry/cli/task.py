@@ -82,9 +82,7 @@ def submit(
         "What to do about items without answer."))] = None,
     option: Annotated[list[str] | None, typer.Option("--option", metavar="KEY=VALUE", help=(
         "An option of the reader, as the manifest would write it; can be repeated."))] = None,
-    db: Db = None,
-    actor: Actor = None,
-    dry_run: DryRun = False,
+    db: Db = None, actor: Actor = None, dry_run: DryRun = False,
 ) -> None:
     """Bring one more submission to a task into the registry.
 

@@ -163,8 +163,8 @@ class RankedSubject:
 
 def _summary(contest: Contest) -> Row:
     """The cut-offs at which a pair differs, and that up to which it does throughout."""
-    sides = {int(side) for side in contest.favours[contest.significant]}
-    favours = " and ".join(name for side, name in ((1, contest.system_a), (-1, contest.system_b)) if side in sides)
+    favours = " and ".join(name for side, name in ((1, contest.system_a), (-1, contest.system_b))
+                           if side in contest.favours[contest.significant])
     return {"differs_up_to": contest.differs_up_to, "significant": int(contest.significant.sum()),
             "cut_offs": len(contest.n), "significant_at": significant_at(contest), "favours": favours}
 
