@@ -1,5 +1,6 @@
 """Figures of studies: they show what the rows say, names are only names, and files are always the same bytes."""
 
+from contextlib import contextmanager
 from types import SimpleNamespace
 
 import pytest
@@ -50,12 +51,15 @@ def conducted(tables):
 @pytest.fixture
 def drawn(tmp_path, monkeypatch):
     """Draw and give the figure."""
-    kept, written = [], studies.write
+    kept, drawing = [], studies.drawing
 
-    def write(path, size, draw, font):
-        written(path, size, lambda figure: (draw(figure), kept.append(figure)), font)
+    @contextmanager
+    def keeping(path, size, font):
+        with drawing(path, size, font) as figure:
+            yield figure
+            kept.append(figure)
 
-    monkeypatch.setattr(studies, "write", write)
+    monkeypatch.setattr(studies, "drawing", keeping)
 
     def draw(kind):
         studies.draw(conducted(DRAWN[kind]), tmp_path / "figure.png", kind)

@@ -13,7 +13,7 @@ from registry.reports.figures.decisions import claims_size, draw_correlation, dr
 from registry.reports.figures.gains import draw_curve, draw_thresholds
 from registry.reports.figures.nbest import KINDS, draw_nbest
 from registry.reports.figures.power import draw_power
-from registry.reports.figures.style import COLUMN, write
+from registry.reports.figures.style import COLUMN, drawing
 from registry.reports.figures.test_sizes import draw_sizes
 from registry.studies.run import StudyResult
 
@@ -50,4 +50,5 @@ def draw(result: StudyResult, path: Path, figure: str | None = None) -> None:
     """
     by = FIGURES[figure or result.study.figure(result.finding)]
     size = by.size(result) if callable(by.size) else by.size
-    write(path, size, lambda empty: by.draw(empty, result), by.font)
+    with drawing(path, size, by.font) as empty:
+        by.draw(empty, result)
