@@ -10,6 +10,7 @@ import typer
 
 from registry.cli.console import say, terminal, write
 from registry.cli.options import Db, MetricAlias, database, database_path
+from registry.errors import MismatchError
 
 if TYPE_CHECKING:
     from registry.leaderboards.differences import BoardDifference
@@ -38,7 +39,6 @@ def diff(
 
 def _differences(before: str | None, after: str | None, task: str | None, metric: str | None,
                  db: Path | None) -> list[BoardDifference]:
-    from registry.errors import MismatchError
     from registry.leaderboards.differences import compare_states
     from registry.leaderboards.history import latest, states
 
