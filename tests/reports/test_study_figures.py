@@ -35,7 +35,15 @@ UNITS = [{"system_a": "a", "system_b": "b", "p_items": p, "p_clusters": q, "chan
          for p, q, changes in ((0.01, 0.2, "lost"), (0.2, 0.04, "gained"), (0.5, 0.7, ""))]
 CLAIMS = [{"better": a, "than": b, "test_sets": 3, "k_bonferroni": k}
           for a, b, k in (("a", "b_$1$", 3), ("a", "c", 0), ("c", "b_$1$", 1))]
+DIFFERENCES = [{"metric": "m_$1$", "system_a": a, "system_b": b, "effect": effect, "value": value, "low": low,
+                "high": high}
+               for a, b, effect, value, low, high in (
+                   ("a", "b_$1$", "difference", 0.2, 0.1, 0.3), ("a", "b_$1$", "d", 9, 8, 10),
+                   ("b_$1$", "c", "difference", 0.1, None, None))]
+PLACES = [{"metric": "m_$1$", "system": system, "may_be_best": best, "rank_low": low, "rank_high": high}
+          for system, best, low, high in (("a_$1$", True, 1, 2), ("b", False, 2, 3))]
 DRAWN = {
+    "effects": {"effects": DIFFERENCES, "infinite": []}, "best": {"systems": PLACES},
     "correlation": {"pairs": CORRELATIONS}, "dependence": {"pairs": UNITS}, "replicability": {"pairs": CLAIMS},
     "thresholds": {"thresholds": THRESHOLDS, "pairs": PAIRS}, "curve": {"curves": CURVES, "pairs": PAIRS},
     "test sizes": {"sizes": SIZES, "larger": LARGER, "pairs": [
@@ -130,6 +138,26 @@ def test_decisions_that_change_are_marked(drawn):
     assert points(axes) == {"same decision": [(1e-12, 1e-12), (0.5, 0.7)], "missed": [(0.01, 0.2)]}
     (axes,) = drawn("dependence").axes
     assert points(axes) == {"same decision": [(0.5, 0.7)], "lost": [(0.01, 0.2)], "gained": [(0.2, 0.04)]}
+
+
+def test_effects_are_a_forest_of_differences(drawn):
+    """Other effects are on other scales; an interval that is undefined is not drawn, the difference is."""
+    (axes,) = drawn("effects").axes
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["a - b_$1$", "b_$1$ - c"]
+    intervals = [list(line.get_xdata()) for line in axes.lines if line.get_linestyle() == "-"]
+    assert intervals == [[0.1, 0.3]]
+    assert next(list(line.get_xdata()) for line in axes.lines if line.get_marker() == "o") == [0.2, 0.1]
+
+
+def test_systems_that_may_be_the_best_are_filled(drawn):
+    (axes,) = drawn("best").axes
+    ends = {tuple(line.get_xdata()): line.get_markerfacecolor() for line in axes.lines if line.get_marker() == "o"}
+    assert ends[2, 3] == "white" != ends[1, 2]
+
+
+def test_more_lines_than_a_page_has_room_for_are_refused(tmp_path):
+    with pytest.raises(InputError, match="up to 200 lines, and here are 400"):
+        studies.draw(conducted({"systems": 200 * PLACES}), tmp_path / "f.png", "best")
 
 
 def test_claims_are_counted_in_a_matrix(drawn):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from registry.reports.figures.calibration import draw_calibration, draw_domains
 from registry.reports.figures.decisions import claims_size, draw_correlation, draw_dependence, draw_replicability
 from registry.reports.figures.gains import draw_curve, draw_thresholds
+from registry.reports.figures.intervals import draw_best, draw_effects, lines_size
 from registry.reports.figures.nbest import KINDS, draw_nbest
 from registry.reports.figures.power import draw_power
 from registry.reports.figures.style import COLUMN, drawing
@@ -37,6 +38,7 @@ FIGURES: dict[str, Drawing] = {
     "calibration": Drawing(draw_calibration), "domains": Drawing(draw_domains),
     "correlation": Drawing(draw_correlation, (COLUMN, 2.6)), "dependence": Drawing(draw_dependence, (COLUMN, 2.6)),
     "replicability": Drawing(draw_replicability, claims_size), "power": Drawing(draw_power, (6.6, 2.5)),
+    "effects": Drawing(draw_effects, lines_size), "best": Drawing(draw_best, lines_size),
     **{kind: Drawing(partial(draw_nbest, kind), (6.4, 4.4), font=10) for kind in KINDS},
 }
 
