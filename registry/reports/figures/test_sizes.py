@@ -46,8 +46,9 @@ def _thresholds(axes: Axes, rows: list[Row], larger: list[Row]) -> None:
         at = [row["size"] * 1.04**(k - 1) for row in some]  # beside each other
         axes.plot(at, [row[key] for row in some], mark, color=colour, markersize=3, markerfacecolor="none",
                   markeredgewidth=0.7, linestyle="none", label=label)
-        if way == "random":
-            _bars(axes, at, some, key, colour)
+        for x, row in zip(at, some, strict=True):
+            if way == "random" and row[f"{key}_low"] is not None:
+                axes.plot((x, x), (row[f"{key}_low"], row[f"{key}_high"]), color=colour, linewidth=0.7)
     known = [row for row in rows if row["taken"] != "first" and row["fitted"] is not None]
     if larger:
         axes.plot([row["size"] for row in larger], [row["fitted"] for row in larger], "--", color=COLOURS[0],
@@ -64,12 +65,6 @@ def _thresholds(axes: Axes, rows: list[Row], larger: list[Row]) -> None:
     _plain_ticks(axes)
     axes.set_xlabel("units")
     axes.legend(fontsize=6, loc="upper right", handletextpad=0.3)
-
-
-def _bars(axes: Axes, at: list[float], rows: list[Row], key: str, colour: str) -> None:
-    for x, row in zip(at, rows, strict=True):
-        if row[f"{key}_low"] is not None:
-            axes.plot((x, x), (row[f"{key}_low"], row[f"{key}_high"]), color=colour, linewidth=0.7)
 
 
 def _plain_ticks(axes: Axes) -> None:
