@@ -45,13 +45,13 @@ def query(
     """
     from registry.files import new_file
     from registry.query.process import ask
-    from registry.query.question import Question
+    from registry.query.question import Query, Question
 
     text, source = _read(sql, file)
     width, color = terminal() if output is None else (None, False)
     chosen = format_ or ("tsv" if width is None else "table")
     question = Question(
-        database_path(db), text, named_values(param or [], "--param"), source, chosen,
+        database_path(db), Query(text, named_values(param or [], "--param"), source), chosen,
         size_in_bytes(max_memory, "--max-memory", least=_LEAST_MEMORY), max_rows, width=width, color=color)
     if output is None:
         if chosen == "parquet":
