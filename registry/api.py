@@ -24,7 +24,8 @@ from sqlalchemy import Connection
 
 from registry.errors import RegistryError, UnknownNameError
 from registry.evaluation.comparing.contingency import PairContingencies, pair_contingencies
-from registry.query.sql import Query, Row, batches, execute, translating
+from registry.query.question import Query
+from registry.query.sql import Row, batches, execute, translating
 from registry.store import catalog
 from registry.store.database import Database
 from registry.store.rows import driver_of

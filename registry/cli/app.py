@@ -6,20 +6,7 @@ from typing import Annotated
 
 import typer
 
-from registry.cli import (
-    board,
-    check,
-    diff,
-    export,
-    importing,
-    items,
-    listing,
-    page,
-    plot,
-    query,
-    study,
-    task,
-)
+from registry.cli import board, check, diff, export, importing, items, listing, page, plot, query, study, task
 from registry.cli import comparison as results
 from registry.cli.console import RegistryGroup
 from registry.cli.study.command import add_study

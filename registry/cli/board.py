@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from itertools import groupby
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -19,88 +18,68 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from registry.leaderboards.leaderboard import Ranks as Convention
     from registry.leaderboards.snapshot import Snapshot
     from registry.studies.macro_average import MacroBoard
     from registry.studies.run import Question
 
-
-class Ranks(StrEnum):
-    """Conventions of the ranks that are left open."""
-
-    range = "range"
-    cluster = "cluster"
-    neighbour = "neighbour"
-    bootstrap = "bootstrap"
+Ranks = Literal["range", "cluster", "neighbour", "bootstrap"]
 
 
 def board(
-    task: TaskName = None,
-    metric: MetricAlias = None,
+    task: TaskName = None, metric: MetricAlias = None,
     ranks: Annotated[Ranks | None, typer.Option("--ranks", case_sensitive=False, help=(
         "Which ranks are left open: by all significant wins and losses, by clusters alone, up to the nearest systems "
         "that differ, or by resampling. Else as the task declares."))] = None,
     wide: Annotated[bool, typer.Option("--wide", help=(
         "A row for each system: its scores by all metrics, on all test sets and facets, and their averages."))] = False,
-    db: Db = None,
-    format_: OutputFormat = None,
+    db: Db = None, format_: OutputFormat = None,
 ) -> None:
     """Print the leaderboards."""
     from registry.reports.wide import wide_boards, wide_table
 
     if wide and ranks is not None:
         raise InputError("--wide shows the ranks that significant differences leave open; leave --ranks out")
-    found = _snapshot(task, metric, db, "range" if wide else None if ranks is None else ranks.value, averages=wide)
+    with database(db).reading() as connection:
+        found = read_boards(connection, task, metric, "range" if wide else ranks, averages=wide)
     if wide:
-        show([wide_table(board) for of in found.tasks for board in wide_boards(of.boards, of.averages, of.primary)],
-             format_)
+        show([wide_table(board) for of in averaged(found, db).tasks
+              for board in wide_boards(of.boards, of.averages, of.primary)], format_)
     else:
         show_boards(found.boards, format_)
 
 
 def pairs(
-    task: TaskName = None,
-    metric: MetricAlias = None,
+    task: TaskName = None, metric: MetricAlias = None,
     wide: Annotated[bool, typer.Option("--wide", help=(
         "The pairs of macro-averages over test sets, as `registry board --wide` shows them."))] = False,
-    db: Db = None,
-    format_: OutputFormat = None,
+    db: Db = None, format_: OutputFormat = None,
 ) -> None:
     """Print every pair of systems with its p-values."""
     from registry.reports.boards import pair_tables
     from registry.reports.wide import macro_pair_table
-    from registry.studies.macro_average import macro_questions
+    from registry.studies.macro_average import Macro
+    from registry.studies.run import questions
     from registry.studies.study import Choice
 
-    if wide:
-        with database(db).reading() as connection:
-            asked = macro_questions(connection, Choice(task, metric))
-        averages = macro_averages(asked, db)
-        if not averages:
-            raise MismatchError("no task here has several test sets to average over")
+    with database(db).reading() as connection:
+        if wide:
+            asked = questions(connection, Macro(), Choice(task, metric))
+        else:
+            found = read_boards(connection, task, metric, "range")
+    if not wide:
+        show(pair_tables(found.boards), format_)
+    elif averages := _averages(asked, db):
         show([macro_pair_table(of) for of in averages], format_)
     else:
-        show(pair_tables(_snapshot(task, metric, db, "range").boards), format_)
+        raise MismatchError("no task here has several test sets to average over")
 
 
-def macro_averages(asked: Sequence[Question], db: Path | None) -> list[MacroBoard]:
-    """The macro-averages that were looked up; what was not there is made, and kept where it can be."""
-    from registry.studies.macro_average import macro_boards
-
-    found: list[MacroBoard] = []
-    for task, of_task in groupby(asked, key=lambda question: question.task.slug):
-        archive = study_archive(db, "macro-average", task)
-        found += macro_boards(list(of_task), archive)
-        say_refused(archive)
-    return found
-
-
-def read_boards(connection: Connection, task: str | None, metric: str | None, ranks: Convention | None, *,
-                items: int = 0, about: str = "") -> Snapshot:
+def read_boards(connection: Connection, task: str | None, metric: str | None = None, ranks: Ranks | None = None, *,
+                items: int = 0, averages: bool = False, about: str = "") -> Snapshot:
     """Read what a command shows, and tell what of it is out of date; `about` begins the error that there is none."""
     from registry.leaderboards.snapshot import snapshot
 
-    found = snapshot(connection, task, metric, ranks, items)
+    found = snapshot(connection, task, metric, ranks, items=items, averages=averages)
     if not found.boards:
         raise MismatchError(f"{about}there is no comparison to show yet; `registry score` and `registry compare` "
                             "make one")
@@ -109,12 +88,17 @@ def read_boards(connection: Connection, task: str | None, metric: str | None, ra
     return found
 
 
-def _snapshot(task: str | None, metric: str | None, db: Path | None, ranks: Convention | None, *,
-              averages: bool = False) -> Snapshot:
-    from registry.studies.macro_average import macro_questions
-    from registry.studies.study import Choice
+def averaged(found: Snapshot, db: Path | None) -> Snapshot:
+    """What was read, with its averages over test sets; those that were not there are made, and kept where they can."""
+    return found.with_averages(_averages(found.asked, db))
 
-    with database(db).reading() as connection:
-        found = read_boards(connection, task, metric, ranks)
-        asked = macro_questions(connection, Choice(task, metric)) if averages else []
-    return found.with_averages(macro_averages(asked, db))
+
+def _averages(asked: Sequence[Question], db: Path | None) -> list[MacroBoard]:
+    from registry.studies.macro_average import macro_boards
+
+    found: list[MacroBoard] = []
+    for task, of_task in groupby(asked, key=lambda question: question.task.slug):
+        archive = study_archive(db, "macro-average", task)
+        found += macro_boards(list(of_task), archive)
+        say_refused(archive)
+    return found

@@ -37,10 +37,7 @@ def check(
         "List this many problems of every file; 0: all."))] = 50,
     db: Annotated[Path | None, typer.Option("--db", metavar="PATH", readable=False, help=(
         "Also say what would not go with what this registry holds, which stays as it is."))] = None,
-    root: Root = None,
-    format_: OutputFormat = None,
-    workers: Workers = None,
-    memory: Memory = None,
+    root: Root = None, format_: OutputFormat = None, workers: Workers = None, memory: Memory = None,
     quiet: Quiet = False,
 ) -> None:
     """Check submissions, or a manifest with all its files.

@@ -36,8 +36,7 @@ def score(task: TaskName = None, workers: Workers = None, db: Db = None, actor: 
 
 def compare(
     context: typer.Context,
-    task: TaskName = None,
-    metric: MetricAlias = None,
+    task: TaskName = None, metric: MetricAlias = None,
     test: Annotated[str | None, typer.Option("--test", help="The significance test: `registry list tests`.")] = None,
     resamples: Annotated[str | None, typer.Option("--resamples", metavar="N|auto", help=(
         "Random draws, where a test needs them; auto: as many as decisions need."))] = None,
@@ -55,14 +54,8 @@ def compare(
         "Also test all systems at once: cochran or friedman."))] = None,
     resolve: Annotated[int | None, typer.Option("--resolve", metavar="N", help=(
         "Draw again, up to N times, where Monte-Carlo error leaves a decision open."))] = None,
-    workers: Workers = None,
-    cluster: Cluster = None,
-    memory: Memory = None,
-    db: Db = None,
-    format_: OutputFormat = None,
-    actor: Actor = None,
-    dry_run: DryRun = False,
-    quiet: Quiet = False,
+    workers: Workers = None, cluster: Cluster = None, memory: Memory = None, db: Db = None,
+    format_: OutputFormat = None, actor: Actor = None, dry_run: DryRun = False, quiet: Quiet = False,
 ) -> None:
     """Test all pairs of every leaderboard, and rank.
 

@@ -71,7 +71,7 @@ def show_boards(boards: Sequence[Leaderboard], format_: Format | None) -> None:
 
 
 def _chosen(format_: Format | None) -> str:
-    return (format_ or (Format.tsv if terminal()[0] is None else Format.table)).value
+    return format_ or ("tsv" if terminal()[0] is None else "table")
 
 
 def write(text: str) -> None:

@@ -3,38 +3,29 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from registry.cli.console import say, terminal, write
 from registry.cli.options import Db, MetricAlias, database, database_path
+from registry.errors import MismatchError
 
 if TYPE_CHECKING:
     from registry.leaderboards.differences import BoardDifference
 
 
-class Form(StrEnum):
-    """How differences are written."""
-
-    table = "table"
-    md = "md"
-    json = "json"
-
-
+Form = Literal["table", "md", "json"]
 State_ = Annotated[str | None, typer.Argument(metavar="STATE", help=(
     "A database file, or the id at the end of a signature."))]
 
 
 def diff(
-    before: State_ = None,
-    after: State_ = None,
+    before: State_ = None, after: State_ = None,
     task: Annotated[str | None, typer.Option("--task", help="Only this one.")] = None,
-    metric: MetricAlias = None,
-    db: Db = None,
-    format_: Annotated[Form, typer.Option("--format", case_sensitive=False, help="How to write it.")] = Form.table,
+    metric: MetricAlias = None, db: Db = None,
+    format_: Annotated[Form, typer.Option("--format", case_sensitive=False, help="How to write it.")] = "table",
 ) -> None:
     """Tell what changed between two states of leaderboards, and why.
 
@@ -48,7 +39,6 @@ def diff(
 
 def _differences(before: str | None, after: str | None, task: str | None, metric: str | None,
                  db: Path | None) -> list[BoardDifference]:
-    from registry.errors import MismatchError
     from registry.leaderboards.differences import compare_states
     from registry.leaderboards.history import latest, states
 
@@ -81,7 +71,7 @@ def _written(found: list[BoardDifference], form: Form) -> str:
     from registry.rendering.render import render
     from registry.reports.differences import difference_data, difference_tables
 
-    if form is Form.json:
+    if form == "json":
         return json.dumps([difference_data(of) for of in found], indent=2) + "\n"
     width, color = terminal()
-    return render([table for of in found for table in difference_tables(of)], form.value, width=width, color=color)
+    return render([table for of in found for table in difference_tables(of)], form, width=width, color=color)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -12,27 +11,15 @@ from registry.cli.options import ChosenMetric, Db, Facet, TestSet, Track, databa
 from registry.errors import InputError
 
 
-class Platform(StrEnum):
-    """Who is to read it."""
-
-    codabench = "codabench"
-    codalab = "codalab"
-    evalai = "evalai"
-    wmt = "wmt"
-
-
 def export(
     task: Annotated[str, typer.Argument(metavar="TASK", help="A task's id.")],
-    platform: Annotated[Platform, typer.Argument(metavar="PLATFORM", case_sensitive=False, help=(
-        "codabench (scores.json), codalab (scores.txt) or evalai (its result) for one submission; wmt (LaTeX) for a "
-        "leaderboard."))],
+    platform: Annotated[Literal["codabench", "codalab", "evalai", "wmt"], typer.Argument(
+        metavar="PLATFORM", case_sensitive=False, help=(
+            "codabench (scores.json), codalab (scores.txt) or evalai (its result) for one submission; wmt (LaTeX) for "
+            "a leaderboard."))],
     submission: Annotated[str | None, typer.Option("--submission", metavar="TEAM/SYSTEM", help=(
         "Whose scores, for all platforms but wmt."))] = None,
-    metric: ChosenMetric = None,
-    test_set: TestSet = None,
-    track: Track = None,
-    facet: Facet = None,
-    db: Db = None,
+    metric: ChosenMetric = None, test_set: TestSet = None, track: Track = None, facet: Facet = None, db: Db = None,
 ) -> None:
     """Write scores as competition platforms read them."""
     from registry.leaderboards.choose import chosen_leaderboard, leaderboards_by
@@ -40,18 +27,18 @@ def export(
     from registry.reports.platforms import codabench, codalab, evalai, wmt
     from registry.store import catalog
 
-    if submission is not None and platform is Platform.wmt:
+    if submission is not None and platform == "wmt":
         raise InputError("wmt prints a leaderboard; leave --submission out")
-    if submission is None and platform is not Platform.wmt:
-        raise InputError(f"{platform.value} takes the scores of one submission; name it by --submission TEAM/SYSTEM")
+    if submission is None and platform != "wmt":
+        raise InputError(f"{platform} takes the scores of one submission; name it by --submission TEAM/SYSTEM")
     if submission is not None and (metric, test_set, track, facet) != (None,) * 4:
-        raise InputError(f"{platform.value} takes all scores of a submission; leave --metric, --test-set, --track and "
+        raise InputError(f"{platform} takes all scores of a submission; leave --metric, --test-set, --track and "
                          "--facet out")
     with database(db).reading() as connection:
         (row,) = catalog.tasks(connection, task)
         if submission is None:
             written = wmt(chosen_leaderboard(leaderboards_by(connection, row, metric), test_set, track, facet))
         else:
-            form = {Platform.codabench: codabench, Platform.codalab: codalab, Platform.evalai: evalai}[platform]
+            form = {"codabench": codabench, "codalab": codalab, "evalai": evalai}[platform]
             written = form(submission_scores(connection, task, submission))
     write(written)

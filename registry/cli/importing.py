@@ -24,10 +24,7 @@ def import_(
         "The folder in which the task is written; else one called after the task."))] = None,
     option: Annotated[list[str] | None, typer.Option("--option", metavar="KEY=VALUE", help=(
         "An option of the importer, as a manifest would write it; can be repeated."))] = None,
-    db: Db = None,
-    actor: Actor = None,
-    dry_run: DryRun = False,
-    quiet: Quiet = False,
+    db: Db = None, actor: Actor = None, dry_run: DryRun = False, quiet: Quiet = False,
 ) -> None:
     """Make a task of another program's results.
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -12,24 +11,15 @@ from registry.cli.options import Db, OutputFormat, database
 from registry.errors import InputError
 
 
-class Which(StrEnum):
-    """Which items are shown."""
-
-    disagree = "disagree"
-    hard = "hard"
-    suspect = "suspect"
-    show = "show"
-
-
 def items(
     task: Annotated[str, typer.Argument(metavar="TASK", help="The task's id.")],
-    which: Annotated[Which, typer.Argument(metavar="disagree|hard|suspect|show", help=(
-        "Those on which systems disagree most; those with the worst scores; those on which all contradict the gold; "
-        "or one, with what everybody says of it."))],
+    which: Annotated[Literal["disagree", "hard", "suspect", "show"], typer.Argument(
+        metavar="disagree|hard|suspect|show", help=(
+            "Those on which systems disagree most; those with the worst scores; those on which all contradict the "
+            "gold; or one, with what everybody says of it."))],
     item: Annotated[str | None, typer.Argument(metavar="ID", help="The item to show.")] = None,
     limit: Annotated[int, typer.Option("--limit", min=1, help="How many to list.")] = 20,
-    db: Db = None,
-    format_: OutputFormat = None,
+    db: Db = None, format_: OutputFormat = None,
 ) -> None:
     """List items to look at, or show what everybody says of one.
 
@@ -39,10 +29,10 @@ def items(
     from registry.reports.items import item_list, item_table
     from registry.store import catalog
 
-    if (which is Which.show) != (item is not None):
+    if (which == "show") != (item is not None):
         raise InputError(f"`registry items {task} show` needs the ID of an item" if item is None else
-                         f"`registry items {task} {which.value}` takes no ID; `show {item}` shows one item")
-    lists = {Which.disagree: of_task.disagreed, Which.hard: of_task.hard, Which.suspect: of_task.suspect}
+                         f"`registry items {task} {which}` takes no ID; `show {item}` shows one item")
+    lists = {"disagree": of_task.disagreed, "hard": of_task.hard, "suspect": of_task.suspect}
     with database(db).reading() as connection:
         (row,) = catalog.tasks(connection, task)
         if item is not None:

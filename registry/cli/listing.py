@@ -3,36 +3,26 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from enum import StrEnum
 from itertools import groupby
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from registry.cli.console import show
 from registry.cli.options import Db, OutputFormat, database
+from registry.families import FAMILIES
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 
-class Thing(StrEnum):
-    """What can be listed."""
-
-    tasks = "tasks"
-    submissions = "submissions"
-    metrics = "metrics"
-    readers = "readers"
-    importers = "importers"
-    tests = "tests"
-    corrections = "corrections"
-    runs = "runs"
+Thing = Literal["tasks", "submissions", "metrics", "readers", "importers", "tests", "corrections", "runs"]
+Listing = tuple[list[str], list[dict[str, Any]]]
 
 
 def list_(
     thing: Annotated[Thing, typer.Argument(help="What to list.")],
-    db: Db = None,
-    format_: OutputFormat = None,
+    db: Db = None, format_: OutputFormat = None,
 ) -> None:
     """List what the registry holds, or what the program knows.
 
@@ -40,13 +30,10 @@ def list_(
     """
     from registry.rendering.table import Table
 
-    known = {Thing.metrics: _metrics, Thing.readers: _readers, Thing.importers: _importers, Thing.tests: _tests,
-             Thing.corrections: _corrections}
+    known = {"metrics": _metrics, "readers": _readers, "importers": _importers, "tests": _tests,
+             "corrections": _corrections}
     keys, rows = known[thing]() if thing in known else _stored(thing, db)
     show([Table(rows, keys=keys)], format_)
-
-
-Listing = tuple[list[str], list[dict[str, Any]]]
 
 
 def _metrics() -> Listing:
@@ -60,24 +47,18 @@ def _metrics() -> Listing:
 
 def _statistics(family: str) -> str:
     """A family's columns; of numbered ones the first and the last."""
-    from registry.families import FAMILIES
-
     runs = [list(run) for _, run in groupby(FAMILIES[family].columns, key=lambda name: name.rstrip("0123456789"))]
     return ", ".join(f"{run[0]} to {run[-1]}" if len(run) > 1 else run[0] for run in runs)
 
 
 def _readers() -> Listing:
+    from registry.metrics import METRICS
     from registry.readers import READERS
 
-    rows = [{"id": name, "gives": r.gives, "metrics": _taking(r.gives), "options": _options(r), "about": _about(r)}
-            for name, r in READERS.items()]
+    rows = [{"id": name, "gives": r.gives,
+             "metrics": ", ".join(metric for metric, m in METRICS.items() if m.takes == r.gives),
+             "options": _options(r), "about": _about(r)} for name, r in READERS.items()]
     return list(rows[0]), rows
-
-
-def _taking(kind: str) -> str:
-    from registry.metrics import METRICS
-
-    return ", ".join(name for name, metric in METRICS.items() if metric.takes == kind)
 
 
 def _importers() -> Listing:
@@ -88,7 +69,6 @@ def _importers() -> Listing:
 
 
 def _tests() -> Listing:
-    from registry.families import FAMILIES
     from registry.significance import OVERALL_TESTS, TESTS
 
     def families(names: tuple[str, ...] | None) -> str:
@@ -99,8 +79,7 @@ def _tests() -> Listing:
         return ", ".join(others) + " or " * bool(others) + last
 
     rows = [
-        {"id": name, "of": "pairs", "options": _options(t),
-         "units": units(t.units), "families": families(t.families),
+        {"id": name, "of": "pairs", "options": _options(t), "units": units(t.units), "families": families(t.families),
          "independent": "assumes independent results" if t.independent else "", "about": _about(t), "null": t.null,
          "assumes": t.assumes, "citation": t.citation} for name, t in TESTS.items()]
     rows += [
@@ -119,8 +98,7 @@ def _corrections() -> Listing:
 
 
 def _options(value: Any) -> str:
-    of_all_last = sorted(fields(value), key=lambda field: bool(field.metadata.get("terse")))
-    return ", ".join(field.name for field in of_all_last)
+    return ", ".join(field.name for field in sorted(fields(value), key=lambda of: bool(of.metadata.get("terse"))))
 
 
 def _about(value: Any) -> str:
@@ -131,4 +109,4 @@ def _stored(thing: Thing, db: Path | None) -> Listing:
     from registry.store import listings
 
     with database(db).reading() as connection:
-        return getattr(listings, thing.value)(connection)  # type: ignore[no-any-return]
+        return getattr(listings, thing)(connection)  # type: ignore[no-any-return]

@@ -6,9 +6,8 @@ import os
 import re
 import tomllib
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -18,18 +17,7 @@ if TYPE_CHECKING:
     from registry.store.database import Database
 
 
-class Format(StrEnum):
-    """How results are written."""
-
-    table = "table"
-    tsv = "tsv"
-    csv = "csv"
-    md = "md"
-    latex = "latex"
-    json = "json"
-    jsonl = "jsonl"
-
-
+Format = Literal["table", "tsv", "csv", "md", "latex", "json", "jsonl"]
 Db = Annotated[Path | None, typer.Option("--db", envvar="REGISTRY_DB", metavar="PATH", readable=False, help=(
     "The registry's DuckDB file; else `database` in the nearest registry.toml, else ./registry.duckdb."))]
 Root = Annotated[Path | None, typer.Option("--root", envvar="REGISTRY_ROOT", metavar="DIR", readable=False, help=(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from registry.cli.board import Ranks, macro_averages, read_boards
+from registry.cli.board import Ranks, averaged, read_boards
 from registry.cli.console import say
 from registry.cli.execution import Memory, Quiet, Workers, execution
 from registry.cli.options import Actor, Db, Root, actor_name, database
@@ -15,13 +15,7 @@ from registry.cli.pipeline import bring_up, resolved, say_end, say_results
 from registry.errors import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sqlalchemy import Connection
-
-    from registry.leaderboards.snapshot import Snapshot, TaskBoards
     from registry.significance import Execution
-    from registry.studies.run import Question
 
 Items = Annotated[int, typer.Option("--items", min=0, max=1000, help=(
     "Show this many of each test set's items with the largest disagreements, as far as there is room: their texts, "
@@ -44,8 +38,9 @@ def page(
     from registry.reports.page import page as html
 
     with database(db).reading() as connection:
-        found, asked = _read(connection, task, items, ranks)
-    replace_file(output, html(_contents(found, asked, db)))
+        found = read_boards(connection, task, ranks=ranks, items=items, averages=True, about=f"{task}: ")
+    (contents,) = averaged(found, db).tasks
+    replace_file(output, html(contents))
     say(f"{output}: written")
 
 
@@ -54,13 +49,8 @@ def site(
     what: Annotated[list[str] | None, typer.Argument(metavar="MANIFEST|TASK", help=(
         "Manifests (.toml), which are run first, and ids of tasks; all tasks of the database if none is given."
         ))] = None,
-    items: Items = 0,
-    root: Root = None,
-    db: Db = None,
-    workers: Workers = None,
-    memory: Memory = None,
-    actor: Actor = None,
-    quiet: Quiet = False,
+    items: Items = 0, root: Root = None, db: Db = None, workers: Workers = None, memory: Memory = None,
+    actor: Actor = None, quiet: Quiet = False,
 ) -> None:
     """Write an index and a page for every task.
 
@@ -75,12 +65,12 @@ def site(
     tasks = [_run(Path(one), root, db, actor_name(actor), how) if one.endswith(".toml") else one for one in what or ()]
     with database(db).reading() as connection:
         tasks = tasks or [row.slug for row in catalog.tasks(connection)]
-        read = {f"tasks/{task}.html": _read(connection, task, items) for task in tasks}
-    found = {name: _contents(of, asked, db) for name, (of, asked) in read.items()}
-    for name, of in found.items():
-        replace_file(output / name, html(of, home="../index.html"))
-    replace_file(output / "index.html", site_index(found))
-    say(f"{output}: index and {counted(len(found), 'page')} written")
+        read = [read_boards(connection, task, items=items, averages=True, about=f"{task}: ") for task in tasks]
+    pages = {f"tasks/{of.task}.html": of for found in read for of in averaged(found, db).tasks}
+    for name, contents in pages.items():
+        replace_file(output / name, html(contents, home="../index.html"))
+    replace_file(output / "index.html", site_index(pages))
+    say(f"{output}: index and {counted(len(pages), 'page')} written")
 
 
 def _run(manifest: Path, root: Path | None, db: Path | None, actor: str | None, how: Execution) -> str:
@@ -95,18 +85,3 @@ def _run(manifest: Path, root: Path | None, db: Path | None, actor: str | None, 
     say_results(scored, compared)
     say_end(changed=journal.changed, dry_run=False)
     return row.slug
-
-
-def _read(connection: Connection, task: str, items: int, ranks: Ranks | None = None) -> tuple[Snapshot, list[Question]]:
-    """What a task's page holds, and the averages over test sets to find or make."""
-    from registry.studies.macro_average import macro_questions
-    from registry.studies.study import Choice
-
-    found = read_boards(connection, task, None, None if ranks is None else ranks.value, items=items, about=f"{task}: ")
-    return found, macro_questions(connection, Choice(task))
-
-
-def _contents(found: Snapshot, asked: Sequence[Question], db: Path | None) -> TaskBoards:
-    """What a task's page holds, once nothing else is read."""
-    (contents,) = found.with_averages(macro_averages(asked, db)).tasks
-    return contents

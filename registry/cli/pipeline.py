@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from registry.cli.console import say
 from registry.cli.execution import say_plan
+from registry.errors import ManifestError
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
 
 def resolved(manifest: Path, root: Path | None) -> tuple[ResolvedTask, bytes]:
     """Read a manifest and resolve its names; give the bytes that were read too."""
-    from registry.errors import ManifestError
     from registry.evaluation.resolve import resolve
     from registry.manifest import load_manifest
 

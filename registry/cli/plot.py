@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -17,14 +16,7 @@ if TYPE_CHECKING:
     from registry.leaderboards.leaderboard import Leaderboard
 
 
-class Kind(StrEnum):
-    """What a figure shows."""
-
-    scores = "scores"
-    pairs = "pairs"
-    gains = "gains"
-    alike = "alike"
-    ranks = "ranks"
+Kind = Literal["scores", "pairs", "gains", "alike", "ranks"]
 
 
 def plot(
@@ -33,33 +25,25 @@ def plot(
         "scores: with intervals; pairs: a matrix of their p-values; gains: confidence against gain; alike: the "
         "critical-difference diagram; ranks: how often resamples give each."))],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to: .svg, .pdf or .png.")],
-    metric: ChosenMetric = None,
-    test_set: TestSet = None,
-    track: Track = None,
-    facet: Facet = None,
+    metric: ChosenMetric = None, test_set: TestSet = None, track: Track = None, facet: Facet = None,
     by: Annotated[str, typer.Option("--by", metavar="ATTRIBUTE", help=(
         "Of submissions, for gains: pairs that share it are marked. team, kind, or what the manifest declares."))
     ] = "team",
     db: Db = None,
 ) -> None:
     """Draw a leaderboard for a paper; needs the extra plot."""
-    from registry.leaderboards.choose import (
-        chosen_leaderboard,
-        leaderboards_by,
-        submission_attributes,
-        with_intervals,
-    )
+    from registry.leaderboards.choose import chosen_leaderboard, leaderboards_by, submission_attributes, with_intervals
     from registry.store import catalog
 
-    if by != "team" and kind is not Kind.gains:
+    if by != "team" and kind != "gains":
         raise InputError("--by says which pairs to mark, for gains alone")
     with database(db).reading() as connection:
         (row,) = catalog.tasks(connection, task)
-        boards = leaderboards_by(connection, row, metric, "bootstrap" if kind is Kind.ranks else "range")
+        boards = leaderboards_by(connection, row, metric, "bootstrap" if kind == "ranks" else "range")
         board = chosen_leaderboard(boards, test_set, track, facet)
-        if kind is Kind.scores:
+        if kind == "scores":
             board = with_intervals(connection, row, board)
-        values = submission_attributes(connection, board, by) if kind is Kind.gains else {}
+        values = submission_attributes(connection, board, by) if kind == "gains" else {}
     _draw(board, kind, output, by, values)
     say(f"drawn: {output}")
 
@@ -68,8 +52,8 @@ def _draw(board: Leaderboard, kind: Kind, output: Path, by: str, values: Mapping
     from registry.reports.figures.boards import draw_alike, draw_ranks, draw_scores
     from registry.reports.figures.pairs import draw_gains, draw_pairs
 
-    if kind is Kind.gains:
+    if kind == "gains":
         draw_gains(board, output, by, values)
     else:
-        draw = {Kind.scores: draw_scores, Kind.pairs: draw_pairs, Kind.alike: draw_alike, Kind.ranks: draw_ranks}
+        draw = {"scores": draw_scores, "pairs": draw_pairs, "alike": draw_alike, "ranks": draw_ranks}
         draw[kind](board, output)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -17,24 +16,7 @@ from registry.errors import InputError
 _LEAST_MEMORY = 64  # megabytes; with less the database itself may not open
 
 
-class QueryFormat(StrEnum):
-    """How the answer to a query is written."""
-
-    table = "table"
-    tsv = "tsv"
-    csv = "csv"
-    md = "md"
-    json = "json"
-    jsonl = "jsonl"
-    parquet = "parquet"
-
-
-class SchemaFormat(StrEnum):
-    """How the data model is written."""
-
-    text = "text"
-    md = "md"
-    mermaid = "mermaid"
+QueryFormat = Literal["table", "tsv", "csv", "md", "json", "jsonl", "parquet"]
 
 
 def query(
@@ -63,21 +45,21 @@ def query(
     """
     from registry.files import new_file
     from registry.query.process import ask
-    from registry.query.question import Question
+    from registry.query.question import Query, Question
 
     text, source = _read(sql, file)
     width, color = terminal() if output is None else (None, False)
-    chosen = format_ or (QueryFormat.tsv if width is None else QueryFormat.table)
+    chosen = format_ or ("tsv" if width is None else "table")
     question = Question(
-        database_path(db), text, named_values(param or [], "--param"), source, chosen.value,
+        database_path(db), Query(text, named_values(param or [], "--param"), source), chosen,
         size_in_bytes(max_memory, "--max-memory", least=_LEAST_MEMORY), max_rows, width=width, color=color)
     if output is None:
-        if chosen is QueryFormat.parquet:
+        if chosen == "parquet":
             raise InputError("parquet is no text; name a new file for it with --output")
         ask(question, timeout or None, lambda written: typer.echo(written, nl=False))
         return
     with new_file(output) as unfinished:
-        if chosen is QueryFormat.parquet:
+        if chosen == "parquet":
             ask(replace(question, output=unfinished), timeout or None, bytes)
         else:
             with unfinished.open("wb") as file_:
@@ -107,8 +89,8 @@ def schema(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help=(
         "A table, view or macro; all if none is given."))] = None,
     db: Db = None,
-    format_: Annotated[SchemaFormat, typer.Option("--format", case_sensitive=False, help=(
-        "Text, Markdown, or a Mermaid diagram."))] = SchemaFormat.text,
+    format_: Annotated[Literal["text", "md", "mermaid"], typer.Option("--format", case_sensitive=False, help=(
+        "Text, Markdown, or a Mermaid diagram."))] = "text",
 ) -> None:
     """Print the data model: tables, views and macros.
 
@@ -119,4 +101,4 @@ def schema(
 
     with database(db).reading() as connection:
         things = data_model.load(connection)
-    typer.echo(write_schema(things, name, format_.value), nl=False)
+    typer.echo(write_schema(things, name, format_), nl=False)

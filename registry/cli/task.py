@@ -2,44 +2,16 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from registry.cli.console import say, show_boards
 from registry.cli.execution import Cluster, Memory, Quiet, Workers, execution, say_unused
-from registry.cli.options import (
-    Actor,
-    Db,
-    DryRun,
-    ManifestPath,
-    OutputFormat,
-    Root,
-    actor_name,
-    database,
-    named_values,
-)
+from registry.cli.options import Actor, Db, DryRun, ManifestPath, OutputFormat, Root, actor_name, database, named_values
 from registry.cli.pipeline import bring_up, resolved, say_applied, say_end, say_results
 from registry.cli.progress import reporter
-
-
-class Missing(StrEnum):
-    """The policies for items without an answer."""
-
-    reject = "reject"
-    worst = "worst"
-    drop = "drop"
-    own = "own"
-
-
-class Kind(StrEnum):
-    """The kinds of submissions."""
-
-    primary = "primary"
-    contrastive = "contrastive"
-    baseline = "baseline"
 
 
 def init(db: Db = None) -> None:
@@ -102,15 +74,15 @@ def submit(
     system: Annotated[str, typer.Option("--system", help="The system's name.")],
     team: Annotated[str | None, typer.Option("--team", help="Its team's name; else the system's.")] = None,
     test_set: Annotated[str | None, typer.Option("--test-set", help="Needed where the task has several.")] = None,
-    kind: Annotated[Kind, typer.Option("--kind", help="What the submission is.")] = Kind.primary,
+    kind: Annotated[Literal["primary", "contrastive", "baseline"], typer.Option("--kind", help=(
+        "What the submission is."))] = "primary",
     version: Annotated[str, typer.Option("--version", help="Distinguishes submissions of one system.")] = "1",
     track: Annotated[str | None, typer.Option("--track", help="The track it takes part in.")] = None,
-    missing: Annotated[Missing | None, typer.Option("--missing", help="What to do about items without answer.")] = None,
+    missing: Annotated[Literal["reject", "worst", "drop", "own"] | None, typer.Option("--missing", help=(
+        "What to do about items without answer."))] = None,
     option: Annotated[list[str] | None, typer.Option("--option", metavar="KEY=VALUE", help=(
         "An option of the reader, as the manifest would write it; can be repeated."))] = None,
-    db: Db = None,
-    actor: Actor = None,
-    dry_run: DryRun = False,
+    db: Db = None, actor: Actor = None, dry_run: DryRun = False,
 ) -> None:
     """Bring one more submission to a task into the registry.
 
@@ -128,9 +100,8 @@ def submit(
 
     paths = sorted(map(str, file), key=natural)
     documents = [Document.load(path) for path in paths]
-    entry = submit_entry(file=", ".join(paths), system=system, team=team, test_set=test_set, kind=kind.value,
-                         version=version, track=track, missing=missing and missing.value,
-                         options=named_values(option or [], "--option"))
+    entry = submit_entry(file=", ".join(paths), system=system, team=team, test_set=test_set, kind=kind,
+                         version=version, track=track, missing=missing, options=named_values(option or [], "--option"))
     journal = Journal("submit", {"task": task, **entry.model_dump(mode="json", exclude_defaults=True),
                                  "file": ", ".join(document.name for document in documents)}, actor=actor_name(actor))
     with writing(database(db), journal, dry_run=dry_run) as session:

@@ -72,12 +72,11 @@ def states(connection: Connection, name: str | None, task: str | None = None,
     """
     if name is None:
         return {key: last for key, (last, *_) in latest(connection, task, metric).items()}
-    wanted = name.rpartition("id:")[2]
     rows = connection.execute(text(f"{_STATES} ORDER BY comparison_id")).all()  # the last of one signature
-    known = {_id(row.signature): row for row in rows}
-    if wanted not in known:
+    known = {row.signature.rpartition("id:")[2]: row for row in rows}
+    if (found := known.get(name.rpartition("id:")[2])) is None:
         raise UnknownNameError("database file or state of a board", name, known)
-    state = _state(connection, known[wanted])
+    state = _state(connection, found)
     return {state.key: state}
 
 
@@ -95,10 +94,6 @@ _STATES = """
     JOIN run ON run.run_id = c.run_id
     LEFT JOIN overall_result AS o USING (comparison_id)
     LEFT JOIN track ON track.track_id = c.track_id"""
-
-
-def _id(signature: str) -> str:
-    return signature.rpartition("id:")[2]
 
 
 def _key(row: Any) -> LeaderboardKey:

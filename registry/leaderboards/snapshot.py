@@ -11,7 +11,9 @@ from registry.leaderboards.items import ItemView, most_disagreed
 from registry.leaderboards.leaderboard import Leaderboard, Ranks
 from registry.leaderboards.load import declared_leaderboards, stale
 from registry.store import catalog
-from registry.studies.macro_average import MacroBoard
+from registry.studies.macro_average import Macro, MacroBoard
+from registry.studies.run import Question, questions
+from registry.studies.study import Choice
 
 
 @dataclass(frozen=True)
@@ -42,10 +44,17 @@ class TaskBoards:
 
 @dataclass(frozen=True)
 class Snapshot:
-    """The leaderboards of the tasks that are meant; `warnings` say which of them are out of date."""
+    """The leaderboards of the tasks that are meant.
+
+    Attributes:
+        tasks: The tasks, with their leaderboards.
+        warnings: Which of them are out of date.
+        asked: Their averages over test sets, looked up, where they are asked for.
+    """
 
     tasks: tuple[TaskBoards, ...]
     warnings: tuple[str, ...]
+    asked: tuple[Question, ...] = ()
 
     @property
     def boards(self) -> list[Leaderboard]:
@@ -59,8 +68,8 @@ class Snapshot:
 
 
 def snapshot(connection: Connection, task: str | None = None, metric: str | None = None, ranks: Ranks | None = None,
-             items: int = 0) -> Snapshot:
-    """Read the leaderboards that a command shows, and the items to look at.
+             *, items: int = 0, averages: bool = False) -> Snapshot:
+    """Read the leaderboards that a command shows, and what stands beside them.
 
     Args:
         connection: One transaction.
@@ -68,6 +77,7 @@ def snapshot(connection: Connection, task: str | None = None, metric: str | None
         metric: The alias of a metric; None: all metrics.
         ranks: The convention of the ranks that people see; None: as each task declares.
         items: How many items of each test set are to be looked at.
+        averages: Whether averages over test sets are looked up too.
 
     Raises:
         UnknownNameError: There is no such task or metric.
@@ -81,4 +91,5 @@ def snapshot(connection: Connection, task: str | None = None, metric: str | None
         boards = declared_leaderboards(connection, row, metric, ranks)
         views = most_disagreed(connection, row, items) if items and boards else None
         found.append(TaskBoards(row.slug, row.title, row.version, primary, boards, items=views))
-    return Snapshot(tuple(found), tuple(stale(connection, task)))
+    asked = questions(connection, Macro(), Choice(task, metric)) if averages else ()
+    return Snapshot(tuple(found), tuple(stale(connection, task)), tuple(asked))

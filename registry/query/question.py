@@ -9,14 +9,21 @@ from typing import Any
 
 
 @dataclass(frozen=True)
+class Query:
+    """A query and what its named parameters (`$name`) stand for; `source` says where its text was read from."""
+
+    sql: str
+    parameters: Mapping[str, Any]
+    source: str = "SQL"
+
+
+@dataclass(frozen=True)
 class Question:
     """What the process is asked.
 
     Attributes:
         path: Of the database.
-        sql: One SELECT or EXPLAIN.
-        parameters: What its named parameters (`$name`) stand for.
-        source: What errors call the place that the SQL was read from.
+        query: One SELECT or EXPLAIN.
         format: `table`, `parquet` or one of `table.FORMS`.
         memory: The bytes that it may take.
         max_rows: A result with more of them is an error, after these have been written.
@@ -26,9 +33,7 @@ class Question:
     """
 
     path: Path
-    sql: str
-    parameters: Mapping[str, Any]
-    source: str
+    query: Query
     format: str
     memory: int
     max_rows: int | None = None

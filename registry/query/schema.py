@@ -24,10 +24,6 @@ def schema(things: Sequence[Thing], name: str | None, format_: str) -> str:
     return FORMS[format_]([thing for thing in things if name in (None, thing.name)])
 
 
-def _text(things: Sequence[Thing]) -> str:
-    return "\n".join(map(_text_of, things))
-
-
 def _text_of(thing: Thing) -> str:
     name = max((len(c.name) for c in thing.columns), default=0)
     type_ = max((len(c.type) for c in thing.columns), default=0)
@@ -72,4 +68,5 @@ def _mermaid(things: Sequence[Thing]) -> str:
     return "\n".join(lines) + "\n"
 
 
-FORMS: dict[str, Callable[[Sequence[Thing]], str]] = {"text": _text, "md": _markdown, "mermaid": _mermaid}
+FORMS: dict[str, Callable[[Sequence[Thing]], str]] = {
+    "text": lambda things: "\n".join(map(_text_of, things)), "md": _markdown, "mermaid": _mermaid}

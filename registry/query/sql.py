@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +20,7 @@ from sqlalchemy import Connection
 
 from registry.errors import LimitError, QueryError, RegistryError
 from registry.query import permitted
+from registry.query.question import Query
 from registry.store.database import quoted
 from registry.store.failures import explain
 from registry.store.rows import driver_of
@@ -36,15 +37,6 @@ _BATCH = 2048  # rows; DuckDB's own vectors hold so many
 
 
 Row = tuple[Any, ...]
-
-
-@dataclass(frozen=True)
-class Query:
-    """A query and what its named parameters (`$name`) stand for; `source` says where its text was read from."""
-
-    sql: str
-    parameters: Mapping[str, Any]
-    source: str = "SQL"
 
 
 @dataclass(frozen=True)

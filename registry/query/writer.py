@@ -11,7 +11,7 @@ from sqlalchemy import Connection
 
 from registry.errors import LimitError
 from registry.query.question import Question
-from registry.query.sql import Answer, Query, Row, answer, too_many_rows, write_parquet
+from registry.query.sql import Answer, Row, answer, too_many_rows, write_parquet
 from registry.rendering.render import render
 from registry.rendering.rows import lines
 from registry.rendering.table import Table
@@ -28,11 +28,10 @@ def write(connection: Connection, question: Question, out: TextIO) -> None:
         MemoryError: They need more memory than allowed.
         StoreError: The file cannot be written.
     """
-    query = Query(question.sql, question.parameters, question.source)
     if question.output is not None:
-        write_parquet(connection, query, question.output, question.max_rows)
+        write_parquet(connection, question.query, question.output, question.max_rows)
         return
-    found = answer(connection, query)
+    found = answer(connection, question.query)
     keys = _distinct(found.columns)
     if question.format != "table":
         rows = _rows(found, question.max_rows)

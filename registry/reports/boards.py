@@ -23,11 +23,13 @@ def board_table(board: Leaderboard) -> Table:
     """A leaderboard with the rows of `BOARD_KEYS`."""
     ranks = board.ranks
     rows = [board.shared | {key: getattr(of, key) for key in BOARD_KEYS if key not in SHARED_KEYS} | {
-        "shown": _marked(of), "range": rank_range(of, ranks), "interval": interval(of.ci_low, of.ci_high)}
+        "shown": of.shown + "*" * of.late, "range": rank_range(of, ranks), "interval": interval(of.ci_low, of.ci_high)}
         for of in board.standings]
     columns = [Column("rank", "rank", plain, right=True)]
     columns += [] if ranks == "cluster" else [Column("range", HEADINGS[ranks], right=True)]
-    columns += [Column("first", "first", _share, right=True)] if ranks == "bootstrap" else []
+    if ranks == "bootstrap":
+        columns.append(Column(
+            "first", "first", lambda share: "-" if share is None else f"{100 * share:.1f} %", right=True))
     columns += [Column("cluster", "cluster", plain, right=True), Column("shown", "system")]
     columns += [Column("team", "team")] if board.teams else []
     columns += [Column("kind", "kind"), Column("score", "score", number(4), right=True)]
@@ -88,11 +90,3 @@ def interval(low: float | None, high: float | None, digits: int = 4) -> str:
     """An interval for people, an open end as a dash; nothing where there is none."""
     ends = [None if end is None or not math.isfinite(end) else f"{end:.{digits}f}" for end in (low, high)]
     return "" if ends == [None, None] else " to ".join(end or "-" for end in ends)
-
-
-def _marked(of: Standing) -> str:
-    return of.shown + ("*" if of.late else "")
-
-
-def _share(value: float | None) -> str:
-    return "-" if value is None else f"{100 * value:.1f} %"

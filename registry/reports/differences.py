@@ -67,16 +67,11 @@ def _then(before: Any, after: Any, write: Callable[[Any], str]) -> str:
     return now if was == now else f"{was} → {now}".strip()
 
 
-def _range(of: Standing) -> str:
-    return "-" if of.rank_low is None else f"{of.rank_low}-{of.rank_high}"
-
-
 _OF_SYSTEM: dict[str, Callable[[Standing], str]] = {
-    "rank": lambda of: text(of.rank), "range": _range, "cluster": lambda of: text(of.cluster),
-    "score": lambda of: number(4)(of.score),
+    "rank": lambda of: text(of.rank),
+    "range": lambda of: "-" if of.rank_low is None else f"{of.rank_low}-{of.rank_high}",
+    "cluster": lambda of: text(of.cluster), "score": lambda of: number(4)(of.score),
 }
-
-
 _OF_PAIR: dict[str, Callable[[PairDecision], str]] = {
     "p": lambda of: p_value(of.p_value), "adjusted p": lambda of: p_value(of.p_adjusted),
     "significant": lambda of: "yes" if of.significant else "no",

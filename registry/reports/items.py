@@ -22,16 +22,13 @@ def item_list(rows: Sequence[dict[str, Any]]) -> Table:
 def item_table(shown: ItemView) -> Table:
     """One item: the gold and below it every run of every submission, side by side."""
     place = {"task": shown.task, "test_set": shown.test_set, "item": shown.item, "metric": shown.metric}
-    rows = [place | {key: value for key, value in asdict(output).items() if key not in ("track", "scores")}
+    judged = ["right", "correct", "wrong", "missed"]
+    of_text = any(output.text is not None for output in shown.outputs)
+    answer, others = (["text"], judged) if of_text else (judged, ["text"])
+    rows = [place | {key: value for key, value in asdict(output).items() if key not in ("track", "scores", *others)}
             for output in shown.outputs]
     several = any(output.replicate for output in shown.outputs)
-    of_text = any(output.text is not None for output in shown.outputs)
-    keys = ["source", "team", "system", *(["replicate"] if several else []), "score",
-            *(["text"] if of_text else ["right", "correct", "wrong", "missed"])]
-    if of_text:
-        rows = [{k: v for k, v in row.items() if k not in ("right", "correct", "wrong", "missed")} for row in rows]
-    else:
-        rows = [{k: v for k, v in row.items() if k != "text"} for row in rows]
+    keys = ["source", "team", "system", *(["replicate"] if several else []), "score", *answer]
     return Table(rows, tuple(map(_column, keys)), f"{shown.task}/{shown.test_set} item {shown.item}",
                  [shown.text] if shown.text is not None else (), tuple(rows[0]))
 

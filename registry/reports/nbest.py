@@ -10,28 +10,28 @@ from registry.rendering.table import text as plain
 from registry.studies.nbest.evaluation import NBest
 from registry.studies.run import StudyResult
 
-PAIRS = (
-    Column("system_a", "system A"), Column("system_b", "system B"),
-    Column("differs_up_to", "differ up to n", plain, right=True),
-    Column("significant", "significant", plain, right=True), Column("cut_offs", "of", plain, right=True),
-    Column("significant_at", "at n"), Column("favours", "for"))
-PAIR_KEYS = ("task", "test_set", "system_a", "system_b", "submission_a", "submission_b", "differs_up_to", "significant",
-             "cut_offs", "significant_at", "favours")
-TESTS = (
-    Column("system_a", "system A"), Column("system_b", "system B"), Column("n", "n", plain, right=True),
-    Column("only_a", "only A", plain, right=True), Column("right_a", "right", plain, right=True),
-    Column("only_b", "only B", plain, right=True), Column("right_b", "right", plain, right=True),
-    Column("p_value", "p", p_value, right=True),
-    Column("significant", "significant", lambda yes: "yes" if yes else ""))
-TEST_KEYS = ("task", "test_set", "system_a", "system_b", "submission_a", "submission_b", "n", "only_a", "right_a",
-             "only_b", "right_b", "p_value", "log10_p", "significant", "test", "rule")
-CURVES = (
-    Column("system", "system"), Column("n", "n", plain, right=True),
-    Column("accepted", "accepted", plain, right=True), Column("right", "right", plain, right=True),
-    *(Column(key, heading, number(4), right=True) for key, heading in (
-        ("precision", "precision"), ("ci_low", "from"), ("ci_high", "to"), ("recall", "recall"))))
-CURVE_KEYS = ("task", "test_set", "system", "submission", "n", "accepted", "right", "precision", "ci_low", "ci_high",
-              "recall", "baseline")
+
+def _right(key: str, heading: str, write: Callable[[Any], str] = plain) -> Column:
+    return Column(key, heading, write, right=True)
+
+
+_SYSTEMS = Column("system_a", "system A"), Column("system_b", "system B")
+_PAIR = ("task", "test_set", "system_a", "system_b", "submission_a", "submission_b")
+PAIRS = (*_SYSTEMS, _right("differs_up_to", "differ up to n"), _right("significant", "significant"),
+         _right("cut_offs", "of"), Column("significant_at", "at n"), Column("favours", "for"))
+PAIR_KEYS = (*_PAIR, "differs_up_to", "significant", "cut_offs", "significant_at", "favours")
+TESTS = (*_SYSTEMS, _right("n", "n"), _right("only_a", "only A"), _right("right_a", "right"),
+         _right("only_b", "only B"), _right("right_b", "right"), _right("p_value", "p", p_value),
+         Column("significant", "significant", lambda yes: "yes" if yes else ""))
+TEST_KEYS = (*_PAIR, "n", "only_a", "right_a", "only_b", "right_b", "p_value", "log10_p", "significant", "test", "rule")
+CURVES = (Column("system", "system"), _right("n", "n"), _right("accepted", "accepted"), _right("right", "right"),
+          _right("precision", "precision", number(4)), _right("ci_low", "from", number(4)),
+          _right("ci_high", "to", number(4)), _right("recall", "recall", number(4)))
+VARIATION = (
+    Column("system", "system"), _right("repetitions", "repetitions"), _right("accepted", "accepted", number(1)),
+    _right("precision", "precision", number(4)), _right("deviation", "deviation", number(4)),
+    _right("expected", "expected", number(4)), _right("p_variance", "p", p_value), _right("outside", "outside"),
+    _right("p_outside", "p", p_value))
 
 
 def pairs_table(result: StudyResult) -> Table:
@@ -47,25 +47,17 @@ def tests_table(result: StudyResult) -> Table:
 def curves_table(result: StudyResult) -> Table:
     """One row for every system and cut-off: precision with its interval, and recall."""
     study = _study(result)
-    return _table(result, "curves", CURVES, CURVE_KEYS,
-                  f"{100 * study.confidence:g} % Clopper-Pearson intervals; ties: {study.ties}.")
+    return _table(result, "curves", CURVES, (), f"{100 * study.confidence:g} % Clopper-Pearson intervals; "
+                  f"ties: {study.ties}.")
 
 
 def variation_table(result: StudyResult) -> Table:
     """One row for every system: its precision over repetitions, beside what the binomial model expects."""
-    def column(key: str, heading: str, write: Callable[[Any], str] = plain) -> Column:
-        return Column(key, heading, write, right=True)
-
     study = _study(result)
-    columns = (
-        Column("system", "system"), column("repetitions", "repetitions"), column("accepted", "accepted", number(1)),
-        column("precision", "precision", number(4)), column("deviation", "deviation", number(4)),
-        column("expected", "expected", number(4)), column("p_variance", "p", p_value),
-        column("outside", "outside"), column("p_outside", "p", p_value))
     said = (f"Accepted by a threshold: {study.accept} per repetition on average. Expected is the binomial deviation, "
             f"the p beside it chi-squared; outside are {100 * study.confidence:g} % intervals that leave out the "
             "average.")
-    return Table(result.finding.tables["variation"], columns,
+    return Table(result.finding.tables["variation"], VARIATION,
                  f"{result.subject}: precision over {study.repetition}", (said,))
 
 

@@ -13,8 +13,6 @@ from registry.reports.nbest import curves_table, pairs_table, tests_table, varia
 from registry.studies.run import StudyResult
 from registry.studies.study import Row
 
-_NUMBERS = ("value", "low", "high", "score")
-
 
 def study_table(result: StudyResult, shown: str | None = None) -> Table:
     """One table of a study, with its reading, signature and, for programs, the task in every row.
@@ -72,13 +70,9 @@ def _of_board(rows: list[Row], columns: tuple[str, ...]) -> Table:
 
 
 def _board_column(key: str) -> Column:
-    heading = key.replace("_", " ")
-    if key in _NUMBERS:
-        return Column(key, heading, _number, right=True)
-    if key == "p_value":
-        return Column(key, "p", _p_value, right=True)
-    if key == "may_be_best":
-        return Column(key, heading, lambda yes: "yes" if yes else "")
+    heading = "p" if key == "p_value" else key.replace("_", " ")
+    if (write := _WRITTEN.get(key)) is not None:
+        return Column(key, heading, write, right=key != "may_be_best")
     return Column(key, heading, lambda value: "" if value is None else str(value).replace("_", " "),
                   right=key.startswith("rank"))
 
@@ -90,6 +84,8 @@ def _number(value: float | None) -> str:
     return "" if value is None else number(4)(value)
 
 
+_WRITTEN: dict[str, Callable[[Any], str]] = {
+    **dict.fromkeys(("value", "low", "high", "score"), _number), "p_value": _p_value, "may_be_best": _cell}
 # The tables that have a form of their own, by their study and their name.
 TABLES: dict[tuple[str, str], Callable[[StudyResult], Table]] = {
     ("effects", "effects"): _effects, ("best", "systems"): _best,

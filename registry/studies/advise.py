@@ -78,7 +78,8 @@ class Advise(BoardStudy):
             "tests": [{"test": repr(test), "verdict": said.how, "recommended": test == advised, "why": said.why}
                       for test, said in verdicts.items()],
             "steps": list(_steps(matrix, shape, advised)),
-            "facts": list(_facts(board, matrix, shape, case.request.significance.alpha))}
+            "facts": [{"fact": fact, "value": str(value)}
+                      for fact, value in _facts(board, matrix, shape, case.request.significance.alpha)]}
         if self.explain is not None:
             test = parse("test", TESTS, self.explain)
             said = verdict(test, matrix, unit)
@@ -190,21 +191,21 @@ def _steps(matrix: Matrix, shape: Shape, advised: PairTest | None) -> Iterator[R
            "because": "no test is valid; see the verdicts" if advised is None else advised.assumes}
 
 
-def _facts(board: Board, matrix: Matrix, shape: Shape, alpha: float) -> Iterator[Row]:
+def _facts(board: Board, matrix: Matrix, shape: Shape, alpha: float) -> Iterator[tuple[str, object]]:
     """What the board says of itself; ties and normality are those of neighbours on it."""
     cluster = board.key.test_set.cluster_attribute
-    yield _fact("metric", f"{board.key.metric.name}: {shape.what}")
-    yield _fact("family of statistics", matrix.family or board.metric.family)
-    yield _fact("items", len(board.items))
-    yield _fact("units", matrix.n_units)
-    yield _fact("clusters", "none declared" if cluster is None else f"by {cluster}")
-    yield _fact("systems", len(board.members))
+    yield "metric", f"{board.key.metric.name}: {shape.what}"
+    yield "family of statistics", matrix.family or board.metric.family
+    yield "items", len(board.items)
+    yield "units", matrix.n_units
+    yield "clusters", "none declared" if cluster is None else f"by {cluster}"
+    yield "systems", len(board.members)
     neighbours = Observed.of(matrix, [(n, n + 1) for n in range(len(board.members) - 1)])
-    yield _fact("differing units of neighbours", _range([o.n_discordant for o in neighbours]))
+    yield "differing units of neighbours", _range([o.n_discordant for o in neighbours])
     if shape.correlation:
         return
     gains = [unit_differences(o)[0] for o in neighbours]
-    yield _fact("ties of neighbours' unit scores", _range([float(np.mean(of == 0)) for of in gains if len(of)]))
+    yield "ties of neighbours' unit scores", _range([float(np.mean(of == 0)) for of in gains if len(of)])
     checks: dict[str, list[float]] = {}
     for of in gains:
         for check in normality(of):
@@ -212,12 +213,7 @@ def _facts(board: Board, matrix: Matrix, shape: Shape, alpha: float) -> Iterator
     for name, p in checks.items():
         known = [one for one in p if not np.isnan(one)]
         rejected = sum(one <= alpha for one in known)
-        yield _fact(f"normality of gains: {name}", f"rejected at {100 * alpha:g} % for {rejected} of {len(known)} "
-                    "neighbours")
-
-
-def _fact(fact: str, value: object) -> Row:
-    return {"fact": fact, "value": str(value)}
+        yield f"normality of gains: {name}", f"rejected at {100 * alpha:g} % for {rejected} of {len(known)} neighbours"
 
 
 def _range(values: Sequence[float]) -> str:

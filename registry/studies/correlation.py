@@ -68,7 +68,13 @@ class Correlation(BoardStudy):
         by_t = [_both(influence, o) for o in observed]
         adjusted = [case.adjusted(p) for p in (tested, *zip(*by_t, strict=True))]
         names = called(case.board.members)
-        rows = [_row(names, influence, o, p, alpha) for o, *p in zip(observed, *adjusted, strict=True)]
+        rows: list[Row] = []
+        for o, p, paired, independent in zip(observed, *adjusted, strict=True):
+            a, b = _of(influence, o.pair)
+            rows.append({
+                "system_a": names[o.pair[0]], "system_b": names[o.pair[1]], "difference": o.difference,
+                "r12": correlation(a, b), "factor": understatement(a, b), "p_adjusted": p, "p_paired": paired,
+                "p_independent": independent, "missed": p <= alpha < independent})
         return Finding({"pairs": rows}, _reading(rows, alpha))
 
 
@@ -85,15 +91,6 @@ def _p(difference: float, error: float, degrees: int) -> float:
     if not difference:
         return 1.0
     return math.exp(log_t_p(difference / error, degrees, "two-sided")) if error > 0 else math.nan
-
-
-def _row(names: list[str], influence: Floats, observed: Observed, p: list[float], alpha: float) -> Row:
-    a, b = _of(influence, observed.pair)
-    tested, paired, independent = p
-    first, second = (names[n] for n in observed.pair)
-    return {"system_a": first, "system_b": second, "difference": observed.difference, "r12": correlation(a, b),
-            "factor": understatement(a, b), "p_adjusted": tested, "p_paired": paired, "p_independent": independent,
-            "missed": tested <= alpha < independent}
 
 
 def _of(influence: Floats, pair: Pair) -> tuple[Floats, Floats]:

@@ -18,6 +18,9 @@ from registry.significance.effects.design_effect import design_effect
 from registry.studies.board_study import BoardStudy, Case, called
 from registry.studies.study import Finding, Row
 
+# What becomes of a decision, by whether a pair is significant by item and by cluster.
+_CHANGES = {(True, True): "", (True, False): "lost", (False, True): "gained", (False, False): ""}
+
 
 @dataclass(frozen=True, repr=False)
 class Dependence(BoardStudy):
@@ -62,13 +65,9 @@ class Dependence(BoardStudy):
                 "intra_cluster_correlation": clustering.intra_cluster_correlation,
                 "design_effect": clustering.design_effect,
                 "p_items": by["items"][n], "p_clusters": by["clusters"][n],
-                "changes": _change(by["items"][n] <= alpha, by["clusters"][n] <= alpha)})
+                "changes": _CHANGES[by["items"][n] <= alpha, by["clusters"][n] <= alpha]})
         summary = _summary(case, rows, alpha)
         return Finding({"pairs": rows, "summary": [summary]}, _reading(summary, rows, alpha))
-
-
-def _change(by_items: bool, by_clusters: bool) -> str:
-    return "" if by_items == by_clusters else "lost" if by_items else "gained"
 
 
 def _summary(case: Case, rows: list[Row], alpha: float) -> Row:

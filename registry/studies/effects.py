@@ -51,6 +51,7 @@ class Effects(_OfAllBoards):
     title: ClassVar[str] = "How large are differences?"
     citation: ClassVar[str] = "Cohen 1988; Clopper and Pearson 1934; Tango 1998; Grissom and Kim 2012"
     settings: ClassVar = ("margin", "confidence", "unit")
+    figures: ClassVar = ("effects",)
 
     def run(self, case: Case) -> Finding:
         """Give `effect`, its value, interval and p-value for each pair, best first.
@@ -90,6 +91,7 @@ class Best(_OfAllBoards):
     title: ClassVar[str] = "Which systems may be the best?"
     citation: ClassVar[str] = "Hsu 1984"
     settings: ClassVar = ("alpha", "resamples", "unit")
+    figures: ClassVar = ("best",)
 
     def run(self, case: Case) -> Finding:
         """Compare all systems with the best of the others, in resamples of all of them.

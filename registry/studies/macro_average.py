@@ -7,19 +7,17 @@ each set. Conclusions are about these test sets, not about others that there mig
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
-from sqlalchemy import Connection
 
 from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.resolve import resolve_significance
-from registry.significance import CORRECTIONS, PairResult, StatisticMatrix, rank
+from registry.significance import CORRECTIONS, StatisticMatrix, rank
 from registry.significance.correlations.matrix import PairMatrix
 from registry.significance.matrix import Floats, Resampled, Score, additive
 from registry.significance.multiple.corrections import adjust
@@ -27,9 +25,9 @@ from registry.significance.multiple.stepdown import STEP_DOWN
 from registry.significance.resampled_scores import percentiles
 from registry.store.row_types import Member
 from registry.studies.board_study import BoardStudy, Case
-from registry.studies.run import Archive, Question, questions
+from registry.studies.run import Archive, Question
 from registry.studies.score_distributions import averaged_scores
-from registry.studies.study import Choice, Finding, Row
+from registry.studies.study import Finding, Row
 
 _OF_RESULT = ("difference", "ci_low", "ci_high", "p_value", "method", "n_units", "n_discordant", "resamples", "log10_p",
               "p_low", "p_high", "note")
@@ -115,15 +113,6 @@ class Macro(BoardStudy):
         return _Averaging.of(case.boards, case.request).found()
 
 
-def macro_questions(connection: Connection, choice: Choice) -> list[Question]:
-    """The macro-averages of tasks, looked up; none where no metric is of several test sets.
-
-    Raises:
-        UnknownNameError: There is no such task or metric.
-    """
-    return questions(connection, Macro(), choice)
-
-
 def macro_boards(asked: Sequence[Question], archive: Archive) -> list[MacroBoard]:
     """The macro-averages that were looked up; what was not there is made and kept."""
     return [MacroBoard.of(answer.finding) for question in asked if (answer := question.answer(archive)) is not None]
@@ -140,17 +129,6 @@ class _MeanScore:
         parts = np.split(sums, self.ends[:-1], axis=-1)
         means: Floats = np.mean([score(part) for score, part in zip(self.scores, parts, strict=True)], axis=0)
         return means
-
-
-@dataclass(frozen=True)
-class _Decision:
-    """Two systems by their places among the averages, the better one first, with their test."""
-
-    a: int
-    b: int
-    result: PairResult
-    p_adjusted: float
-    significant: bool
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,9 +155,9 @@ class _Averaging:
         ends = np.full((n, 2), np.nan) if drawn is None else percentiles(drawn, settings.confidence)
         ends[np.isnan(self.scores)] = np.nan
         untested = self._untested(drawn)
-        decisions = [] if untested else list(self._pairs(drawn))
         members = [first.members[at] for at in self.chosen[0]]
-        ranks: list[tuple[int | None, ...]] = [(None,) * 4] * n if untested else self._ranks(decisions, members)
+        pairs = [] if untested else self._pairs(drawn, members)
+        ranks = [(None,) * 4] * n if untested else self._ranks(pairs, members)
         averages = [
             MacroAverage(f"{member.team}/{member.system}", member.team, float(score), float(low), float(high), *of)
             for member, score, (low, high), of in zip(members, self.scores, ends, ranks, strict=True)]
@@ -187,21 +165,13 @@ class _Averaging:
         board = {
             "task": key.task.slug, "track": key.track, "metric": key.metric.alias, "metric_name": key.metric.name,
             "better": "lower" if first.matrix.lower_is_better else "higher",
-            "test_sets": [board.key.test_set.name for board in self.boards], "test": settings.test,
+            "test_sets": self._test_sets, "test": settings.test,
             "correction": settings.correction, "alpha": settings.alpha, "untested": untested}
-        return Finding({"averages": [asdict(of) for of in averages],
-                        "pairs": [self._row(board, averages, of, len(decisions)) for of in decisions],
-                        "board": [board]})
+        return Finding({"averages": [asdict(of) for of in averages], "pairs": pairs, "board": [board]})
 
-    def _row(self, board: Row, averages: Sequence[MacroAverage], decision: _Decision, family_size: int) -> Row:
-        settings, result = self.request.significance, decision.result
-        a, b = averages[decision.a], averages[decision.b]
-        return {key: board[key] for key in ("task", "track", "metric", "metric_name")} | {
-            "test_sets": " ".join(board["test_sets"]), "system_a": a.system, "system_b": b.system, "score_a": a.score,
-            "score_b": b.score, **{key: getattr(result, key) for key in _OF_RESULT}, "p_adjusted": decision.p_adjusted,
-            "significant": decision.significant, "test": settings.test, "alternative": settings.alternative,
-            "correction": settings.correction, "family_size": family_size, "unit": settings.unit,
-            "seed": None if result.resamples is None else settings.seed, "same_team": a.team == b.team}
+    @property
+    def _test_sets(self) -> list[str]:
+        return [board.key.test_set.name for board in self.boards]
 
     def _untested(self, drawn: Floats | None) -> str:
         """Say why the averages are not tested."""
@@ -235,10 +205,11 @@ class _Averaging:
         return StatisticMatrix(together, _MeanScore(tuple(additive(matrix).score for matrix in matrices), tuple(ends)),
                                lower_is_better=matrices[0].lower_is_better)
 
-    def _pairs(self, drawn: Floats | None) -> Iterator[_Decision]:
-        asked = self.request.significance
+    def _pairs(self, drawn: Floats | None, members: Sequence[Member]) -> list[Row]:
+        """A row for every two systems whose averages are defined: these come first."""
+        key, asked = self.boards[0].key, self.request.significance
         test, _ = resolve_significance(asked)
-        defined = np.flatnonzero(~np.isnan(self.scores)).tolist()  # which come first
+        defined = np.flatnonzero(~np.isnan(self.scores)).tolist()
         matrix = self._matrix(defined)
         if drawn is not None:
             given = Resampled(asked.draws, self.request.seed, lambda: drawn[:, defined])
@@ -246,19 +217,27 @@ class _Averaging:
         pairs = list(combinations(range(len(defined)), 2))
         settings = replace(self.request.settings, alternative=asked.alternative, interval=asked.interval)
         results = test.run(matrix, pairs, settings) if pairs else []
-        adjusted = adjust(np.array([of.p_value for of in results]), asked.correction) if pairs else np.zeros(0)
-        for (a, b), result, p in zip(pairs, results, adjusted, strict=True):
-            yield _Decision(a, b, result, float(p), bool(p <= asked.alpha and result.favours * result.difference > 0))
+        adjusted = adjust(np.array([of.p_value for of in results]), asked.correction).tolist() if pairs else []
+        names = [f"{member.team}/{member.system}" for member in members]
+        return [{
+            "task": key.task.slug, "track": key.track, "metric": key.metric.alias, "metric_name": key.metric.name,
+            "test_sets": " ".join(self._test_sets), "system_a": names[a], "system_b": names[b],
+            "score_a": float(self.scores[a]), "score_b": float(self.scores[b]),
+            **{key: getattr(result, key) for key in _OF_RESULT}, "p_adjusted": p,
+            "significant": p <= asked.alpha and bool(result.favours * result.difference > 0),
+            "test": asked.test, "alternative": asked.alternative, "correction": asked.correction,
+            "family_size": len(pairs), "unit": asked.unit, "seed": None if result.resamples is None else asked.seed,
+            "same_team": members[a].team == members[b].team,
+        } for (a, b), result, p in zip(pairs, results, adjusted, strict=True)]
 
-    def _ranks(self, pairs: Sequence[_Decision], members: Sequence[Member]) -> list[tuple[int | None, ...]]:
-        n = len(members)
-        wins: NDArray[np.bool_] = np.zeros((n, n), dtype=bool)
-        for pair in pairs:
-            wins[pair.a, pair.b] = pair.significant
+    def _ranks(self, rows: Sequence[Row], members: Sequence[Member]) -> list[tuple[int | None, ...]]:
+        """The rank, its range and the cluster of every system; None of baselines that are not ranked."""
+        n, defined = len(members), int((~np.isnan(self.scores)).sum())
+        wins = np.zeros((n, n), dtype=bool)
+        wins[np.triu_indices(defined, 1)] = [row["significant"] for row in rows]
         ranked = [m for m, member in enumerate(members) if self.request.rank_baselines or member.kind != "baseline"]
         ranking = rank(self.scores[ranked], wins[np.ix_(ranked, ranked)],
                        lower_is_better=self.boards[0].matrix.lower_is_better)
-        found: list[tuple[int | None, ...]] = [(None,) * 4] * n
-        for m, of in enumerate(ranked):
-            found[of] = (int(ranking.rank[m]), int(ranking.low[m]), int(ranking.high[m]), int(ranking.cluster[m]))
-        return found
+        places = np.stack([ranking.rank, ranking.low, ranking.high, ranking.cluster], axis=1).tolist()
+        found = dict(zip(ranked, places, strict=True))
+        return [tuple(found.get(m, (None,) * 4)) for m in range(n)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -29,13 +29,12 @@ def score_intervals(connection: Connection, task_row: TaskRow, request: Request)
     An end is nan where resamples are undefined; boards that cannot be resampled are left out.
     """
     found = {}
-    for key in list(board_keys(connection, task_row, request)):
-        board = load(connection, key, request.significance)
-        if board is not None and not why_not(board):
+    for board in _boards(connection, task_row, request):
+        if not why_not(board):
             scores = resampled_scores(board.matrix.by_unit, request.settings)
             ends = percentiles(scores, request.significance.confidence).tolist()
-            found[key.name] = {member.name: (low, high)
-                                 for member, (low, high) in zip(board.members, ends, strict=True)}
+            found[board.key.name] = {member.name: (low, high)
+                                     for member, (low, high) in zip(board.members, ends, strict=True)}
     return found
 
 
@@ -70,15 +69,20 @@ def why_not(board: Board) -> str | None:
 def rank_distributions(connection: Connection, task_row: TaskRow, request: Request) -> dict[str, NDArray[np.float64]]:
     """How often every ranked submission has each place in resamples, [places], by the board's and its own name."""
     found: dict[str, NDArray[np.float64]] = {}
-    for key in list(board_keys(connection, task_row, request)):
-        board = load(connection, key, request.significance)
-        if board is None or len(board.members) < 2:
+    for board in _boards(connection, task_row, request):
+        if len(board.members) < 2:
             continue
         if reason := why_not(board):
-            raise InputError(f"{key.name}: {reason}")
+            raise InputError(f"{board.key.name}: {reason}")
         ranked = [n for n, m in enumerate(board.members) if request.rank_baselines or m.kind != "baseline"]
         resampled = resampled_scores(board.matrix.by_unit, request.settings)
         some = resampled if len(ranked) == len(board.members) else resampled[:, ranked]  # a copy is large
         shares = rank_frequencies(some, lower_is_better=board.matrix.lower_is_better)
         found |= {f"{board.key.name}: {board.members[n].name}": of for n, of in zip(ranked, shares, strict=True)}
     return found
+
+
+def _boards(connection: Connection, task_row: TaskRow, request: Request) -> Iterator[Board]:
+    for key in list(board_keys(connection, task_row, request)):
+        if (board := load(connection, key, request.significance)) is not None:
+            yield board

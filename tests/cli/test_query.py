@@ -11,6 +11,7 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import get_args
 
 import duckdb
 import pytest
@@ -120,7 +121,7 @@ def test_an_output_file_is_new_and_whole(db, registry, tmp_path):
 EVIL = "SELECT chr(27) || '[31m' || chr(155) || chr(13) AS a, 1 AS \"h\x1b[2J\""
 
 
-@pytest.mark.parametrize("form", [f.value for f in QueryFormat if f is not QueryFormat.parquet])
+@pytest.mark.parametrize("form", [f for f in get_args(QueryFormat) if f != "parquet"])
 def test_a_terminal_cannot_be_steered(db, form):
     """Colours of our own may come, what comes from the data not: neither from cells nor from headings."""
     ours, theirs = pty.openpty()

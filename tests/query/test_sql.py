@@ -4,7 +4,8 @@ import pytest
 
 from registry.errors import LimitError, QueryError
 from registry.query import permitted
-from registry.query.sql import Query, answer, write_parquet
+from registry.query.question import Query
+from registry.query.sql import answer, write_parquet
 from registry.store.database import Database
 
 

@@ -1,5 +1,6 @@
 """Figures of leaderboards: they show what the board says, names are only names, and files are always the same."""
 
+from contextlib import contextmanager
 from dataclasses import replace
 from itertools import pairwise
 
@@ -31,11 +32,14 @@ def drawn(tmp_path, monkeypatch):
     """Draw and give the figure."""
     kept = []
 
-    def write(path, size, draw, font=7):
-        figures.write(path, size, lambda figure: (draw(figure), kept.append(figure)), font)
+    @contextmanager
+    def keeping(path, size):
+        with figures.drawing(path, size) as figure:
+            yield figure
+            kept.append(figure)
 
     for module in (board_figures, pair_figures):
-        monkeypatch.setattr(module, "write", write)
+        monkeypatch.setattr(module, "drawing", keeping)
 
     def draw(kind, board=RESAMPLED, **more):
         DRAWN[kind](board, tmp_path / "figure.png", **more)

@@ -1,16 +1,13 @@
 """Figures of studies: they show what the rows say, names are only names, and files are always the same bytes."""
 
+from contextlib import contextmanager
 from types import SimpleNamespace
 
 import pytest
 from matplotlib.text import Text
 
 from registry.errors import InputError
-from registry.reports.figures import calibration as calibration_figures
-from registry.reports.figures import decisions as decision_figures
-from registry.reports.figures import gains as gain_figures
-from registry.reports.figures import style as figures
-from registry.reports.figures import test_sizes as size_figures
+from registry.reports.figures import studies
 from registry.studies.study import Finding
 
 PAIRS = [{"test_set": "test", "system_a": "a", "system_b": "b", "gain": gain, "p_value": 1 - confidence,
@@ -38,16 +35,20 @@ UNITS = [{"system_a": "a", "system_b": "b", "p_items": p, "p_clusters": q, "chan
          for p, q, changes in ((0.01, 0.2, "lost"), (0.2, 0.04, "gained"), (0.5, 0.7, ""))]
 CLAIMS = [{"better": a, "than": b, "test_sets": 3, "k_bonferroni": k}
           for a, b, k in (("a", "b_$1$", 3), ("a", "c", 0), ("c", "b_$1$", 1))]
+DIFFERENCES = [{"metric": "m_$1$", "system_a": a, "system_b": b, "effect": effect, "value": value, "low": low,
+                "high": high}
+               for a, b, effect, value, low, high in (
+                   ("a", "b_$1$", "difference", 0.2, 0.1, 0.3), ("a", "b_$1$", "d", 9, 8, 10),
+                   ("b_$1$", "c", "difference", 0.1, None, None))]
+PLACES = [{"metric": "m_$1$", "system": system, "may_be_best": best, "rank_low": low, "rank_high": high}
+          for system, best, low, high in (("a_$1$", True, 1, 2), ("b", False, 2, 3))]
 DRAWN = {
-    "correlation": (decision_figures.draw_correlation, {"pairs": CORRELATIONS}),
-    "dependence": (decision_figures.draw_dependence, {"pairs": UNITS}),
-    "replicability": (decision_figures.draw_replicability, {"pairs": CLAIMS}),
-    "thresholds": (gain_figures.draw_thresholds, {"thresholds": THRESHOLDS, "pairs": PAIRS}),
-    "curve": (gain_figures.draw_curve, {"curves": CURVES, "pairs": PAIRS}),
-    "sizes": (size_figures.draw_sizes, {"sizes": SIZES, "larger": LARGER, "pairs": [
-        row | {"size": size} for size in (100, 400) for row in PAIRS]}),
-    "calibration": (calibration_figures.draw_calibration, {"bands": BANDS}),
-    "domains": (calibration_figures.draw_domains, {"bands": BANDS}),
+    "effects": {"effects": DIFFERENCES, "infinite": []}, "best": {"systems": PLACES},
+    "correlation": {"pairs": CORRELATIONS}, "dependence": {"pairs": UNITS}, "replicability": {"pairs": CLAIMS},
+    "thresholds": {"thresholds": THRESHOLDS, "pairs": PAIRS}, "curve": {"curves": CURVES, "pairs": PAIRS},
+    "test sizes": {"sizes": SIZES, "larger": LARGER, "pairs": [
+        row | {"size": size} for size in (100, 400) for row in PAIRS]},
+    "calibration": {"bands": BANDS}, "domains": {"bands": BANDS},
 }
 
 
@@ -58,17 +59,18 @@ def conducted(tables):
 @pytest.fixture
 def drawn(tmp_path, monkeypatch):
     """Draw and give the figure."""
-    kept = []
+    kept, drawing = [], studies.drawing
 
-    def write(path, size, draw, font=7):
-        figures.write(path, size, lambda figure: (draw(figure), kept.append(figure)), font)
+    @contextmanager
+    def keeping(path, size, font):
+        with drawing(path, size, font) as figure:
+            yield figure
+            kept.append(figure)
 
-    for module in (gain_figures, size_figures, calibration_figures, decision_figures):
-        monkeypatch.setattr(module, "write", write)
+    monkeypatch.setattr(studies, "drawing", keeping)
 
     def draw(kind):
-        function, tables = DRAWN[kind]
-        function(conducted(tables), tmp_path / "figure.png")
+        studies.draw(conducted(DRAWN[kind]), tmp_path / "figure.png", kind)
         return kept[-1]
 
     return draw
@@ -85,7 +87,7 @@ def test_the_same_study_is_drawn_to_the_same_bytes_and_names_are_no_formulas(kin
     figure = drawn(kind)
     assert not any(text.get_parse_math() for text in figure.findobj(Text))
     for name in ("one.svg", "two.svg"):
-        DRAWN[kind][0](conducted(DRAWN[kind][1]), tmp_path / name)
+        studies.draw(conducted(DRAWN[kind]), tmp_path / name, kind)
     assert (tmp_path / "one.svg").read_bytes() == (tmp_path / "two.svg").read_bytes()
 
 
@@ -107,7 +109,7 @@ def test_curves_go_through_what_was_fitted(drawn):
 
 
 def test_sizes_are_shown_with_their_thresholds_and_the_extension(drawn):
-    left, right = drawn("sizes").axes
+    left, right = drawn("test sizes").axes
     assert list(points(left)) == ["first 100", "first 400"]
     fitted = points(right)["random units, by the fit"]
     assert [y for _, y in fitted] == [3.0, 1.5]
@@ -127,7 +129,7 @@ def test_shares_of_few_tests_are_left_out(drawn):
 def test_a_study_without_any_threshold_is_not_drawn(tmp_path):
     tables = {"sizes": [row | {"fitted": None} for row in SIZES], "larger": [], "pairs": PAIRS}
     with pytest.raises(InputError, match="nothing to draw"):
-        size_figures.draw_sizes(conducted(tables), tmp_path / "f.png")
+        studies.draw(conducted(tables), tmp_path / "f.png", "test sizes")
 
 
 def test_decisions_that_change_are_marked(drawn):
@@ -136,6 +138,26 @@ def test_decisions_that_change_are_marked(drawn):
     assert points(axes) == {"same decision": [(1e-12, 1e-12), (0.5, 0.7)], "missed": [(0.01, 0.2)]}
     (axes,) = drawn("dependence").axes
     assert points(axes) == {"same decision": [(0.5, 0.7)], "lost": [(0.01, 0.2)], "gained": [(0.2, 0.04)]}
+
+
+def test_effects_are_a_forest_of_differences(drawn):
+    """Other effects are on other scales; an interval that is undefined is not drawn, the difference is."""
+    (axes,) = drawn("effects").axes
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["a - b_$1$", "b_$1$ - c"]
+    intervals = [list(line.get_xdata()) for line in axes.lines if line.get_linestyle() == "-"]
+    assert intervals == [[0.1, 0.3]]
+    assert next(list(line.get_xdata()) for line in axes.lines if line.get_marker() == "o") == [0.2, 0.1]
+
+
+def test_systems_that_may_be_the_best_are_filled(drawn):
+    (axes,) = drawn("best").axes
+    ends = {tuple(line.get_xdata()): line.get_markerfacecolor() for line in axes.lines if line.get_marker() == "o"}
+    assert ends[2, 3] == "white" != ends[1, 2]
+
+
+def test_more_lines_than_a_page_has_room_for_are_refused(tmp_path):
+    with pytest.raises(InputError, match="up to 200 lines, and here are 400"):
+        studies.draw(conducted({"systems": 200 * PLACES}), tmp_path / "f.png", "best")
 
 
 def test_claims_are_counted_in_a_matrix(drawn):

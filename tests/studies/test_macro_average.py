@@ -10,8 +10,8 @@ import pytest
 
 from registry.store.database import Database
 from registry.store.journal import Journal
-from registry.studies.macro_average import macro_boards, macro_questions
-from registry.studies.run import Archive
+from registry.studies.macro_average import Macro, macro_boards
+from registry.studies.run import Archive, questions
 from registry.studies.study import Choice
 from tests.conftest import second_test_set
 
@@ -41,7 +41,7 @@ def averaged(registry, task):
         registry("run", manifest)
         database = Database("registry.duckdb")
         with database.reading() as connection:
-            asked = macro_questions(connection, Choice("small"))
+            asked = questions(connection, Macro(), Choice("small"))
         (board,) = macro_boards(asked, Archive(database, Journal("study", {})))
         return board
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Iterable, Iterator, Mapping
-from enum import StrEnum
+from collections.abc import Iterator, Mapping
+from dataclasses import Field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -32,11 +32,10 @@ from registry.cli.options import (
     actor_name,
     database,
 )
+from registry.errors import InputError
 from registry.studies import STUDIES
 
 if TYPE_CHECKING:
-    from dataclasses import Field
-
     from registry.studies.run import Archive, StudyResult
     from registry.studies.study import Study
 
@@ -100,25 +99,22 @@ def _parameters(study: type[Study]) -> Iterator[tuple[str, Any, Any]]:
         yield field.name, *_option(field, hints[field.name])
     choices = {"metric": MetricAlias if study.every_metric else ChosenMetric, "test_set": TestSet, "track": Track,
                "facet": Facet}
-    for name, of in (*((name, choices[name]) for name in study.choice), *((name, SETTINGS[name]) for name in
-                                                                           study.settings), ("shown", Shown)):
-        yield name, of, None
+    for name in (*study.choice, *study.settings):
+        yield name, (choices | SETTINGS)[name], None
+    yield "shown", Shown, None
     if study.figures:
         yield "plot", Plot, None
     if len(study.figures) > 1:
-        yield "figure", Annotated[_names(study.figures) | None, typer.Option("--figure", help=(
+        names: Any = typing.Literal[study.figures]
+        yield "figure", Annotated[names | None, typer.Option("--figure", help=(
             "What to draw; else what suits what is found."))], None
-    for name, of in (("db", Db), ("format_", OutputFormat), ("actor", Actor)):
-        yield name, of, None
-    yield "dry_run", DryRun, False
+    yield from (("db", Db, None), ("format_", OutputFormat, None), ("actor", Actor, None), ("dry_run", DryRun, False))
     if study.computes:
         yield from (("workers", Workers, None), ("memory", Memory, None), ("quiet", Quiet, False))
 
 
 def _options(study: type[Study]) -> list[Field[Any]]:
     """The fields of a study that a command line gives."""
-    from dataclasses import fields
-
     return [field for field in fields(study) if "option" in field.metadata]
 
 
@@ -133,15 +129,8 @@ def _option(field: Field[Any], of: Any) -> tuple[Any, Any]:
         of, default = str | None, about.written
     elif typing.get_origin(of) is tuple:
         of, default = list[typing.get_args(of)[0]] | None, None  # type: ignore[misc]
-    elif typing.get_origin(of) is typing.Literal:
-        of = _names(typing.get_args(of))
     return Annotated[of, typer.Option(_flag(field), metavar=about.metavar or None, min=about.least, max=about.most,
                                         help=about.said)], default
-
-
-def _names(names: Iterable[str]) -> Any:
-    """The type of an option that is one of these names."""
-    return StrEnum("Name", {name: name for name in names})
 
 
 def _built(study: type[Study], given: Mapping[str, Any]) -> Study:
@@ -153,17 +142,12 @@ def _built(study: type[Study], given: Mapping[str, Any]) -> Study:
             continue
         if (read := field.metadata["option"].read) is not None:
             value = read(value, _flag(field))
-        elif isinstance(value, list):
-            value = tuple(value)
-        elif isinstance(value, StrEnum):
-            value = value.value
-        values[field.name] = value
+        values[field.name] = tuple(value) if isinstance(value, list) else value
     return study(**values)
 
 
 def _ask(study: type[Study], given: Mapping[str, Any]) -> None:
     """Make the study, or find it, and print it; draw it where a plot is asked for."""
-    from registry.errors import InputError
     from registry.reports.figures.style import check_form
     from registry.studies.run import run_study
     from registry.studies.study import Choice
@@ -207,7 +191,6 @@ def say_refused(archive: Archive) -> None:
 
 def _answer_alone(asked: Study, idle: list[str], given: Mapping[str, Any]) -> None:
     """Print what a study finds without any task."""
-    from registry.errors import InputError
     from registry.studies.run import StudyResult
 
     subject, finding = asked.alone(given.get("alpha"))

@@ -9,6 +9,7 @@ import typer
 
 from registry.cli.console import say
 from registry.cli.options import DryRun, named_values
+from registry.errors import counted
 
 
 def resample_train(
@@ -31,7 +32,6 @@ def resample_train(
     With the [[submit]] tables that bring the systems trained on them back, marked by model, size and sample
     (Berg-Kirkpatrick et al. 2012, section 3.2.1).
     """
-    from registry.errors import counted
     from registry.manifest.folder import write_files
     from registry.readers import READERS, Document
     from registry.studies.planning.training_sets import Training, resampled

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 from registry.errors import MismatchError
 from registry.leaderboards.leaderboard import Leaderboard, Standing
-from registry.reports.figures.style import COLOURS, COLUMN, named, write
+from registry.reports.figures.style import COLOURS, COLUMN, drawing, named
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _PITCH = 0.135  # inches between two systems
 _BAND = "#EEEEEE"
@@ -28,7 +27,26 @@ def draw_scores(board: Leaderboard, path: Path) -> None:
         MismatchError: No score is defined.
     """
     _scored(board)
-    write(path, (COLUMN, 0.55 + _PITCH * len(board.standings)), lambda figure: _scores(figure, board))
+    with drawing(path, (COLUMN, 0.55 + _PITCH * len(board.standings))) as figure:
+        axes = figure.subplots()
+        labels(axes, board.standings)
+        bare = all(of.ci_low is None for of in board.standings)
+        for n, of in enumerate(board.standings):
+            if of.cluster is not None and of.cluster % 2 == 0:
+                axes.axhspan(n - 0.5, n + 0.5, color=_BAND, linewidth=0, zorder=0)
+            if len(of.letters) <= 12:
+                axes.text(1.02, n, of.letters, ha="left", va="center", fontsize=6, color=_INK,
+                          transform=axes.get_yaxis_transform())
+            if of.score is None:
+                axes.text(0.01, n, "n/a", ha="left", va="center", fontsize=6.5, transform=axes.get_yaxis_transform())
+                continue
+            if of.ci_low is not None and of.ci_high is not None:
+                axes.plot((of.ci_low, of.ci_high), (n, n), "-", color=COLOURS[0], linewidth=1, solid_capstyle="butt")
+            axes.plot(of.score, n, "o" if of.rank is not None else "D", color=COLOURS[0], markersize=3.2,
+                      markerfacecolor=COLOURS[0] if of.rank is not None else "white", markeredgewidth=0.8)
+        intervals = "" if bare else f", {100 * board.comparison.confidence:g} % intervals"
+        axes.set_xlabel(named(board.metric) + intervals)
+        axes.spines["left"].set_visible(False)
 
 
 def draw_alike(board: Leaderboard, path: Path) -> None:
@@ -45,10 +63,36 @@ def draw_alike(board: Leaderboard, path: Path) -> None:
         raise MismatchError(f"{board.title}: fewer than two ranked systems have a score")
     if board.decisions and not board.alike:
         raise MismatchError(f"{board.title}: too many groups of systems are not told apart; draw its pairs instead")
-    levels = (len(ranked) + 1) // 2
-    bars = len(_bars(board, len(ranked)))
-    height = 0.5 + 0.06 * bars + 0.12 * levels
-    write(path, (COLUMN, height), lambda figure: _alike(figure, board, ranked, height))
+    bars, half = _bars(board, len(ranked)), (len(ranked) + 1) // 2
+    below = 0.1 + 0.06 * len(bars)
+    height = 0.5 + 0.06 * len(bars) + 0.12 * half
+    with drawing(path, (COLUMN, height)) as figure:
+        axes = figure.subplots()
+        room = len(ranked) / 40
+        axes.set_xlim(1 - room, len(ranked) + room)
+        axes.set_ylim(height - 0.35, 0)
+        axes.xaxis.set_ticks_position("top")
+        axes.xaxis.set_label_position("top")
+        places = range(1, len(ranked) + 1, -(-len(ranked) // 8))
+        axes.set_xticks(places, [str(ranked[place - 1].rank) for place in places])
+        axes.set_xlabel(f"rank by {named(board.metric)}")
+        axes.set_yticks([])
+        axes.spines["top"].set_visible(True)
+        axes.spines[["bottom", "left"]].set_visible(False)
+        for k, bar in enumerate(bars):
+            y = 0.07 + 0.06 * k
+            axes.plot((bar[0] + 1, bar[-1] + 1), (y, y), "-", color=COLOURS[1], linewidth=0.5, zorder=3)
+            for first, last in _stretches(bar):
+                axes.plot((first + 1, last + 1), (y, y), "o-", color=COLOURS[1], linewidth=2.2, markersize=2.2,
+                          markeredgewidth=0, solid_capstyle="round", zorder=3)
+        for n, of in enumerate(ranked):
+            left = n < half
+            y = below + 0.12 * ((n if left else len(ranked) - 1 - n) + 0.5)
+            edge = 1 - room if left else len(ranked) + room
+            axes.plot((n + 1, n + 1, edge), (0, y, y), "-", color=_INK, linewidth=0.5, clip_on=False)
+            name = f"{named(of.shown, 20)}{'*' if of.late else ''}"
+            axes.text(-0.01 if left else 1.01, y, f"{name}  {of.rank}" if left else f"{of.rank}  {name}",
+                      ha="right" if left else "left", va="center", fontsize=6, transform=axes.get_yaxis_transform())
 
 
 def draw_ranks(board: Leaderboard, path: Path) -> None:
@@ -60,7 +104,29 @@ def draw_ranks(board: Leaderboard, path: Path) -> None:
     ranked = [of for of in board.standings if of.frequencies]
     if not ranked:
         raise MismatchError(f"{board.title}: ranks of a single system cannot be resampled")
-    write(path, (COLUMN, 0.75 + _PITCH * len(ranked)), lambda figure: _ranks(figure, board, ranked))
+    with drawing(path, (COLUMN, 0.75 + _PITCH * len(ranked))) as figure:
+        from matplotlib.colors import PowerNorm
+        from matplotlib.patches import Rectangle
+        from matplotlib.ticker import MaxNLocator
+
+        axes = figure.subplots()
+        n = len(ranked[0].frequencies)
+        image = axes.imshow([of.frequencies for of in ranked], cmap="Blues", norm=PowerNorm(0.5, 0, 1), aspect="auto",
+                            extent=(0.5, n + 0.5, len(ranked) - 0.5, -0.5), interpolation="none",
+                            interpolation_stage="rgba")  # few cells are coloured, not each of many pixels
+        labels(axes, ranked)
+        for k, of in enumerate(ranked):
+            if of.frequent_low is not None and of.frequent_high is not None:
+                axes.add_patch(Rectangle(
+                    (of.frequent_low - 0.5, k - 0.42), of.frequent_high - of.frequent_low + 1, 0.84, fill=False,
+                    linewidth=0.7, edgecolor="black"))
+        axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+        axes.set_xlabel(f"rank by {named(board.metric)}; frames: {100 * board.comparison.confidence:g} % of resamples")
+        axes.spines["left"].set_visible(False)
+        bar = figure.colorbar(image, ax=axes, location="bottom", fraction=0.03, pad=0.01, aspect=40,
+                              ticks=[0, 0.05, 0.25, 0.5, 1], format=lambda share, _: f"{100 * share:g} %")
+        bar.outline.set_visible(False)
+        bar.ax.tick_params(labelsize=6)
 
 
 def _scored(board: Leaderboard) -> list[Standing]:
@@ -81,28 +147,6 @@ def labels(axes: Axes, standings: Sequence[Standing]) -> None:
     axes.set_ylim(len(standings) - 0.4, -0.6)
 
 
-def _scores(figure: Figure, board: Leaderboard) -> None:
-    axes = figure.subplots()
-    labels(axes, board.standings)
-    bare = all(of.ci_low is None for of in board.standings)
-    for n, of in enumerate(board.standings):
-        if of.cluster is not None and of.cluster % 2 == 0:
-            axes.axhspan(n - 0.5, n + 0.5, color=_BAND, linewidth=0, zorder=0)
-        if len(of.letters) <= 12:
-            axes.text(1.02, n, of.letters, ha="left", va="center", fontsize=6, color=_INK,
-                      transform=axes.get_yaxis_transform())
-        if of.score is None:
-            axes.text(0.01, n, "n/a", ha="left", va="center", fontsize=6.5, transform=axes.get_yaxis_transform())
-            continue
-        if of.ci_low is not None and of.ci_high is not None:
-            axes.plot((of.ci_low, of.ci_high), (n, n), "-", color=COLOURS[0], linewidth=1, solid_capstyle="butt")
-        axes.plot(of.score, n, "o" if of.rank is not None else "D", color=COLOURS[0], markersize=3.2,
-                  markerfacecolor=COLOURS[0] if of.rank is not None else "white", markeredgewidth=0.8)
-    intervals = "" if bare else f", {100 * board.comparison.confidence:g} % intervals"
-    axes.set_xlabel(named(board.metric) + intervals)
-    axes.spines[["top", "right", "left"]].set_visible(False)
-
-
 def _bars(board: Leaderboard, n: int) -> list[tuple[int, ...]]:
     """Groups of the n ranked systems with a score of which no two are told apart, by their places among them."""
     at = {place: k for k, place in enumerate(k for k, of in enumerate(board.standings) if of.rank is not None)}
@@ -114,57 +158,3 @@ def _stretches(places: Sequence[int]) -> list[tuple[int, int]]:
     """The stretches of consecutive places, by the first and the last of each."""
     firsts = [n for n in places if n - 1 not in places]
     return list(zip(firsts, (n for n in places if n + 1 not in places), strict=True))
-
-
-def _alike(figure: Figure, board: Leaderboard, ranked: Sequence[Standing], height: float) -> None:
-    axes = figure.subplots()
-    room = len(ranked) / 40
-    axes.set_xlim(1 - room, len(ranked) + room)
-    axes.set_ylim(height - 0.35, 0)
-    axes.xaxis.set_ticks_position("top")
-    axes.xaxis.set_label_position("top")
-    places = range(1, len(ranked) + 1, -(-len(ranked) // 8))
-    axes.set_xticks(places, [str(ranked[place - 1].rank) for place in places])
-    axes.set_xlabel(f"rank by {named(board.metric)}")
-    axes.set_yticks([])
-    axes.spines[["bottom", "left", "right"]].set_visible(False)
-    bars = _bars(board, len(ranked))
-    for k, bar in enumerate(bars):
-        y = 0.07 + 0.06 * k
-        axes.plot((bar[0] + 1, bar[-1] + 1), (y, y), "-", color=COLOURS[1], linewidth=0.5, zorder=3)
-        for first, last in _stretches(bar):
-            axes.plot((first + 1, last + 1), (y, y), "o-", color=COLOURS[1], linewidth=2.2, markersize=2.2,
-                      markeredgewidth=0, solid_capstyle="round", zorder=3)
-    below, half = 0.1 + 0.06 * len(bars), (len(ranked) + 1) // 2
-    for n, of in enumerate(ranked):
-        left = n < half
-        y = below + 0.12 * ((n if left else len(ranked) - 1 - n) + 0.5)
-        edge = 1 - room if left else len(ranked) + room
-        axes.plot((n + 1, n + 1, edge), (0, y, y), "-", color=_INK, linewidth=0.5, clip_on=False)
-        name = f"{named(of.shown, 20)}{'*' if of.late else ''}"
-        axes.text(-0.01 if left else 1.01, y, f"{name}  {of.rank}" if left else f"{of.rank}  {name}",
-                  ha="right" if left else "left", va="center", fontsize=6, transform=axes.get_yaxis_transform())
-
-
-def _ranks(figure: Figure, board: Leaderboard, ranked: Sequence[Standing]) -> None:
-    from matplotlib.colors import PowerNorm
-    from matplotlib.patches import Rectangle
-    from matplotlib.ticker import MaxNLocator
-
-    axes = figure.subplots()
-    n = len(ranked[0].frequencies)
-    image = axes.imshow([of.frequencies for of in ranked], cmap="Blues", norm=PowerNorm(0.5, 0, 1), aspect="auto",
-                        extent=(0.5, n + 0.5, len(ranked) - 0.5, -0.5), interpolation="none",
-                        interpolation_stage="rgba")  # few cells are coloured, not each of many pixels
-    labels(axes, ranked)
-    for k, of in enumerate(ranked):
-        if of.frequent_low is not None and of.frequent_high is not None:
-            axes.add_patch(Rectangle((of.frequent_low - 0.5, k - 0.42), of.frequent_high - of.frequent_low + 1, 0.84,
-                                     fill=False, linewidth=0.7, edgecolor="black"))
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
-    axes.set_xlabel(f"rank by {named(board.metric)}; frames: {100 * board.comparison.confidence:g} % of resamples")
-    axes.spines[["top", "right", "left"]].set_visible(False)
-    bar = figure.colorbar(image, ax=axes, location="bottom", fraction=0.03, pad=0.01, aspect=40,
-                          ticks=[0, 0.05, 0.25, 0.5, 1], format=lambda share, _: f"{100 * share:g} %")
-    bar.outline.set_visible(False)
-    bar.ax.tick_params(labelsize=6)

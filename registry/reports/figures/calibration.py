@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from registry.reports.figures.style import COLOURS, COLUMN, named, write
+from registry.reports.figures.style import COLOURS, named
 from registry.studies.run import StudyResult
 from registry.studies.study import Row
 
@@ -18,27 +17,8 @@ _LEAST = 1e-4  # where the band that begins at 0 begins in a figure
 _FEW, _FEWEST = 10, 3  # tests below which a share is not drawn, and pairs of two domains
 
 
-def draw_calibration(result: StudyResult, path: Path) -> None:
-    """The share that is right by band of p-values, with intervals and what is expected of normal noise.
-
-    Raises:
-        InputError: matplotlib is not there, or the path's ending says no form.
-        StoreError: The file cannot be written.
-    """
-    write(path, (COLUMN, 2.5), lambda figure: _calibration(figure, result))
-
-
-def draw_domains(result: StudyResult, path: Path) -> None:
-    """The share of pairs that agree elsewhere by band of p-values, for every two domains.
-
-    Raises:
-        InputError: matplotlib is not there, or the path's ending says no form.
-        StoreError: The file cannot be written.
-    """
-    write(path, (COLUMN, 2.5), lambda figure: _domains(figure, result))
-
-
-def _domains(figure: Figure, result: StudyResult) -> None:
+def draw_domains(figure: Figure, result: StudyResult) -> None:
+    """The share of pairs that agree elsewhere by band of p-values, for every two domains."""
     axes = figure.subplots()
     rows = result.finding.tables["bands"]
     for k, (tested_on, other) in enumerate(dict.fromkeys((row["tested_on"], row["other"]) for row in rows)):
@@ -47,9 +27,10 @@ def _domains(figure: Figure, result: StudyResult) -> None:
     frame(axes, "same better system elsewhere (%)")
 
 
-def _calibration(figure: Figure, result: StudyResult) -> None:
+def draw_calibration(figure: Figure, result: StudyResult) -> None:
+    """The share that is right by band of p-values, with intervals and what is expected of normal noise."""
     axes = figure.subplots()
-    about, *rows = (row for row in result.finding.tables["bands"])
+    about, *rows = result.finding.tables["bands"]
     shares(axes, rows, 0, "share that is right")
     known = [row for row in rows if row["expected"] is not None]
     axes.plot([middle(row) for row in known], [100 * row["expected"] for row in known], "_", color="#000000",
@@ -89,5 +70,4 @@ def frame(axes: Axes, label: str) -> None:
     axes.set_ylim(min(45, axes.get_ylim()[0]), 101.5)
     axes.set_xlabel("p, one-sided")
     axes.set_ylabel(label)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, fontsize=6, loc="lower left", handletextpad=0.3)
+    axes.legend(fontsize=6, loc="lower left", handletextpad=0.3)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from registry.reports.figures.style import COLOURS, COLUMN, named, write
+from registry.reports.figures.style import COLOURS, COLUMN, named
 from registry.studies.run import StudyResult
 from registry.studies.study import Row
 
@@ -19,51 +18,22 @@ _WRITTEN = 12  # systems up to which a claim's number has room to be written
 _GREY = "#777777"
 
 
-def draw_correlation(result: StudyResult, path: Path) -> None:
-    """Every pair's p-value under independence against that of the paired test; what is missed is filled.
-
-    Raises:
-        InputError: matplotlib is not there, or the path's ending says no form.
-        StoreError: The file cannot be written.
-    """
-    _draw_against(result, path, ("p_adjusted", "p, paired"), ("p_independent", "p, as if independent"),
-                  lambda row: "missed" if row["missed"] else "same decision")
+def draw_correlation(figure: Figure, result: StudyResult) -> None:
+    """Every pair's p-value under independence against that of the paired test; what is missed is filled."""
+    _against(figure, result, ("p_adjusted", "p, paired"), ("p_independent", "p, as if independent"),
+             lambda row: "missed" if row["missed"] else "same decision")
 
 
-def draw_dependence(result: StudyResult, path: Path) -> None:
-    """Every pair's p-value by cluster against that by item; where the decision changes it is filled.
-
-    Raises:
-        InputError: matplotlib is not there, or the path's ending says no form.
-        StoreError: The file cannot be written.
-    """
-    _draw_against(result, path, ("p_items", "p, by item"), ("p_clusters", "p, by cluster"),
-                  lambda row: row["changes"] or "same decision")
+def draw_dependence(figure: Figure, result: StudyResult) -> None:
+    """Every pair's p-value by cluster against that by item; where the decision changes it is filled."""
+    _against(figure, result, ("p_items", "p, by item"), ("p_clusters", "p, by cluster"),
+             lambda row: row["changes"] or "same decision")
 
 
-def draw_replicability(result: StudyResult, path: Path) -> None:
-    """On how many test sets each system is better than each other one, at least, by Bonferroni's combination.
-
-    Raises:
-        InputError: matplotlib is not there, or the path's ending says no form.
-        StoreError: The file cannot be written.
-    """
-    rows = result.finding.tables["pairs"]
-    systems = len({row[side] for row in rows for side in ("better", "than")})
-    side = min(6.6, max(COLUMN, 0.9 + 0.16 * systems))
-    write(path, (side, side * 0.86), lambda figure: _claims(figure, rows))
-
-
-def _draw_against(result: StudyResult, path: Path, x: tuple[str, str], y: tuple[str, str],
-                  decision: Callable[[Row], str]) -> None:
-    rows = result.finding.tables["pairs"]
-    write(path, (COLUMN, 2.6), lambda figure: _against(figure, rows, x, y, decision))
-
-
-def _against(figure: Figure, rows: list[Row], x: tuple[str, str], y: tuple[str, str],
+def _against(figure: Figure, result: StudyResult, x: tuple[str, str], y: tuple[str, str],
              decision: Callable[[Row], str]) -> None:
     axes = figure.subplots()
-    known = [row for row in rows if row[x[0]] is not None and row[y[0]] is not None]
+    known = [row for row in result.finding.tables["pairs"] if row[x[0]] is not None and row[y[0]] is not None]
     for k, group in enumerate(("same decision", "missed", "lost", "gained")):
         chosen = [row for row in known if decision(row) == group]
         if chosen:
@@ -76,11 +46,19 @@ def _against(figure: Figure, rows: list[Row], x: tuple[str, str], y: tuple[str, 
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_ticks(list(_TICKS), list(_TICKS.values()))
         axis.set_ticks((), minor=True)
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, fontsize=6, loc="lower right", handletextpad=0.2)
+    axes.legend(fontsize=6, loc="lower right", handletextpad=0.2)
 
 
-def _claims(figure: Figure, rows: list[Row]) -> None:
+def claims_size(result: StudyResult) -> tuple[float, float]:
+    """The inches that claims about so many systems take."""
+    systems = len({row[side] for row in result.finding.tables["pairs"] for side in ("better", "than")})
+    side = min(6.6, max(COLUMN, 0.9 + 0.16 * systems))
+    return side, side * 0.86
+
+
+def draw_replicability(figure: Figure, result: StudyResult) -> None:
+    """On how many test sets each system is better than each other one, at least, by Bonferroni's combination."""
+    rows = result.finding.tables["pairs"]
     axes = figure.subplots()
     names = list(dict.fromkeys(row[side] for side in ("better", "than") for row in rows))
     place = {name: n for n, name in enumerate(names)}

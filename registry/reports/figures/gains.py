@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from registry.reports.figures.style import COLOURS, COLUMN, named, write
+from registry.reports.figures.style import COLOURS, named
 from registry.studies.run import StudyResult
 from registry.studies.study import Row
 
@@ -19,27 +18,8 @@ _GREY = "#777777"
 _SETTLED, _BEYOND = 0.99, 1.4  # confidence above which a pair is settled, and how far beyond the last other one to show
 
 
-def draw_thresholds(result: StudyResult, path: Path) -> None:
-    """The confidence 1 - p of every pair against its gain, marked by group, and the groups' thresholds.
-
-    Raises:
-        InputError: matplotlib is not there, or the path's ending says no form.
-        StoreError: The file cannot be written.
-    """
-    write(path, (COLUMN, 2.5), lambda figure: _thresholds(figure, result))
-
-
-def draw_curve(result: StudyResult, path: Path) -> None:
-    """The confidence 1 - p of every pair against its gain, marked by test set and group, with the curves that fit.
-
-    Raises:
-        InputError: matplotlib is not there, or the path's ending says no form.
-        StoreError: The file cannot be written.
-    """
-    write(path, (COLUMN, 2.5), lambda figure: _curves(figure, result))
-
-
-def _curves(figure: Figure, result: StudyResult) -> None:
+def draw_curve(figure: Figure, result: StudyResult) -> None:
+    """The confidence 1 - p of every pair against its gain, marked by test set and group, with the curves that fit."""
     axes = figure.subplots()
     tables = result.finding.tables
     keys = [key for key in ("test_set", "group") if len({row[key] for row in tables["curves"]}) > 1]
@@ -52,7 +32,8 @@ def _curves(figure: Figure, result: StudyResult) -> None:
     frame(axes, tables["pairs"], tables["curves"][0]["alpha"], metric_of(result))
 
 
-def _thresholds(figure: Figure, result: StudyResult) -> None:
+def draw_thresholds(figure: Figure, result: StudyResult) -> None:
+    """The confidence 1 - p of every pair against its gain, marked by group, and the groups' thresholds."""
     axes = figure.subplots()
     tables = result.finding.tables
     groups = [row for row in tables["thresholds"] if row["group"] != "all"] or tables["thresholds"]
@@ -85,8 +66,7 @@ def frame(axes: Axes, rows: Sequence[Row], alpha: float, metric: str) -> None:
     axes.set_ylim(min([0.5, *(row["confidence"] for row in rows)]) - 0.01, 1.012)
     axes.set_xlabel(f"gain in {named(metric)}")
     axes.set_ylabel("1 - p, one-sided")
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, fontsize=6, loc="lower right", handletextpad=0.3)
+    axes.legend(fontsize=6, loc="lower right", handletextpad=0.3)
 
 
 def metric_of(result: StudyResult) -> str:

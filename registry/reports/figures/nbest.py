@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from itertools import groupby
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from registry.errors import InputError
-from registry.reports.figures.style import COLOURS, named, write
+from registry.reports.figures.style import COLOURS, named
 from registry.studies.run import StudyResult
 from registry.studies.study import Row
 
@@ -19,25 +18,17 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Kind = Literal["precision", "recall", "intervals", "significance"]
-KINDS: tuple[Kind, ...] = ("precision", "recall", "intervals", "significance")
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
-# Lines differ in their dashes as well as in colour.
-_DASHES = ("-", "--", "-.", ":")
+_DASHES = ("-", "--", "-.", ":")  # lines differ in them as well as in colour
 _MARK = "#777777"
 
 
-def draw_nbest(kind: Kind, result: StudyResult, path: Path) -> None:
-    """Write one figure, of the same study the same bytes.
-
-    Args:
-        kind: `precision` (figure 1) or `recall` of all systems; `intervals` (figure 2), of one or two systems;
-            `significance` (figure 3), of two.
-        result: What to draw.
-        path: Where to; its ending (.svg, .png, .pdf) says in which form.
+def draw_nbest(kind: Kind, figure: Figure, result: StudyResult) -> None:
+    """Draw `precision` (figure 1) or `recall`, of one or two systems `intervals` (2), or of two `significance` (3).
 
     Raises:
-        InputError: matplotlib is not there, the ending says no form, or the figure shows another number of systems.
-        StoreError: The file cannot be written.
+        InputError: Variation is not drawn, or the figure shows another number of systems.
     """
     tables = result.finding.tables
     if "curves" not in tables:
@@ -48,15 +39,11 @@ def draw_nbest(kind: Kind, result: StudyResult, path: Path) -> None:
     if not least <= len(curves) <= most:
         shows = "two systems" if least == most else f"{least} to {most} systems"
         raise InputError(f"the figure of {kind} shows {shows}, and here are {len(curves)}; name them by --system")
-    write(path, (6.4, 4.4), lambda figure: _draw(figure, curves, tables, kind), font=10)
-
-
-def _draw(figure: Figure, curves: list[list[Row]], tables: dict[str, list[Row]], kind: Kind) -> None:
     axes = figure.subplots()
     _curves(axes, curves, kind)
     if kind == "significance":
         _significance(axes, curves, tables)
-    for text, curve in zip(axes.legend(frameon=False).get_texts(), curves, strict=False):
+    for text, curve in zip(axes.legend().get_texts(), curves, strict=False):
         text.set_text(named(curve[0]["system"]))  # afterwards, as a name may begin with an underscore
 
 
@@ -80,7 +67,6 @@ def _curves(axes: Axes, curves: list[list[Row]], kind: Kind) -> None:
     axes.set_xlabel("n-best list")
     axes.set_xlim(0, float(curves[0][-1]["n"]))
     axes.set_ylim(bottom=0)
-    axes.spines[["top", "right"]].set_visible(False)
 
 
 def _significance(axes: Axes, curves: list[list[Row]], tables: dict[str, list[Row]]) -> None:

@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from registry.reports.figures.style import COLOURS, named, write
+from registry.reports.figures.style import COLOURS, named
 from registry.studies.run import StudyResult
-from registry.studies.study import Row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
-def draw_power(result: StudyResult, path: Path) -> None:
-    """Power and type S error against the true difference, and beside them type M.
-
-    Raises:
-        InputError: matplotlib is not there, or the path's ending says no form.
-        StoreError: The file cannot be written.
-    """
-    write(path, (6.6, 2.5), lambda figure: _power(figure, result.finding.tables["curve"]))
-
-
-def _power(figure: Figure, rows: list[Row]) -> None:
+def draw_power(figure: Figure, result: StudyResult) -> None:
+    """Power and type S error against the true difference, and beside them type M."""
+    rows = result.finding.tables["curve"]
     left, right = figure.subplots(1, 2)
     first = rows[0]
     of = f"r12 = {first['r12']:g}" if "r12" in first else f"{named(first['system_a'])} and {named(first['system_b'])}"
@@ -34,7 +24,7 @@ def _power(figure: Figure, rows: list[Row]) -> None:
     left.plot(x, [row["type_s"] for row in rows], color=COLOURS[1], linewidth=1, linestyle="--",
               label="of these, of the wrong sign (type S)")
     left.set_ylim(0, 1.02)
-    left.legend(frameon=False, fontsize=6)
+    left.legend(fontsize=6)
     _labelled(left, "share of test sets")
     right.plot(x, [row["type_m"] for row in rows], color=COLOURS[2], linewidth=1)
     right.axhline(1, color="#777777", linewidth=0.6, linestyle=":")
@@ -51,4 +41,3 @@ def _labelled(axes: Axes, what: str) -> None:
     axes.set_xlabel("true difference")
     axes.set_ylabel(what)
     axes.set_xlim(left=0)
-    axes.spines[["top", "right"]].set_visible(False)

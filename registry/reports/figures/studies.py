@@ -3,22 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from registry.reports.figures.calibration import draw_calibration, draw_domains
-from registry.reports.figures.decisions import draw_correlation, draw_dependence, draw_replicability
+from registry.reports.figures.decisions import claims_size, draw_correlation, draw_dependence, draw_replicability
 from registry.reports.figures.gains import draw_curve, draw_thresholds
+from registry.reports.figures.intervals import draw_best, draw_effects, lines_size
 from registry.reports.figures.nbest import KINDS, draw_nbest
 from registry.reports.figures.power import draw_power
+from registry.reports.figures.style import COLUMN, drawing
 from registry.reports.figures.test_sizes import draw_sizes
 from registry.studies.run import StudyResult
 
-FIGURES: dict[str, Callable[[StudyResult, Path], None]] = {
-    "thresholds": draw_thresholds, "curve": draw_curve, "test sizes": draw_sizes, "calibration": draw_calibration,
-    "domains": draw_domains, "correlation": draw_correlation, "dependence": draw_dependence,
-    "replicability": draw_replicability, "power": draw_power,
-    **{kind: partial(draw_nbest, kind) for kind in KINDS},
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Size = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """How a study is drawn: into an empty figure of so many inches, with text of so many points."""
+
+    draw: Callable[[Figure, StudyResult], None]
+    size: Size | Callable[[StudyResult], Size] = (COLUMN, 2.5)
+    font: float = 7
+
+
+FIGURES: dict[str, Drawing] = {
+    "thresholds": Drawing(draw_thresholds), "curve": Drawing(draw_curve), "test sizes": Drawing(draw_sizes, (6.6, 2.7)),
+    "calibration": Drawing(draw_calibration), "domains": Drawing(draw_domains),
+    "correlation": Drawing(draw_correlation, (COLUMN, 2.6)), "dependence": Drawing(draw_dependence, (COLUMN, 2.6)),
+    "replicability": Drawing(draw_replicability, claims_size), "power": Drawing(draw_power, (6.6, 2.5)),
+    "effects": Drawing(draw_effects, lines_size), "best": Drawing(draw_best, lines_size),
+    **{kind: Drawing(partial(draw_nbest, kind), (6.4, 4.4), font=10) for kind in KINDS},
 }
 
 
@@ -29,4 +50,7 @@ def draw(result: StudyResult, path: Path, figure: str | None = None) -> None:
         InputError: matplotlib is not there, the path's ending says no form, or there is nothing to draw.
         StoreError: The file cannot be written.
     """
-    FIGURES[figure or result.study.figure(result.finding)](result, path)
+    by = FIGURES[figure or result.study.figure(result.finding)]
+    size = by.size(result) if callable(by.size) else by.size
+    with drawing(path, size, by.font) as empty:
+        by.draw(empty, result)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,13 +21,13 @@ _FORMS = (".svg", ".png", ".pdf")
 _LONGEST = 24  # characters of a name that a figure has room for
 
 
-def write(path: Path, size: tuple[float, float], draw: Callable[[Figure], None], font: float = 7) -> None:
-    """Write one figure.
+@contextmanager
+def drawing(path: Path, size: tuple[float, float], font: float = 7) -> Iterator[Figure]:
+    """An empty figure to draw into, which is written once that is done.
 
     Args:
         path: Where to; its ending (.svg, .png, .pdf) says in which form.
         size: Width and height in inches.
-        draw: Draws what it is to show into an empty one.
         font: The size of its text in points.
 
     Raises:
@@ -43,9 +44,11 @@ def write(path: Path, size: tuple[float, float], draw: Callable[[Figure], None],
     metadata = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(path.suffix, {})
     with mpl.rc_context({"svg.hashsalt": "evalregistry", "svg.fonttype": "path", "pdf.fonttype": 42,
                          "text.parse_math": False, "font.family": "DejaVu Sans", "font.size": font,
-                         "axes.linewidth": 0.6, "xtick.major.width": 0.6, "ytick.major.width": 0.6}):
+                         "legend.frameon": False,
+                         "axes.spines.top": False, "axes.spines.right": False, "axes.linewidth": 0.6,
+                         "xtick.major.width": 0.6, "ytick.major.width": 0.6}):
         figure = Figure(figsize=size, dpi=300 if size[0] <= COLUMN else 150, layout="constrained")
-        draw(figure)
+        yield figure
         form = path.suffix.removeprefix(".")
         canvas = get_registered_canvas_class(form)(figure)
         try:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from registry.errors import InputError
 from registry.reports.figures.gains import frame, metric_of, points
-from registry.reports.figures.style import COLOURS, named, write
+from registry.reports.figures.style import COLOURS, named
 from registry.studies.run import StudyResult
 from registry.studies.study import Row
 
@@ -18,22 +17,16 @@ if TYPE_CHECKING:
 _MOST = 6  # sizes whose pairs are told apart
 
 
-def draw_sizes(result: StudyResult, path: Path) -> None:
+def draw_sizes(figure: Figure, result: StudyResult) -> None:
     """Confidence against gain on the first units, by size; and thresholds against size, with their extension.
 
     Raises:
-        InputError: matplotlib is not there, the path's ending says no form, or no threshold is known.
-        StoreError: The file cannot be written.
+        InputError: No threshold is known.
     """
     tables = result.finding.tables
     if all(row["fitted"] is None for row in tables["sizes"]):
         raise InputError("no size has the pairs that a threshold needs, so there is nothing to draw; lower --enough")
-    write(path, (6.6, 2.7), lambda figure: _sizes(figure, result))
-
-
-def _sizes(figure: Figure, result: StudyResult) -> None:
     left, right = figure.subplots(1, 2)
-    tables = result.finding.tables
     sizes = sorted({row["size"] for row in tables["pairs"]})
     shown = sizes[::-1][::-(-len(sizes) // _MOST)][::-1]  # the largest among them
     some = [row for row in tables["pairs"] if row["size"] in shown]
@@ -53,8 +46,9 @@ def _thresholds(axes: Axes, rows: list[Row], larger: list[Row]) -> None:
         at = [row["size"] * 1.04**(k - 1) for row in some]  # beside each other
         axes.plot(at, [row[key] for row in some], mark, color=colour, markersize=3, markerfacecolor="none",
                   markeredgewidth=0.7, linestyle="none", label=label)
-        if way == "random":
-            _bars(axes, at, some, key, colour)
+        for x, row in zip(at, some, strict=True):
+            if way == "random" and row[f"{key}_low"] is not None:
+                axes.plot((x, x), (row[f"{key}_low"], row[f"{key}_high"]), color=colour, linewidth=0.7)
     known = [row for row in rows if row["taken"] != "first" and row["fitted"] is not None]
     if larger:
         axes.plot([row["size"] for row in larger], [row["fitted"] for row in larger], "--", color=COLOURS[0],
@@ -70,14 +64,7 @@ def _thresholds(axes: Axes, rows: list[Row], larger: list[Row]) -> None:
     axes.set_yscale("log")
     _plain_ticks(axes)
     axes.set_xlabel("units")
-    axes.spines[["top", "right"]].set_visible(False)
-    axes.legend(frameon=False, fontsize=6, loc="upper right", handletextpad=0.3)
-
-
-def _bars(axes: Axes, at: list[float], rows: list[Row], key: str, colour: str) -> None:
-    for x, row in zip(at, rows, strict=True):
-        if row[f"{key}_low"] is not None:
-            axes.plot((x, x), (row[f"{key}_low"], row[f"{key}_high"]), color=colour, linewidth=0.7)
+    axes.legend(fontsize=6, loc="upper right", handletextpad=0.3)
 
 
 def _plain_ticks(axes: Axes) -> None:

@@ -7,7 +7,7 @@ grows with the square of the systems or with the items is bounded, and the page 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from registry.identity import plain_value
 from registry.leaderboards.decisions import Decisions
 from registry.leaderboards.items import ItemView, SystemOutput
-from registry.leaderboards.leaderboard import SHARED_KEYS, Leaderboard, Standing
+from registry.leaderboards.leaderboard import SHARED_KEYS, Leaderboard
 from registry.rendering.latex import latex_table
 from registry.rendering.table import number
 from registry.reports.boards import BOARD_KEYS, HEADINGS, interval, rank_range
@@ -71,23 +71,19 @@ def _board(board: Leaderboard, near: Decisions, reach: int | None) -> Json:
     """A board with the pairs that are `near`: those up to `reach` places apart, or all."""
     by = board.comparison
     keys = [key for key in BOARD_KEYS if key not in SHARED_KEYS]
-    standings = {key: _column(getattr(of, key) for of in board.standings) for key in (*keys, "shown")}
+    standings = {key: _column(getattr(of, key) for of in board.standings) for key in (*keys, "shown")} | {
+        # What people see, as all other forms write it, so that nothing is rounded in another way.
+        "range": _column(rank_range(of, board.ranks) for of in board.standings),
+        "printed": _column(number(4)(of.score) for of in board.standings),
+        "interval": _column(interval(of.ci_low, of.ci_high) for of in board.standings)}
     return board.shared | {
         "title": board.title, "better": board.better, "alpha": by.alpha, "confidence": by.confidence,
         "corrected": by.correction != "none", "unit": by.unit,
         "n": len(board.standings), "heading": HEADINGS[board.ranks],
-        "standings": standings | {key: _column(written(of) for of in board.standings)
-                                  for key, written in _printed(board).items()},
-        "open": _column(_open(board)), "n_pairs": len(board.decisions),
+        "standings": standings, "open": _column(_open(board)), "n_pairs": len(board.decisions),
         "pairs": _pairs(near, len(board.standings), reach) if board.decisions else None,
         "sentences": (*board.sentences, *board.footnotes), "methods": methods(board), "latex": latex_board(board),
     }
-
-
-def _printed(board: Leaderboard) -> Mapping[str, Callable[[Standing], str]]:
-    """What people see as all other forms write it, so that nothing is rounded in another way."""
-    return {"range": lambda of: rank_range(of, board.ranks), "printed": lambda of: number(4)(of.score),
-            "interval": lambda of: interval(of.ci_low, of.ci_high)}
 
 
 def _open(board: Leaderboard) -> list[int]:
@@ -151,8 +147,9 @@ def _items(items: Sequence[ItemView]) -> Iterator[tuple[str, Json]]:
     test_sets = list(dict.fromkeys(view.test_set for view in items))
     for test_set in test_sets:
         views = [view for view in items if view.test_set == test_set]
-        names, room = _names(views[0].outputs), ITEM_BYTES // len(test_sets)
-        metrics = list(dict.fromkeys(metric for output in views[0].outputs for metric in output.scores))
+        first, room = views[0].outputs, ITEM_BYTES // len(test_sets)
+        names = list(dict.fromkeys(_name(output, first) for output in first if output.system is not None))
+        metrics = list(dict.fromkeys(metric for output in first for metric in output.scores))
         kept = []
         for view in views:
             written = _item(view, {name: n for n, name in enumerate(names)}, metrics)
@@ -164,12 +161,8 @@ def _items(items: Sequence[ItemView]) -> Iterator[tuple[str, Json]]:
                          "tracks": _column(track for _, track in names), "items": kept}
 
 
-def _names(outputs: Sequence[SystemOutput]) -> list[tuple[str, str | None]]:
-    """Every run, by the name that people see, and on which track."""
-    return list(dict.fromkeys(_name(output, outputs) for output in outputs if output.system is not None))
-
-
 def _name(of: SystemOutput, among: Sequence[SystemOutput]) -> tuple[str, str | None]:
+    """The name of a run that people see, and its track."""
     teams = {other.team for other in among if other.system == of.system}
     runs = {other.replicate for other in among if (other.team, other.system) == (of.team, of.system)}
     name = of.system if len(teams) == 1 else f"{of.team}/{of.system}"

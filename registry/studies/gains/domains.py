@@ -52,7 +52,7 @@ class Domains(BoardStudy):
             InputError: There is one domain only, no pair differs, or the bootstrap does not take the metric.
             UnknownNameError: There is no such domain.
         """
-        domains = {_domain(board): board for board in case.boards}
+        domains = {str(of.key.test_set.name if of.key.facet is None else of.key.facet[1]): of for of in case.boards}
         if len(domains) < len(case.boards):
             raise InputError(f"several test sets have items of the same {self.across}; choose one by --test-set")
         if len(domains) < 2:
@@ -82,10 +82,6 @@ def agreeing(gains: Gains, here: Board, there: Board) -> tuple[Gains, NDArray[np
     return gains.where(defined), difference[defined] > 0
 
 
-def _domain(board: Board) -> str:
-    return str(board.key.test_set.name if board.key.facet is None else board.key.facet[1])
-
-
 def _rows(case: Case, name: str, other: str, domains: dict[str, Board], gains: Gains) -> Iterator[Row]:
     """The bands of one domain's p-values that have pairs, and what another domain says of these."""
     confidence = case.request.significance.confidence
@@ -104,7 +100,7 @@ def _rows(case: Case, name: str, other: str, domains: dict[str, Board], gains: G
             shares[some] = times[some] @ right / times[some].sum(axis=1)
             lowest, highest = interval(shares, confidence)
         yield {"tested_on": name, "other": other, "above": low, "up_to": high, "tests": n, "right": int(right.sum()),
-               "share": float(right.mean()) if n else math.nan, "low": lowest, "high": highest}
+               "share": float(right.mean()), "low": lowest, "high": highest}
 
 
 def _reading(rows: Sequence[Row], alpha: float) -> list[str]:

@@ -73,13 +73,10 @@ def gains_of_sets(matrix: Matrix, sets: Places, settings: Settings, alpha: float
                settings.execution.memory // (32 * settings.resamples * systems))
     some = 1 if matrix.family == "pair" else max(1, room)
     for at in range(0, len(sets), some):
-        yield from _gains(of_sets(matrix, sets[at:at + some]), systems, settings, alpha)
-
-
-def _gains(together: Matrix, systems: int, settings: Settings, alpha: float) -> Iterator[Gains]:
-    """Drawn even where the score is a quotient: the ideal bootstrap of many thousands of pairs takes longer."""
-    found = all_gains(replace(together, quotient=None), settings, alpha, within=systems)
-    of_set = found.better // systems
-    found = replace(found, better=found.better % systems, worse=found.worse % systems)
-    for n in range(together.statistics.shape[1] // systems):
-        yield found.where((of_set == n) & np.isfinite(found.critical))
+        # Drawn even where the score is a quotient: the ideal bootstrap of many thousands of pairs takes longer.
+        together = replace(of_sets(matrix, sets[at:at + some]), quotient=None)
+        found = all_gains(together, settings, alpha, within=systems)
+        of_set = found.better // systems
+        found = replace(found, better=found.better % systems, worse=found.worse % systems)
+        for n in range(together.statistics.shape[1] // systems):
+            yield found.where((of_set == n) & np.isfinite(found.critical))

@@ -23,6 +23,8 @@ from registry.studies.nbest.variation import variations
 from registry.studies.sizes import rising_sizes
 from registry.studies.study import Choice, Finding, Parts, Row, Study, option
 
+_OF_TEST = ("n", "only_a", "right_a", "only_b", "right_b", "p_value", "log10_p", "significant")
+
 
 @dataclass(frozen=True, repr=False)
 class NBest(Study):
@@ -94,8 +96,9 @@ class NBest(Study):
                  for contest in lists.contests]
         return Finding({
             "pairs": [pair | _summary(contest) for pair, contest in zip(pairs, lists.contests, strict=True)],
-            "tests": [pair | row for pair, contest in zip(pairs, lists.contests, strict=True)
-                      for row in _tests(contest)],
+            "tests": [pair | row | {"test": "fisher", "rule": "point"}
+                      for pair, contest in zip(pairs, lists.contests, strict=True)
+                      for row in _rows({key: getattr(contest, key) for key in _OF_TEST})],
             "curves": [place | row for row in _curves(lists, submissions)],
             "candidates": [{"candidates": len(right), "right": int(right.sum()), "baseline": lists.baseline}],
         }, [], [*case.test_set.warnings, *_unequal_sizes(lists)])
@@ -163,19 +166,10 @@ class RankedSubject:
 
 def _summary(contest: Contest) -> Row:
     """The cut-offs at which a pair differs, and that up to which it does throughout."""
-    sides = {int(side) for side in contest.favours[contest.significant]}
-    favours = " and ".join(name for side, name in ((1, contest.system_a), (-1, contest.system_b)) if side in sides)
+    favours = " and ".join(name for side, name in ((1, contest.system_a), (-1, contest.system_b))
+                           if side in contest.favours[contest.significant])
     return {"differs_up_to": contest.differs_up_to, "significant": int(contest.significant.sum()),
             "cut_offs": len(contest.n), "significant_at": significant_at(contest), "favours": favours}
-
-
-def _tests(contest: Contest) -> Iterator[Row]:
-    """The difference regions of a pair at every cut-off, and Fisher's test."""
-    columns = {"n": contest.n, "only_a": contest.only_a, "right_a": contest.right_a, "only_b": contest.only_b,
-               "right_b": contest.right_b, "p_value": contest.p_value, "log10_p": contest.log10_p,
-               "significant": contest.significant}
-    for row in _rows(columns):
-        yield row | {"test": "fisher", "rule": "point"}
 
 
 def _curves(lists: Evaluation, submissions: tuple[str, ...]) -> Iterator[Row]:

@@ -99,12 +99,9 @@ def load(connection: Connection, task: TaskRow, test_set: TestSetRow, systems: S
     ranked = Ranked(tuple(called([members[n] for n in chosen])), answers.in_gold[kept],
                     responses.scores[kept][:, chosen], order)
     warning = shared_items(items)
-    return RankedTestSet(name, ranked, items, tuple(_submission(members[n]) for n in chosen),
-                         test_set.gold_revision_id, () if warning is None else (warning,))
-
-
-def _submission(member: Member) -> str:
-    return f"{member.team}/{member.system}@{member.version}"
+    submissions = tuple(f"{of.team}/{of.system}@{of.version}" for of in (members[n] for n in chosen))
+    return RankedTestSet(name, ranked, items, submissions, test_set.gold_revision_id,
+                         () if warning is None else (warning,))
 
 
 def _find(members: Sequence[Member], system: str, name: str) -> int:

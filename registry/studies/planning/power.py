@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import ClassVar
 
@@ -62,9 +62,8 @@ class Power(BoardStudy):
             raise InputError(f"the power is {self.power!r}; expected a number above 0 and below 1")
         if self.difference is not None and not 0 < self.difference < math.inf:
             raise InputError(f"the difference is {self.difference!r}; expected a difference of scores above 0")
-        if any(not 2 <= n <= LARGEST for n in self.items):
-            wrong = next(n for n in self.items if not 2 <= n <= LARGEST)
-            raise InputError(f"{wrong} items cannot be planned; expected from 2 to {LARGEST}")
+        if wrong := [n for n in self.items if not 2 <= n <= LARGEST]:
+            raise InputError(f"{wrong[0]} items cannot be planned; expected from 2 to {LARGEST}")
         if self.family < 1:
             raise InputError(f"the family is {self.family!r}; expected a number of comparisons from 1 up")
 
@@ -76,9 +75,49 @@ class Power(BoardStudy):
         return self
 
     def alone(self, alpha: float | None) -> tuple[str, Finding]:
-        """The powers of two systems of declared rates, or of a declared deviation."""
-        declared = Declared(self.items, self.rates, self.deviation, self.correlation, 0.05 if alpha is None else alpha)
-        return "(declared)", declared.study(self)
+        """The powers of two systems of declared rates, which declare their difference, or of a declared deviation.
+
+        Raises:
+            InputError: Something is not declared, or is none, or no two systems of these rates are so correlated.
+        """
+        alpha = 0.05 if alpha is None else alpha
+        self._check_declared(alpha)
+        asked = self
+        if len(self.rates) == 2 and self.difference is None and (gap := abs(self.rates[0] - self.rates[1])):
+            asked = replace(self, difference=round(gap, 12))
+        planned = [_Planned({"r12": r}, design, self.items)
+                   for r in (CORRELATIONS if self.correlation is None else (self.correlation,))
+                   if (design := self._declared_design(r, alpha / self.family)) is not None]
+        rows = [row for one in planned for row in asked.rows(one)]
+        return "(declared)", Finding(
+            {"plans": rows, "curve": asked.curve(planned[-1]), "sizes": asked.sizes(planned[-1])},
+            asked.reading(rows, len(planned), "correlation"))
+
+    def _check_declared(self, alpha: float) -> None:
+        if not self.items:
+            raise InputError("nothing says how large the test set is to be; name --items, or a task")
+        if bool(self.rates) == (self.deviation is not None) or len(self.rates) > 2:
+            raise InputError("declare one or two rates at which systems are right (--rate), or the standard deviation "
+                             "of the scores of items (--deviation)")
+        if any(not 0 < rate < 1 for rate in self.rates):
+            raise InputError(f"the rates are {', '.join(map(str, self.rates))}; expected numbers above 0 and below 1")
+        if self.deviation is not None and not 0 < self.deviation < math.inf:
+            raise InputError(f"the deviation is {self.deviation!r}; expected a number above 0")
+        if self.correlation is not None and not -1 <= self.correlation < 1:
+            raise InputError(f"the correlation is {self.correlation!r}; expected a number from -1 up and below 1")
+        if not 0 < alpha < 1:
+            raise InputError(f"alpha is {alpha!r}; expected a number above 0 and below 1")
+
+    def _declared_design(self, correlation: float, alpha: float) -> Design | None:
+        """The test under this correlation; None where it is one of several and cannot be."""
+        if self.deviation is not None:
+            return MatchedTDesign(alpha, self.deviation * math.sqrt(2 * (1 - correlation)))
+        try:
+            return ExactMcNemar(alpha, discordance(self.rates[0], self.rates[-1], correlation))
+        except ValueError as error:
+            if self.correlation is None and correlation:  # independent systems can have any rates
+                return None
+            raise InputError(str(error)) from None
 
     def run(self, case: Case) -> Finding:
         """Look at every pair.
@@ -95,12 +134,10 @@ class Power(BoardStudy):
             raise InputError('the power is that of units, and not of runs: set runs = "fixed"')
         names = called(case.board.members)
         alpha = case.request.significance.alpha / self.family
-        planned = []
-        for o in Observed.of(matrix, list(combinations(range(len(names)), 2))):
-            if (design := _design(case, o, alpha)) is not None:
-                a, b = o.pair
-                pair = {"system_a": names[a], "system_b": names[b], "observed": o.difference}
-                planned.append(_Planned(pair, design, self.items or (matrix.n_units,)))
+        planned = [_Planned({"system_a": names[o.pair[0]], "system_b": names[o.pair[1]], "observed": o.difference},
+                            design, self.items or (matrix.n_units,))
+                   for o in Observed.of(matrix, list(combinations(range(len(names)), 2)))
+                   if (design := _design(case, o, alpha)) is not None]
         if not planned:
             raise InputError("no two systems differ in any unit")
         rows = [row for one in planned for row in self.rows(one)]
@@ -131,21 +168,15 @@ class Power(BoardStudy):
         if self.difference > design.largest:
             raise InputError(f"the difference is {self.difference:g}, and two such scores differ by {design.largest:g} "
                              "at most")
-        found = design.at(self.difference, units)
-        return {"difference": self.difference, "power": found.power, "type_s": found.wrong_sign,
-                "type_m": found.exaggeration, "needed": design.needed(self.difference, self.power)}
+        return _at(design, self.difference, units) | {"needed": design.needed(self.difference, self.power)}
 
     def curve(self, planned: _Planned) -> list[Row]:
         """The power of one pair by the true difference."""
         units = planned.units[0]
         detectable = planned.design.detectable(units, self.power)
         most = planned.design.largest if math.isnan(detectable) else min(1.5 * detectable, planned.design.largest)
-        rows = []
-        for x in np.linspace(0, most, _STEPS + 1)[1:]:
-            found = planned.design.at(float(x), units)
-            rows.append(planned.about | {"units": units, "difference": float(x), "power": found.power,
-                                         "type_s": found.wrong_sign, "type_m": found.exaggeration})
-        return rows
+        return [planned.about | {"units": units} | _at(planned.design, float(x), units)
+                for x in np.linspace(0, most, _STEPS + 1)[1:]]
 
     def sizes(self, planned: _Planned) -> list[Row]:
         """What one pair's test detects on more and on fewer units."""
@@ -188,67 +219,6 @@ class _Planned:
         return {ExactMcNemar: "mcnemar", MatchedTDesign: "t", DrawnDesign: "bootstrap"}[type(self.design)]
 
 
-@dataclass(frozen=True)
-class Declared:
-    """Two systems of a task that nobody has submitted to yet.
-
-    Attributes:
-        items: The sizes of test set to look at.
-        rates: The rates at which systems are right, one for both or one for each; or none, where `deviation` is given.
-        deviation: The standard deviation of the scores of items, of either system.
-        correlation: Of the two systems' results; None: several are looked at.
-        alpha: The level of the test.
-    """
-
-    items: tuple[int, ...]
-    rates: tuple[float, ...] = ()
-    deviation: float | None = None
-    correlation: float | None = None
-    alpha: float = 0.05
-
-    def __post_init__(self) -> None:
-        """Refuse what cannot be planned."""
-        if not self.items:
-            raise InputError("nothing says how large the test set is to be; name --items, or a task")
-        if bool(self.rates) == (self.deviation is not None) or len(self.rates) > 2:
-            raise InputError("declare one or two rates at which systems are right (--rate), or the standard deviation "
-                             "of the scores of items (--deviation)")
-        if any(not 0 < rate < 1 for rate in self.rates):
-            raise InputError(f"the rates are {', '.join(map(str, self.rates))}; expected numbers above 0 and below 1")
-        if self.deviation is not None and not 0 < self.deviation < math.inf:
-            raise InputError(f"the deviation is {self.deviation!r}; expected a number above 0")
-        if self.correlation is not None and not -1 <= self.correlation < 1:
-            raise InputError(f"the correlation is {self.correlation!r}; expected a number from -1 up and below 1")
-        if not 0 < self.alpha < 1:
-            raise InputError(f"alpha is {self.alpha!r}; expected a number above 0 and below 1")
-
-    def study(self, asked: Power) -> Finding:
-        """Say what `asked` asks; two rates declare their difference.
-
-        Raises:
-            InputError: No two systems of these rates are so correlated.
-        """
-        if len(self.rates) == 2 and asked.difference is None and (gap := abs(self.rates[0] - self.rates[1])):
-            asked = Power(asked.power, round(gap, 12), self.items, asked.family)
-        wanted = CORRELATIONS if self.correlation is None else (self.correlation,)
-        planned = [_Planned({"r12": r}, design, self.items) for r in wanted
-                   if (design := self.design(r, self.alpha / asked.family)) is not None]
-        rows = [row for one in planned for row in asked.rows(one)]
-        return Finding({"plans": rows, "curve": asked.curve(planned[-1]), "sizes": asked.sizes(planned[-1])},
-                       asked.reading(rows, len(planned), "correlation"))
-
-    def design(self, correlation: float, alpha: float) -> Design | None:
-        """The test under this correlation; None where it is one of several and cannot be."""
-        if self.deviation is not None:
-            return MatchedTDesign(alpha, self.deviation * math.sqrt(2 * (1 - correlation)))
-        try:
-            return ExactMcNemar(alpha, discordance(self.rates[0], self.rates[-1], correlation))
-        except ValueError as error:
-            if self.correlation is None and correlation:  # independent systems can have any rates
-                return None
-            raise InputError(str(error)) from None
-
-
 def _design(case: Case, o: Observed, alpha: float) -> Design | None:
     """The test of a pair as it deviates; None where it differs in no unit."""
     if not o.n_discordant or math.isnan(o.difference):
@@ -263,6 +233,11 @@ def _design(case: Case, o: Observed, alpha: float) -> Design | None:
     moves = o.matrix.difference(*(resampled[:, system] for system in o.pair)) - o.difference
     moves = moves[~np.isnan(moves)]
     return DrawnDesign(alpha, moves, o.matrix.n_units) if len(moves) and np.ptp(moves) else None
+
+
+def _at(design: Design, difference: float, units: int) -> Row:
+    found = design.at(difference, units)
+    return {"difference": difference, "power": found.power, "type_s": found.wrong_sign, "type_m": found.exaggeration}
 
 
 def _known(value: float) -> float:
