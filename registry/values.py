@@ -12,9 +12,9 @@ import re
 import types
 import typing
 from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import MISSING, dataclass, field, fields
 from itertools import chain, repeat
-from typing import Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 from registry.errors import InputError, UnknownNameError, nearest, suggest, together
 
@@ -24,15 +24,22 @@ _TOKEN = re.compile(r'\s*(?:("(?:[^"\\]|\\.)*")|([\w.+-]+)|([()\[\]{}=,]))')
 _WORD = re.compile(r"[\w.+-]+")
 
 
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
 @dataclass(frozen=True, repr=False)
 class Value:
-    """The base of everything that is named by its options; `name` is what manifests and commands call it.
+    """The base of everything that is named by its options; a subclass is a frozen dataclass of them, undecorated.
 
-    `terse` names leave out all options that have their default value.
+    `name` is what manifests and commands call it, the name of its class unless it gives another; `terse` names leave
+    out all options that have their default value.
     """
 
     name: ClassVar[str]
     terse: ClassVar[bool] = False
+
+    def __init_subclass__(cls) -> None:
+        if "name" not in vars(cls):
+            cls.name = cls.__name__
+        dataclass(frozen=True, repr=False)(cls)
 
     def __repr__(self) -> str:
         written = [f for f in fields(self)

@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from registry.errors import InputError, suggest
 from registry.importers.files import Place, find_files, member, whole_json
@@ -34,7 +34,6 @@ class _Stat(NamedTuple):
     score: Any
 
 
-@dataclass(frozen=True, repr=False)
 class Helm(ScoredImporter):
     """HELM: `per_instance_stats.json` of the runs below a folder.
 
@@ -42,7 +41,7 @@ class Helm(ScoredImporter):
         metrics: The statistics that are scores, such as `exact_match`; most of a run's are not.
     """
 
-    name: ClassVar[str] = "helm"
+    name = "helm"
 
     metrics: tuple[str, ...] = field(kw_only=True)
 

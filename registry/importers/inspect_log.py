@@ -10,9 +10,8 @@ import json
 import math
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from registry.errors import InputError, suggest
 from registry.importers.archive import Archive
@@ -44,7 +43,6 @@ class _Log(NamedTuple):
     header: _Header
 
 
-@dataclass(frozen=True, repr=False)
 class Inspect(ScoredImporter):
     """Inspect: `.eval` logs.
 
@@ -54,7 +52,7 @@ class Inspect(ScoredImporter):
         repeated: Several logs of one model and task: `reject` them, take the `latest`, or take them as `runs`.
     """
 
-    name: ClassVar[str] = "inspect"
+    name = "inspect"
 
     tasks: tuple[str, ...] = ()
     scorers: tuple[str, ...] = ()

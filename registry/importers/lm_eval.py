@@ -13,10 +13,9 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from registry.errors import InputError, suggest
 from registry.importers.files import Place, member
@@ -37,7 +36,6 @@ _OF_LIKELIHOODS = {"perplexity": _PERPLEXITY, "word_perplexity": _PERPLEXITY, "b
 Samples = dict[str, tuple[Any, Place]]  # what a metric says of each item
 
 
-@dataclass(frozen=True, repr=False)
 class LmEval(ScoredImporter):
     """LM Evaluation Harness: `samples_*.jsonl` of one or several models, in one folder each.
 
@@ -49,7 +47,7 @@ class LmEval(ScoredImporter):
         duplicates: A document that stands twice in a task: `reject` the log, or `number` it in the log's order.
     """
 
-    name: ClassVar[str] = "lm-eval"
+    name = "lm-eval"
 
     tasks: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from registry.errors import InputError
 from registry.importers.base import Importer, title
@@ -16,7 +15,6 @@ from registry.manifest.folder import TaskFolder
 from registry.readers import Document
 
 
-@dataclass(frozen=True, repr=False)
 class Plain(Importer):
     """Plain text: every file of a folder that is neither reference nor source is a system's output.
 
@@ -31,7 +29,7 @@ class Plain(Importer):
         missing: Blank lines of systems: `reject` the file, or count them as the empty text as sacrebleu does (`worst`).
     """
 
-    name: ClassVar[str] = "plain"
+    name = "plain"
 
     references: tuple[str, ...] = ("ref*", "*.ref*")
     source: tuple[str, ...] = ("src*", "source*", "*.src*")

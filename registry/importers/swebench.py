@@ -14,9 +14,8 @@ empty (`empty_patch`), or none was submitted (`incomplete`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from registry.errors import InputError, counted
 from registry.importers.base import Importer, title
@@ -33,7 +32,6 @@ _OF_ONE_INSTANCE = "report.json"
 _FAILED = ("install_fail", "reset_failed", "no_apply", "test_errored", "test_timeout")  # as `error_ids` since 2.0
 
 
-@dataclass(frozen=True, repr=False)
 class SweBench(Importer):
     """SWE-bench: reports of the evaluation harness, or results as SWE-bench/experiments has them, in a folder.
 
@@ -43,7 +41,7 @@ class SweBench(Importer):
         missing: Instances that one system's file says nothing of: `reject` the files, or `drop` them for all systems.
     """
 
-    name: ClassVar[str] = "swe-bench"
+    name = "swe-bench"
 
     run: str = ""
     instances: str | None = None

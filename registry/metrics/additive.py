@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,6 @@ from registry.metrics.formula import Expression, parse_formula
 MOST = len(FAMILIES["additive"].columns)
 
 
-@dataclass(frozen=True, repr=False)
 class Formula(Metric):
     """A score by a formula over sums, such as `2*tp / (pred + gold)`; its names are columns of the statistics.
 
@@ -27,11 +26,10 @@ class Formula(Metric):
     `worst` what an item without an answer counts: a number for each name, in the order of their first places.
     """
 
-    name: ClassVar[str] = "Formula"
-    takes: ClassVar[str] = "statistic"
-    family: ClassVar[str] = "additive"
-    citation: ClassVar[str] = "that of the formula"
-    terse: ClassVar[bool] = True
+    takes = "statistic"
+    family = "additive"
+    citation = "that of the formula"
+    terse = True
 
     formula: str = field(kw_only=True)
     better: Literal["higher", "lower"] = "higher"  # type: ignore[misc]  # an option here

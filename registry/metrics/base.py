@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -18,7 +17,6 @@ from registry.values import Value
 Quotient = tuple[tuple[int, ...], tuple[int, ...]]
 
 
-@dataclass(frozen=True, repr=False)
 class Metric(Value):
     """A metric with its options.
 
@@ -88,7 +86,6 @@ def check_beta(beta: float, name: str) -> None:
         raise InputError(f"option 'beta' of {name} is {beta!r}; expected a number from 0 to 1000")
 
 
-@dataclass(frozen=True, repr=False)
 class QuotientMetric(Metric):
     """A metric that is one linear function of the sums divided by another, which exact tests require.
 

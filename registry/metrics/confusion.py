@@ -7,9 +7,8 @@ loaded (`evaluation.scoring.label_codes`), because the classes are those of the 
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,13 +29,12 @@ def label_code(name: str) -> int:
     return 1 + int(digest(name.encode())[-12:], 16)
 
 
-@dataclass(frozen=True, repr=False)
 class ConfusionMetric(Metric):
     """What all share; an item without an answer is in no class that is predicted."""
 
-    takes: ClassVar[str] = "label"
-    family: ClassVar[str] = "confusion"
-    scorer: ClassVar[str] = "scikit-learn"
+    takes = "label"
+    family = "confusion"
+    scorer = "scikit-learn"
 
     @property
     def classes(self) -> tuple[str, ...] | None:
@@ -61,7 +59,6 @@ def _share(over: Floats, under: Floats, undefined: float) -> Floats:
     return np.asarray(np.divide(over, under, out=np.full(np.broadcast(over, under).shape, undefined), where=under != 0))
 
 
-@dataclass(frozen=True, repr=False)
 class _ByClass(ConfusionMetric):
     """What precision, recall and F share.
 
@@ -69,8 +66,8 @@ class _ByClass(ConfusionMetric):
     are those that the gold or the system has, or the `labels` that are given: of one it is the score of that class.
     """
 
-    terse: ClassVar[bool] = True
-    citation: ClassVar[str] = "Manning, Raghavan and Schütze 2008, section 13.6"
+    terse = True
+    citation = "Manning, Raghavan and Schütze 2008, section 13.6"
 
     average: Literal["macro", "micro"] = "macro"
     labels: tuple[str, ...] = ()
@@ -108,11 +105,8 @@ class _ByClass(ConfusionMetric):
         """The numerator and the denominator of a class's score."""
 
 
-@dataclass(frozen=True, repr=False)
 class LabelP(_ByClass):
     """Precision of labels: of the items that a system gives a label, the share to which the gold does."""
-
-    name: ClassVar[str] = "LabelP"
 
     @property
     def measure(self) -> str:
@@ -124,11 +118,8 @@ class LabelP(_ByClass):
         return correct, predicted
 
 
-@dataclass(frozen=True, repr=False)
 class LabelR(_ByClass):
     """Recall of labels: of the items that the gold gives a label, the share to which a system does."""
-
-    name: ClassVar[str] = "LabelR"
 
     @property
     def measure(self) -> str:
@@ -140,12 +131,10 @@ class LabelR(_ByClass):
         return correct, gold
 
 
-@dataclass(frozen=True, repr=False)
 class LabelF(_ByClass):
     """F-beta of labels: the harmonic mean of precision and recall of a class, recall weighted by beta squared."""
 
-    name: ClassVar[str] = "LabelF"
-    citation: ClassVar[str] = "van Rijsbergen 1979, chapter 7; Opitz and Burst 2019, equation 1"
+    citation = "van Rijsbergen 1979, chapter 7; Opitz and Burst 2019, equation 1"
 
     beta: float = 1.0
 
@@ -164,24 +153,20 @@ class LabelF(_ByClass):
         return (1 + square) * correct, predicted + square * gold
 
 
-@dataclass(frozen=True, repr=False)
 class BalancedAccuracy(ConfusionMetric):
     """The mean over the gold's classes of their recall, from 0 to 1."""
 
-    name: ClassVar[str] = "BalancedAccuracy"
-    citation: ClassVar[str] = "Brodersen et al. 2010"
+    citation = "Brodersen et al. 2010"
 
     def score_classes(self, correct: Floats, predicted: Floats, gold: Floats) -> Floats:  # noqa: ARG002
         """Average over classes that the gold has."""
         return _share(_share(correct, gold, 0.0).sum(axis=-1), (gold > 0).sum(axis=-1).astype(np.float64), np.nan)
 
 
-@dataclass(frozen=True, repr=False)
 class MCC(ConfusionMetric):
     """Matthews' correlation coefficient of several classes, from -1 to 1; 0 where either side has but one class."""
 
-    name: ClassVar[str] = "MCC"
-    citation: ClassVar[str] = "Matthews 1975; Gorodkin 2004"
+    citation = "Matthews 1975; Gorodkin 2004"
 
     def score_classes(self, correct: Floats, predicted: Floats, gold: Floats) -> Floats:
         """Covariance over the root of both variances; no answer is a class of its own."""
@@ -192,12 +177,10 @@ class MCC(ConfusionMetric):
         return np.where(n > 0, _share(common, np.sqrt(spreads), 0.0), np.nan)
 
 
-@dataclass(frozen=True, repr=False)
 class Kappa(ConfusionMetric):
     """Cohen's kappa of system and gold, from -1 to 1; undefined where chance alone would make them agree."""
 
-    name: ClassVar[str] = "Kappa"
-    citation: ClassVar[str] = "Cohen 1960"
+    citation = "Cohen 1960"
 
     def score_classes(self, correct: Floats, predicted: Floats, gold: Floats) -> Floats:
         """Agreement beyond that of chance over what is possible beyond it, both times the square of the items."""

@@ -15,9 +15,8 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import accumulate
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,12 +28,11 @@ from registry.metrics.base import Metric, QuotientMetric, check_beta
 _WIDTH = len(FAMILIES["additive"].columns)
 
 
-@dataclass(frozen=True, repr=False)
 class _OverlapMetric(Metric):
     """What the three share; `type` restricts them to spans of that type."""
 
-    takes: ClassVar[str] = "span"
-    citation: ClassVar[str] = "Johansson and Moschitti 2010; Breck, Choi and Cardie 2007"
+    takes = "span"
+    citation = "Johansson and Moschitti 2010; Breck, Choi and Cardie 2007"
 
     credit: Literal["share", "any"] = "share"
     type: str | None = None
@@ -86,36 +84,30 @@ class _Cover:
         return self._before[n] - max(0, self._ends[n - 1] - position) if n else 0
 
 
-@dataclass(frozen=True, repr=False)
 class SpanOverlapP(QuotientMetric, _OverlapMetric):
     """Precision with partial credit, from 0 to 1; undefined where the system has no span."""
 
-    name: ClassVar[str] = "SpanOverlapP"
-    family: ClassVar[str] = "ratio"
+    family = "ratio"
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give (credit of the system's spans, the system's spans)."""
         return self.credits(item, answer)[:2]
 
 
-@dataclass(frozen=True, repr=False)
 class SpanOverlapR(QuotientMetric, _OverlapMetric):
     """Recall with partial credit, from 0 to 1."""
 
-    name: ClassVar[str] = "SpanOverlapR"
-    family: ClassVar[str] = "ratio"
+    family = "ratio"
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give (credit of the gold's spans, the gold's spans)."""
         return self.credits(item, answer)[2:]
 
 
-@dataclass(frozen=True, repr=False)
 class SpanOverlapF(_OverlapMetric):
     """The harmonic mean of both, recall weighted by beta squared, from 0 to 1."""
 
-    name: ClassVar[str] = "SpanOverlapF"
-    family: ClassVar[str] = "additive"
+    family = "additive"
 
     beta: float = 1.0
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +11,6 @@ from registry.items import Answer, Item
 from registry.metrics.base import Metric, QuotientMetric
 
 
-@dataclass(frozen=True, repr=False)
 class Perplexity(Metric):
     """Perplexity, exp of the mean negative log-probability of a token, from 1 up; lower is better.
 
@@ -21,12 +18,11 @@ class Perplexity(Metric):
     kept.
     """
 
-    name: ClassVar[str] = "Perplexity"
-    takes: ClassVar[str] = "logprob"
-    family: ClassVar[str] = "ratio"
-    better: ClassVar[Literal["higher", "lower"]] = "lower"
-    unbounded: ClassVar[bool] = True
-    citation: ClassVar[str] = "Jelinek et al. 1977"
+    takes = "logprob"
+    family = "ratio"
+    better = "lower"
+    unbounded = True
+    citation = "Jelinek et al. 1977"
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give (nats, tokens)."""
@@ -43,16 +39,14 @@ class Perplexity(Metric):
         return np.where(np.isfinite(scores), scores, np.nan)
 
 
-@dataclass(frozen=True, repr=False)
 class BitsPerCharacter(QuotientMetric):
     """Negative log-probability of the texts in bits over their characters, from 0 up; lower is better."""
 
-    name: ClassVar[str] = "BitsPerCharacter"
-    takes: ClassVar[str] = "logprob"
-    family: ClassVar[str] = "ratio"
-    better: ClassVar[Literal["higher", "lower"]] = "lower"
-    unbounded: ClassVar[bool] = True
-    citation: ClassVar[str] = "Shannon 1951; Graves 2013"
+    takes = "logprob"
+    family = "ratio"
+    better = "lower"
+    unbounded = True
+    citation = "Shannon 1951; Graves 2013"
 
     def needs(self) -> tuple[str, ...]:
         """The texts, whose characters are counted."""

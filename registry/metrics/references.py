@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,11 +13,10 @@ from registry.items import Answer, Item
 from registry.metrics.base import Metric
 
 
-@dataclass(frozen=True, repr=False)
 class ReferenceMetric(Metric):
     """A metric of segments against their `references`; an item without an answer counts as an empty segment."""
 
-    takes: ClassVar[str] = "segment"
+    takes = "segment"
 
     references: tuple[str, ...] = ("gold",)
 

@@ -10,8 +10,7 @@ from __future__ import annotations
 import heapq
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,13 +23,12 @@ Run = Mapping[str, Mapping[str, float]]
 Judgments = Mapping[str, Mapping[str, int]]
 
 
-@dataclass(frozen=True, repr=False)
 class RetrievalMetric(QuotientMetric):
     """What all share: the mean of queries' scores, from 0 to 1."""
 
-    takes: ClassVar[str] = "ranking"
-    family: ClassVar[str] = "ratio"
-    terse: ClassVar[bool] = True
+    takes = "ranking"
+    family = "ratio"
+    terse = True
 
     def __post_init__(self) -> None:
         for option in ("cutoff", "rel", "max_rel"):
@@ -54,12 +52,11 @@ class RetrievalMetric(QuotientMetric):
         """Score every query that has results."""
 
 
-@dataclass(frozen=True, repr=False)
 class _TrecEvalMetric(RetrievalMetric):
     """What trec_eval's own share."""
 
-    scorer: ClassVar[str] = "trec_eval (pytrec_eval)"
-    extra: ClassVar[str] = "ir"
+    scorer = "trec_eval (pytrec_eval)"
+    extra = "ir"
 
     @abstractmethod
     def measure(self, ir_measures: Any) -> Any:
@@ -75,15 +72,13 @@ class _TrecEvalMetric(RetrievalMetric):
         return {metric.query_id: float(metric.value) for metric in found}
 
 
-@dataclass(frozen=True, repr=False)
 class P(_TrecEvalMetric):
     """Precision at a cut-off: the share of relevant documents among the first ones; absent ones are not relevant.
 
     Of one query the relevant documents are kept and the cut-off, which is the same for all queries.
     """
 
-    name: ClassVar[str] = "P"
-    citation: ClassVar[str] = "Manning, Raghavan and Schütze 2008, section 8.4"
+    citation = "Manning, Raghavan and Schütze 2008, section 8.4"
 
     cutoff: int
     rel: int = 1
@@ -98,12 +93,10 @@ class P(_TrecEvalMetric):
         return ir_measures.P(rel=self.rel, cutoff=self.cutoff)
 
 
-@dataclass(frozen=True, repr=False)
 class AP(_TrecEvalMetric):
     """Average precision: precision at the rank of every relevant document, averaged over all relevant ones."""
 
-    name: ClassVar[str] = "AP"
-    citation: ClassVar[str] = "Buckley and Voorhees 2000"
+    citation = "Buckley and Voorhees 2000"
 
     rel: int = 1
     cutoff: int | None = None
@@ -113,15 +106,14 @@ class AP(_TrecEvalMetric):
         return ir_measures.AP(rel=self.rel, **({} if self.cutoff is None else {"cutoff": self.cutoff}))
 
 
-@dataclass(frozen=True, repr=False)
 class NDCG(_TrecEvalMetric):
     """Normalized discounted cumulative gain; the gain is the relevance (`linear`), or 2^relevance - 1 (`exponential`).
 
     The discount is the logarithm to base 2 of the rank plus 1.
     """
 
-    name: ClassVar[str] = "nDCG"
-    citation: ClassVar[str] = "Järvelin and Kekäläinen 2002; exponential: Burges et al. 2005"
+    name = "nDCG"
+    citation = "Järvelin and Kekäläinen 2002; exponential: Burges et al. 2005"
 
     cutoff: int | None = None
     gain: Literal["linear", "exponential"] = "linear"
@@ -139,12 +131,10 @@ class NDCG(_TrecEvalMetric):
         return super().scores(judgments, run)
 
 
-@dataclass(frozen=True, repr=False)
 class RR(_TrecEvalMetric):
     """Reciprocal rank of the first relevant document; 0 where there is none."""
 
-    name: ClassVar[str] = "RR"
-    citation: ClassVar[str] = "Voorhees 1999"
+    citation = "Voorhees 1999"
 
     rel: int = 1
 
@@ -153,12 +143,11 @@ class RR(_TrecEvalMetric):
         return ir_measures.RR(rel=self.rel)
 
 
-@dataclass(frozen=True, repr=False)
 class RPrecision(_TrecEvalMetric):
     """R-precision: precision at the rank that is the number of relevant documents."""
 
-    name: ClassVar[str] = "Rprec"
-    citation: ClassVar[str] = "Buckley and Voorhees 2005"
+    name = "Rprec"
+    citation = "Buckley and Voorhees 2005"
 
     rel: int = 1
 
@@ -167,12 +156,11 @@ class RPrecision(_TrecEvalMetric):
         return ir_measures.Rprec(rel=self.rel)
 
 
-@dataclass(frozen=True, repr=False)
 class Bpref(_TrecEvalMetric):
     """Binary preference: how seldom a document that is judged not relevant stands before a relevant one."""
 
-    name: ClassVar[str] = "bpref"
-    citation: ClassVar[str] = "Buckley and Voorhees 2004"
+    name = "bpref"
+    citation = "Buckley and Voorhees 2004"
 
     rel: int = 1
 
@@ -181,16 +169,14 @@ class Bpref(_TrecEvalMetric):
         return ir_measures.Bpref(rel=self.rel)
 
 
-@dataclass(frozen=True, repr=False)
 class ERR(RetrievalMetric):
     """Expected reciprocal rank of the document at which a user stops, who is content with it by its relevance.
 
     That is so with probability (2^relevance - 1) / 2^max_rel.
     """
 
-    name: ClassVar[str] = "ERR"
-    scorer: ClassVar[str] = "gdeval"
-    citation: ClassVar[str] = "Chapelle et al. 2009"
+    scorer = "gdeval"
+    citation = "Chapelle et al. 2009"
 
     cutoff: int = 20
     max_rel: int = 4

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,6 @@ from registry.metrics.references import ReferenceMetric, texts
 _MOST = 5 * 10**7  # cells of the table in which a longest common subsequence is found: some seconds, some 400 MB
 
 
-@dataclass(frozen=True, repr=False)
 class ROUGE(QuotientMetric, ReferenceMetric):
     """The mean over segments of their n-gram or longest-common-subsequence overlap with a reference, from 0 to 1.
 
@@ -31,11 +29,10 @@ class ROUGE(QuotientMetric, ReferenceMetric):
             it is no word of either side.
     """
 
-    name: ClassVar[str] = "ROUGE"
-    family: ClassVar[str] = "ratio"
-    scorer: ClassVar[str] = "rouge-score"
-    extra: ClassVar[str] = "rouge"
-    citation: ClassVar[str] = "Lin 2004"
+    family = "ratio"
+    scorer = "rouge-score"
+    extra = "rouge"
+    citation = "Lin 2004"
 
     variant: Literal[1, 2, 3, 4, "L", "Lsum"] = 1
     value: Literal["f", "precision", "recall"] = "f"

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,18 +12,16 @@ from registry.items import Answer, Item
 from registry.metrics.base import Metric, QuotientMetric
 
 
-@dataclass(frozen=True, repr=False)
 class Mean(QuotientMetric):
     """The mean of the items' scores; `better` says which are the better ones, `worst` what an item without one counts.
 
     Its range is that of the scores.
     """
 
-    name: ClassVar[str] = "Mean"
-    takes: ClassVar[str] = "score"
-    family: ClassVar[str] = "ratio"
-    citation: ClassVar[str] = "that of the scores"
-    terse: ClassVar[bool] = True
+    takes = "score"
+    family = "ratio"
+    citation = "that of the scores"
+    terse = True
 
     better: Literal["higher", "lower"] = "higher"  # type: ignore[misc]  # an option here
     worst: float | None = None
@@ -42,14 +39,13 @@ class Mean(QuotientMetric):
         return (value, 1)
 
 
-@dataclass(frozen=True, repr=False)
 class _ErrorMetric(Metric):
     """What both share: the loss of an item, averaged; lower is better, 0 is best."""
 
-    takes: ClassVar[str] = "score"
-    family: ClassVar[str] = "ratio"
-    better: ClassVar[Literal["higher", "lower"]] = "lower"
-    unbounded: ClassVar[bool] = True
+    takes = "score"
+    family = "ratio"
+    better = "lower"
+    unbounded = True
 
     def needs(self) -> tuple[str, ...]:
         """The right numbers."""
@@ -66,24 +62,20 @@ class _ErrorMetric(Metric):
         return (self.loss(answer.value - item.gold), 1)
 
 
-@dataclass(frozen=True, repr=False)
 class MAE(_ErrorMetric, QuotientMetric):
     """Mean absolute error, from 0 up; lower is better."""
 
-    name: ClassVar[str] = "MAE"
-    citation: ClassVar[str] = "Willmott and Matsuura 2005"
+    citation = "Willmott and Matsuura 2005"
 
     def loss(self, error: float) -> float:
         """The error without its sign."""
         return abs(error)
 
 
-@dataclass(frozen=True, repr=False)
 class RMSE(_ErrorMetric):
     """Root of the mean squared error, from 0 up; lower is better. Of one item it is kept as the squared error."""
 
-    name: ClassVar[str] = "RMSE"
-    citation: ClassVar[str] = "Willmott and Matsuura 2005"
+    citation = "Willmott and Matsuura 2005"
 
     def loss(self, error: float) -> float:
         """The error squared."""

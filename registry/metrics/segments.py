@@ -8,26 +8,24 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from registry.families import FAMILIES
 from registry.items import Answer, Item
-from registry.metrics.base import Quotient, QuotientMetric, check_beta
+from registry.metrics.base import QuotientMetric, check_beta
 from registry.metrics.references import ReferenceMetric, texts
 
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, repr=False)
 class _SegmentMetric(ReferenceMetric):
     """What the metrics on sacrebleu's statistics share."""
 
-    scorer: ClassVar[str] = "sacrebleu"
+    scorer = "sacrebleu"
 
     @abstractmethod
     def engine(self, references: list[list[str]]) -> Any:
@@ -49,13 +47,11 @@ def _engine(metric: _SegmentMetric, references: tuple[tuple[str, ...], ...]) -> 
     return metric.engine([list(texts) for texts in references])
 
 
-@dataclass(frozen=True, repr=False)
 class BLEU(_SegmentMetric):
     """Corpus BLEU up to 4-grams, from 0 to 100."""
 
-    name: ClassVar[str] = "BLEU"
-    family: ClassVar[str] = "bleu"
-    citation: ClassVar[str] = "Papineni et al. 2002; Post 2018"
+    family = "bleu"
+    citation = "Papineni et al. 2002; Post 2018"
 
     tokenize: Literal["13a", "char", "intl", "none", "zh"] = "13a"
     smooth: Literal["exp", "floor", "add-k", "none"] = "exp"
@@ -89,13 +85,12 @@ class BLEU(_SegmentMetric):
         return np.where(sums[..., 2:6].any(axis=-1) & (hypothesis > 0), scores, 0.0)
 
 
-@dataclass(frozen=True, repr=False)
 class ChrF(_SegmentMetric):
     """Character n-gram F-score, from 0 to 100; with word n-grams (`word_order = 2`) it is chrF++."""
 
-    name: ClassVar[str] = "chrF"
-    family: ClassVar[str] = "chrf"
-    citation: ClassVar[str] = "Popović 2015, 2017"
+    name = "chrF"
+    family = "chrf"
+    citation = "Popović 2015, 2017"
 
     char_order: Literal[1, 2, 3, 4, 5, 6] = 6
     word_order: Literal[0, 1, 2] = 0
@@ -138,15 +133,13 @@ class ChrF(_SegmentMetric):
         return scores
 
 
-@dataclass(frozen=True, repr=False)
 class TER(QuotientMetric, _SegmentMetric):
     """Translation edit rate in percent: edits over the references' average length; lower is better."""
 
-    name: ClassVar[str] = "TER"
-    family: ClassVar[str] = "ratio"
-    better: ClassVar[Literal["higher", "lower"]] = "lower"
-    citation: ClassVar[str] = "Snover et al. 2006"
-    coefficients: ClassVar[Quotient] = ((100, 0), (0, 1))  # edits over reference length, in percent
+    family = "ratio"
+    better = "lower"
+    citation = "Snover et al. 2006"
+    coefficients = ((100, 0), (0, 1))  # edits over reference length, in percent
 
     normalized: bool = False
     no_punct: bool = False

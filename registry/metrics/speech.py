@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,6 @@ from registry.metrics.base import QuotientMetric
 from registry.metrics.references import ReferenceMetric, texts
 
 
-@dataclass(frozen=True, repr=False)
 class _ErrorRate(QuotientMetric, ReferenceMetric):
     """Substitutions, deletions and insertions over the reference's length.
 
@@ -29,10 +27,10 @@ class _ErrorRate(QuotientMetric, ReferenceMetric):
         punctuation: False removes punctuation (Unicode's categories P).
     """
 
-    family: ClassVar[str] = "ratio"
-    scorer: ClassVar[str] = "jiwer"
-    extra: ClassVar[str] = "speech"
-    better: ClassVar[Literal["higher", "lower"]] = "lower"
+    family = "ratio"
+    scorer = "jiwer"
+    extra = "speech"
+    better = "lower"
 
     lowercase: bool = False
     punctuation: bool = True
@@ -58,12 +56,10 @@ class _ErrorRate(QuotientMetric, ReferenceMetric):
         return np.array([errors, [len(reference) for reference in aligned.references]], dtype=np.float64).T
 
 
-@dataclass(frozen=True, repr=False)
 class WER(_ErrorRate):
     """Word error rate: the words to substitute, delete and insert over the reference's words, 0 being best."""
 
-    name: ClassVar[str] = "WER"
-    citation: ClassVar[str] = "Morris, Maier and Green 2004"
+    citation = "Morris, Maier and Green 2004"
 
     def process(self, jiwer: ModuleType, references: list[str], hypotheses: list[str], normalize: list[Any]) -> Any:
         """Align words."""
@@ -72,12 +68,10 @@ class WER(_ErrorRate):
         return jiwer.process_words(references, hypotheses, steps, steps)
 
 
-@dataclass(frozen=True, repr=False)
 class CER(_ErrorRate):
     """Character error rate: the same of characters, blanks among them unless `spaces` is false."""
 
-    name: ClassVar[str] = "CER"
-    citation: ClassVar[str] = "Morris, Maier and Green 2004"
+    citation = "Morris, Maier and Green 2004"
 
     spaces: bool = True
 

@@ -10,9 +10,8 @@ import re
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from registry.errors import InputError, counted
 from registry.items import Answer, Item, Link, Links, Response
@@ -26,11 +25,10 @@ _SHARED = 2**12  # links that are kept to be shared
 TELLING = 10  # of the gold's sure links of first words: from so many on, a file without one is no accident
 
 
-@dataclass(frozen=True, repr=False)
 class _Alignments(Reader):
     """What both formats share."""
 
-    gives: ClassVar[str] = "alignment"
+    gives = "alignment"
 
     offset: Literal[0, 1]
     check_offset: bool = True
@@ -111,7 +109,6 @@ def _in_order(links: Iterable[Link]) -> tuple[Link, ...]:
     return tuple(sorted(set(links)))
 
 
-@dataclass(frozen=True, repr=False)
 class Pharaoh(_Alignments):
     """One sentence pair per line, known by its number from 1: links `source-target` with blanks between them.
 
@@ -124,7 +121,7 @@ class Pharaoh(_Alignments):
         possible: What stands between those of a possible one, in the gold.
     """
 
-    name: ClassVar[str] = "pharaoh"
+    name = "pharaoh"
 
     sure: str = "-"
     possible: str = "p"
@@ -164,7 +161,6 @@ class Pharaoh(_Alignments):
                          "between them", path=path, line=line)
 
 
-@dataclass(frozen=True, repr=False)
 class Naacl(_Alignments):
     """One link per line: the sentence pair's number, both positions, `S` (sure, if absent) or `P`, and a confidence.
 
@@ -180,8 +176,8 @@ class Naacl(_Alignments):
     Source: Mihalcea and Pedersen 2003, "An evaluation exercise for word alignment", section 3.
     """
 
-    name: ClassVar[str] = "naacl"
-    absent: ClassVar[str] = "there is no link for it"
+    name = "naacl"
+    absent = "there is no link for it"
 
     null: Literal["reject", "drop"] = "reject"
     sure: str = "S"

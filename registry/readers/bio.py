@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 from unicodedata import normalize
 
 from registry.errors import InputError, counted, suggest
@@ -21,7 +20,6 @@ Scheme = Literal["iob1", "iob2", "bioes", "bilou"]
 _PREFIXES: dict[Scheme, str] = {"iob1": "BI", "iob2": "BI", "bioes": "BIES", "bilou": "BILU"}
 
 
-@dataclass(frozen=True, repr=False)
 class Bio(SpanReader):
     """One token per line, its tag in a column; blank lines end sentences.
 
@@ -42,8 +40,8 @@ class Bio(SpanReader):
             document instead; the attribute `document` of the sentences that follow is its number from 1.
     """
 
-    name: ClassVar[str] = "bio"
-    forms: ClassVar[tuple[str, ...]] = ("scheme", "separator")
+    name = "bio"
+    forms = ("scheme", "separator")
 
     scheme: Scheme
     columns: tuple[str, ...] = ("token", "label")

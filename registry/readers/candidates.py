@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 from registry.errors import InputError
 from registry.items import Answer, AnswerSet, Item, Response
@@ -17,7 +16,6 @@ from registry.readers.tables import as_number, delimited_rows
 ACCEPTED = "true"  # the one answer that there can be to a candidate
 
 
-@dataclass(frozen=True, repr=False)
 class Candidates(AnswerSetReader):
     """One candidate per line under a header that names the columns; every candidate is an item.
 
@@ -39,8 +37,8 @@ class Candidates(AnswerSetReader):
     Blank lines are passed over, and so are all other columns.
     """
 
-    name: ClassVar[str] = "candidates"
-    forms: ClassVar[tuple[str, ...]] = ("separator",)
+    name = "candidates"
+    forms = ("separator",)
 
     item: tuple[str, ...]
     gold: str = "gold"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from sys import intern
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from registry.errors import InputError, counted
 from registry.items import Answer, Item, Response
@@ -30,7 +30,6 @@ _LASTING = {"newdoc id": "document", "newpar id": "paragraph"}
 Row = tuple[int, list[str]]
 
 
-@dataclass(frozen=True, repr=False)
 class Conllu(NamedReader):
     """Universal Dependencies' CoNLL-U: ten columns separated by tabs, a blank line after every sentence.
 
@@ -49,9 +48,9 @@ class Conllu(NamedReader):
     `newpar id` the attribute `paragraph` of all sentences that follow.
     """
 
-    name: ClassVar[str] = "conllu"
-    gives: ClassVar[str] = "tree"
-    named: ClassVar[str] = "relation"
+    name = "conllu"
+    gives = "tree"
+    named = "relation"
 
     id: str = "sent_id"
     roots: Literal["one", "any"] = "one"

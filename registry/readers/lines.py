@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import ClassVar
 
 from registry.errors import InputError, counted
 from registry.items import Answer, Item
@@ -20,7 +18,6 @@ _SHIFTS = {1: ", most the next one, as if a line were lacking above",
            -1: ", most the one before, as if a line had been added above"}
 
 
-@dataclass(frozen=True, repr=False)
 class Lines(SegmentReader):
     """One segment per line, known by its number from 1.
 
@@ -34,9 +31,9 @@ class Lines(SegmentReader):
             source, where the references are not there) resembles it less often than those of other segments do.
     """
 
-    name: ClassVar[str] = "lines"
-    absent: ClassVar[str] = "its line is blank or not there"
-    takes_more_files: ClassVar[bool] = True
+    name = "lines"
+    absent = "its line is blank or not there"
+    takes_more_files = True
 
     attributes: tuple[str, ...] = ("document",)
     check_order: bool = True

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from dataclasses import field
+from typing import Literal
 
 from registry.errors import InputError
 from registry.families import LARGEST_OTHER
@@ -16,7 +16,6 @@ from registry.readers.tables import Row, TableReader, as_number, shown
 _NATS: dict[str | int, float] = {"e": 1.0, 2: math.log(2), 10: math.log(10)}
 
 
-@dataclass(frozen=True, repr=False)
 class LogProbabilities(TableReader):
     """The log-probabilities of all tokens of an item in one cell: a list, or in delimited text numbers and blanks.
 
@@ -28,9 +27,9 @@ class LogProbabilities(TableReader):
         text: The column of the gold that holds the item's text; its characters (Unicode code points) are counted.
     """
 
-    name: ClassVar[str] = "logprobs"
-    gives: ClassVar[str] = "logprob"
-    absent: ClassVar[str] = "there are no log-probabilities of it"
+    name = "logprobs"
+    gives = "logprob"
+    absent = "there are no log-probabilities of it"
 
     base: Literal["e", 2, 10] = field(kw_only=True)
     logprobs: str = "logprobs"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 from registry.errors import InputError, suggest
 from registry.items import Answer, Item
@@ -50,7 +50,6 @@ def plain(text: str) -> str:
     return " ".join(filter(None, (line.strip() for line in text.split("\n"))))
 
 
-@dataclass(frozen=True, repr=False)
 class MarkupReader(SegmentReader):
     """What readers of marked-up test sets share.
 
@@ -60,8 +59,8 @@ class MarkupReader(SegmentReader):
         system: Whose hypotheses are the submission, where its file has several systems'.
     """
 
-    absent: ClassVar[str] = "there is no hypothesis for it, or a blank one"
-    takes_more_files: ClassVar[bool] = True
+    absent = "there is no hypothesis for it, or a blank one"
+    takes_more_files = True
 
     reference: str | None = None
     system: str | None = None

@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from registry.errors import InputError, counted
 from registry.items import Answer, Item
@@ -27,7 +26,6 @@ class Score(NamedTuple):
     value: float | None
 
 
-@dataclass(frozen=True, repr=False)
 class Mtme(Reader):
     """One score per line, `SYSTEM SCORE`: those of a system's segments stand together, in the order of the test set.
 
@@ -45,10 +43,10 @@ class Mtme(Reader):
     Source: https://github.com/google-research/mt-metrics-eval (README, "File organization and naming convention").
     """
 
-    name: ClassVar[str] = "mtme"
-    gives: ClassVar[str] = "score"
-    absent: ClassVar[str] = "there is no score of it"
-    takes_more_files: ClassVar[bool] = True
+    name = "mtme"
+    gives = "score"
+    absent = "there is no score of it"
+    takes_more_files = True
 
     level: Literal["seg", "doc", "domain", "sys"] = "seg"
     exclude: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, ClassVar, Literal
 
 from registry.items import Answer, Item, Response, Tagged
@@ -18,7 +18,6 @@ from registry.readers.parsing.document import Document
 from registry.values import TERSE
 
 
-@dataclass(frozen=True, repr=False)
 class NamedReader(Reader):
     """A reader of answers with names; `named` is what a name is called.
 
@@ -73,11 +72,10 @@ class NamedReader(Reader):
                 for answer in answers]
 
 
-@dataclass(frozen=True, repr=False)
 class SpanReader(NamedReader):
     """What readers of spans share; the names are the spans' types."""
 
-    gives: ClassVar[str] = "span"
+    gives = "span"
 
     def answer_set(self, value: Any) -> Iterable[Response]:
         """Every span is an answer; its key is `first-last`, positions counted from 1."""

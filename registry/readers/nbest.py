@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 from registry.errors import InputError
 from registry.items import Answer, Item
@@ -18,7 +17,6 @@ _SEPARATOR = "|||"
 _WHOLE = re.compile(r"[0-9]{1,15}")
 
 
-@dataclass(frozen=True, repr=False)
 class NBest(SegmentReader):
     """Submissions for a gold of `lines`: of every segment's candidates one is the answer.
 
@@ -27,8 +25,8 @@ class NBest(SegmentReader):
         pick: Which candidate: the `first` of the list, or the one with the highest `score` (the first of equal ones).
     """
 
-    name: ClassVar[str] = "nbest"
-    absent: ClassVar[str] = "there is no candidate for it, or a blank one"
+    name = "nbest"
+    absent = "there is no candidate for it, or a blank one"
 
     first_id: int = 0
     pick: Literal["first", "score"] = "first"

@@ -6,9 +6,8 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any
 
 from registry.errors import InputError, suggest
 from registry.items import Answer, AnswerSet, Item, Response
@@ -21,7 +20,6 @@ _KEYS = ("item", "answers", "attributes")
 _ANSWER_KEYS = ("key", "type", "score")
 
 
-@dataclass(frozen=True, repr=False)
 class Responses(AnswerSetReader, NamedReader):
     """One JSON object per item: `{"item": "s1", "answers": [...], "attributes": {"document": "d1"}}`.
 
@@ -32,7 +30,7 @@ class Responses(AnswerSetReader, NamedReader):
     An answer's name is its type, or its key where it has none.
     """
 
-    name: ClassVar[str] = "responses"
+    name = "responses"
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """Read the gold answers, which have no scores."""

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import ClassVar
 
 from registry.errors import InputError
 from registry.readers.markup import MarkupReader, Segment, Side, plain
@@ -22,7 +20,6 @@ _ENTITY = re.compile(r"&(lt|gt|quot|apos|amp);")
 _ENTITIES = {"lt": "<", "gt": ">", "quot": '"', "apos": "'", "amp": "&"}
 
 
-@dataclass(frozen=True, repr=False)
 class Sgml(MarkupReader):
     """A `<srcset>`, `<refset>` or `<tstset>` of `<doc docid="d" sysid="x">` elements of `<seg id="1">`, in any case.
 
@@ -30,7 +27,7 @@ class Sgml(MarkupReader):
     attributes of its items. Of entities the five of XML are replaced, others are text.
     """
 
-    name: ClassVar[str] = "sgml"
+    name = "sgml"
 
     def segments(self, document: Document) -> Iterator[Segment]:
         """Read all segments."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from registry.errors import InputError, counted
 from registry.items import Answer, Item, Span, Tagged
@@ -17,7 +17,6 @@ _POSITION = re.compile(r"[0-9]{1,9}")
 _TOO_FAR = 10**9
 
 
-@dataclass(frozen=True, repr=False)
 class Spans(TableReader, SpanReader):
     """One span per row: its item, where it starts and ends, its type, and in submissions perhaps a score.
 
@@ -34,8 +33,8 @@ class Spans(TableReader, SpanReader):
         overlaps: What to do about spans of an item that share a position: `reject` the file, or `allow` them.
     """
 
-    name: ClassVar[str] = "spans"
-    absent: ClassVar[str] = "there is no row for it"
+    name = "spans"
+    absent = "there is no row for it"
 
     start: str = "start"
     end: str = "end"

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from operator import ne
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 from registry.errors import InputError, counted
 from registry.items import Answer, Item, Response
@@ -28,7 +28,6 @@ RELEVANT = 1  # from this relevance on a document is one of the gold's answers
 N = TypeVar("N", int, float)
 
 
-@dataclass(frozen=True, repr=False)
 class Trec(Reader):
     """Judgments and runs as trec_eval reads them, separated by blanks.
 
@@ -40,9 +39,9 @@ class Trec(Reader):
             trec_eval does.
     """
 
-    name: ClassVar[str] = "trec"
-    gives: ClassVar[str] = "ranking"
-    absent: ClassVar[str] = "there is no result for this query"
+    name = "trec"
+    gives = "ranking"
+    absent = "there is no result for this query"
 
     other_queries: Literal["reject", "ignore"] = "reject"
 

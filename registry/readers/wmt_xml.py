@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 from xml.parsers import expat
 
 from registry.errors import InputError
@@ -18,7 +17,6 @@ _ALLOWED = {  # what may stand in what
     "hyp": ("doc",), "p": tuple(_SIDES), "seg": ("p", *_SIDES)}
 
 
-@dataclass(frozen=True, repr=False)
 class WmtXml(MarkupReader):
     """`<doc>` elements with their `<src>`, `<ref translator="A">` and `<hyp system="X">`, each of `<seg id="1">`.
 
@@ -29,7 +27,7 @@ class WmtXml(MarkupReader):
         testsuites: False passes over documents with an attribute `testsuite`, which mostly have no reference.
     """
 
-    name: ClassVar[str] = "wmt-xml"
+    name = "wmt-xml"
 
     collections: tuple[str, ...] = ()
     testsuites: bool = True

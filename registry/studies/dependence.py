@@ -8,7 +8,7 @@ are.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from statistics import median
 from typing import ClassVar
@@ -19,7 +19,6 @@ from registry.studies.board_study import BoardStudy, Case, called
 from registry.studies.study import Finding, Row
 
 
-@dataclass(frozen=True, repr=False)
 class Dependence(BoardStudy):
     """The clustering of every pair's difference, and the decisions that change once clusters are the units.
 

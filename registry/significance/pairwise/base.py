@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -15,7 +14,6 @@ from registry.significance.matrix import Floats, Matrix
 from registry.values import Value
 
 
-@dataclass(frozen=True, repr=False)
 class PairTest(Value):
     """A paired significance test with its options.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, Literal, TypeVar
 
 import numpy as np
@@ -37,7 +37,6 @@ Task = TypeVar("Task")
 _LONG = 2**18  # resamples from which on threads help
 
 
-@dataclass(frozen=True, repr=False)
 class Bootstrap(PairTest):
     """Paired bootstrap of whole items or clusters (and runs, where they are random), recentred by the difference.
 

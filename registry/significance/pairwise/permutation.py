@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from typing import ClassVar
 
@@ -49,7 +49,6 @@ from registry.significance.resampling.studentized import count_all_swaps, count_
 ENUMERATED = 16  # discordant units up to which every swap is tried, whatever the score
 
 
-@dataclass(frozen=True, repr=False)
 class Permutation(PairTest):
     """Paired permutation (approximate randomization) of items or clusters; of whole runs where those are random.
 

@@ -24,7 +24,6 @@ from registry.studies.sizes import rising_sizes
 from registry.studies.study import Choice, Finding, Parts, Row, Study, option
 
 
-@dataclass(frozen=True, repr=False)
 class NBest(Study):
     """The n-best lists of all systems, and where those of two of them differ.
 
