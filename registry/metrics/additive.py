@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from registry.errors import InputError, suggest
 from registry.families import FAMILIES
 from registry.items import Answer, Item
-from registry.metrics.base import Metric, Quotient
+from registry.metrics.base import AdditiveMetric, Quotient
 from registry.metrics.formula import Expression, parse_formula
 
 MOST = len(FAMILIES["additive"].columns)
 
 
-class Formula(Metric):
+class Formula(AdditiveMetric):
     """A score by a formula over sums, such as `2*tp / (pred + gold)`; its names are columns of the statistics.
 
     There are + - * / ^, parentheses, numbers, and the functions sqrt, log (natural), exp, abs, min and max. Its range

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from registry.errors import InputError
 from registry.identity import digest
 from registry.items import Answer, Item
-from registry.metrics.base import Metric, check_beta
+from registry.metrics.base import AdditiveMetric, check_beta, share
 
 Floats = NDArray[np.float64]
 
@@ -29,7 +29,7 @@ def label_code(name: str) -> int:
     return 1 + int(digest(name.encode())[-12:], 16)
 
 
-class ConfusionMetric(Metric):
+class ConfusionMetric(AdditiveMetric):
     """What all share; an item without an answer is in no class that is predicted."""
 
     takes = "label"
@@ -53,10 +53,6 @@ class ConfusionMetric(Metric):
     @abstractmethod
     def score_classes(self, correct: Floats, predicted: Floats, gold: Floats) -> Floats:
         """Score how often each class is correct, predicted and in the gold, [..., classes] each."""
-
-
-def _share(over: Floats, under: Floats, undefined: float) -> Floats:
-    return np.asarray(np.divide(over, under, out=np.full(np.broadcast(over, under).shape, undefined), where=under != 0))
 
 
 class _ByClass(ConfusionMetric):
@@ -95,10 +91,10 @@ class _ByClass(ConfusionMetric):
     def score_classes(self, correct: Floats, predicted: Floats, gold: Floats) -> Floats:
         """Average over the classes."""
         if self.average == "micro":
-            return _share(*self.parts(*(counts.sum(axis=-1) for counts in (correct, predicted, gold))), np.nan)
-        shares = _share(*self.parts(correct, predicted, gold), 0.0)
+            return share(*self.parts(*(counts.sum(axis=-1) for counts in (correct, predicted, gold))))
+        shares = share(*self.parts(correct, predicted, gold), 0.0)
         occur = np.ones(gold.shape, dtype=bool) if self.labels else (predicted > 0) | (gold > 0)
-        return _share((shares * occur).sum(axis=-1), occur.sum(axis=-1).astype(np.float64), np.nan)
+        return share((shares * occur).sum(axis=-1), occur.sum(axis=-1).astype(np.float64))
 
     @abstractmethod
     def parts(self, correct: Floats, predicted: Floats, gold: Floats) -> tuple[Floats, Floats]:
@@ -160,7 +156,7 @@ class BalancedAccuracy(ConfusionMetric):
 
     def score_classes(self, correct: Floats, predicted: Floats, gold: Floats) -> Floats:  # noqa: ARG002
         """Average over classes that the gold has."""
-        return _share(_share(correct, gold, 0.0).sum(axis=-1), (gold > 0).sum(axis=-1).astype(np.float64), np.nan)
+        return share(share(correct, gold, 0.0).sum(axis=-1), (gold > 0).sum(axis=-1).astype(np.float64))
 
 
 class MCC(ConfusionMetric):
@@ -174,7 +170,7 @@ class MCC(ConfusionMetric):
         silent = n - predicted.sum(axis=-1)
         common = n * correct.sum(axis=-1) - (predicted * gold).sum(axis=-1)
         spreads = (n**2 - (predicted**2).sum(axis=-1) - silent**2) * (n**2 - (gold**2).sum(axis=-1))
-        return np.where(n > 0, _share(common, np.sqrt(spreads), 0.0), np.nan)
+        return np.where(n > 0, share(common, np.sqrt(spreads), 0.0), np.nan)
 
 
 class Kappa(ConfusionMetric):
@@ -186,4 +182,4 @@ class Kappa(ConfusionMetric):
         """Agreement beyond that of chance over what is possible beyond it, both times the square of the items."""
         n = gold.sum(axis=-1)
         chance = (predicted * gold).sum(axis=-1)
-        return _share(n * correct.sum(axis=-1) - chance, n**2 - chance, np.nan)
+        return share(n * correct.sum(axis=-1) - chance, n**2 - chance)

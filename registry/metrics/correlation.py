@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
 from registry.items import Answer, Item
 from registry.metrics.base import Metric
 
 
 class CorrelationMetric(Metric):
-    """What all share; `coefficient` is the name of the one that scores pairs of numbers."""
+    """What all share: pairs of numbers are scored, and not sums.
+
+    `coefficient` is the name of the one that scores them.
+    """
 
     takes = "score"
     family = "pair"
@@ -28,10 +28,6 @@ class CorrelationMetric(Metric):
         if answer is None:
             raise self.unanswered(item)
         return (answer.value, item.gold)
-
-    def score(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:  # noqa: ARG002
-        """A correlation is no function of sums."""
-        raise TypeError(f"{self.name} is scored by items, not by their sums")
 
 
 class Pearson(CorrelationMetric):

@@ -23,12 +23,12 @@ from numpy.typing import NDArray
 
 from registry.families import FAMILIES
 from registry.items import Answer, Item, Span
-from registry.metrics.base import Metric, QuotientMetric, check_beta
+from registry.metrics.base import AdditiveMetric, QuotientMetric, check_beta, share
 
 _WIDTH = len(FAMILIES["additive"].columns)
 
 
-class _OverlapMetric(Metric):
+class _OverlapMetric(AdditiveMetric):
     """What the three share; `type` restricts them to spans of that type."""
 
     takes = "span"
@@ -120,10 +120,7 @@ class SpanOverlapF(_OverlapMetric):
 
     def score(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """Combine precision and recall; 0 where one side has no span, or none overlaps, nan where neither has any."""
-        precision, recall = (
-            np.divide(sums[..., n], sums[..., n + 1], out=np.zeros(sums.shape[:-1]), where=sums[..., n + 1] != 0)
-            for n in (0, 2))
+        precision, recall = (share(sums[..., n], sums[..., n + 1], 0.0) for n in (0, 2))
         square = self.beta**2
-        under = square * precision + recall
-        scores = np.divide((1 + square) * precision * recall, under, out=np.zeros_like(under), where=under > 0)
+        scores = share((1 + square) * precision * recall, square * precision + recall, 0.0)
         return np.where((sums[..., 1] == 0) & (sums[..., 3] == 0), np.nan, scores)

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.items import Answer, Item
-from registry.metrics.base import Metric, QuotientMetric
+from registry.metrics.base import AdditiveMetric, QuotientMetric, share
 
 
-class Perplexity(Metric):
+class Perplexity(AdditiveMetric):
     """Perplexity, exp of the mean negative log-probability of a token, from 1 up; lower is better.
 
     It compares models that cut texts into the same tokens; `BitsPerCharacter` any. Of one item the nats per token are
@@ -33,9 +33,8 @@ class Perplexity(Metric):
 
     def score(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """Exp of nats over tokens; without any token, or beyond the largest number, nan."""
-        nats = np.divide(sums[..., 0], sums[..., 1], out=np.full(sums.shape[:-1], np.nan), where=sums[..., 1] != 0)
         with np.errstate(over="ignore"):
-            scores = np.exp(nats)
+            scores = np.exp(share(sums[..., 0], sums[..., 1]))
         return np.where(np.isfinite(scores), scores, np.nan)
 
 

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 
 from registry.errors import InputError
 from registry.items import Answer, Item
-from registry.metrics.base import Metric
+from registry.metrics.base import AdditiveMetric
 
 
-class ReferenceMetric(Metric):
+class ReferenceMetric(AdditiveMetric):
     """A metric of segments against their `references`; an item without an answer counts as an empty segment."""
 
     takes = "segment"

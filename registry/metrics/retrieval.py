@@ -10,14 +10,14 @@ from __future__ import annotations
 import heapq
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from registry.errors import InputError
 from registry.items import Answer, Item
-from registry.metrics.base import QuotientMetric
+from registry.metrics.base import QuotientMetric, needed_module
 
 Run = Mapping[str, Mapping[str, float]]
 Judgments = Mapping[str, Mapping[str, int]]
@@ -53,22 +53,18 @@ class RetrievalMetric(QuotientMetric):
 
 
 class _TrecEvalMetric(RetrievalMetric):
-    """What trec_eval's own share."""
+    """What trec_eval's own share; `measure` is what ir-measures calls it, if otherwise."""
 
+    measure: ClassVar[str] = ""
     scorer = "trec_eval (pytrec_eval)"
     extra = "ir"
 
-    @abstractmethod
-    def measure(self, ir_measures: Any) -> Any:
-        """The measure as ir-measures has it."""
-
     def scores(self, judgments: Judgments, run: Run) -> dict[str, float]:
-        """Score by pytrec_eval, which is trec_eval's code."""
-        try:
-            import ir_measures
-        except ImportError:
-            raise InputError(f"{self.name} needs ir-measures: pip install 'evalregistry[ir]'") from None
-        found = ir_measures.pytrec_eval.iter_calc([self.measure(ir_measures)], judgments, run) if run else ()
+        """Score by pytrec_eval, which is trec_eval's code, with those of its options that are given."""
+        ir_measures = needed_module("ir_measures", self)
+        options = {name: value for name in ("rel", "cutoff") if (value := getattr(self, name, None)) is not None}
+        measure = getattr(ir_measures, self.measure or self.name)(**options)
+        found = ir_measures.pytrec_eval.iter_calc([measure], judgments, run) if run else ()
         return {metric.query_id: float(metric.value) for metric in found}
 
 
@@ -85,12 +81,7 @@ class P(_TrecEvalMetric):
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> NDArray[np.float64]:
         """Give (relevant documents among the first ones, cut-off) of every query."""
-        shares = super().corpus_statistics(items, answers)
-        return np.rint(shares * self.cutoff)
-
-    def measure(self, ir_measures: Any) -> Any:
-        """P(rel) at the cut-off."""
-        return ir_measures.P(rel=self.rel, cutoff=self.cutoff)
+        return np.rint(super().corpus_statistics(items, answers) * self.cutoff)
 
 
 class AP(_TrecEvalMetric):
@@ -100,10 +91,6 @@ class AP(_TrecEvalMetric):
 
     rel: int = 1
     cutoff: int | None = None
-
-    def measure(self, ir_measures: Any) -> Any:
-        """AP(rel), where given at the cut-off."""
-        return ir_measures.AP(rel=self.rel, **({} if self.cutoff is None else {"cutoff": self.cutoff}))
 
 
 class NDCG(_TrecEvalMetric):
@@ -117,10 +104,6 @@ class NDCG(_TrecEvalMetric):
 
     cutoff: int | None = None
     gain: Literal["linear", "exponential"] = "linear"
-
-    def measure(self, ir_measures: Any) -> Any:
-        """NDCG, where given at the cut-off."""
-        return ir_measures.nDCG if self.cutoff is None else ir_measures.nDCG(cutoff=self.cutoff)
 
     def scores(self, judgments: Judgments, run: Run) -> dict[str, float]:
         """Score by gains in place of relevance, where they are exponential."""
@@ -138,10 +121,6 @@ class RR(_TrecEvalMetric):
 
     rel: int = 1
 
-    def measure(self, ir_measures: Any) -> Any:
-        """RR(rel)."""
-        return ir_measures.RR(rel=self.rel)
-
 
 class RPrecision(_TrecEvalMetric):
     """R-precision: precision at the rank that is the number of relevant documents."""
@@ -151,22 +130,15 @@ class RPrecision(_TrecEvalMetric):
 
     rel: int = 1
 
-    def measure(self, ir_measures: Any) -> Any:
-        """Rprec(rel)."""
-        return ir_measures.Rprec(rel=self.rel)
-
 
 class Bpref(_TrecEvalMetric):
     """Binary preference: how seldom a document that is judged not relevant stands before a relevant one."""
 
     name = "bpref"
+    measure = "Bpref"
     citation = "Buckley and Voorhees 2004"
 
     rel: int = 1
-
-    def measure(self, ir_measures: Any) -> Any:
-        """Bpref(rel)."""
-        return ir_measures.Bpref(rel=self.rel)
 
 
 class ERR(RetrievalMetric):

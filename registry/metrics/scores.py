@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.items import Answer, Item
-from registry.metrics.base import Metric, QuotientMetric
+from registry.metrics.base import AdditiveMetric, QuotientMetric, share
 
 
 class Mean(QuotientMetric):
@@ -39,7 +39,7 @@ class Mean(QuotientMetric):
         return (value, 1)
 
 
-class _ErrorMetric(Metric):
+class _ErrorMetric(AdditiveMetric):
     """What both share: the loss of an item, averaged; lower is better, 0 is best."""
 
     takes = "score"
@@ -83,6 +83,4 @@ class RMSE(_ErrorMetric):
 
     def score(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """The root of squared errors over items; of none nan."""
-        mean = np.full(sums.shape[:-1], np.nan)
-        np.divide(sums[..., 0], sums[..., 1], out=mean, where=sums[..., 1] != 0)
-        return np.asarray(np.sqrt(mean), dtype=np.float64)
+        return np.asarray(np.sqrt(share(sums[..., 0], sums[..., 1])), dtype=np.float64)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from registry.families import FAMILIES
 from registry.items import Answer, Item
-from registry.metrics.base import QuotientMetric, check_beta
+from registry.metrics.base import QuotientMetric, check_beta, share
 from registry.metrics.references import ReferenceMetric, texts
 
 Floats = NDArray[np.float64]
@@ -127,10 +127,7 @@ class ChrF(_SegmentMetric):
             recall += np.divide(match, reference, out=np.zeros_like(recall), where=both)
         precision, recall = precision / np.maximum(orders, 1), recall / np.maximum(orders, 1)
         weight = self.beta**2
-        under = weight * precision + recall
-        scores: Floats = np.divide(100 * (1 + weight) * precision * recall, under, out=np.zeros_like(under),
-                                   where=under > 0)
-        return scores
+        return share(100 * (1 + weight) * precision * recall, weight * precision + recall, 0.0)
 
 
 class TER(QuotientMetric, _SegmentMetric):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from registry.errors import InputError
 from registry.items import Answer, Item
-from registry.metrics.base import QuotientMetric
+from registry.metrics.base import QuotientMetric, needed_module
 from registry.metrics.references import ReferenceMetric, texts
 
 
@@ -48,7 +48,7 @@ class _ErrorRate(QuotientMetric, ReferenceMetric):
         """Give (errors, length of the reference) for every segment."""
         if not items:
             return np.zeros((0, 2))
-        jiwer = _jiwer(self.name)
+        jiwer = needed_module("jiwer", self)
         normalize = [jiwer.ToLowerCase()] * self.lowercase + [jiwer.RemovePunctuation()] * (not self.punctuation)
         aligned = self.process(jiwer, [item.gold[self.references[0]] for item in items], texts(answers), normalize)
         errors = [sum(max(chunk.ref_end_idx - chunk.ref_start_idx, chunk.hyp_end_idx - chunk.hyp_start_idx)
@@ -80,11 +80,3 @@ class CER(_ErrorRate):
         blanks = jiwer.Strip() if self.spaces else jiwer.RemoveWhiteSpace()
         steps = jiwer.Compose([*normalize, blanks, jiwer.ReduceToListOfListOfChars()])
         return jiwer.process_characters(references, hypotheses, steps, steps)
-
-
-def _jiwer(name: str) -> ModuleType:
-    try:
-        import jiwer
-    except ImportError:
-        raise InputError(f"{name} needs jiwer: pip install 'evalregistry[speech]'") from None
-    return jiwer
