@@ -55,7 +55,6 @@ class Formula(AdditiveMetric):
 
     @cached_property
     def quotient(self) -> Quotient | None:
-        """The coefficients, where the formula is one linear function of the sums over another."""
         if (found := self.expression.quotient()) is None:
             return None
         over, under = ((*side, *(0,) * (MOST - len(side))) for side in found)
@@ -63,7 +62,6 @@ class Formula(AdditiveMetric):
 
     @property
     def has_worst(self) -> bool:
-        """Whether the option `worst` says what it is."""
         return self.worst is not None
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:

@@ -42,7 +42,6 @@ class PlainUAS(_AttachmentMetric):
     """The share of the gold's words with the right head, from 0 to 1."""
 
     def is_correct(self, gold: Word, found: Projected) -> bool:
-        """Same head."""
         return found.head == gold.head
 
 
@@ -52,7 +51,6 @@ class PlainLAS(_AttachmentMetric):
     subtypes: bool = True
 
     def is_correct(self, gold: Word, found: Projected) -> bool:
-        """Same head and relation."""
         if self.subtypes:
             return found.head == gold.head and found.word.deprel == gold.deprel
         return found.head == gold.head and relation(found.word.deprel) == relation(gold.deprel)

@@ -117,7 +117,6 @@ class QuotientMetric(AdditiveMetric):
 
     @property
     def quotient(self) -> Quotient:
-        """The coefficients of the numerator and of the denominator."""
         return self.coefficients
 
     def score(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -85,7 +85,6 @@ class _ByClass(ConfusionMetric):
 
     @property
     def classes(self) -> tuple[str, ...] | None:
-        """The given labels."""
         return self.labels or None
 
     def score_classes(self, correct: Floats, predicted: Floats, gold: Floats) -> Floats:
@@ -106,11 +105,9 @@ class LabelP(_ByClass):
 
     @property
     def measure(self) -> str:
-        """Precision."""
         return "precision"
 
     def parts(self, correct: Floats, predicted: Floats, gold: Floats) -> tuple[Floats, Floats]:  # noqa: ARG002
-        """Correct over predicted."""
         return correct, predicted
 
 
@@ -119,11 +116,9 @@ class LabelR(_ByClass):
 
     @property
     def measure(self) -> str:
-        """Recall."""
         return "recall"
 
     def parts(self, correct: Floats, predicted: Floats, gold: Floats) -> tuple[Floats, Floats]:  # noqa: ARG002
-        """Correct over gold."""
         return correct, gold
 
 
@@ -140,11 +135,9 @@ class LabelF(_ByClass):
 
     @property
     def measure(self) -> str:
-        """F with its beta."""
         return f"F{self.beta:g}"
 
     def parts(self, correct: Floats, predicted: Floats, gold: Floats) -> tuple[Floats, Floats]:
-        """(1 + beta^2) correct over predicted + beta^2 gold."""
         square = self.beta**2
         return (1 + square) * correct, predicted + square * gold
 

@@ -25,7 +25,6 @@ class MatchMetric(QuotientMetric):
         """Check the options; those of a subclass too."""
 
     def types(self) -> tuple[str, ...]:
-        """The one type, if it is restricted."""
         return () if self.type is None else (self.type,)
 
     @abstractmethod

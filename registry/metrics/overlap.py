@@ -38,7 +38,6 @@ class _OverlapMetric(AdditiveMetric):
     type: str | None = None
 
     def types(self) -> tuple[str, ...]:
-        """The one type, if it is restricted."""
         return () if self.type is None else (self.type,)
 
     def credits(self, item: Item, answer: Answer | None) -> tuple[float, int, float, int]:

@@ -83,7 +83,6 @@ class Words(_WordMetric):
     """Words that are aligned with a word of the gold."""
 
     def is_correct(self, gold: Word, found: Projected) -> bool:  # noqa: ARG002
-        """Being aligned is all."""
         return True
 
 
@@ -91,7 +90,6 @@ class UPOS(_WordMetric):
     """Words with the right universal part of speech."""
 
     def is_correct(self, gold: Word, found: Projected) -> bool:
-        """Same UPOS."""
         return found.word.upos == gold.upos
 
 
@@ -99,7 +97,6 @@ class XPOS(_WordMetric):
     """Words with the right language-specific part of speech."""
 
     def is_correct(self, gold: Word, found: Projected) -> bool:
-        """Same XPOS."""
         return found.word.xpos == gold.xpos
 
 
@@ -107,7 +104,6 @@ class UFeats(_WordMetric):
     """Words with the right universal features."""
 
     def is_correct(self, gold: Word, found: Projected) -> bool:
-        """Same features."""
         return universal(found.word.feats) == universal(gold.feats)
 
 
@@ -115,7 +111,6 @@ class AllTags(_WordMetric):
     """Words with the right parts of speech, universal and language-specific, and universal features."""
 
     def is_correct(self, gold: Word, found: Projected) -> bool:
-        """Same UPOS, XPOS and features."""
         word = found.word
         return (word.upos == gold.upos and word.xpos == gold.xpos and universal(word.feats) == universal(gold.feats))
 
@@ -124,7 +119,6 @@ class Lemmas(_WordMetric):
     """Words with the right lemma; where the gold has none (`_`), any is."""
 
     def is_correct(self, gold: Word, found: Projected) -> bool:
-        """Same lemma."""
         return gold.lemma in ("_", found.word.lemma)
 
 
@@ -132,7 +126,6 @@ class UAS(_WordMetric):
     """Unlabelled attachment: words whose head is aligned with the head in the gold."""
 
     def is_correct(self, gold: Word, found: Projected) -> bool:
-        """Same head."""
         return found.head == gold.head
 
 
@@ -140,7 +133,6 @@ class LAS(_WordMetric):
     """Labelled attachment: words with the right head and relation."""
 
     def is_correct(self, gold: Word, found: Projected) -> bool:
-        """Same head and relation."""
         return found.head == gold.head and relation(found.word.deprel) == relation(gold.deprel)
 
 
@@ -176,5 +168,4 @@ class BLEX(CLAS):
     """Labelled attachment of content words with the right lemma; where the gold has none (`_`), any is."""
 
     def is_correct(self, gold: Word, found: Projected) -> bool:
-        """Same head, relation and lemma."""
         return super().is_correct(gold, found) and gold.lemma in ("_", found.word.lemma)

@@ -25,11 +25,9 @@ class ReferenceMetric(AdditiveMetric):
             raise InputError(f"option 'references' of {self.name} must name one or more references, each once")
 
     def needs(self) -> tuple[str, ...]:
-        """The references."""
         return self.references
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Give the statistics of one segment."""
         return tuple(self.corpus_statistics([item], [answer])[0])
 
     @abstractmethod

@@ -36,7 +36,6 @@ class RetrievalMetric(QuotientMetric):
                 raise InputError(f"option {option!r} of {self.name} is {value}; expected 1 or more")
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Give (score, 1) of one query."""
         return tuple(self.corpus_statistics([item], [answer])[0])
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> NDArray[np.float64]:

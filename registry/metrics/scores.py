@@ -28,7 +28,6 @@ class Mean(QuotientMetric):
 
     @property
     def has_worst(self) -> bool:
-        """Whether the option `worst` says what it is."""
         return self.worst is not None
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
@@ -68,7 +67,6 @@ class MAE(_ErrorMetric, QuotientMetric):
     citation = "Willmott and Matsuura 2005"
 
     def loss(self, error: float) -> float:
-        """The error without its sign."""
         return abs(error)
 
 
@@ -78,7 +76,6 @@ class RMSE(_ErrorMetric):
     citation = "Willmott and Matsuura 2005"
 
     def loss(self, error: float) -> float:
-        """The error squared."""
         return error * error
 
     def score(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -32,7 +32,6 @@ class _SegmentMetric(ReferenceMetric):
         """Make sacrebleu's own metric, with these references read once."""
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
-        """Give the statistics of many segments at sacrebleu's own speed."""
         references = tuple(tuple(item.gold[name] for item in items) for name in self.references)
         found = _engine(self, references)._extract_corpus_statistics(texts(answers), None)
         return self.columns(np.array(found, dtype=np.float64).reshape(len(items), -1))
@@ -58,7 +57,6 @@ class BLEU(_SegmentMetric):
     lowercase: bool = False
 
     def engine(self, references: list[list[str]]) -> Any:
-        """Make sacrebleu's BLEU."""
         from sacrebleu import metrics
 
         return metrics.BLEU(lowercase=self.lowercase, tokenize=self.tokenize, smooth_method=self.smooth, force=True,
@@ -103,7 +101,6 @@ class ChrF(_SegmentMetric):
         check_beta(self.beta, self.name)
 
     def engine(self, references: list[list[str]]) -> Any:
-        """Make sacrebleu's CHRF."""
         from sacrebleu import metrics
 
         return metrics.CHRF(char_order=self.char_order, word_order=self.word_order, beta=self.beta,
@@ -147,7 +144,6 @@ class TER(QuotientMetric, _SegmentMetric):
         return np.where(sums[..., 1] > 0, super().score(sums), 100.0 * (sums[..., 0] > 0))
 
     def engine(self, references: list[list[str]]) -> Any:
-        """Make sacrebleu's TER."""
         from sacrebleu import metrics
 
         return metrics.TER(normalized=self.normalized, no_punct=self.no_punct, case_sensitive=self.case_sensitive,

@@ -15,7 +15,6 @@ class _SpanMetric(MatchMetric):
     citation = "Tjong Kim Sang and De Meulder 2003, section 2"
 
     def members(self, value: Any) -> Set[Hashable]:
-        """The spans."""
         return {span for span in value.spans if self.type in (None, span.type)}
 
 

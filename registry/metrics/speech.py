@@ -62,7 +62,6 @@ class WER(_ErrorRate):
     citation = "Morris, Maier and Green 2004"
 
     def process(self, jiwer: ModuleType, references: list[str], hypotheses: list[str], normalize: list[Any]) -> Any:
-        """Align words."""
         steps = jiwer.Compose([*normalize, jiwer.RemoveMultipleSpaces(), jiwer.Strip(),
                                jiwer.ReduceToListOfListOfWords()])
         return jiwer.process_words(references, hypotheses, steps, steps)
@@ -76,7 +75,6 @@ class CER(_ErrorRate):
     spaces: bool = True
 
     def process(self, jiwer: ModuleType, references: list[str], hypotheses: list[str], normalize: list[Any]) -> Any:
-        """Align characters."""
         blanks = jiwer.Strip() if self.spaces else jiwer.RemoveWhiteSpace()
         steps = jiwer.Compose([*normalize, blanks, jiwer.ReduceToListOfListOfChars()])
         return jiwer.process_characters(references, hypotheses, steps, steps)

@@ -34,7 +34,6 @@ class _Alignments(Reader):
     check_offset: bool = True
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        """Read the gold's links."""
         document = documents["gold"]
         return [Item(key, Links(_in_order(link for link, is_sure in links if is_sure),
                                 _in_order(link for link, is_sure in links if not is_sure)), {}, line)
@@ -63,11 +62,9 @@ class _Alignments(Reader):
                                  "check_offset = false")
 
     def content(self, value: Any) -> Any:
-        """Sure and possible links in their order."""
         return [value.sure, value.possible]
 
     def unanswered(self, text: Any) -> Any:  # noqa: ARG002
-        """No link is given away."""
         return Links()
 
     def answer_set(self, value: Any) -> Iterable[Response]:

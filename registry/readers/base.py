@@ -125,11 +125,9 @@ class AnswerSetReader(Reader):
     gives = "answer"
 
     def content(self, value: Any) -> Any:
-        """Key, type and score of every answer."""
         return [list(response) for response in value.responses]
 
     def answer_set(self, value: Any) -> Iterable[Response]:
-        """The set itself."""
         responses: tuple[Response, ...] = value.responses
         return responses
 

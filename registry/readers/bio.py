@@ -61,24 +61,19 @@ class Bio(SpanReader):
                 raise InputError(f"option 'columns' of bio has no column {role!r}; {suggest(role, self.columns)}")
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        """Read the gold sentences."""
         return [Item(key, tagged, attributes, line)
                 for key, tagged, attributes, line in self._sentences(documents["gold"])]
 
     def parse_answers(self, document: Document) -> list[Answer]:
-        """Read a system's sentences."""
         return [Answer(key, tagged, line) for key, tagged, _, line in self._sentences(document)]
 
     def content(self, value: Any) -> Any:
-        """Tokens, and spans in their order."""
         return [value.tokens, [[s.start, s.end, s.type] for s in sorted(value.spans)]]
 
     def task_text(self, value: Any) -> Any:
-        """Systems were given the tokens."""
         return list(value.tokens)
 
     def unanswered(self, text: Any) -> Any:
-        """The tokens without a span."""
         if not isinstance(text, list) or not all(isinstance(token, str) for token in text):
             raise ValueError("expected a list of tokens")
         return Tagged(tuple(text), frozenset())

@@ -57,7 +57,6 @@ class Conllu(NamedReader):
     empty_columns: Literal["reject", "underscore"] = "reject"
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        """Read the gold's sentences."""
         document, items = documents["gold"], []
         for number, (line, sentence, attributes) in enumerate(self._sentences(document), 1):
             if not (key := attributes.pop(self.id, str(number))):
@@ -91,15 +90,12 @@ class Conllu(NamedReader):
         return ("gold",) if _words(gold) == _words(answer) else ()
 
     def content(self, value: Any) -> Any:
-        """Tokens and words."""
         return [value.tokens, value.words]
 
     def task_text(self, value: Any) -> Any:
-        """Systems were given the text."""
         return value.text
 
     def unanswered(self, text: Any) -> Any:
-        """The text without a word."""
         if not isinstance(text, str) or not text:
             raise ValueError("expected a text")
         return Sentence(text, (), ())

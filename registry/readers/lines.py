@@ -61,7 +61,6 @@ class Lines(SegmentReader):
                 for at in range(n)]
 
     def parse_answers(self, document: Document) -> list[Answer]:
-        """Read a system's segments."""
         return [Answer(str(number), line, number) for number, line in document.lines() if line.strip()]
 
     def implausible(self, items: Sequence[Item], answers: Sequence[Answer]) -> tuple[int, str] | None:

@@ -36,7 +36,6 @@ class LogProbabilities(TableReader):
     text: str | None = None
 
     def offers(self) -> tuple[str, ...]:
-        """The text, where it is there."""
         return () if self.text is None else ("text",)
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:

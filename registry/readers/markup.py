@@ -100,7 +100,6 @@ class MarkupReader(SegmentReader):
                 for key, segment in gold.items() if all(key in found for found in texts.values())]
 
     def parse_answers(self, document: Document) -> list[Answer]:
-        """Read a system's hypotheses."""
         chosen = self._chosen(document, "system", self.system, by_name_only=True)
         return [Answer(key, segment.text, segment.line) for key, segment in chosen.items() if segment.text]
 

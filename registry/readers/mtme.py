@@ -86,7 +86,6 @@ class Mtme(Reader):
                      | of_segments.get(score.of[-1], {}), score.line) for score in scores if score.value is not None]
 
     def parse_answers(self, document: Document) -> list[Answer]:
-        """Read a metric's scores."""
         return [Answer(" ".join(score.of), score.value, score.line)
                 for score in self._scores(document) if score.value is not None]
 

@@ -86,7 +86,6 @@ class SpanReader(NamedReader):
         return Counter(span.type for value in values for span in value.spans if span.type)
 
     def with_names(self, value: Any, name: Callable[[str], str]) -> Any:
-        """Give the spans other types."""
         return Tagged(value.tokens, frozenset(replace(span, type=name(span.type)) for span in value.spans))
 
     def copied(self, gold: Any, answer: Any) -> Iterable[str]:

@@ -30,7 +30,6 @@ class Sgml(MarkupReader):
     name = "sgml"
 
     def segments(self, document: Document) -> Iterator[Segment]:
-        """Read all segments."""
         return _Parsing(document).segments()
 
 

@@ -55,16 +55,13 @@ class Spans(TableReader, SpanReader):
                 for key, entry in self._entries(documents["gold"], None, self.attributes)]
 
     def parse_answers(self, document: Document) -> list[Answer]:
-        """Read a system's spans."""
         return [Answer(key, Tagged((), frozenset(entry.spans)), entry.line)
                 for key, entry in self._entries(document, self.score, ())]
 
     def content(self, value: Any) -> Any:
-        """Start, end, type and score of every span, in their order."""
         return [[s.start, s.end, s.type, *(() if s.score is None else (s.score,))] for s in sorted(value.spans)]
 
     def unanswered(self, text: Any) -> Any:  # noqa: ARG002
-        """No span is given away."""
         return Tagged((), frozenset())
 
     def incomparable(self, gold: Any, answer: Any) -> str | None:

@@ -47,7 +47,6 @@ class Trec(Reader):
 
     @property
     def ignores_others(self) -> bool:
-        """Whether answers to what is no item of the gold are passed over."""
         return self.other_queries == "ignore"
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:

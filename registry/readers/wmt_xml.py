@@ -33,7 +33,6 @@ class WmtXml(MarkupReader):
     testsuites: bool = True
 
     def segments(self, document: Document) -> Iterator[Segment]:
-        """Read all segments that are not passed over."""
         parsing = _Parsing(document)
         for segment in parsing.segments():
             if self.collections and segment.attributes.get("collection") not in self.collections:

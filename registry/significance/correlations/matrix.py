@@ -89,7 +89,6 @@ class PairMatrix(Matrix):
         return self
 
     def scores(self) -> Floats:
-        """Score every system on all items, [systems]."""
         alone: Floats = self.weighted(np.ones((1, self.n_units)))[0]
         return alone
 
@@ -101,7 +100,6 @@ class PairMatrix(Matrix):
             for at in range(0, len(weights), some)])
 
     def jackknife(self) -> Floats:
-        """Score every system without each unit in turn, [units, systems]."""
         units = np.arange(self.n_units)
         return np.concatenate([
             self.weighted((units[at:at + BLOCK, None] != units).astype(np.float64))
