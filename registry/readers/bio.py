@@ -13,6 +13,7 @@ from registry.readers.names import SpanReader
 from registry.readers.parsing.document import Document, split
 
 _NAME = re.compile(r"[\w.-]+")
+_REMEDY = 'declare another scheme, mend the file, or let invalid_tags = "begin" read it leniently'
 
 Scheme = Literal["iob1", "iob2", "bioes", "bilou"]
 
@@ -131,8 +132,8 @@ class Bio(SpanReader):
                 if equals and _NAME.fullmatch(name.strip()):
                     attributes[name.strip()] = value.strip()
                     if not attributes.get(self.id, "_"):
-                        raise InputError(f"{self.id} is empty; give the sentence a name, or leave out the comment",
-                                         path=document.path, line=number)
+                        raise document.error(f"{self.id} is empty; give the sentence a name, or leave out the comment",
+                                             number)
                     continue
                 if len(cells) != len(self.columns):
                     continue
@@ -144,7 +145,7 @@ class Bio(SpanReader):
                 wrong = (f"{counted(len(cells), 'column')} where {counted(len(self.columns), 'is', 'are')} expected "
                          f"({', '.join(self.columns)}; separator {self.separator})")
             if wrong:
-                document.report(InputError(wrong, path=document.path, line=number))
+                document.refuse(wrong, number)
             rows.append((number, words.setdefault(token, token), tag or "O"))
         if rows:
             yield of_document | attributes, rows
@@ -160,7 +161,7 @@ class Bio(SpanReader):
             wrong = self._wrong(prefix, kind, "" if closed else type_, tags[n - 1][1] if n else "O")
             no_tag = wrong is not None and wrong.startswith("tag")
             if wrong and (self.invalid_tags == "reject" or no_tag):
-                document.report(InputError(wrong, path=document.path, line=line, category="tag"))
+                document.refuse(wrong, line, category="tag")
                 prefix = "O" if no_tag else prefix
             goes_on = not closed and prefix in inner and kind == type_ and not wrong
             if not closed and not goes_on:
@@ -173,10 +174,9 @@ class Bio(SpanReader):
                 closed = True
         if not closed:
             if ending and self.invalid_tags == "reject":
-                document.report(InputError(
+                document.refuse(
                     f"the sentence ends within a span of type {type_!r}, which {ending[0]}-{type_} should end under "
-                    f"the scheme {self.scheme}; {self._remedy()}", path=document.path, line=tags[-1][0],
-                    category="tag"))
+                    f"the scheme {self.scheme}; {_REMEDY}", tags[-1][0], category="tag")
             yield Span(start, len(tags), type_)
 
     def _wrong(self, prefix: str, kind: str, open_type: str, before: str) -> str | None:
@@ -194,7 +194,4 @@ class Bio(SpanReader):
             allowed = continues if prefix in prefixes[1:3] else not open_type
         if allowed:
             return None
-        return f"{tag!r} cannot follow {before!r} under the scheme {self.scheme}; {self._remedy()}"
-
-    def _remedy(self) -> str:
-        return 'declare another scheme, mend the file, or let invalid_tags = "begin" read it leniently'
+        return f"{tag!r} cannot follow {before!r} under the scheme {self.scheme}; {_REMEDY}"

@@ -50,10 +50,10 @@ class Lines(SegmentReader):
         n = len(texts["gold"])
         for name, lines in texts.items():
             if len(lines) != n:
-                raise InputError(f"{counted(len(lines), 'line')} where the gold has {n}", path=references[name].path)
-            if blank := [number for number, line in enumerate(lines, 1) if not line.strip()]:
-                raise InputError(f"the {'source' if name == 'source' else 'reference'} is blank",
-                                 path=references[name].path, line=blank[0], item=str(blank[0]))
+                raise references[name].error(f"{counted(len(lines), 'line')} where the gold has {n}")
+            if blank := next((number for number, line in enumerate(lines, 1) if not line.strip()), None):
+                raise references[name].error(f"the {'source' if name == 'source' else 'reference'} is blank", blank,
+                                             str(blank))
         attributes: list[dict[str, str]] = [{}] * n
         if "attributes" in documents:
             attributes = read_attributes(documents["attributes"], self.attributes, n)
@@ -101,11 +101,11 @@ def read_attributes(document: Document, names: Sequence[str], n: int) -> list[di
     rows = []
     for number, line in document.lines():
         if (columns := line.count("\t") + 1) != len(names):
-            raise InputError(f"{counted(columns, 'column')} where {counted(len(names), 'is', 'are')} expected "
-                             f"({', '.join(names)})", path=document.path, line=number)
+            raise document.error(f"{counted(columns, 'column')} where {counted(len(names), 'is', 'are')} expected "
+                                 f"({', '.join(names)})", number)
         rows.append(dict(zip(names, line.split("\t"), strict=True)))
     if len(rows) != n:
-        raise InputError(f"{counted(len(rows), 'line')} where the gold has {n}", path=document.path)
+        raise document.error(f"{counted(len(rows), 'line')} where the gold has {n}")
     return rows
 
 

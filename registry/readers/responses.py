@@ -38,8 +38,8 @@ class Responses(AnswerSetReader, NamedReader):
         items = [Item(key, answers, attributes, line) for line, key, answers, attributes in _objects(document)]
         for item in items:
             if any(response.score is not None for response in item.gold.responses):
-                raise InputError("a gold answer has a score, which nothing would read; leave it out",
-                                 path=document.path, line=item.line, item=item.key)
+                raise document.error("a gold answer has a score, which nothing would read; leave it out", item.line,
+                                     item.key)
         return items
 
     def parse_answers(self, document: Document) -> list[Answer]:
@@ -79,8 +79,7 @@ def _read(line: str, number: int, document: Document) -> tuple[int, str, AnswerS
                 _attributes(entry.get("attributes", {})))
     except ValueError as error:
         item = entry.get("item")
-        raise InputError(str(error), path=document.path, line=number,
-                         item=item if isinstance(item, str) else None) from None
+        raise document.error(str(error), number, item if isinstance(item, str) else None) from None
 
 
 def _answer_set(answers: Any) -> AnswerSet:

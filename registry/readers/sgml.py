@@ -88,7 +88,7 @@ class _Parsing:
                 raise self._wrong("<seg> has no id")
 
     def _wrong(self, message: str) -> InputError:
-        return InputError(message, path=self._document.path, line=self._number)
+        return self._document.error(message, self._number)
 
 
 def _by(written: str) -> dict[str, str]:

@@ -16,7 +16,7 @@ from itertools import compress
 from operator import ne
 from typing import Any, Generic, Literal, TypeVar
 
-from registry.errors import InputError, counted
+from registry.errors import counted
 from registry.items import Answer, Item, Response
 from registry.readers.base import Reader
 from registry.readers.parsing.delimited import even_columns
@@ -160,7 +160,7 @@ def _one_by_one(document: Document, format_: _Format[N], numbered: Iterable[tupl
             continue
         if wrong := format_.wrong(cells, tag):
             query = cells[0] if len(cells) == len(format_.names) and cells[0].isprintable() else None
-            document.report(InputError(wrong, path=document.path, line=number, item=query))
+            document.refuse(wrong, number, query)
         else:
             kept.append((number, cells[0], cells[2], format_.read(cells[format_.number])))
     columns = [row[1] for row in kept], [row[2] for row in kept], [row[3] for row in kept]
@@ -172,5 +172,5 @@ def _report_twice(document: Document, query: str) -> None:
     for number, line in document.collecting(Problems(0)).lines():
         cells = split(line, "whitespace", FEW_CELLS)
         if len(cells) > 2 and cells[0] == query and first.setdefault(cells[2], number) != number:
-            document.report(InputError(f"document {cells[2]!r} stands twice, first in line {first[cells[2]]}; keep one",
-                                       path=document.path, line=number, item=query, category="duplicate"))
+            document.refuse(f"document {cells[2]!r} stands twice, first in line {first[cells[2]]}; keep one", number,
+                            query, category="duplicate")

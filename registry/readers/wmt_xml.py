@@ -72,11 +72,10 @@ class _Parsing:
                 self._found.clear()
             self._parser.Parse("", True)
         except expat.ExpatError as error:
-            raise InputError(f"not XML: {expat.ErrorString(error.code)}", path=self._document.path,
-                             line=self._number) from None
+            raise self._wrong(f"not XML: {expat.ErrorString(error.code)}") from None
 
     def _wrong(self, message: str) -> InputError:
-        return InputError(message, path=self._document.path, line=self._number)
+        return self._document.error(message, self._number)
 
     def _declaration(self, version: str, encoding: str | None, standalone: int) -> None:  # noqa: ARG002
         if encoding is not None and encoding.lower() not in ("utf-8", "utf8", "us-ascii", "ascii"):
