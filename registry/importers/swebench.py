@@ -82,7 +82,8 @@ class SweBench(Importer):
 
     def _imported(self, path: Path, instances: list[str], outcomes: Mapping[str, Outcomes],
                   digests: Mapping[str, str]) -> TaskFolder:
-        files = {_GOLD: _table((instance, "resolved", _repository(instance)) for instance in instances)}
+        files = {_GOLD: _table((instance, "resolved", instance.rpartition("-")[0] or instance)
+                               for instance in instances)}
         slugs = distinct_slugs(outcomes, path)
         for system, of in outcomes.items():
             files[f"systems/{slugs[system]}.tsv"] = _table(
@@ -115,15 +116,15 @@ def _published_by(file: Path) -> str:
 def _report(report: Any, place: Place, known: frozenset[str]) -> Outcomes:  # noqa: ARG001
     """What became of every instance, as the harness reports it from 2.0 on."""
     if not isinstance(report, dict) or "resolved_ids" not in report:
-        raise InputError("no key 'resolved_ids', as the harness's report of a run has it; name such a report, or let "
-                         "--option run=RUN choose those called MODEL.RUN.json", path=place.path)
+        raise place.error("no key 'resolved_ids', as the harness's report of a run has it; name such a report, or let "
+                          "--option run=RUN choose those called MODEL.RUN.json")
     found: Outcomes = {}
     for outcome in OUTCOMES:
         _note(found, _listed(report, f"{outcome}_ids", place), outcome, place)
     total = member(report, "total_instances", of=int, place=place)
     if total != len(found) or not found:
-        raise InputError(f"lists what became of {counted(len(found), 'instance')}, but 'total_instances' is {total}; "
-                         "is this a report of the run of a whole set?", path=place.path, category="missing")
+        raise place.error(f"lists what became of {counted(len(found), 'instance')}, but 'total_instances' is {total}; "
+                          "is this a report of the run of a whole set?", category="missing")
     return found
 
 
@@ -134,8 +135,8 @@ def _results(results: Any, place: Place, known: frozenset[str]) -> Outcomes:
     _note(found, _listed(results, "no_generation", place), "empty_patch", place)
     if "generated" not in results:
         if not known:
-            raise InputError("lists what was resolved and not what was not; name a file in the folder that lists all "
-                             "instances, one per line: --option instances=FILE", path=place.path)
+            raise place.error("lists what was resolved and not what was not; name a file in the folder that lists all "
+                              "instances, one per line: --option instances=FILE")
         _note(found, _listed(results, "no_logs", place), "error", place)
         return found | {instance: "unresolved" for instance in known if instance not in found}
     generated, logged = (_listed(results, name, place) for name in ("generated", "with_logs"))
@@ -149,7 +150,7 @@ def _results(results: Any, place: Place, known: frozenset[str]) -> Outcomes:
 def _details(details: Any, place: Place, known: frozenset[str]) -> Outcomes:  # noqa: ARG001
     """What became of every instance, one by one."""
     if not isinstance(details, dict) or not details:
-        raise InputError("no object of instances", path=place.path)
+        raise place.error("no object of instances")
     return {instance: "resolved" if member(details, instance, "resolved", of=bool, place=place) else "unresolved"
             for instance in details}
 
@@ -161,7 +162,7 @@ _PUBLISHED: dict[str, Callable[[Any, Place, frozenset[str]], Outcomes]] = {
 def _listed(report: Any, name: str, place: Place) -> list[str]:
     listed: list[Any] = member(report, name, of=list, place=place)
     if wrong := [instance for instance in listed if not isinstance(instance, str)]:
-        raise InputError(f"{name} names {wrong[0]!r}, which is no instance", path=place.path)
+        raise place.error(f"{name} names {wrong[0]!r}, which is no instance")
     return listed
 
 
@@ -169,12 +170,7 @@ def _note(found: Outcomes, instances: Iterable[str], outcome: str, place: Place)
     """Note what became of instances, each of which has one outcome."""
     for instance in instances:
         if (other := found.setdefault(instance, outcome)) is not outcome:
-            raise InputError(f"both {other} and {outcome}", path=place.path, item=instance, category="duplicate")
-
-
-def _repository(instance: str) -> str:
-    """What stands before the number of `owner__repository-number`."""
-    return instance.rpartition("-")[0] or instance
+            raise place.error(f"both {other} and {outcome}", instance, category="duplicate")
 
 
 def _table(rows: Iterable[tuple[str, ...]]) -> bytes:
