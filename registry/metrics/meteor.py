@@ -90,6 +90,5 @@ class METEOR(ReferenceMetric):
         for stage, weight in enumerate(of.weights):
             content, empty = sums[..., 4 + 4 * side + stage], sums[..., 12 + 4 * side + stage]
             matched += weight * (of.delta * content + (1 - of.delta) * empty)
-        share: Floats = np.divide(matched, of.delta * (length - function) + (1 - of.delta) * function,
-                                  out=np.full_like(matched, np.nan), where=length > 0)
-        return share
+        return np.asarray(np.divide(matched, of.delta * (length - function) + (1 - of.delta) * function,
+                                    out=np.full_like(matched, np.nan), where=length > 0))

@@ -90,8 +90,7 @@ class PairMatrix(Matrix):
         return self
 
     def scores(self) -> Floats:
-        alone: Floats = self.weighted(np.ones((1, self.n_units)))[0]
-        return alone
+        return np.asarray(self.weighted(np.ones((1, self.n_units)))[0])
 
     def weighted(self, weights: Floats) -> Floats:
         """Score every system under weights [draws, units], which are whole numbers: [draws, systems]."""
