@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from registry.errors import InputError, counted
 from registry.items import Answer, Item
@@ -74,7 +74,7 @@ class Lines(SegmentReader):
         by_source = "gold" not in items[0].gold
         if not self.check_order or (by_source and "source" not in items[0].gold):
             return None
-        nearest = (_nearest_sources if by_source else _nearest_references)(items, answers)
+        nearest = _nearest(items, answers, by_source=by_source)
         size, enough = (2 * BLOCK, 1 / 3) if by_source else (BLOCK, 1 / 2)  # of the shuffled, about a fifth is at home
         if len(nearest) < size:
             return None
@@ -109,45 +109,28 @@ def read_attributes(document: Document, names: Sequence[str], n: int) -> list[di
     return rows
 
 
-def _nearest_references(items: Sequence[Item], answers: Sequence[Answer]) -> list[tuple[int, int]]:
-    """For every answer that can tell: its line, and how far away the reference is that it resembles most."""
-    grams = [_trigrams(item.gold["gold"]) for item in items]
-
-    def likeness(answer: Answer) -> Callable[[int], float]:
-        mine = _trigrams(answer.value)
-        return lambda at: _overlap(mine, grams[at])
-
-    return _nearest(grams, answers, likeness)
-
-
-def _nearest_sources(items: Sequence[Item], answers: Sequence[Answer]) -> list[tuple[int, int]]:
-    """For every answer that can tell: its line, and how far away the source is that it resembles most.
+def _nearest(items: Sequence[Item], answers: Sequence[Answer], *, by_source: bool) -> list[tuple[int, int]]:
+    """For every answer that can tell: its line, and how far away the text is that it resembles most.
 
     A translation resembles its source in length (Gale and Church 1993, "A program for aligning sentences in bilingual
     corpora") and in what is not translated: names, numbers, punctuation.
     """
-    sources = [item.gold["source"] for item in items]
-    grams = [_trigrams(source) for source in sources]
-    ratio = sum(len(answer.value) for answer in answers) / sum(len(sources[answer.line - 1]) for answer in answers)
+    texts = [item.gold["source" if by_source else "gold"] for item in items]
+    grams = [_trigrams(text) for text in texts]
+    ratio = sum(len(answer.value) for answer in answers) / sum(len(texts[answer.line - 1]) for answer in answers)
 
-    def likeness(answer: Answer) -> Callable[[int], float]:
-        mine, length = _trigrams(answer.value), math.log(len(answer.value) + 1)
-        return lambda at: 4 * _overlap(mine, grams[at]) - abs(length - math.log(ratio * len(sources[at]) + 1))
+    def likeness(mine: frozenset[str], length: float, other: int) -> float:
+        overlap = _overlap(mine, grams[other])
+        return 4 * overlap - abs(length - math.log(ratio * len(texts[other]) + 1)) if by_source else overlap
 
-    return _nearest(grams, answers, likeness)
-
-
-def _nearest(grams: Sequence[frozenset[str]], answers: Sequence[Answer],
-             likeness: Callable[[Answer], Callable[[int], float]]) -> list[tuple[int, int]]:
-    """For every answer that can tell: its line, and at which of the distances it is most like the text."""
     found = []
     for answer in answers:
-        at = answer.line - 1
-        to = likeness(answer)
+        at, mine, length = answer.line - 1, _trigrams(answer.value), math.log(len(answer.value) + 1)
         rivals = {distance: other for distance in OTHERS if grams[other := (at + distance) % len(grams)] != grams[at]}
         if rivals and len(grams[at]) > 8:  # very short segments resemble anything
-            likeliest = max(rivals, key=lambda distance: to(rivals[distance]))
-            found.append((answer.line, 0 if to(at) > to(rivals[likeliest]) else likeliest))
+            alike = {distance: likeness(mine, length, other) for distance, other in rivals.items()}
+            likeliest = max(alike, key=alike.__getitem__)
+            found.append((answer.line, 0 if likeness(mine, length, at) > alike[likeliest] else likeliest))
     return found
 
 
