@@ -41,6 +41,9 @@ class Value:
             cls.name = cls.__name__
         dataclass(frozen=True, repr=False)(cls)
 
+    def __post_init__(self) -> None:
+        """Check the options; a subclass does so after its bases."""
+
     def __repr__(self) -> str:
         written = [f for f in fields(self)
                    if not ((self.terse or f.metadata.get("terse")) and getattr(self, f.name) == f.default)]

@@ -46,8 +46,9 @@ class Plain(Importer):
         if not path.is_dir():
             raise InputError("not a folder; name the one of the references and systems", path=path)
         files = find_files(path, lambda name: not name.startswith("."), "file", deep=False)
-        roles = {role: [file for file in files if _fits(file, patterns)] for role, patterns in (
-            ("reference", self.references), ("source", self.source), ("documents", self.documents))}
+        roles = {role: [file for file in files if any(fnmatchcase(file.name, pattern) for pattern in patterns)]
+                 for role, patterns in (("reference", self.references), ("source", self.source),
+                                        ("documents", self.documents))}
         if not roles["reference"]:
             raise InputError(f"no reference: no file is called {' or '.join(self.references)}; name it with the option "
                              "'references'", path=path)
@@ -107,7 +108,3 @@ class Plain(Importer):
             "submit": [{"file": taken(file, f"systems/{slugs[name]}.txt"), **system_and_team(name)}
                        for name, file in systems.items()],
         }, contents, digests, copies=copies)
-
-
-def _fits(file: Path, patterns: Iterable[str]) -> bool:
-    return any(fnmatchcase(file.name, pattern) for pattern in patterns)

@@ -21,9 +21,6 @@ class MatchMetric(QuotientMetric):
 
     type: str | None = None
 
-    def __post_init__(self) -> None:
-        """Check the options; those of a subclass too."""
-
     def types(self) -> tuple[str, ...]:
         return () if self.type is None else (self.type,)
 

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from unicodedata import normalize
 
 from registry.errors import InputError, counted, suggest
-from registry.items import Answer, Item, Span, Tagged
+from registry.items import Item, Span, Tagged
 from registry.readers.names import SpanReader
 from registry.readers.parsing.document import Document, split
 
@@ -62,11 +62,7 @@ class Bio(SpanReader):
                 raise InputError(f"option 'columns' of bio has no column {role!r}; {suggest(role, self.columns)}")
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        return [Item(key, tagged, attributes, line)
-                for key, tagged, attributes, line in self._sentences(documents["gold"])]
-
-    def parse_answers(self, document: Document) -> list[Answer]:
-        return [Answer(key, tagged, line) for key, tagged, _, line in self._sentences(document)]
+        return list(self._sentences(documents["gold"]))
 
     def content(self, value: Any) -> Any:
         return [value.tokens, [[s.start, s.end, s.type] for s in sorted(value.spans)]]
@@ -98,15 +94,12 @@ class Bio(SpanReader):
                 return n, f"token {n + 1} is {found!r}, the gold's {expected!r}{what}"
         return None
 
-    def _sentences(self, document: Document) -> Iterator[tuple[str, Tagged, dict[str, str], int]]:
+    def _sentences(self, document: Document) -> Iterator[Item]:
         number = 0
-        for attributes, rows in self._blocks(document):
-            number += 1
-            first = rows[0][0]
+        for number, (attributes, rows) in enumerate(self._blocks(document), 1):
             spans = frozenset(self._spans([(line, tag) for line, _, tag in rows], document))
-            key = attributes.get(self.id, str(number))
-            yield (key, Tagged(tuple(token for _, token, _ in rows), spans),
-                   {k: v for k, v in attributes.items() if k != self.id}, first)
+            key = attributes.pop(self.id, str(number))
+            yield Item(key, Tagged(tuple(token for _, token, _ in rows), spans), attributes, rows[0][0])
         if not number:
             document.report_empty("sentence")
 
