@@ -103,9 +103,7 @@ class _ByClass(ConfusionMetric):
 class LabelP(_ByClass):
     """Precision of labels: of the items that a system gives a label, the share to which the gold does."""
 
-    @property
-    def measure(self) -> str:
-        return "precision"
+    measure = "precision"
 
     def parts(self, correct: Floats, predicted: Floats, gold: Floats) -> tuple[Floats, Floats]:  # noqa: ARG002
         return correct, predicted
@@ -114,9 +112,7 @@ class LabelP(_ByClass):
 class LabelR(_ByClass):
     """Recall of labels: of the items that the gold gives a label, the share to which a system does."""
 
-    @property
-    def measure(self) -> str:
-        return "recall"
+    measure = "recall"
 
     def parts(self, correct: Floats, predicted: Floats, gold: Floats) -> tuple[Floats, Floats]:  # noqa: ARG002
         return correct, gold

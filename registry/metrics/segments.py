@@ -6,8 +6,8 @@ holds the two scores together. The order of references is part of the metric: ch
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import fields
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -27,9 +27,9 @@ class _SegmentMetric(ReferenceMetric):
 
     scorer = "sacrebleu"
 
-    @abstractmethod
-    def engine(self, references: list[list[str]]) -> Any:
-        """Make sacrebleu's own metric, with these references read once."""
+    def engine_options(self) -> dict[str, Any]:
+        """The options of sacrebleu's own metric, beside its references."""
+        return {option.name: getattr(self, option.name) for option in fields(self) if option.name != "references"}
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
         references = tuple(tuple(item.gold[name] for item in items) for name in self.references)
@@ -43,7 +43,10 @@ class _SegmentMetric(ReferenceMetric):
 
 @lru_cache(maxsize=8)
 def _engine(metric: _SegmentMetric, references: tuple[tuple[str, ...], ...]) -> Any:
-    return metric.engine([list(texts) for texts in references])
+    """Make sacrebleu's own metric, with these references read once."""
+    from sacrebleu import metrics
+
+    return getattr(metrics, metric.name.upper())(**metric.engine_options(), references=list(map(list, references)))
 
 
 class BLEU(_SegmentMetric):
@@ -56,11 +59,8 @@ class BLEU(_SegmentMetric):
     smooth: Literal["exp", "floor", "add-k", "none"] = "exp"
     lowercase: bool = False
 
-    def engine(self, references: list[list[str]]) -> Any:
-        from sacrebleu import metrics
-
-        return metrics.BLEU(lowercase=self.lowercase, tokenize=self.tokenize, smooth_method=self.smooth, force=True,
-                            references=references)
+    def engine_options(self) -> dict[str, Any]:
+        return {"lowercase": self.lowercase, "tokenize": self.tokenize, "smooth_method": self.smooth, "force": True}
 
     def score(self, sums: Floats) -> Floats:
         """Combine n-gram precisions and brevity penalty as sacrebleu does; no match at all scores 0."""
@@ -100,12 +100,6 @@ class ChrF(_SegmentMetric):
         super().__post_init__()
         check_beta(self.beta, self.name)
 
-    def engine(self, references: list[list[str]]) -> Any:
-        from sacrebleu import metrics
-
-        return metrics.CHRF(char_order=self.char_order, word_order=self.word_order, beta=self.beta,
-                            lowercase=self.lowercase, whitespace=self.whitespace, references=references)
-
     def columns(self, found: Floats) -> Floats:
         """Characters from the first column on, words from the nineteenth."""
         laid = np.zeros((len(found), len(FAMILIES["chrf"].columns)))
@@ -142,9 +136,3 @@ class TER(QuotientMetric, _SegmentMetric):
     def score(self, sums: Floats) -> Floats:
         """Divide; without any reference word it is 0, or 100 where there are edits, as sacrebleu has it."""
         return np.where(sums[..., 1] > 0, super().score(sums), 100.0 * (sums[..., 0] > 0))
-
-    def engine(self, references: list[list[str]]) -> Any:
-        from sacrebleu import metrics
-
-        return metrics.TER(normalized=self.normalized, no_punct=self.no_punct, case_sensitive=self.case_sensitive,
-                           references=references)
