@@ -19,7 +19,6 @@ class _AttachmentMetric(QuotientMetric):
     """What both share; without `punctuation` (CoNLL 2006) the gold's words that are nothing else do not count."""
 
     takes = "tree"
-    family = "ratio"
     terse = True
     citation = "Buchholz and Marsi 2006, section 3; Nivre et al. 2007, section 2"
 

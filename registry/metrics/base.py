@@ -110,9 +110,10 @@ class QuotientMetric(AdditiveMetric):
 
     Accuracy, precision, recall, F-beta, error rates and AER are such metrics. `coefficients` are the whole-number
     coefficients of the numerator and of the denominator, one for each column, where no option changes them; unless it
-    is set, the first column is divided by the second.
+    is set, the family is `ratio`, and its first column is divided by the second.
     """
 
+    family = "ratio"
     coefficients: ClassVar[Quotient] = ((1, 0), (0, 1))
 
     @property

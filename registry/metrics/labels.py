@@ -10,7 +10,6 @@ class Accuracy(QuotientMetric):
     """The share of items with the gold label, from 0 to 1; an item without an answer counts as wrong."""
 
     takes = "label"
-    family = "ratio"
     citation = "Manning, Raghavan and Schütze 2008, section 13.6"
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:

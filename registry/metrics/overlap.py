@@ -86,8 +86,6 @@ class _Cover:
 class SpanOverlapP(QuotientMetric, _OverlapMetric):
     """Precision with partial credit, from 0 to 1; undefined where the system has no span."""
 
-    family = "ratio"
-
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give (credit of the system's spans, the system's spans)."""
         return self.credits(item, answer)[:2]
@@ -95,8 +93,6 @@ class SpanOverlapP(QuotientMetric, _OverlapMetric):
 
 class SpanOverlapR(QuotientMetric, _OverlapMetric):
     """Recall with partial credit, from 0 to 1."""
-
-    family = "ratio"
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give (credit of the gold's spans, the gold's spans)."""

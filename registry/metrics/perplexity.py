@@ -42,7 +42,6 @@ class BitsPerCharacter(QuotientMetric):
     """Negative log-probability of the texts in bits over their characters, from 0 up; lower is better."""
 
     takes = "logprob"
-    family = "ratio"
     better = "lower"
     unbounded = True
     citation = "Shannon 1951; Graves 2013"

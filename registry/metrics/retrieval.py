@@ -27,7 +27,6 @@ class RetrievalMetric(QuotientMetric):
     """What all share: the mean of queries' scores, from 0 to 1."""
 
     takes = "ranking"
-    family = "ratio"
     terse = True
 
     def __post_init__(self) -> None:

@@ -29,7 +29,6 @@ class ROUGE(QuotientMetric, ReferenceMetric):
             it is no word of either side.
     """
 
-    family = "ratio"
     scorer = "rouge-score"
     extra = "rouge"
     citation = "Lin 2004"

@@ -19,7 +19,6 @@ class Mean(QuotientMetric):
     """
 
     takes = "score"
-    family = "ratio"
     citation = "that of the scores"
     terse = True
 

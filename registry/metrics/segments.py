@@ -124,7 +124,6 @@ class ChrF(_SegmentMetric):
 class TER(QuotientMetric, _SegmentMetric):
     """Translation edit rate in percent: edits over the references' average length; lower is better."""
 
-    family = "ratio"
     better = "lower"
     citation = "Snover et al. 2006"
     coefficients = ((100, 0), (0, 1))  # edits over reference length, in percent

@@ -27,7 +27,6 @@ class _ErrorRate(QuotientMetric, ReferenceMetric):
         punctuation: False removes punctuation (Unicode's categories P).
     """
 
-    family = "ratio"
     scorer = "jiwer"
     extra = "speech"
     better = "lower"
