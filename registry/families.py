@@ -43,39 +43,28 @@ def _numbered(name: str, last: int) -> tuple[str, ...]:
     return tuple(f"{name}_{n}" for n in range(1, last + 1))
 
 
-def _stages(name: str) -> tuple[str, ...]:
-    return _numbered(name, 4)
-
-
 # Character n-grams of chrF up to order 6 and word n-grams (chrF++) up to order 2, as sacrebleu lays them out.
-_CHRF = tuple(
-    f"{level}_{part}_{order}"
-    for level, orders in (("char", 6), ("word", 2))
-    for order in range(1, orders + 1)
-    for part in ("hyp", "ref", "match")
-)
+_CHRF = tuple(f"{level}_{part}_{order}" for level, orders in (("char", 6), ("word", 2))
+              for order in range(1, orders + 1) for part in ("hyp", "ref", "match"))
 # What METEOR 1.5 counts: words of the system (test) and of the reference, matched in up to four stages.
 _METEOR = (
     "test_length", "reference_length", "test_function_words", "reference_function_words",
-    *_stages("test_content_matches"), *_stages("reference_content_matches"),
-    *_stages("test_function_matches"), *_stages("reference_function_matches"),
+    *_numbered("test_content_matches", 4), *_numbered("reference_content_matches", 4),
+    *_numbered("test_function_matches", 4), *_numbered("reference_function_matches", 4),
     "chunks", "test_word_matches", "reference_word_matches",
 )
 
-FAMILIES: dict[str, Family] = {
-    family.name: family
-    for family in (
-        Family("ratio", ("numerator", "denominator"), integer=False),
-        Family("prf", ("true_positives", "predicted", "gold")),
-        Family("alignment", ("sure_hits", "possible_hits", "predicted", "sure")),
-        Family("bleu", ("hyp_len", "ref_len", *_numbered("correct", 4), *_numbered("total", 4))),
-        Family("chrf", _CHRF),
-        Family("meteor", _METEOR, integer=False),
-        Family("additive", _numbered("value", 16), integer=False),
-        Family("confusion", ("gold_label", "predicted_label")),
-        Family("pair", ("x", "y"), integer=False),
-    )
-}
+FAMILIES: dict[str, Family] = {family.name: family for family in (
+    Family("ratio", ("numerator", "denominator"), integer=False),
+    Family("prf", ("true_positives", "predicted", "gold")),
+    Family("alignment", ("sure_hits", "possible_hits", "predicted", "sure")),
+    Family("bleu", ("hyp_len", "ref_len", *_numbered("correct", 4), *_numbered("total", 4))),
+    Family("chrf", _CHRF),
+    Family("meteor", _METEOR, integer=False),
+    Family("additive", _numbered("value", 16), integer=False),
+    Family("confusion", ("gold_label", "predicted_label")),
+    Family("pair", ("x", "y"), integer=False),
+)}
 
 
 def check_exact(values: NDArray[np.float64]) -> None:

@@ -11,28 +11,38 @@ import json
 import re
 import types
 import typing
-from collections.abc import Iterator, Mapping
-from dataclasses import MISSING, dataclass, fields
-from itertools import chain, repeat
-from typing import Any, ClassVar, Self, TypeVar
+from collections.abc import Mapping
+from dataclasses import MISSING, dataclass, field, fields
+from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 from registry.errors import InputError, UnknownNameError, nearest, suggest, together
 
 TERSE = {"terse": True}  # metadata of an option that a name leaves out where it has its default value
 
-_TOKEN = re.compile(r'\s*(?:("(?:[^"\\]|\\.)*")|([\w.+-]+)|([()\[\]{}=,]))')
+_NAMED = re.compile(r"\s*(?:([\w.+-]+)\s*(?:\((.*)\)\s*)?)?", re.DOTALL)
+_TOKEN = re.compile(r'("(?:[^"\\]|\\.)*")|([\w.+-]+)(\s*=)?|(\S)')
 _WORD = re.compile(r"[\w.+-]+")
 
 
+@dataclass_transform(frozen_default=True, field_specifiers=(field,))
 @dataclass(frozen=True, repr=False)
 class Value:
-    """The base of everything that is named by its options; `name` is what manifests and commands call it.
+    """The base of everything that is named by its options; a subclass is a frozen dataclass of them, undecorated.
 
-    `terse` names leave out all options that have their default value.
+    `name` is what manifests and commands call it, the name of its class unless it gives another; `terse` names leave
+    out all options that have their default value.
     """
 
     name: ClassVar[str]
     terse: ClassVar[bool] = False
+
+    def __init_subclass__(cls) -> None:
+        if "name" not in vars(cls):
+            cls.name = cls.__name__
+        dataclass(frozen=True, repr=False)(cls)
+
+    def __post_init__(self) -> None:
+        """Check the options; a subclass does so after its bases."""
 
     def __repr__(self) -> str:
         written = [f for f in fields(self)
@@ -88,33 +98,10 @@ def parse(kind: str, known: Mapping[str, type[V]], text: str) -> V:
     Raises:
         InputError: `text` is not of the form `Name(option=value, ...)`, or a name in it is unknown.
     """
-    def malformed() -> InputError:
-        return InputError(f"cannot read {kind} {text!r}: write it as Name or Name(option=value, ...)")
-
-    tokens: list[str] = []
-    at = 0
-    while at < len(text.rstrip()):
-        if not (match := _TOKEN.match(text, at)):
-            raise malformed()
-        tokens.append(match.group().strip())
-        at = match.end()
-    stream = chain(tokens, repeat(""))
-    name = next(stream)
-    options: dict[str, Any] = {}
-    mark = next(stream)
-    if mark not in ("(", ""):
-        raise malformed()
-    while mark in ("(", ","):
-        option, equals = next(stream), next(stream)
-        if not _WORD.fullmatch(option) or equals != "=" or option in options:
-            raise malformed()
-        try:
-            options[option] = _read(next(stream), stream)
-        except (ValueError, RecursionError):
-            raise malformed() from None
-        mark = next(stream)
-    if mark not in ((")",) if options else ("",)) or next(stream):
-        raise malformed()
+    try:
+        name, options = _read(text)
+    except (ValueError, RecursionError):
+        raise InputError(f"cannot read {kind} {text!r}: write it as Name or Name(option=value, ...)") from None
     return build(kind, known, name, options)
 
 
@@ -126,50 +113,48 @@ def _write(value: Any) -> str:
     if isinstance(value, tuple):
         return _write(value[0]) if len(value) == 1 else "[" + ", ".join(map(_write, value)) + "]"
     if isinstance(value, str):
-        plain = _WORD.fullmatch(value) and isinstance(_read(value, iter(())), str)
-        return value if plain else json.dumps(value, ensure_ascii=False)
+        is_plain = _WORD.fullmatch(value) and isinstance(_plain(value), str)
+        return value if is_plain else json.dumps(value, ensure_ascii=False)
     if isinstance(value, float) and value.is_integer() and abs(value) < 2**53:
         return repr(int(value))
     return repr(value)
 
 
-def _read(token: str, stream: Iterator[str]) -> Any:
-    if token == "[":
-        found = []
-        while (token := next(stream)) != "]":
-            found.append(_read(token, stream))
-            if (token := next(stream)) != ",":
-                break
-        if token != "]":
-            raise ValueError(token)
-        return tuple(found)
-    if token == "{":
-        return _read_pairs(stream)
-    if token.startswith('"'):
-        return json.loads(token)
-    if not _WORD.fullmatch(token):
-        raise ValueError(token)
-    if token in ("true", "false", "none"):
-        return {"true": True, "false": False, "none": None}[token]
+def _read(text: str) -> tuple[str, dict[str, Any]]:
+    """Read a name and its options, by way of the JSON that says the same."""
+    if (found := _NAMED.fullmatch(text)) is None:
+        raise ValueError(text)
+    name, options = found.groups()
+    if options is None:
+        return name or "", {}
+    tokens = " ".join(_as_json(*token) for token in _TOKEN.findall(options))
+    return name, json.loads(f"{{{tokens}}}", object_pairs_hook=_unique)
+
+
+def _as_json(quoted: str, word: str, equals: str, mark: str) -> str:
+    if mark and mark not in "[]{}=,":
+        raise ValueError(mark)
+    if word:
+        return f"{json.dumps(word)}:" if equals else json.dumps(_plain(word))
+    return quoted or mark.replace("=", ":")
+
+
+def _plain(word: str) -> Any:
+    """What a word without quotes stands for: a constant, a number, or itself."""
+    if word in ("true", "false", "none"):
+        return {"true": True, "false": False, "none": None}[word]
     for number in (int, float):
         try:
-            return number(token)
+            return number(word)
         except ValueError:
             continue
-    return token
+    return word
 
 
-def _read_pairs(stream: Iterator[str]) -> dict[Any, Any]:
-    found: dict[Any, Any] = {}
-    mark = ","
-    while mark == ",":
-        one, equals = _read(next(stream), stream), next(stream)
-        if equals != "=" or not isinstance(one, str) or one in found:
-            raise ValueError(equals)
-        found[one] = _read(next(stream), stream)
-        mark = next(stream)
-    if mark != "}":
-        raise ValueError(mark)
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = {key: tuple(value) if isinstance(value, list) else value for key, value in pairs}
+    if not pairs or len(found) < len(pairs):
+        raise ValueError("no option, or one that is given twice")
     return found
 
 

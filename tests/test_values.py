@@ -1,6 +1,5 @@
 """Named values: `repr` is the canonical name and parses back."""
 
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import pytest
@@ -14,7 +13,6 @@ from registry.significance import TESTS
 from registry.values import Value, parse
 
 
-@dataclass(frozen=True, repr=False)
 class Spice(Value):
     name: ClassVar[str] = "Spice"
     heat: float = 1.0
@@ -26,7 +24,6 @@ class Spice(Value):
     swaps: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, repr=False)
 class Sauce(Value):
     name: ClassVar[str] = "Sauce"
     of: str

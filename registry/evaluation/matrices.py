@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.families import FINEST
-from registry.metrics import CorrelationMetric, Metric
+from registry.metrics import AdditiveMetric, CorrelationMetric, Metric
 from registry.significance import COEFFICIENTS, Matrix, PairMatrix, StatisticMatrix
 
 Floats = NDArray[np.float64]
@@ -82,6 +82,7 @@ def matrix_of(metric: Metric, counts: Counts, units: Numbers | None = None, stra
     if isinstance(metric, CorrelationMetric):
         return PairMatrix(statistics, units=units, strata=strata, lower_is_better=lower, runs=runs,
                           coefficient=COEFFICIENTS[metric.coefficient])
+    assert isinstance(metric, AdditiveMetric)
     per_one = counts.steps.per_one
     finest = max(per_one, default=1)
     factors = tuple(finest // of_column for of_column in per_one)  # from a column's steps to the finest
@@ -108,7 +109,7 @@ class _InSteps:
     A quotient is the same of any multiple of both its sides, so it stays one of whole numbers, rounded once.
     """
 
-    metric: Metric
+    metric: AdditiveMetric
     factors: tuple[int, ...]
     divisor: int
 

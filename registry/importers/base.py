@@ -7,7 +7,6 @@ the folder can be looked at, kept and mended, and the registry keeps the bytes o
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from pathlib import Path
 
 from registry.manifest.folder import TaskFolder
@@ -19,7 +18,6 @@ def title(path: Path) -> str:
     return f"Imported from {path.name or 'a folder'}".encode(errors="replace").decode()
 
 
-@dataclass(frozen=True, repr=False)
 class Importer(Value):
     """A kind of foreign results, with the options that say how they are read."""
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from registry.errors import InputError
+from registry.errors import Category, InputError, suggest
 from registry.readers import Document
 from registry.readers.parsing.json_lines import json_value
 
@@ -20,6 +20,10 @@ class Place(NamedTuple):
 
     path: str
     line: int | None = None
+
+    def error(self, message: str, item: str | None = None, *, category: Category = "format") -> InputError:
+        """Say what is wrong here."""
+        return InputError(message, path=self.path, line=self.line, item=item, category=category)
 
 
 def find_files(path: Path, fits: Callable[[str], bool], what: str, *, deep: bool = True) -> list[Path]:
@@ -51,6 +55,18 @@ def find_files(path: Path, fits: Callable[[str], bool], what: str, *, deep: bool
     return found
 
 
+def check_known(wanted: Iterable[str], known: Iterable[str], what: str, path: Path) -> None:
+    """Refuse what is wanted and not there; errors say that there is no `what` of its name.
+
+    Raises:
+        InputError: One is not among those that are known at the path.
+    """
+    known = set(known)
+    for name in wanted:
+        if name not in known:
+            raise InputError(f"no {what} {name!r}; {suggest(name, known)}", path=path)
+
+
 def whole_json(document: Document) -> Any:
     """Read a file that is one JSON value; NaN and Infinity pass.
 
@@ -78,9 +94,8 @@ def member(value: Any, *keys: str, of: type | tuple[type, ...], place: Place) ->
     """
     for n, key in enumerate(keys, 1):
         if not isinstance(value, dict) or key not in value:
-            raise InputError(f"no key {'.'.join(keys[:n])!r}", path=place.path, line=place.line)
+            raise place.error(f"no key {'.'.join(keys[:n])!r}")
         value = value[key]
     if not isinstance(value, of) or (isinstance(value, bool) and of is int):
-        raise InputError(f"{'.'.join(keys)!r} is {json.dumps(value)[:60]}, which does not belong there",
-                         path=place.path, line=place.line)
+        raise place.error(f"{'.'.join(keys)!r} is {json.dumps(value)[:60]}, which does not belong there")
     return value

@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
-from registry.errors import InputError, suggest
-from registry.importers.files import Place, find_files, member, whole_json
+from registry.errors import InputError
+from registry.importers.files import Place, check_known, find_files, member, whole_json
 from registry.importers.scored import Collected, Run, ScoredImporter, number, standing_twice
 from registry.manifest.folder import TaskFolder
 from registry.readers import Document
@@ -34,7 +34,6 @@ class _Stat(NamedTuple):
     score: Any
 
 
-@dataclass(frozen=True, repr=False)
 class Helm(ScoredImporter):
     """HELM: `per_instance_stats.json` of the runs below a folder.
 
@@ -42,7 +41,7 @@ class Helm(ScoredImporter):
         metrics: The statistics that are scores, such as `exact_match`; most of a run's are not.
     """
 
-    name: ClassVar[str] = "helm"
+    name = "helm"
 
     metrics: tuple[str, ...] = field(kw_only=True)
 
@@ -67,15 +66,14 @@ class Helm(ScoredImporter):
                 run = runs[".".join([scenario, stat.metric, *stat.version]), stat.trial]
                 score = number(stat.score)
                 if score is None and stat.score is not None:
-                    raise InputError(f"the mean of {stat.metric!r} is {stat.score!r}; expected a finite number",
-                                     path=place.path, item=stat.item)
+                    raise place.error(f"the mean of {stat.metric!r} is {stat.score!r}; expected a finite number",
+                                      stat.item)
                 if stat.item in run:
                     raise standing_twice(f"{stat.item} ({stat.metric}, trial {stat.trial})", place, place)
                 run[stat.item] = (score, place)
             for (test_set, trial), run in sorted(runs.items()):
                 collected.add(test_set, model, str(trial), run)
-        if unknown := [metric for metric in self.metrics if metric not in known]:
-            raise InputError(f"no instance has the statistic {unknown[0]!r}; {suggest(unknown[0], known)}", path=path)
+        check_known(self.metrics, known, "instance has the statistic", path)
         return collected.imported(path, self, digests)
 
 
@@ -99,7 +97,7 @@ def _scenario_and_model(spec: Any, place: Place) -> tuple[str, str]:
 def _stats(entries: Any, place: Place) -> Iterator[_Stat]:
     """Give every statistic of every instance; instances stand once for each of HELM's metrics that computed some."""
     if not isinstance(entries, list):
-        raise InputError("not a list of instances", path=place.path)
+        raise place.error("not a list of instances")
     for entry in entries:
         item = member(entry, "instance_id", of=str, place=place)
         trial = member(entry, "train_trial_index", of=int, place=place)
@@ -109,7 +107,7 @@ def _stats(entries: Any, place: Place) -> Iterator[_Stat]:
             metric = member(stat, "name", "name", of=str, place=place)
             split = stat["name"].get("split", "test")
             if not isinstance(split, str):
-                raise InputError("'name.split' is no text", path=place.path, item=item)
+                raise place.error("'name.split' is no text", item)
             score = stat.get("mean") if member(stat, "count", of=int, place=place) else None
             yield _Stat((*version, *(split,) * (split != "test")), trial, item, metric, score)
 

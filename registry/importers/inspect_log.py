@@ -10,13 +10,12 @@ import json
 import math
 from collections import defaultdict
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
-from registry.errors import InputError, suggest
+from registry.errors import InputError
 from registry.importers.archive import Archive
-from registry.importers.files import Place, find_files, member
+from registry.importers.files import Place, check_known, find_files, member
 from registry.importers.scored import Collected, Run, ScoredImporter, number, standing_twice
 from registry.manifest.folder import TaskFolder
 from registry.readers import Document
@@ -28,23 +27,16 @@ _GRADES = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0}
 _WORDS = {"yes": 1.0, "true": 1.0, "no": 0.0, "false": 0.0}
 
 
-class _Header(NamedTuple):
-    """What a log's header says."""
+class _Log(NamedTuple):
+    """One log, and what its header says."""
 
+    path: Path
     task: str
     model: str
     created: str
     invalidated: bool
 
 
-class _Log(NamedTuple):
-    """One log."""
-
-    path: Path
-    header: _Header
-
-
-@dataclass(frozen=True, repr=False)
 class Inspect(ScoredImporter):
     """Inspect: `.eval` logs.
 
@@ -54,7 +46,7 @@ class Inspect(ScoredImporter):
         repeated: Several logs of one model and task: `reject` them, take the `latest`, or take them as `runs`.
     """
 
-    name: ClassVar[str] = "inspect"
+    name = "inspect"
 
     tasks: tuple[str, ...] = ()
     scorers: tuple[str, ...] = ()
@@ -66,17 +58,17 @@ class Inspect(ScoredImporter):
         targets: dict[tuple[str, str], tuple[Any, Place]] = {}
         seen: set[str] = set()
         for (task, model), logs in self._chosen(path).items():
-            for n, (file, header) in enumerate(logs, 1):
-                document = Document.load(file, path)
+            for n, log in enumerate(logs, 1):
+                document = Document.load(log.path, path)
                 digests[document.name] = document.digest
                 runs: dict[tuple[str, int], Run] = defaultdict(dict)
-                samples = list(_samples(Archive(document), header.invalidated))
+                samples = list(_samples(Archive(document), log.invalidated))
                 for sample, place in samples:
                     item, epoch = _key(sample, place)
                     target, first = targets.setdefault((task, item), (sample.get("target"), place))
                     if target != sample.get("target"):
-                        raise InputError(f"another target than in {first.path}: this is not the same sample",
-                                         path=place.path, item=item, category="text")
+                        raise place.error(f"another target than in {first.path}: this is not the same sample", item,
+                                          category="text")
                     for scorer, score in self._scores(sample, place, seen):
                         if item in (run := runs[scorer, epoch]):
                             raise standing_twice(f"{item} (epoch {epoch})", place, run[item][1])
@@ -88,8 +80,7 @@ class Inspect(ScoredImporter):
                             run.setdefault(item, (None, place))
                 for (scorer, epoch), run in sorted(runs.items()):
                     collected.add(f"{task}.{scorer}", model, f"{n}.{epoch}" if len(logs) > 1 else str(epoch), run)
-        if unknown := [scorer for scorer in self.scorers if scorer not in seen]:
-            raise InputError(f"no scorer {unknown[0]!r}; {suggest(unknown[0], seen)}", path=path)
+        check_known(self.scorers, seen, "scorer", path)
         if not collected.without(()):
             raise InputError("no sample has a score", path=path)
         return collected.imported(path, self, digests)
@@ -99,20 +90,18 @@ class Inspect(ScoredImporter):
         chosen: dict[tuple[str, str], list[_Log]] = defaultdict(list)
         known = set()
         for file in find_files(path, lambda name: name.endswith(".eval"), "log called *.eval"):
-            header = _header(Archive(Document.load(file)), unfinished=self.missing == "drop")
-            known.add(header.task)
-            if self.tasks and header.task not in self.tasks:
+            log = _log(file, unfinished=self.missing == "drop")
+            known.add(log.task)
+            if self.tasks and log.task not in self.tasks:
                 continue
-            logs = chosen[header.task, header.model]
+            logs = chosen[log.task, log.model]
             if logs and self.repeated == "reject":
-                raise InputError(f"a log of {header.model!r} on {header.task!r}, as {logs[0].path} is; take the latest "
-                                 "or all as runs with --option repeated=latest or runs", path=file,
-                                 category="duplicate")
-            logs.append(_Log(file, header))
-            logs.sort(key=lambda log: log.header.created)
+                raise InputError(f"a log of {log.model!r} on {log.task!r}, as {logs[0].path} is; take the latest or "
+                                 "all as runs with --option repeated=latest or runs", path=file, category="duplicate")
+            logs.append(log)
+            logs.sort(key=lambda log: log.created)
             del logs[:-1 if self.repeated == "latest" else 0]
-        if unknown := [task for task in self.tasks if task not in known]:
-            raise InputError(f"no log of task {unknown[0]!r}; {suggest(unknown[0], known)}", path=path)
+        check_known(self.tasks, known, "log of task", path)
         return chosen
 
     def _scores(self, sample: dict[str, Any], place: Place, seen: set[str]) -> Iterator[tuple[str, float | None]]:
@@ -122,7 +111,7 @@ class Inspect(ScoredImporter):
                 "completed", True) or scores is None:
             return
         if not isinstance(scores, dict):
-            raise InputError("'scores' is no object", path=place.path, line=place.line)
+            raise place.error("'scores' is no object")
         for scorer, score in scores.items():
             seen.add(scorer)
             if self.scorers and scorer not in self.scorers:
@@ -134,8 +123,9 @@ class Inspect(ScoredImporter):
                 yield scorer, _number(value, scorer, place)
 
 
-def _header(archive: Archive, *, unfinished: bool) -> _Header:
+def _log(file: Path, *, unfinished: bool) -> _Log:
     """Read what a log is of."""
+    archive = Archive(Document.load(file))
     if _HEADER not in archive.names:
         raise InputError(f"no member {_HEADER!r}: no log of Inspect, or the evaluation has not ended",
                          path=archive.path)
@@ -145,7 +135,7 @@ def _header(archive: Archive, *, unfinished: bool) -> _Header:
         raise InputError(f"the evaluation has the status {status!r}; --option missing=drop takes the samples that it "
                          "finished", path=archive.path)
     task, model, created = (member(header, "eval", key, of=str, place=place) for key in ("task", "model", "created"))
-    return _Header(task, model, created, header.get("invalidated", False) is not False)
+    return _Log(file, task, model, created, header.get("invalidated", False) is not False)
 
 
 def _samples(archive: Archive, invalidated: bool) -> Iterator[tuple[dict[str, Any], Place]]:
@@ -154,14 +144,14 @@ def _samples(archive: Archive, invalidated: bool) -> Iterator[tuple[dict[str, An
         place = Place(archive.member_path(_SUMMARIES))
         entries = archive.json(_SUMMARIES)
         if not isinstance(entries, list):
-            raise InputError("not a list of samples", path=place.path)
+            raise place.error("not a list of samples")
         found = ((entry, place) for entry in entries)
     else:
         names = [name for name in archive.names if name.startswith("samples/") and name.endswith(".json")]
         found = ((archive.json(name), Place(archive.member_path(name))) for name in names)
     for sample, place in found:
         if not isinstance(sample, dict):
-            raise InputError("a sample is no object", path=place.path)
+            raise place.error("a sample is no object")
         yield sample, place
 
 
@@ -181,6 +171,6 @@ def _number(value: Any, scorer: str, place: Place) -> float | None:
     else:
         found = number(value)
     if found is None:
-        raise InputError(f"scorer {scorer!r} gives {json.dumps(value)[:60]}, which is no number; choose others with "
-                         "the option 'scorers'", path=place.path)
+        raise place.error(f"scorer {scorer!r} gives {json.dumps(value)[:60]}, which is no number; choose others with "
+                          "the option 'scorers'")
     return found

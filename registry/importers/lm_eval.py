@@ -13,13 +13,12 @@ from __future__ import annotations
 import math
 import re
 from collections import defaultdict
-from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from registry.errors import InputError, suggest
-from registry.importers.files import Place, member
+from registry.importers.files import Place, check_known, member
 from registry.importers.lm_eval_logs import Log, find_logs
 from registry.importers.scored import MEAN, Collected, Measure, Run, ScoredImporter, number, standing_twice
 from registry.manifest.folder import TaskFolder
@@ -37,7 +36,6 @@ _OF_LIKELIHOODS = {"perplexity": _PERPLEXITY, "word_perplexity": _PERPLEXITY, "b
 Samples = dict[str, tuple[Any, Place]]  # what a metric says of each item
 
 
-@dataclass(frozen=True, repr=False)
 class LmEval(ScoredImporter):
     """LM Evaluation Harness: `samples_*.jsonl` of one or several models, in one folder each.
 
@@ -49,7 +47,7 @@ class LmEval(ScoredImporter):
         duplicates: A document that stands twice in a task: `reject` the log, or `number` it in the log's order.
     """
 
-    name: ClassVar[str] = "lm-eval"
+    name = "lm-eval"
 
     tasks: tuple[str, ...] = ()
     metrics: tuple[str, ...] = ()
@@ -110,8 +108,7 @@ class LmEval(ScoredImporter):
     def _chosen(self, logs: list[Log], path: Path) -> dict[tuple[str, str], list[Log]]:
         """The logs of every task and model, in the order of their dates, as far as they are wanted."""
         known = {log.task for log in logs}
-        if unknown := [task for task in self.tasks if task not in known]:
-            raise InputError(f"no samples of task {unknown[0]!r}; {suggest(unknown[0], known)}", path=path)
+        check_known(self.tasks, known, "samples of task", path)
         chosen: dict[tuple[str, str], list[Log]] = defaultdict(list)
         for log in logs:
             if not self.tasks or log.task in self.tasks:
@@ -138,7 +135,7 @@ class LmEval(ScoredImporter):
             filter_ = _filter(entry, log, place)
             metrics = entry.get("metrics", [name for name in entry if name not in _NO_METRIC])
             if not isinstance(metrics, list) or not all(isinstance(name, str) and name in entry for name in metrics):
-                raise InputError("'metrics' does not list keys of the sample", path=document.path, line=line)
+                raise place.error("'metrics' does not list keys of the sample")
             seen |= {f"filters:{filter_}", *(f"metrics:{name}" for name in metrics)}
             if self.filters and filter_ not in self.filters:
                 continue
@@ -167,21 +164,20 @@ def _filter(entry: dict[str, Any], log: Log, place: Place) -> str:
         filter_: str = member(entry, "filter", of=str, place=place)
         return filter_
     if len(log.filters) > 1:
-        raise InputError(f"no key 'filter', while the results have the filters {', '.join(log.filters)[:200]}: only "
-                         "lm_eval 0.4.7 and newer tell their samples apart; evaluate the task with such a one",
-                         path=place.path, line=place.line)
+        raise place.error(f"no key 'filter', while the results have the filters {', '.join(log.filters)[:200]}: only "
+                          "lm_eval 0.4.7 and newer tell their samples apart; evaluate the task with such a one")
     return log.filters[0] if log.filters else "none"
 
 
 def _item(entry: dict[str, Any], place: Place) -> str:
     """The name of a sample: the beginnings of both digests, 64 bits each."""
     if "doc_hash" not in entry:
-        raise InputError("no key 'doc_hash': samples can only be paired where the harness wrote digests, as it does "
-                         "from 0.4.3 on", path=place.path, line=place.line)
+        raise place.error("no key 'doc_hash': samples can only be paired where the harness wrote digests, as it does "
+                          "from 0.4.3 on")
     digests = [member(entry, key, of=str, place=place) for key in ("doc_hash", "target_hash")]
     for digest in digests:
         if not _DIGEST.fullmatch(digest):
-            raise InputError(f"{digest[:80]!r} is no digest", path=place.path, line=place.line)
+            raise place.error(f"{digest[:80]!r} is no digest")
     return "-".join(digest[:16] for digest in digests)
 
 
@@ -197,7 +193,7 @@ def _scores(metric: str, measure: Measure, samples: Samples) -> Run | None:
             continue
         score, length = (number(one) for one in numbers)
         if score is None or length is None:
-            raise InputError(f"{metric!r} is {value!r}; expected a finite number", path=place.path, line=place.line)
+            raise place.error(f"{metric!r} is {value!r}; expected a finite number")
         if measure is not MEAN:
             scores[item] = ((-score / (math.log(2) if measure is _BITS else 1), length), place)
         else:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from registry.errors import InputError
 from registry.importers.base import Importer, title
@@ -16,7 +15,6 @@ from registry.manifest.folder import TaskFolder
 from registry.readers import Document
 
 
-@dataclass(frozen=True, repr=False)
 class Plain(Importer):
     """Plain text: every file of a folder that is neither reference nor source is a system's output.
 
@@ -31,7 +29,7 @@ class Plain(Importer):
         missing: Blank lines of systems: `reject` the file, or count them as the empty text as sacrebleu does (`worst`).
     """
 
-    name: ClassVar[str] = "plain"
+    name = "plain"
 
     references: tuple[str, ...] = ("ref*", "*.ref*")
     source: tuple[str, ...] = ("src*", "source*", "*.src*")
@@ -48,8 +46,9 @@ class Plain(Importer):
         if not path.is_dir():
             raise InputError("not a folder; name the one of the references and systems", path=path)
         files = find_files(path, lambda name: not name.startswith("."), "file", deep=False)
-        roles = {role: [file for file in files if _fits(file, patterns)] for role, patterns in (
-            ("reference", self.references), ("source", self.source), ("documents", self.documents))}
+        roles = {role: [file for file in files if any(fnmatchcase(file.name, pattern) for pattern in patterns)]
+                 for role, patterns in (("reference", self.references), ("source", self.source),
+                                        ("documents", self.documents))}
         if not roles["reference"]:
             raise InputError(f"no reference: no file is called {' or '.join(self.references)}; name it with the option "
                              "'references'", path=path)
@@ -109,7 +108,3 @@ class Plain(Importer):
             "submit": [{"file": taken(file, f"systems/{slugs[name]}.txt"), **system_and_team(name)}
                        for name, file in systems.items()],
         }, contents, digests, copies=copies)
-
-
-def _fits(file: Path, patterns: Iterable[str]) -> bool:
-    return any(fnmatchcase(file.name, pattern) for pattern in patterns)

@@ -57,7 +57,6 @@ class Measure:
 MEAN = Measure()
 
 
-@dataclass(frozen=True, repr=False)
 class ScoredImporter(Importer):
     """What importers of logs of scores share.
 

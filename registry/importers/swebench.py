@@ -14,9 +14,8 @@ empty (`empty_patch`), or none was submitted (`incomplete`).
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from registry.errors import InputError, counted
 from registry.importers.base import Importer, title
@@ -33,7 +32,6 @@ _OF_ONE_INSTANCE = "report.json"
 _FAILED = ("install_fail", "reset_failed", "no_apply", "test_errored", "test_timeout")  # as `error_ids` since 2.0
 
 
-@dataclass(frozen=True, repr=False)
 class SweBench(Importer):
     """SWE-bench: reports of the evaluation harness, or results as SWE-bench/experiments has them, in a folder.
 
@@ -43,7 +41,7 @@ class SweBench(Importer):
         missing: Instances that one system's file says nothing of: `reject` the files, or `drop` them for all systems.
     """
 
-    name: ClassVar[str] = "swe-bench"
+    name = "swe-bench"
 
     run: str = ""
     instances: str | None = None
@@ -84,7 +82,8 @@ class SweBench(Importer):
 
     def _imported(self, path: Path, instances: list[str], outcomes: Mapping[str, Outcomes],
                   digests: Mapping[str, str]) -> TaskFolder:
-        files = {_GOLD: _table((instance, "resolved", _repository(instance)) for instance in instances)}
+        files = {_GOLD: _table((instance, "resolved", instance.rpartition("-")[0] or instance)
+                               for instance in instances)}
         slugs = distinct_slugs(outcomes, path)
         for system, of in outcomes.items():
             files[f"systems/{slugs[system]}.tsv"] = _table(
@@ -117,15 +116,15 @@ def _published_by(file: Path) -> str:
 def _report(report: Any, place: Place, known: frozenset[str]) -> Outcomes:  # noqa: ARG001
     """What became of every instance, as the harness reports it from 2.0 on."""
     if not isinstance(report, dict) or "resolved_ids" not in report:
-        raise InputError("no key 'resolved_ids', as the harness's report of a run has it; name such a report, or let "
-                         "--option run=RUN choose those called MODEL.RUN.json", path=place.path)
+        raise place.error("no key 'resolved_ids', as the harness's report of a run has it; name such a report, or let "
+                          "--option run=RUN choose those called MODEL.RUN.json")
     found: Outcomes = {}
     for outcome in OUTCOMES:
         _note(found, _listed(report, f"{outcome}_ids", place), outcome, place)
     total = member(report, "total_instances", of=int, place=place)
     if total != len(found) or not found:
-        raise InputError(f"lists what became of {counted(len(found), 'instance')}, but 'total_instances' is {total}; "
-                         "is this a report of the run of a whole set?", path=place.path, category="missing")
+        raise place.error(f"lists what became of {counted(len(found), 'instance')}, but 'total_instances' is {total}; "
+                          "is this a report of the run of a whole set?", category="missing")
     return found
 
 
@@ -136,8 +135,8 @@ def _results(results: Any, place: Place, known: frozenset[str]) -> Outcomes:
     _note(found, _listed(results, "no_generation", place), "empty_patch", place)
     if "generated" not in results:
         if not known:
-            raise InputError("lists what was resolved and not what was not; name a file in the folder that lists all "
-                             "instances, one per line: --option instances=FILE", path=place.path)
+            raise place.error("lists what was resolved and not what was not; name a file in the folder that lists all "
+                              "instances, one per line: --option instances=FILE")
         _note(found, _listed(results, "no_logs", place), "error", place)
         return found | {instance: "unresolved" for instance in known if instance not in found}
     generated, logged = (_listed(results, name, place) for name in ("generated", "with_logs"))
@@ -151,7 +150,7 @@ def _results(results: Any, place: Place, known: frozenset[str]) -> Outcomes:
 def _details(details: Any, place: Place, known: frozenset[str]) -> Outcomes:  # noqa: ARG001
     """What became of every instance, one by one."""
     if not isinstance(details, dict) or not details:
-        raise InputError("no object of instances", path=place.path)
+        raise place.error("no object of instances")
     return {instance: "resolved" if member(details, instance, "resolved", of=bool, place=place) else "unresolved"
             for instance in details}
 
@@ -163,7 +162,7 @@ _PUBLISHED: dict[str, Callable[[Any, Place, frozenset[str]], Outcomes]] = {
 def _listed(report: Any, name: str, place: Place) -> list[str]:
     listed: list[Any] = member(report, name, of=list, place=place)
     if wrong := [instance for instance in listed if not isinstance(instance, str)]:
-        raise InputError(f"{name} names {wrong[0]!r}, which is no instance", path=place.path)
+        raise place.error(f"{name} names {wrong[0]!r}, which is no instance")
     return listed
 
 
@@ -171,12 +170,7 @@ def _note(found: Outcomes, instances: Iterable[str], outcome: str, place: Place)
     """Note what became of instances, each of which has one outcome."""
     for instance in instances:
         if (other := found.setdefault(instance, outcome)) is not outcome:
-            raise InputError(f"both {other} and {outcome}", path=place.path, item=instance, category="duplicate")
-
-
-def _repository(instance: str) -> str:
-    """What stands before the number of `owner__repository-number`."""
-    return instance.rpartition("-")[0] or instance
+            raise place.error(f"both {other} and {outcome}", instance, category="duplicate")
 
 
 def _table(rows: Iterable[tuple[str, ...]]) -> bytes:

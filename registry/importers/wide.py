@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -20,7 +19,6 @@ from registry.readers.tables import as_number
 _FILE = "scores.csv"
 
 
-@dataclass(frozen=True, repr=False)
 class Wide(Importer):
     """Delimited text with a header: a row for every item, a column of scores for every system.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator
-from typing import Annotated, Any, Literal, NamedTuple
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainValidator, model_validator
 
@@ -35,6 +35,16 @@ class ContradictionsError(ValueError):
 
 class _Table(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    @model_validator(mode="after")
+    def _goes_together(self) -> Self:
+        if found := list(self._contradictions()):
+            raise ContradictionsError(found)
+        return self
+
+    def _contradictions(self) -> Iterator[tuple[str, str]]:
+        """Say at which keys, within the table, and how what it declares does not go together."""
+        return iter(())
 
 
 class Task(_Table):
@@ -67,12 +77,6 @@ class TestSet(_Table):
     references: list[Reference] = []
     attributes: str | None = None
     source: str | None = None
-
-    @model_validator(mode="after")
-    def _files_go_together(self) -> TestSet:
-        if found := list(self._contradictions()):
-            raise ContradictionsError(found)
-        return self
 
     def _contradictions(self) -> Iterator[tuple[str, str]]:
         names = ["gold", "source", *(reference.name for reference in self.references)]
@@ -133,11 +137,9 @@ class Significance(_Table):
         """How many draws pairs get at first; under "auto" at the least."""
         return DRAWS if self.resamples == "auto" else self.resamples
 
-    @model_validator(mode="after")
-    def _intervals_fit_runs(self) -> Significance:
+    def _contradictions(self) -> Iterator[tuple[str, str]]:
         if self.runs == "random" and self.interval == "bca":
-            raise ValueError("interval 'bca' does not go with runs = 'random'; take dual, percentile or basic")
-        return self
+            yield "", "interval 'bca' does not go with runs = 'random'; take dual, percentile or basic"
 
 
 BRACES = re.compile(r"\{([^{}]*)\}")
@@ -182,12 +184,10 @@ class Submit(_Table):
         value = getattr(self, key)
         return tuple(braces(value)) if self.is_pattern and value is not None else ()
 
-    @model_validator(mode="after")
-    def _only_patterns_leave_files_out(self) -> Submit:
+    def _contradictions(self) -> Iterator[tuple[str, str]]:
         if self.exclude and not self.is_pattern:
-            raise ContradictionsError([("exclude", f"leaves files out of a pattern, and {self.file!r} is none; add "
-                                                   "braces, or leave exclude out")])
-        return self
+            yield "exclude", (f"leaves files out of a pattern, and {self.file!r} is none; add braces, or leave exclude "
+                              "out")
 
 
 class Board(_Table):
@@ -218,12 +218,6 @@ class Manifest(_Table):
     significance: Significance = Significance()
     submit: list[Submit] = []
     board: Board = Board()
-
-    @model_validator(mode="after")
-    def _tables_go_together(self) -> Manifest:
-        if found := list(self._contradictions()):
-            raise ContradictionsError(found)
-        return self
 
     def _contradictions(self) -> Iterator[tuple[str, str]]:
         for what, names in (("test_set", [t.name for t in self.test_set]), ("metric", [m.id for m in self.metric])):

@@ -3,7 +3,7 @@
 from registry.metrics.additive import Formula
 from registry.metrics.alignment import AER, AlignmentP, AlignmentR
 from registry.metrics.attachment import PlainLAS, PlainUAS
-from registry.metrics.base import Metric, QuotientMetric
+from registry.metrics.base import AdditiveMetric, Metric, QuotientMetric
 from registry.metrics.confusion import MCC, BalancedAccuracy, ConfusionMetric, Kappa, LabelF, LabelP, LabelR
 from registry.metrics.correlation import CorrelationMetric, Kendall, Pearson, Spearman
 from registry.metrics.labels import Accuracy
@@ -43,9 +43,10 @@ METRICS: dict[str, type[Metric]] = {metric.name: metric for metric in (
 
 __all__ = [
     "AER", "AP", "BLEU", "BLEX", "CER", "CLAS", "ERR", "LAS", "MAE", "MCC", "METEOR", "METRICS", "MLAS", "NDCG",
-    "RMSE", "ROUGE", "RR", "TER", "UAS", "UPOS", "WER", "XPOS", "Accuracy", "AlignmentP", "AlignmentR", "AllTags",
-    "BalancedAccuracy", "BitsPerCharacter", "Bpref", "ChrF", "ConfusionMetric", "CorrelationMetric", "Formula",
-    "Kappa", "Kendall", "LabelF", "LabelP", "LabelR", "Lemmas", "Mean", "Metric", "P", "Pearson", "Perplexity",
-    "PlainLAS", "PlainUAS", "QuotientMetric", "RPrecision", "Sentences", "SetF", "SetP", "SetR", "SpanF",
-    "SpanOverlapF", "SpanOverlapP", "SpanOverlapR", "SpanP", "SpanR", "Spearman", "Tokens", "UFeats", "Words",
+    "RMSE", "ROUGE", "RR", "TER", "UAS", "UPOS", "WER", "XPOS", "Accuracy", "AdditiveMetric", "AlignmentP",
+    "AlignmentR", "AllTags", "BalancedAccuracy", "BitsPerCharacter", "Bpref", "ChrF", "ConfusionMetric",
+    "CorrelationMetric", "Formula", "Kappa", "Kendall", "LabelF", "LabelP", "LabelR", "Lemmas", "Mean", "Metric",
+    "P", "Pearson", "Perplexity", "PlainLAS", "PlainUAS", "QuotientMetric", "RPrecision", "Sentences", "SetF",
+    "SetP", "SetR", "SpanF", "SpanOverlapF", "SpanOverlapP", "SpanOverlapR", "SpanP", "SpanR", "Spearman", "Tokens",
+    "UFeats", "Words",
 ]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,14 +12,13 @@ from numpy.typing import NDArray
 from registry.errors import InputError, suggest
 from registry.families import FAMILIES
 from registry.items import Answer, Item
-from registry.metrics.base import Metric, Quotient
+from registry.metrics.base import AdditiveMetric, Quotient
 from registry.metrics.formula import Expression, parse_formula
 
 MOST = len(FAMILIES["additive"].columns)
 
 
-@dataclass(frozen=True, repr=False)
-class Formula(Metric):
+class Formula(AdditiveMetric):
     """A score by a formula over sums, such as `2*tp / (pred + gold)`; its names are columns of the statistics.
 
     There are + - * / ^, parentheses, numbers, and the functions sqrt, log (natural), exp, abs, min and max. Its range
@@ -27,11 +26,10 @@ class Formula(Metric):
     `worst` what an item without an answer counts: a number for each name, in the order of their first places.
     """
 
-    name: ClassVar[str] = "Formula"
-    takes: ClassVar[str] = "statistic"
-    family: ClassVar[str] = "additive"
-    citation: ClassVar[str] = "that of the formula"
-    terse: ClassVar[bool] = True
+    takes = "statistic"
+    family = "additive"
+    citation = "that of the formula"
+    terse = True
 
     formula: str = field(kw_only=True)
     better: Literal["higher", "lower"] = "higher"  # type: ignore[misc]  # an option here
@@ -57,7 +55,6 @@ class Formula(Metric):
 
     @cached_property
     def quotient(self) -> Quotient | None:
-        """The coefficients, where the formula is one linear function of the sums over another."""
         if (found := self.expression.quotient()) is None:
             return None
         over, under = ((*side, *(0,) * (MOST - len(side))) for side in found)
@@ -65,7 +62,6 @@ class Formula(Metric):
 
     @property
     def has_worst(self) -> bool:
-        """Whether the option `worst` says what it is."""
         return self.worst is not None
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:

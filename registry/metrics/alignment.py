@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar, Literal
-
 from registry.items import Answer, Item, Links
-from registry.metrics.base import Quotient, QuotientMetric
+from registry.metrics.base import QuotientMetric
 
 
-@dataclass(frozen=True, repr=False)
 class _AlignmentMetric(QuotientMetric):
     """What all share; a sure link is possible too."""
 
-    takes: ClassVar[str] = "alignment"
-    family: ClassVar[str] = "alignment"
-    citation: ClassVar[str] = "Och and Ney 2003, section 4.1"
-    scorer: ClassVar[str] = "published results of GIZA++ and awesome-align"
+    takes = "alignment"
+    family = "alignment"
+    citation = "Och and Ney 2003, section 4.1"
+    scorer = "published results of GIZA++ and awesome-align"
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give (links that are sure, links that are sure or possible, links of the system, sure links)."""
@@ -26,26 +22,20 @@ class _AlignmentMetric(QuotientMetric):
         return (sure, sure + len(found.intersection(gold.possible)), len(found), len(gold.sure))
 
 
-@dataclass(frozen=True, repr=False)
 class AER(_AlignmentMetric):
     """Alignment error rate, from 0 to 1; lower is better. Without possible links it is 1 - F1."""
 
-    name: ClassVar[str] = "AER"
-    better: ClassVar[Literal["higher", "lower"]] = "lower"
-    coefficients: ClassVar[Quotient] = ((-1, -1, 1, 1), (0, 0, 1, 1))  # 1 - hits / links
+    better = "lower"
+    coefficients = ((-1, -1, 1, 1), (0, 0, 1, 1))  # 1 - hits / links
 
 
-@dataclass(frozen=True, repr=False)
 class AlignmentP(_AlignmentMetric):
     """Precision: the share of a system's links that are sure or possible."""
 
-    name: ClassVar[str] = "AlignmentP"
-    coefficients: ClassVar[Quotient] = ((0, 1, 0, 0), (0, 0, 1, 0))  # possible hits over predicted
+    coefficients = ((0, 1, 0, 0), (0, 0, 1, 0))  # possible hits over predicted
 
 
-@dataclass(frozen=True, repr=False)
 class AlignmentR(_AlignmentMetric):
     """Recall: the share of the sure links that a system has."""
 
-    name: ClassVar[str] = "AlignmentR"
-    coefficients: ClassVar[Quotient] = ((1, 0, 0, 0), (0, 0, 0, 1))  # sure hits over sure
+    coefficients = ((1, 0, 0, 0), (0, 0, 0, 1))  # sure hits over sure

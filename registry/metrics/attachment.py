@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import unicodedata
 from abc import abstractmethod
-from dataclasses import dataclass
-from typing import ClassVar
 
 from registry.items import Answer, Item
 from registry.metrics.base import QuotientMetric
@@ -17,14 +15,12 @@ def is_punctuation(form: str) -> bool:
     return all(unicodedata.category(character).startswith("P") for character in form)
 
 
-@dataclass(frozen=True, repr=False)
 class _AttachmentMetric(QuotientMetric):
     """What both share; without `punctuation` (CoNLL 2006) the gold's words that are nothing else do not count."""
 
-    takes: ClassVar[str] = "tree"
-    family: ClassVar[str] = "ratio"
-    terse: ClassVar[bool] = True
-    citation: ClassVar[str] = "Buchholz and Marsi 2006, section 3; Nivre et al. 2007, section 2"
+    takes = "tree"
+    terse = True
+    citation = "Buchholz and Marsi 2006, section 3; Nivre et al. 2007, section 2"
 
     punctuation: bool = True
 
@@ -41,27 +37,19 @@ class _AttachmentMetric(QuotientMetric):
         """Whether a word of the system is attached like the word of the gold that it is aligned with."""
 
 
-@dataclass(frozen=True, repr=False)
 class PlainUAS(_AttachmentMetric):
     """The share of the gold's words with the right head, from 0 to 1."""
 
-    name: ClassVar[str] = "PlainUAS"
-
     def is_correct(self, gold: Word, found: Projected) -> bool:
-        """Same head."""
         return found.head == gold.head
 
 
-@dataclass(frozen=True, repr=False)
 class PlainLAS(_AttachmentMetric):
     """The share of the gold's words with the right head and relation, from 0 to 1; without `subtypes` up to a colon."""
-
-    name: ClassVar[str] = "PlainLAS"
 
     subtypes: bool = True
 
     def is_correct(self, gold: Word, found: Projected) -> bool:
-        """Same head and relation."""
         if self.subtypes:
             return found.head == gold.head and found.word.deprel == gold.deprel
         return found.head == gold.head and relation(found.word.deprel) == relation(gold.deprel)

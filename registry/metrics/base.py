@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -18,7 +19,6 @@ from registry.values import Value
 Quotient = tuple[tuple[int, ...], tuple[int, ...]]
 
 
-@dataclass(frozen=True, repr=False)
 class Metric(Value):
     """A metric with its options.
 
@@ -66,20 +66,37 @@ class Metric(Value):
         rows = [self.statistics(item, answer) for item, answer in zip(items, answers, strict=True)]
         return np.array(rows, dtype=np.float64).reshape(len(rows), len(FAMILIES[self.family].columns))
 
-    @property
-    def quotient(self) -> Quotient | None:
-        """Where the score is one linear function of the sums over another: the whole-number coefficients of both."""
-        return None
-
     def unanswered(self, item: Item) -> InputError:
         """Say that the metric has no worst value, where an item without an answer has to count as one."""
         set_ = "its option worst" if hasattr(self, "worst") else 'missing = "drop"'
         return InputError(f"has no answer, and {self.name} no worst value to count instead; set {set_}, or complete "
                           "the file", item=item.key)
 
+
+class AdditiveMetric(Metric):
+    """A metric whose score is a function of statistics summed over items."""
+
+    @property
+    def quotient(self) -> Quotient | None:
+        """Where the score is one linear function of the sums over another: the whole-number coefficients of both."""
+        return None
+
     @abstractmethod
     def score(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """Score summed statistics of shape [..., columns], over any leading axes; undefined is nan."""
+
+
+def needed_module(name: str, metric: Metric) -> Any:
+    """Import an optional dependency of a metric.
+
+    Raises:
+        InputError: It is not installed.
+    """
+    try:
+        return import_module(name)
+    except ImportError:
+        package = name.partition(".")[0].replace("_", "-")
+        raise InputError(f"{metric.name} needs {package}: pip install 'evalregistry[{metric.extra}]'") from None
 
 
 def check_beta(beta: float, name: str) -> None:
@@ -88,23 +105,28 @@ def check_beta(beta: float, name: str) -> None:
         raise InputError(f"option 'beta' of {name} is {beta!r}; expected a number from 0 to 1000")
 
 
-@dataclass(frozen=True, repr=False)
-class QuotientMetric(Metric):
+class QuotientMetric(AdditiveMetric):
     """A metric that is one linear function of the sums divided by another, which exact tests require.
 
     Accuracy, precision, recall, F-beta, error rates and AER are such metrics. `coefficients` are the whole-number
     coefficients of the numerator and of the denominator, one for each column, where no option changes them; unless it
-    is set, the first column is divided by the second.
+    is set, the family is `ratio`, and its first column is divided by the second.
     """
 
+    family = "ratio"
     coefficients: ClassVar[Quotient] = ((1, 0), (0, 1))
 
     @property
     def quotient(self) -> Quotient:
-        """The coefficients of the numerator and of the denominator."""
         return self.coefficients
 
     def score(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """Divide; 0 / 0 is nan."""
         over, under = (sums @ np.array(side, dtype=np.float64) for side in self.quotient)
-        return np.divide(over, under, out=np.full_like(over, np.nan), where=under != 0)
+        return share(over, under)
+
+
+def share(over: NDArray[np.float64], under: NDArray[np.float64],
+          undefined: float = math.nan) -> NDArray[np.float64]:
+    """Divide elementwise; where `under` is 0 the share is `undefined`."""
+    return np.asarray(np.divide(over, under, out=np.full(np.broadcast(over, under).shape, undefined), where=under != 0))

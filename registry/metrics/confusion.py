@@ -7,9 +7,8 @@ loaded (`evaluation.scoring.label_codes`), because the classes are those of the 
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 from registry.errors import InputError
 from registry.identity import digest
 from registry.items import Answer, Item
-from registry.metrics.base import Metric, check_beta
+from registry.metrics.base import AdditiveMetric, check_beta, share
 
 Floats = NDArray[np.float64]
 
@@ -30,13 +29,12 @@ def label_code(name: str) -> int:
     return 1 + int(digest(name.encode())[-12:], 16)
 
 
-@dataclass(frozen=True, repr=False)
-class ConfusionMetric(Metric):
+class ConfusionMetric(AdditiveMetric):
     """What all share; an item without an answer is in no class that is predicted."""
 
-    takes: ClassVar[str] = "label"
-    family: ClassVar[str] = "confusion"
-    scorer: ClassVar[str] = "scikit-learn"
+    takes = "label"
+    family = "confusion"
+    scorer = "scikit-learn"
 
     @property
     def classes(self) -> tuple[str, ...] | None:
@@ -57,11 +55,6 @@ class ConfusionMetric(Metric):
         """Score how often each class is correct, predicted and in the gold, [..., classes] each."""
 
 
-def _share(over: Floats, under: Floats, undefined: float) -> Floats:
-    return np.asarray(np.divide(over, under, out=np.full(np.broadcast(over, under).shape, undefined), where=under != 0))
-
-
-@dataclass(frozen=True, repr=False)
 class _ByClass(ConfusionMetric):
     """What precision, recall and F share.
 
@@ -69,8 +62,8 @@ class _ByClass(ConfusionMetric):
     are those that the gold or the system has, or the `labels` that are given: of one it is the score of that class.
     """
 
-    terse: ClassVar[bool] = True
-    citation: ClassVar[str] = "Manning, Raghavan and Schütze 2008, section 13.6"
+    terse = True
+    citation = "Manning, Raghavan and Schütze 2008, section 13.6"
 
     average: Literal["macro", "micro"] = "macro"
     labels: tuple[str, ...] = ()
@@ -92,60 +85,43 @@ class _ByClass(ConfusionMetric):
 
     @property
     def classes(self) -> tuple[str, ...] | None:
-        """The given labels."""
         return self.labels or None
 
     def score_classes(self, correct: Floats, predicted: Floats, gold: Floats) -> Floats:
         """Average over the classes."""
         if self.average == "micro":
-            return _share(*self.parts(*(counts.sum(axis=-1) for counts in (correct, predicted, gold))), np.nan)
-        shares = _share(*self.parts(correct, predicted, gold), 0.0)
+            return share(*self.parts(*(counts.sum(axis=-1) for counts in (correct, predicted, gold))))
+        shares = share(*self.parts(correct, predicted, gold), 0.0)
         occur = np.ones(gold.shape, dtype=bool) if self.labels else (predicted > 0) | (gold > 0)
-        return _share((shares * occur).sum(axis=-1), occur.sum(axis=-1).astype(np.float64), np.nan)
+        return share((shares * occur).sum(axis=-1), occur.sum(axis=-1).astype(np.float64))
 
     @abstractmethod
     def parts(self, correct: Floats, predicted: Floats, gold: Floats) -> tuple[Floats, Floats]:
         """The numerator and the denominator of a class's score."""
 
 
-@dataclass(frozen=True, repr=False)
 class LabelP(_ByClass):
     """Precision of labels: of the items that a system gives a label, the share to which the gold does."""
 
-    name: ClassVar[str] = "LabelP"
-
-    @property
-    def measure(self) -> str:
-        """Precision."""
-        return "precision"
+    measure = "precision"
 
     def parts(self, correct: Floats, predicted: Floats, gold: Floats) -> tuple[Floats, Floats]:  # noqa: ARG002
-        """Correct over predicted."""
         return correct, predicted
 
 
-@dataclass(frozen=True, repr=False)
 class LabelR(_ByClass):
     """Recall of labels: of the items that the gold gives a label, the share to which a system does."""
 
-    name: ClassVar[str] = "LabelR"
-
-    @property
-    def measure(self) -> str:
-        """Recall."""
-        return "recall"
+    measure = "recall"
 
     def parts(self, correct: Floats, predicted: Floats, gold: Floats) -> tuple[Floats, Floats]:  # noqa: ARG002
-        """Correct over gold."""
         return correct, gold
 
 
-@dataclass(frozen=True, repr=False)
 class LabelF(_ByClass):
     """F-beta of labels: the harmonic mean of precision and recall of a class, recall weighted by beta squared."""
 
-    name: ClassVar[str] = "LabelF"
-    citation: ClassVar[str] = "van Rijsbergen 1979, chapter 7; Opitz and Burst 2019, equation 1"
+    citation = "van Rijsbergen 1979, chapter 7; Opitz and Burst 2019, equation 1"
 
     beta: float = 1.0
 
@@ -155,33 +131,27 @@ class LabelF(_ByClass):
 
     @property
     def measure(self) -> str:
-        """F with its beta."""
         return f"F{self.beta:g}"
 
     def parts(self, correct: Floats, predicted: Floats, gold: Floats) -> tuple[Floats, Floats]:
-        """(1 + beta^2) correct over predicted + beta^2 gold."""
         square = self.beta**2
         return (1 + square) * correct, predicted + square * gold
 
 
-@dataclass(frozen=True, repr=False)
 class BalancedAccuracy(ConfusionMetric):
     """The mean over the gold's classes of their recall, from 0 to 1."""
 
-    name: ClassVar[str] = "BalancedAccuracy"
-    citation: ClassVar[str] = "Brodersen et al. 2010"
+    citation = "Brodersen et al. 2010"
 
     def score_classes(self, correct: Floats, predicted: Floats, gold: Floats) -> Floats:  # noqa: ARG002
         """Average over classes that the gold has."""
-        return _share(_share(correct, gold, 0.0).sum(axis=-1), (gold > 0).sum(axis=-1).astype(np.float64), np.nan)
+        return share(share(correct, gold, 0.0).sum(axis=-1), (gold > 0).sum(axis=-1).astype(np.float64))
 
 
-@dataclass(frozen=True, repr=False)
 class MCC(ConfusionMetric):
     """Matthews' correlation coefficient of several classes, from -1 to 1; 0 where either side has but one class."""
 
-    name: ClassVar[str] = "MCC"
-    citation: ClassVar[str] = "Matthews 1975; Gorodkin 2004"
+    citation = "Matthews 1975; Gorodkin 2004"
 
     def score_classes(self, correct: Floats, predicted: Floats, gold: Floats) -> Floats:
         """Covariance over the root of both variances; no answer is a class of its own."""
@@ -189,18 +159,16 @@ class MCC(ConfusionMetric):
         silent = n - predicted.sum(axis=-1)
         common = n * correct.sum(axis=-1) - (predicted * gold).sum(axis=-1)
         spreads = (n**2 - (predicted**2).sum(axis=-1) - silent**2) * (n**2 - (gold**2).sum(axis=-1))
-        return np.where(n > 0, _share(common, np.sqrt(spreads), 0.0), np.nan)
+        return np.where(n > 0, share(common, np.sqrt(spreads), 0.0), np.nan)
 
 
-@dataclass(frozen=True, repr=False)
 class Kappa(ConfusionMetric):
     """Cohen's kappa of system and gold, from -1 to 1; undefined where chance alone would make them agree."""
 
-    name: ClassVar[str] = "Kappa"
-    citation: ClassVar[str] = "Cohen 1960"
+    citation = "Cohen 1960"
 
     def score_classes(self, correct: Floats, predicted: Floats, gold: Floats) -> Floats:
         """Agreement beyond that of chance over what is possible beyond it, both times the square of the items."""
         n = gold.sum(axis=-1)
         chance = (predicted * gold).sum(axis=-1)
-        return _share(n * correct.sum(axis=-1) - chance, n**2 - chance, np.nan)
+        return share(n * correct.sum(axis=-1) - chance, n**2 - chance)

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
-
-import numpy as np
-from numpy.typing import NDArray
 
 from registry.items import Answer, Item
 from registry.metrics.base import Metric
 
 
-@dataclass(frozen=True, repr=False)
 class CorrelationMetric(Metric):
-    """What all share; `coefficient` is the name of the one that scores pairs of numbers."""
+    """What all share: pairs of numbers are scored, and not sums.
 
-    takes: ClassVar[str] = "score"
-    family: ClassVar[str] = "pair"
-    unbounded: ClassVar[bool] = True
+    `coefficient` is the name of the one that scores them.
+    """
+
+    takes = "score"
+    family = "pair"
+    unbounded = True
     coefficient: ClassVar[str]
 
     def needs(self) -> tuple[str, ...]:
@@ -31,36 +29,26 @@ class CorrelationMetric(Metric):
             raise self.unanswered(item)
         return (answer.value, item.gold)
 
-    def score(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:  # noqa: ARG002
-        """A correlation is no function of sums."""
-        raise TypeError(f"{self.name} is scored by items, not by their sums")
 
-
-@dataclass(frozen=True, repr=False)
 class Pearson(CorrelationMetric):
     """Pearson's r, from -1 to 1; undefined where either side has no spread."""
 
-    name: ClassVar[str] = "Pearson"
-    coefficient: ClassVar[str] = "pearson"
-    citation: ClassVar[str] = "Pearson 1896"
-    scorer: ClassVar[str] = "scipy (pearsonr)"
+    coefficient = "pearson"
+    citation = "Pearson 1896"
+    scorer = "scipy (pearsonr)"
 
 
-@dataclass(frozen=True, repr=False)
 class Spearman(CorrelationMetric):
     """Spearman's rho, from -1 to 1: Pearson's r of the ranks, tied values having the mean of theirs."""
 
-    name: ClassVar[str] = "Spearman"
-    coefficient: ClassVar[str] = "spearman"
-    citation: ClassVar[str] = "Spearman 1904"
-    scorer: ClassVar[str] = "scipy (spearmanr)"
+    coefficient = "spearman"
+    citation = "Spearman 1904"
+    scorer = "scipy (spearmanr)"
 
 
-@dataclass(frozen=True, repr=False)
 class Kendall(CorrelationMetric):
     """Kendall's tau-b, from -1 to 1: concordant less discordant pairs, over those that are tied on neither side."""
 
-    name: ClassVar[str] = "Kendall"
-    coefficient: ClassVar[str] = "kendall"
-    citation: ClassVar[str] = "Kendall 1945"
-    scorer: ClassVar[str] = "scipy (kendalltau)"
+    coefficient = "kendall"
+    citation = "Kendall 1945"
+    scorer = "scipy (kendalltau)"

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
-
 from registry.items import Answer, Item
 from registry.metrics.base import QuotientMetric
 
 
-@dataclass(frozen=True, repr=False)
 class Accuracy(QuotientMetric):
     """The share of items with the gold label, from 0 to 1; an item without an answer counts as wrong."""
 
-    name: ClassVar[str] = "Accuracy"
-    takes: ClassVar[str] = "label"
-    family: ClassVar[str] = "ratio"
-    citation: ClassVar[str] = "Manning, Raghavan and Schütze 2008, section 13.6"
+    takes = "label"
+    citation = "Manning, Raghavan and Schütze 2008, section 13.6"
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give (1 if the label is the gold's, 1)."""

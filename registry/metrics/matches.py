@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Hashable, Sequence, Set
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,19 +14,14 @@ from registry.items import Answer, Item
 from registry.metrics.base import Quotient, QuotientMetric, check_beta
 
 
-@dataclass(frozen=True, repr=False)
 class MatchMetric(QuotientMetric):
     """What the three share; `type` restricts them to answers of that type."""
 
-    family: ClassVar[str] = "prf"
+    family = "prf"
 
     type: str | None = None
 
-    def __post_init__(self) -> None:
-        """Check the options; those of a subclass too."""
-
     def types(self) -> tuple[str, ...]:
-        """The one type, if it is restricted."""
         return () if self.type is None else (self.type,)
 
     @abstractmethod
@@ -52,21 +46,18 @@ class MatchMetric(QuotientMetric):
         return (len(gold & found), len(found), len(gold))
 
 
-@dataclass(frozen=True, repr=False)
 class Precision(MatchMetric):
     """The share of a system's answers that the gold has; undefined where the system has none."""
 
-    coefficients: ClassVar[Quotient] = ((1, 0, 0), (0, 1, 0))  # true positives over predicted
+    coefficients = ((1, 0, 0), (0, 1, 0))  # true positives over predicted
 
 
-@dataclass(frozen=True, repr=False)
 class Recall(MatchMetric):
     """The share of the gold's answers that the system has."""
 
-    coefficients: ClassVar[Quotient] = ((1, 0, 0), (0, 0, 1))  # true positives over gold
+    coefficients = ((1, 0, 0), (0, 0, 1))  # true positives over gold
 
 
-@dataclass(frozen=True, repr=False)
 class FBeta(MatchMetric):
     """The harmonic mean of precision and recall, recall weighted by beta squared, from 0 to 1."""
 

@@ -6,8 +6,7 @@ The score of a corpus is that of its summed statistics, not the mean of its segm
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,7 +33,6 @@ _ENGLISH = _Parameters(0.85, 0.2, 0.6, 0.75, (1.0, 0.6, 0.8, 0.6))
 _ANY = _Parameters(0.75, 1.4, 0.7, 0.5, (1.0, 0.5, 0.0, 0.0))  # exact matches and stems, in every language
 
 
-@dataclass(frozen=True, repr=False)
 class METEOR(ReferenceMetric):
     """Harmonic mean of precision and recall of matched words, lowered by how scattered they are; from 0 to 1.
 
@@ -46,11 +44,10 @@ class METEOR(ReferenceMetric):
             text that is tokenized already (`as-is`).
     """
 
-    name: ClassVar[str] = "METEOR"
-    family: ClassVar[str] = "meteor"
-    scorer: ClassVar[str] = "METEOR 1.5"
-    extra: ClassVar[str] = "meteor"
-    citation: ClassVar[str] = "Denkowski and Lavie 2014"
+    family = "meteor"
+    scorer = "METEOR 1.5"
+    extra = "meteor"
+    citation = "Denkowski and Lavie 2014"
 
     language: Literal["en", "da", "fi", "hu", "it", "nl", "no", "pt", "ro", "se", "tr", "other"] = "en"
     text: Literal["normalize", "lowercase", "as-is"] = "normalize"
@@ -93,6 +90,5 @@ class METEOR(ReferenceMetric):
         for stage, weight in enumerate(of.weights):
             content, empty = sums[..., 4 + 4 * side + stage], sums[..., 12 + 4 * side + stage]
             matched += weight * (of.delta * content + (1 - of.delta) * empty)
-        share: Floats = np.divide(matched, of.delta * (length - function) + (1 - of.delta) * function,
-                                  out=np.full_like(matched, np.nan), where=length > 0)
-        return share
+        return np.asarray(np.divide(matched, of.delta * (length - function) + (1 - of.delta) * function,
+                                    out=np.full_like(matched, np.nan), where=length > 0))

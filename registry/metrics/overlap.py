@@ -15,32 +15,29 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable
-from dataclasses import dataclass
 from itertools import accumulate
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from registry.families import FAMILIES
 from registry.items import Answer, Item, Span
-from registry.metrics.base import Metric, QuotientMetric, check_beta
+from registry.metrics.base import AdditiveMetric, QuotientMetric, check_beta, share
 
 _WIDTH = len(FAMILIES["additive"].columns)
 
 
-@dataclass(frozen=True, repr=False)
-class _OverlapMetric(Metric):
+class _OverlapMetric(AdditiveMetric):
     """What the three share; `type` restricts them to spans of that type."""
 
-    takes: ClassVar[str] = "span"
-    citation: ClassVar[str] = "Johansson and Moschitti 2010; Breck, Choi and Cardie 2007"
+    takes = "span"
+    citation = "Johansson and Moschitti 2010; Breck, Choi and Cardie 2007"
 
     credit: Literal["share", "any"] = "share"
     type: str | None = None
 
     def types(self) -> tuple[str, ...]:
-        """The one type, if it is restricted."""
         return () if self.type is None else (self.type,)
 
     def credits(self, item: Item, answer: Answer | None) -> tuple[float, int, float, int]:
@@ -86,36 +83,26 @@ class _Cover:
         return self._before[n] - max(0, self._ends[n - 1] - position) if n else 0
 
 
-@dataclass(frozen=True, repr=False)
 class SpanOverlapP(QuotientMetric, _OverlapMetric):
     """Precision with partial credit, from 0 to 1; undefined where the system has no span."""
-
-    name: ClassVar[str] = "SpanOverlapP"
-    family: ClassVar[str] = "ratio"
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give (credit of the system's spans, the system's spans)."""
         return self.credits(item, answer)[:2]
 
 
-@dataclass(frozen=True, repr=False)
 class SpanOverlapR(QuotientMetric, _OverlapMetric):
     """Recall with partial credit, from 0 to 1."""
-
-    name: ClassVar[str] = "SpanOverlapR"
-    family: ClassVar[str] = "ratio"
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give (credit of the gold's spans, the gold's spans)."""
         return self.credits(item, answer)[2:]
 
 
-@dataclass(frozen=True, repr=False)
 class SpanOverlapF(_OverlapMetric):
     """The harmonic mean of both, recall weighted by beta squared, from 0 to 1."""
 
-    name: ClassVar[str] = "SpanOverlapF"
-    family: ClassVar[str] = "additive"
+    family = "additive"
 
     beta: float = 1.0
 
@@ -128,10 +115,7 @@ class SpanOverlapF(_OverlapMetric):
 
     def score(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """Combine precision and recall; 0 where one side has no span, or none overlaps, nan where neither has any."""
-        precision, recall = (
-            np.divide(sums[..., n], sums[..., n + 1], out=np.zeros(sums.shape[:-1]), where=sums[..., n + 1] != 0)
-            for n in (0, 2))
+        precision, recall = (share(sums[..., n], sums[..., n + 1], 0.0) for n in (0, 2))
         square = self.beta**2
-        under = square * precision + recall
-        scores = np.divide((1 + square) * precision * recall, under, out=np.zeros_like(under), where=under > 0)
+        scores = share((1 + square) * precision * recall, square * precision + recall, 0.0)
         return np.where((sums[..., 1] == 0) & (sums[..., 3] == 0), np.nan, scores)

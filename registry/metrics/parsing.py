@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from registry.items import Answer, Item
@@ -16,15 +15,14 @@ from registry.metrics.base import Quotient, QuotientMetric
 from registry.treebank import FUNCTION, Projected, Projection, Sentence, Word, is_content, relation, universal
 
 
-@dataclass(frozen=True, repr=False)
 class _ParsingMetric(QuotientMetric):
     """What all share; `part` takes precision or recall instead of F1."""
 
-    takes: ClassVar[str] = "tree"
-    family: ClassVar[str] = "prf"
-    terse: ClassVar[bool] = True
-    citation: ClassVar[str] = "Zeman et al. 2018, section 3"
-    scorer: ClassVar[str] = "udtools (udeval)"
+    takes = "tree"
+    family = "prf"
+    terse = True
+    citation = "Zeman et al. 2018, section 3"
+    scorer = "udtools (udeval)"
 
     part: Literal["f1", "precision", "recall"] = "f1"
 
@@ -35,11 +33,8 @@ class _ParsingMetric(QuotientMetric):
             self.part]
 
 
-@dataclass(frozen=True, repr=False)
 class Tokens(_ParsingMetric):
     """Tokens that are the same stretch of the text."""
-
-    name: ClassVar[str] = "Tokens"
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give (tokens that the gold has too, tokens of the system, tokens of the gold)."""
@@ -48,11 +43,8 @@ class Tokens(_ParsingMetric):
         return (len(gold & found), len(found), len(gold))
 
 
-@dataclass(frozen=True, repr=False)
 class Sentences(_ParsingMetric):
     """Sentences that are the same stretch of the text."""
-
-    name: ClassVar[str] = "Sentences"
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give (1 if the system has this sentence, sentences of the system, 1)."""
@@ -60,7 +52,6 @@ class Sentences(_ParsingMetric):
         return (int((0, len(item.gold.text)) in found), len(found), 1)
 
 
-@dataclass(frozen=True, repr=False)
 class _WordMetric(_ParsingMetric):
     """What measures of words share: which words count, and when one is correct."""
 
@@ -88,108 +79,71 @@ class _WordMetric(_ParsingMetric):
         """Whether a word of the system matches the word of the gold that it is aligned with."""
 
 
-@dataclass(frozen=True, repr=False)
 class Words(_WordMetric):
     """Words that are aligned with a word of the gold."""
 
-    name: ClassVar[str] = "Words"
-
     def is_correct(self, gold: Word, found: Projected) -> bool:  # noqa: ARG002
-        """Being aligned is all."""
         return True
 
 
-@dataclass(frozen=True, repr=False)
 class UPOS(_WordMetric):
     """Words with the right universal part of speech."""
 
-    name: ClassVar[str] = "UPOS"
-
     def is_correct(self, gold: Word, found: Projected) -> bool:
-        """Same UPOS."""
         return found.word.upos == gold.upos
 
 
-@dataclass(frozen=True, repr=False)
 class XPOS(_WordMetric):
     """Words with the right language-specific part of speech."""
 
-    name: ClassVar[str] = "XPOS"
-
     def is_correct(self, gold: Word, found: Projected) -> bool:
-        """Same XPOS."""
         return found.word.xpos == gold.xpos
 
 
-@dataclass(frozen=True, repr=False)
 class UFeats(_WordMetric):
     """Words with the right universal features."""
 
-    name: ClassVar[str] = "UFeats"
-
     def is_correct(self, gold: Word, found: Projected) -> bool:
-        """Same features."""
         return universal(found.word.feats) == universal(gold.feats)
 
 
-@dataclass(frozen=True, repr=False)
 class AllTags(_WordMetric):
     """Words with the right parts of speech, universal and language-specific, and universal features."""
 
-    name: ClassVar[str] = "AllTags"
-
     def is_correct(self, gold: Word, found: Projected) -> bool:
-        """Same UPOS, XPOS and features."""
         word = found.word
         return (word.upos == gold.upos and word.xpos == gold.xpos and universal(word.feats) == universal(gold.feats))
 
 
-@dataclass(frozen=True, repr=False)
 class Lemmas(_WordMetric):
     """Words with the right lemma; where the gold has none (`_`), any is."""
 
-    name: ClassVar[str] = "Lemmas"
-
     def is_correct(self, gold: Word, found: Projected) -> bool:
-        """Same lemma."""
         return gold.lemma in ("_", found.word.lemma)
 
 
-@dataclass(frozen=True, repr=False)
 class UAS(_WordMetric):
     """Unlabelled attachment: words whose head is aligned with the head in the gold."""
 
-    name: ClassVar[str] = "UAS"
-
     def is_correct(self, gold: Word, found: Projected) -> bool:
-        """Same head."""
         return found.head == gold.head
 
 
-@dataclass(frozen=True, repr=False)
 class LAS(_WordMetric):
     """Labelled attachment: words with the right head and relation."""
 
-    name: ClassVar[str] = "LAS"
-
     def is_correct(self, gold: Word, found: Projected) -> bool:
-        """Same head and relation."""
         return found.head == gold.head and relation(found.word.deprel) == relation(gold.deprel)
 
 
-@dataclass(frozen=True, repr=False)
 class CLAS(LAS):
     """Labelled attachment of content words: those with a relation that is neither functional nor punctuation."""
 
-    name: ClassVar[str] = "CLAS"
-    counts: ClassVar[Callable[[str], bool] | None] = is_content
+    counts = is_content
 
 
-@dataclass(frozen=True, repr=False)
 class MLAS(CLAS):
     """Labelled attachment of content words that have the right tags and features, as their function words must."""
-
-    name: ClassVar[str] = "MLAS"
 
     def correct(self, gold: Sentence, projection: Projection) -> int:
         """Count the content words that are correct, with all their function words and no others."""
@@ -210,12 +164,8 @@ class MLAS(CLAS):
                 and universal(found.word.feats) == universal(gold.feats))
 
 
-@dataclass(frozen=True, repr=False)
 class BLEX(CLAS):
     """Labelled attachment of content words with the right lemma; where the gold has none (`_`), any is."""
 
-    name: ClassVar[str] = "BLEX"
-
     def is_correct(self, gold: Word, found: Projected) -> bool:
-        """Same head, relation and lemma."""
         return super().is_correct(gold, found) and gold.lemma in ("_", found.word.lemma)

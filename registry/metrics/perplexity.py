@@ -3,30 +3,26 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
-from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from registry.items import Answer, Item
-from registry.metrics.base import Metric, QuotientMetric
+from registry.metrics.base import AdditiveMetric, QuotientMetric, share
 
 
-@dataclass(frozen=True, repr=False)
-class Perplexity(Metric):
+class Perplexity(AdditiveMetric):
     """Perplexity, exp of the mean negative log-probability of a token, from 1 up; lower is better.
 
     It compares models that cut texts into the same tokens; `BitsPerCharacter` any. Of one item the nats per token are
     kept.
     """
 
-    name: ClassVar[str] = "Perplexity"
-    takes: ClassVar[str] = "logprob"
-    family: ClassVar[str] = "ratio"
-    better: ClassVar[Literal["higher", "lower"]] = "lower"
-    unbounded: ClassVar[bool] = True
-    citation: ClassVar[str] = "Jelinek et al. 1977"
+    takes = "logprob"
+    family = "ratio"
+    better = "lower"
+    unbounded = True
+    citation = "Jelinek et al. 1977"
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give (nats, tokens)."""
@@ -37,22 +33,18 @@ class Perplexity(Metric):
 
     def score(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """Exp of nats over tokens; without any token, or beyond the largest number, nan."""
-        nats = np.divide(sums[..., 0], sums[..., 1], out=np.full(sums.shape[:-1], np.nan), where=sums[..., 1] != 0)
         with np.errstate(over="ignore"):
-            scores = np.exp(nats)
+            scores = np.exp(share(sums[..., 0], sums[..., 1]))
         return np.where(np.isfinite(scores), scores, np.nan)
 
 
-@dataclass(frozen=True, repr=False)
 class BitsPerCharacter(QuotientMetric):
     """Negative log-probability of the texts in bits over their characters, from 0 up; lower is better."""
 
-    name: ClassVar[str] = "BitsPerCharacter"
-    takes: ClassVar[str] = "logprob"
-    family: ClassVar[str] = "ratio"
-    better: ClassVar[Literal["higher", "lower"]] = "lower"
-    unbounded: ClassVar[bool] = True
-    citation: ClassVar[str] = "Shannon 1951; Graves 2013"
+    takes = "logprob"
+    better = "lower"
+    unbounded = True
+    citation = "Shannon 1951; Graves 2013"
 
     def needs(self) -> tuple[str, ...]:
         """The texts, whose characters are counted."""

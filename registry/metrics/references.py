@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from registry.errors import InputError
 from registry.items import Answer, Item
-from registry.metrics.base import Metric
+from registry.metrics.base import AdditiveMetric
 
 
-@dataclass(frozen=True, repr=False)
-class ReferenceMetric(Metric):
+class ReferenceMetric(AdditiveMetric):
     """A metric of segments against their `references`; an item without an answer counts as an empty segment."""
 
-    takes: ClassVar[str] = "segment"
+    takes = "segment"
 
     references: tuple[str, ...] = ("gold",)
 
@@ -28,11 +25,9 @@ class ReferenceMetric(Metric):
             raise InputError(f"option 'references' of {self.name} must name one or more references, each once")
 
     def needs(self) -> tuple[str, ...]:
-        """The references."""
         return self.references
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Give the statistics of one segment."""
         return tuple(self.corpus_statistics([item], [answer])[0])
 
     @abstractmethod

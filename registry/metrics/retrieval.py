@@ -10,27 +10,24 @@ from __future__ import annotations
 import heapq
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from registry.errors import InputError
 from registry.items import Answer, Item
-from registry.metrics.base import QuotientMetric
+from registry.metrics.base import QuotientMetric, needed_module
 
 Run = Mapping[str, Mapping[str, float]]
 Judgments = Mapping[str, Mapping[str, int]]
 
 
-@dataclass(frozen=True, repr=False)
 class RetrievalMetric(QuotientMetric):
     """What all share: the mean of queries' scores, from 0 to 1."""
 
-    takes: ClassVar[str] = "ranking"
-    family: ClassVar[str] = "ratio"
-    terse: ClassVar[bool] = True
+    takes = "ranking"
+    terse = True
 
     def __post_init__(self) -> None:
         for option in ("cutoff", "rel", "max_rel"):
@@ -38,7 +35,6 @@ class RetrievalMetric(QuotientMetric):
                 raise InputError(f"option {option!r} of {self.name} is {value}; expected 1 or more")
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
-        """Give (score, 1) of one query."""
         return tuple(self.corpus_statistics([item], [answer])[0])
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> NDArray[np.float64]:
@@ -54,81 +50,58 @@ class RetrievalMetric(QuotientMetric):
         """Score every query that has results."""
 
 
-@dataclass(frozen=True, repr=False)
 class _TrecEvalMetric(RetrievalMetric):
-    """What trec_eval's own share."""
+    """What trec_eval's own share; `measure` is what ir-measures calls it, if otherwise."""
 
-    scorer: ClassVar[str] = "trec_eval (pytrec_eval)"
-    extra: ClassVar[str] = "ir"
-
-    @abstractmethod
-    def measure(self, ir_measures: Any) -> Any:
-        """The measure as ir-measures has it."""
+    measure: ClassVar[str] = ""
+    scorer = "trec_eval (pytrec_eval)"
+    extra = "ir"
 
     def scores(self, judgments: Judgments, run: Run) -> dict[str, float]:
-        """Score by pytrec_eval, which is trec_eval's code."""
-        try:
-            import ir_measures
-        except ImportError:
-            raise InputError(f"{self.name} needs ir-measures: pip install 'evalregistry[ir]'") from None
-        found = ir_measures.pytrec_eval.iter_calc([self.measure(ir_measures)], judgments, run) if run else ()
+        """Score by pytrec_eval, which is trec_eval's code, with those of its options that are given."""
+        ir_measures = needed_module("ir_measures", self)
+        options = {name: value for name in ("rel", "cutoff") if (value := getattr(self, name, None)) is not None}
+        measure = getattr(ir_measures, self.measure or self.name)(**options)
+        found = ir_measures.pytrec_eval.iter_calc([measure], judgments, run) if run else ()
         return {metric.query_id: float(metric.value) for metric in found}
 
 
-@dataclass(frozen=True, repr=False)
 class P(_TrecEvalMetric):
     """Precision at a cut-off: the share of relevant documents among the first ones; absent ones are not relevant.
 
     Of one query the relevant documents are kept and the cut-off, which is the same for all queries.
     """
 
-    name: ClassVar[str] = "P"
-    citation: ClassVar[str] = "Manning, Raghavan and Schütze 2008, section 8.4"
+    citation = "Manning, Raghavan and Schütze 2008, section 8.4"
 
     cutoff: int
     rel: int = 1
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> NDArray[np.float64]:
         """Give (relevant documents among the first ones, cut-off) of every query."""
-        shares = super().corpus_statistics(items, answers)
-        return np.rint(shares * self.cutoff)
-
-    def measure(self, ir_measures: Any) -> Any:
-        """P(rel) at the cut-off."""
-        return ir_measures.P(rel=self.rel, cutoff=self.cutoff)
+        return np.rint(super().corpus_statistics(items, answers) * self.cutoff)
 
 
-@dataclass(frozen=True, repr=False)
 class AP(_TrecEvalMetric):
     """Average precision: precision at the rank of every relevant document, averaged over all relevant ones."""
 
-    name: ClassVar[str] = "AP"
-    citation: ClassVar[str] = "Buckley and Voorhees 2000"
+    citation = "Buckley and Voorhees 2000"
 
     rel: int = 1
     cutoff: int | None = None
 
-    def measure(self, ir_measures: Any) -> Any:
-        """AP(rel), where given at the cut-off."""
-        return ir_measures.AP(rel=self.rel, **({} if self.cutoff is None else {"cutoff": self.cutoff}))
 
-
-@dataclass(frozen=True, repr=False)
 class NDCG(_TrecEvalMetric):
     """Normalized discounted cumulative gain; the gain is the relevance (`linear`), or 2^relevance - 1 (`exponential`).
 
     The discount is the logarithm to base 2 of the rank plus 1.
     """
 
-    name: ClassVar[str] = "nDCG"
-    citation: ClassVar[str] = "Järvelin and Kekäläinen 2002; exponential: Burges et al. 2005"
+    name = "nDCG"
+    citation = "Järvelin and Kekäläinen 2002; exponential: Burges et al. 2005"
 
     cutoff: int | None = None
     gain: Literal["linear", "exponential"] = "linear"
-
-    def measure(self, ir_measures: Any) -> Any:
-        """NDCG, where given at the cut-off."""
-        return ir_measures.nDCG if self.cutoff is None else ir_measures.nDCG(cutoff=self.cutoff)
 
     def scores(self, judgments: Judgments, run: Run) -> dict[str, float]:
         """Score by gains in place of relevance, where they are exponential."""
@@ -139,58 +112,41 @@ class NDCG(_TrecEvalMetric):
         return super().scores(judgments, run)
 
 
-@dataclass(frozen=True, repr=False)
 class RR(_TrecEvalMetric):
     """Reciprocal rank of the first relevant document; 0 where there is none."""
 
-    name: ClassVar[str] = "RR"
-    citation: ClassVar[str] = "Voorhees 1999"
+    citation = "Voorhees 1999"
 
     rel: int = 1
 
-    def measure(self, ir_measures: Any) -> Any:
-        """RR(rel)."""
-        return ir_measures.RR(rel=self.rel)
 
-
-@dataclass(frozen=True, repr=False)
 class RPrecision(_TrecEvalMetric):
     """R-precision: precision at the rank that is the number of relevant documents."""
 
-    name: ClassVar[str] = "Rprec"
-    citation: ClassVar[str] = "Buckley and Voorhees 2005"
+    name = "Rprec"
+    citation = "Buckley and Voorhees 2005"
 
     rel: int = 1
 
-    def measure(self, ir_measures: Any) -> Any:
-        """Rprec(rel)."""
-        return ir_measures.Rprec(rel=self.rel)
 
-
-@dataclass(frozen=True, repr=False)
 class Bpref(_TrecEvalMetric):
     """Binary preference: how seldom a document that is judged not relevant stands before a relevant one."""
 
-    name: ClassVar[str] = "bpref"
-    citation: ClassVar[str] = "Buckley and Voorhees 2004"
+    name = "bpref"
+    measure = "Bpref"
+    citation = "Buckley and Voorhees 2004"
 
     rel: int = 1
 
-    def measure(self, ir_measures: Any) -> Any:
-        """Bpref(rel)."""
-        return ir_measures.Bpref(rel=self.rel)
 
-
-@dataclass(frozen=True, repr=False)
 class ERR(RetrievalMetric):
     """Expected reciprocal rank of the document at which a user stops, who is content with it by its relevance.
 
     That is so with probability (2^relevance - 1) / 2^max_rel.
     """
 
-    name: ClassVar[str] = "ERR"
-    scorer: ClassVar[str] = "gdeval"
-    citation: ClassVar[str] = "Chapelle et al. 2009"
+    scorer = "gdeval"
+    citation = "Chapelle et al. 2009"
 
     cutoff: int = 20
     max_rel: int = 4

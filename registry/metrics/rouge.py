@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from registry.errors import InputError
 from registry.items import Answer, Item
-from registry.metrics.base import QuotientMetric
+from registry.metrics.base import QuotientMetric, needed_module
 from registry.metrics.references import ReferenceMetric, texts
 
 _MOST = 5 * 10**7  # cells of the table in which a longest common subsequence is found: some seconds, some 400 MB
 
 
-@dataclass(frozen=True, repr=False)
 class ROUGE(QuotientMetric, ReferenceMetric):
     """The mean over segments of their n-gram or longest-common-subsequence overlap with a reference, from 0 to 1.
 
@@ -31,11 +29,9 @@ class ROUGE(QuotientMetric, ReferenceMetric):
             it is no word of either side.
     """
 
-    name: ClassVar[str] = "ROUGE"
-    family: ClassVar[str] = "ratio"
-    scorer: ClassVar[str] = "rouge-score"
-    extra: ClassVar[str] = "rouge"
-    citation: ClassVar[str] = "Lin 2004"
+    scorer = "rouge-score"
+    extra = "rouge"
+    citation = "Lin 2004"
 
     variant: Literal[1, 2, 3, 4, "L", "Lsum"] = 1
     value: Literal["f", "precision", "recall"] = "f"
@@ -50,7 +46,7 @@ class ROUGE(QuotientMetric, ReferenceMetric):
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> NDArray[np.float64]:
         """Give (score, 1) for every segment."""
         variant = f"rouge{self.variant}"
-        scorer = _scorer(variant, stemmer=self.stemmer)
+        scorer = needed_module("rouge_score.rouge_scorer", self).RougeScorer([variant], use_stemmer=self.stemmer)
         part = "fmeasure" if self.value == "f" else self.value
         scores = []
         for item, text in zip(items, texts(answers), strict=True):
@@ -63,11 +59,3 @@ class ROUGE(QuotientMetric, ReferenceMetric):
 
     def _parted(self, text: str) -> str:
         return text if self.sentence_mark is None else text.replace(self.sentence_mark, "\n")
-
-
-def _scorer(variant: str, *, stemmer: bool) -> Any:
-    try:
-        from rouge_score.rouge_scorer import RougeScorer
-    except ImportError:
-        raise InputError("ROUGE needs rouge-score: pip install 'evalregistry[rouge]'") from None
-    return RougeScorer([variant], use_stemmer=stemmer)

@@ -3,35 +3,30 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from registry.items import Answer, Item
-from registry.metrics.base import Metric, QuotientMetric
+from registry.metrics.base import AdditiveMetric, QuotientMetric, share
 
 
-@dataclass(frozen=True, repr=False)
 class Mean(QuotientMetric):
     """The mean of the items' scores; `better` says which are the better ones, `worst` what an item without one counts.
 
     Its range is that of the scores.
     """
 
-    name: ClassVar[str] = "Mean"
-    takes: ClassVar[str] = "score"
-    family: ClassVar[str] = "ratio"
-    citation: ClassVar[str] = "that of the scores"
-    terse: ClassVar[bool] = True
+    takes = "score"
+    citation = "that of the scores"
+    terse = True
 
     better: Literal["higher", "lower"] = "higher"  # type: ignore[misc]  # an option here
     worst: float | None = None
 
     @property
     def has_worst(self) -> bool:
-        """Whether the option `worst` says what it is."""
         return self.worst is not None
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
@@ -42,14 +37,13 @@ class Mean(QuotientMetric):
         return (value, 1)
 
 
-@dataclass(frozen=True, repr=False)
-class _ErrorMetric(Metric):
+class _ErrorMetric(AdditiveMetric):
     """What both share: the loss of an item, averaged; lower is better, 0 is best."""
 
-    takes: ClassVar[str] = "score"
-    family: ClassVar[str] = "ratio"
-    better: ClassVar[Literal["higher", "lower"]] = "lower"
-    unbounded: ClassVar[bool] = True
+    takes = "score"
+    family = "ratio"
+    better = "lower"
+    unbounded = True
 
     def needs(self) -> tuple[str, ...]:
         """The right numbers."""
@@ -66,31 +60,23 @@ class _ErrorMetric(Metric):
         return (self.loss(answer.value - item.gold), 1)
 
 
-@dataclass(frozen=True, repr=False)
 class MAE(_ErrorMetric, QuotientMetric):
     """Mean absolute error, from 0 up; lower is better."""
 
-    name: ClassVar[str] = "MAE"
-    citation: ClassVar[str] = "Willmott and Matsuura 2005"
+    citation = "Willmott and Matsuura 2005"
 
     def loss(self, error: float) -> float:
-        """The error without its sign."""
         return abs(error)
 
 
-@dataclass(frozen=True, repr=False)
 class RMSE(_ErrorMetric):
     """Root of the mean squared error, from 0 up; lower is better. Of one item it is kept as the squared error."""
 
-    name: ClassVar[str] = "RMSE"
-    citation: ClassVar[str] = "Willmott and Matsuura 2005"
+    citation = "Willmott and Matsuura 2005"
 
     def loss(self, error: float) -> float:
-        """The error squared."""
         return error * error
 
     def score(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """The root of squared errors over items; of none nan."""
-        mean = np.full(sums.shape[:-1], np.nan)
-        np.divide(sums[..., 0], sums[..., 1], out=mean, where=sums[..., 1] != 0)
-        return np.asarray(np.sqrt(mean), dtype=np.float64)
+        return np.asarray(np.sqrt(share(sums[..., 0], sums[..., 1])), dtype=np.float64)

@@ -6,35 +6,32 @@ holds the two scores together. The order of references is part of the metric: ch
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import fields
 from functools import lru_cache
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from registry.families import FAMILIES
 from registry.items import Answer, Item
-from registry.metrics.base import Quotient, QuotientMetric, check_beta
+from registry.metrics.base import QuotientMetric, check_beta, share
 from registry.metrics.references import ReferenceMetric, texts
 
 Floats = NDArray[np.float64]
 
 
-@dataclass(frozen=True, repr=False)
 class _SegmentMetric(ReferenceMetric):
     """What the metrics on sacrebleu's statistics share."""
 
-    scorer: ClassVar[str] = "sacrebleu"
+    scorer = "sacrebleu"
 
-    @abstractmethod
-    def engine(self, references: list[list[str]]) -> Any:
-        """Make sacrebleu's own metric, with these references read once."""
+    def engine_options(self) -> dict[str, Any]:
+        """The options of sacrebleu's own metric, beside its references."""
+        return {option.name: getattr(self, option.name) for option in fields(self) if option.name != "references"}
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> Floats:
-        """Give the statistics of many segments at sacrebleu's own speed."""
         references = tuple(tuple(item.gold[name] for item in items) for name in self.references)
         found = _engine(self, references)._extract_corpus_statistics(texts(answers), None)
         return self.columns(np.array(found, dtype=np.float64).reshape(len(items), -1))
@@ -46,27 +43,24 @@ class _SegmentMetric(ReferenceMetric):
 
 @lru_cache(maxsize=8)
 def _engine(metric: _SegmentMetric, references: tuple[tuple[str, ...], ...]) -> Any:
-    return metric.engine([list(texts) for texts in references])
+    """Make sacrebleu's own metric, with these references read once."""
+    from sacrebleu import metrics
+
+    return getattr(metrics, metric.name.upper())(**metric.engine_options(), references=list(map(list, references)))
 
 
-@dataclass(frozen=True, repr=False)
 class BLEU(_SegmentMetric):
     """Corpus BLEU up to 4-grams, from 0 to 100."""
 
-    name: ClassVar[str] = "BLEU"
-    family: ClassVar[str] = "bleu"
-    citation: ClassVar[str] = "Papineni et al. 2002; Post 2018"
+    family = "bleu"
+    citation = "Papineni et al. 2002; Post 2018"
 
     tokenize: Literal["13a", "char", "intl", "none", "zh"] = "13a"
     smooth: Literal["exp", "floor", "add-k", "none"] = "exp"
     lowercase: bool = False
 
-    def engine(self, references: list[list[str]]) -> Any:
-        """Make sacrebleu's BLEU."""
-        from sacrebleu import metrics
-
-        return metrics.BLEU(lowercase=self.lowercase, tokenize=self.tokenize, smooth_method=self.smooth, force=True,
-                            references=references)
+    def engine_options(self) -> dict[str, Any]:
+        return {"lowercase": self.lowercase, "tokenize": self.tokenize, "smooth_method": self.smooth, "force": True}
 
     def score(self, sums: Floats) -> Floats:
         """Combine n-gram precisions and brevity penalty as sacrebleu does; no match at all scores 0."""
@@ -89,13 +83,12 @@ class BLEU(_SegmentMetric):
         return np.where(sums[..., 2:6].any(axis=-1) & (hypothesis > 0), scores, 0.0)
 
 
-@dataclass(frozen=True, repr=False)
 class ChrF(_SegmentMetric):
     """Character n-gram F-score, from 0 to 100; with word n-grams (`word_order = 2`) it is chrF++."""
 
-    name: ClassVar[str] = "chrF"
-    family: ClassVar[str] = "chrf"
-    citation: ClassVar[str] = "Popović 2015, 2017"
+    name = "chrF"
+    family = "chrf"
+    citation = "Popović 2015, 2017"
 
     char_order: Literal[1, 2, 3, 4, 5, 6] = 6
     word_order: Literal[0, 1, 2] = 0
@@ -106,13 +99,6 @@ class ChrF(_SegmentMetric):
     def __post_init__(self) -> None:
         super().__post_init__()
         check_beta(self.beta, self.name)
-
-    def engine(self, references: list[list[str]]) -> Any:
-        """Make sacrebleu's CHRF."""
-        from sacrebleu import metrics
-
-        return metrics.CHRF(char_order=self.char_order, word_order=self.word_order, beta=self.beta,
-                            lowercase=self.lowercase, whitespace=self.whitespace, references=references)
 
     def columns(self, found: Floats) -> Floats:
         """Characters from the first column on, words from the nineteenth."""
@@ -132,21 +118,15 @@ class ChrF(_SegmentMetric):
             recall += np.divide(match, reference, out=np.zeros_like(recall), where=both)
         precision, recall = precision / np.maximum(orders, 1), recall / np.maximum(orders, 1)
         weight = self.beta**2
-        under = weight * precision + recall
-        scores: Floats = np.divide(100 * (1 + weight) * precision * recall, under, out=np.zeros_like(under),
-                                   where=under > 0)
-        return scores
+        return share(100 * (1 + weight) * precision * recall, weight * precision + recall, 0.0)
 
 
-@dataclass(frozen=True, repr=False)
 class TER(QuotientMetric, _SegmentMetric):
     """Translation edit rate in percent: edits over the references' average length; lower is better."""
 
-    name: ClassVar[str] = "TER"
-    family: ClassVar[str] = "ratio"
-    better: ClassVar[Literal["higher", "lower"]] = "lower"
-    citation: ClassVar[str] = "Snover et al. 2006"
-    coefficients: ClassVar[Quotient] = ((100, 0), (0, 1))  # edits over reference length, in percent
+    better = "lower"
+    citation = "Snover et al. 2006"
+    coefficients = ((100, 0), (0, 1))  # edits over reference length, in percent
 
     normalized: bool = False
     no_punct: bool = False
@@ -155,10 +135,3 @@ class TER(QuotientMetric, _SegmentMetric):
     def score(self, sums: Floats) -> Floats:
         """Divide; without any reference word it is 0, or 100 where there are edits, as sacrebleu has it."""
         return np.where(sums[..., 1] > 0, super().score(sums), 100.0 * (sums[..., 0] > 0))
-
-    def engine(self, references: list[list[str]]) -> Any:
-        """Make sacrebleu's TER."""
-        from sacrebleu import metrics
-
-        return metrics.TER(normalized=self.normalized, no_punct=self.no_punct, case_sensitive=self.case_sensitive,
-                           references=references)

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Hashable, Sequence, Set
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,16 +19,15 @@ from registry.metrics.acceptance import Ties, accepted, tie_order
 from registry.metrics.matches import FBeta, MatchMetric, Precision, Recall
 
 
-@dataclass(frozen=True, repr=False)
 class _SetMetric(MatchMetric):
     """What the three share; of the answers that count, `threshold` and `best` say which are accepted (else all).
 
     `ties` and `seed` are those of the n-best list, see `registry.metrics.acceptance`.
     """
 
-    takes: ClassVar[str] = "answer"
-    terse: ClassVar[bool] = True
-    citation: ClassVar[str] = "Manning, Raghavan and Schütze 2008, section 8.3"
+    takes = "answer"
+    terse = True
+    citation = "Manning, Raghavan and Schütze 2008, section 8.3"
 
     threshold: float | None = None
     best: int | None = None
@@ -100,23 +98,15 @@ class _SetMetric(MatchMetric):
                 for answer, responses in zip(answers, kept, strict=True)]
 
 
-@dataclass(frozen=True, repr=False)
 class SetP(_SetMetric, Precision):
     """Precision: the share of a system's answers that the gold has; undefined where the system has none."""
 
-    name: ClassVar[str] = "SetP"
 
-
-@dataclass(frozen=True, repr=False)
 class SetR(_SetMetric, Recall):
     """Recall: the share of the gold's answers that the system has."""
 
-    name: ClassVar[str] = "SetR"
 
-
-@dataclass(frozen=True, repr=False)
 class SetF(_SetMetric, FBeta):
     """F-beta: the harmonic mean of precision and recall, recall weighted by beta squared, from 0 to 1."""
 
-    name: ClassVar[str] = "SetF"
-    citation: ClassVar[str] = "van Rijsbergen 1979, chapter 7"
+    citation = "van Rijsbergen 1979, chapter 7"

@@ -3,41 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Set
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from registry.metrics.matches import FBeta, MatchMetric, Precision, Recall
 
 
-@dataclass(frozen=True, repr=False)
 class _SpanMetric(MatchMetric):
     """What the three share."""
 
-    takes: ClassVar[str] = "span"
-    citation: ClassVar[str] = "Tjong Kim Sang and De Meulder 2003, section 2"
+    takes = "span"
+    citation = "Tjong Kim Sang and De Meulder 2003, section 2"
 
     def members(self, value: Any) -> Set[Hashable]:
-        """The spans."""
         return {span for span in value.spans if self.type in (None, span.type)}
 
 
-@dataclass(frozen=True, repr=False)
 class SpanP(_SpanMetric, Precision):
     """Precision: the share of a system's spans that the gold has; undefined where the system has none."""
 
-    name: ClassVar[str] = "SpanP"
 
-
-@dataclass(frozen=True, repr=False)
 class SpanR(_SpanMetric, Recall):
     """Recall: the share of the gold's spans that the system has."""
 
-    name: ClassVar[str] = "SpanR"
 
-
-@dataclass(frozen=True, repr=False)
 class SpanF(_SpanMetric, FBeta):
     """F-beta: the harmonic mean of precision and recall, recall weighted by beta squared, from 0 to 1."""
 
-    name: ClassVar[str] = "SpanF"
-    citation: ClassVar[str] = "van Rijsbergen 1979, chapter 7"
+    citation = "van Rijsbergen 1979, chapter 7"

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
 from types import ModuleType
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from registry.errors import InputError
 from registry.items import Answer, Item
-from registry.metrics.base import QuotientMetric
+from registry.metrics.base import QuotientMetric, needed_module
 from registry.metrics.references import ReferenceMetric, texts
 
 
-@dataclass(frozen=True, repr=False)
 class _ErrorRate(QuotientMetric, ReferenceMetric):
     """Substitutions, deletions and insertions over the reference's length.
 
@@ -29,10 +27,9 @@ class _ErrorRate(QuotientMetric, ReferenceMetric):
         punctuation: False removes punctuation (Unicode's categories P).
     """
 
-    family: ClassVar[str] = "ratio"
-    scorer: ClassVar[str] = "jiwer"
-    extra: ClassVar[str] = "speech"
-    better: ClassVar[Literal["higher", "lower"]] = "lower"
+    scorer = "jiwer"
+    extra = "speech"
+    better = "lower"
 
     lowercase: bool = False
     punctuation: bool = True
@@ -50,7 +47,7 @@ class _ErrorRate(QuotientMetric, ReferenceMetric):
         """Give (errors, length of the reference) for every segment."""
         if not items:
             return np.zeros((0, 2))
-        jiwer = _jiwer(self.name)
+        jiwer = needed_module("jiwer", self)
         normalize = [jiwer.ToLowerCase()] * self.lowercase + [jiwer.RemovePunctuation()] * (not self.punctuation)
         aligned = self.process(jiwer, [item.gold[self.references[0]] for item in items], texts(answers), normalize)
         errors = [sum(max(chunk.ref_end_idx - chunk.ref_start_idx, chunk.hyp_end_idx - chunk.hyp_start_idx)
@@ -58,39 +55,25 @@ class _ErrorRate(QuotientMetric, ReferenceMetric):
         return np.array([errors, [len(reference) for reference in aligned.references]], dtype=np.float64).T
 
 
-@dataclass(frozen=True, repr=False)
 class WER(_ErrorRate):
     """Word error rate: the words to substitute, delete and insert over the reference's words, 0 being best."""
 
-    name: ClassVar[str] = "WER"
-    citation: ClassVar[str] = "Morris, Maier and Green 2004"
+    citation = "Morris, Maier and Green 2004"
 
     def process(self, jiwer: ModuleType, references: list[str], hypotheses: list[str], normalize: list[Any]) -> Any:
-        """Align words."""
         steps = jiwer.Compose([*normalize, jiwer.RemoveMultipleSpaces(), jiwer.Strip(),
                                jiwer.ReduceToListOfListOfWords()])
         return jiwer.process_words(references, hypotheses, steps, steps)
 
 
-@dataclass(frozen=True, repr=False)
 class CER(_ErrorRate):
     """Character error rate: the same of characters, blanks among them unless `spaces` is false."""
 
-    name: ClassVar[str] = "CER"
-    citation: ClassVar[str] = "Morris, Maier and Green 2004"
+    citation = "Morris, Maier and Green 2004"
 
     spaces: bool = True
 
     def process(self, jiwer: ModuleType, references: list[str], hypotheses: list[str], normalize: list[Any]) -> Any:
-        """Align characters."""
         blanks = jiwer.Strip() if self.spaces else jiwer.RemoveWhiteSpace()
         steps = jiwer.Compose([*normalize, blanks, jiwer.ReduceToListOfListOfChars()])
         return jiwer.process_characters(references, hypotheses, steps, steps)
-
-
-def _jiwer(name: str) -> ModuleType:
-    try:
-        import jiwer
-    except ImportError:
-        raise InputError(f"{name} needs jiwer: pip install 'evalregistry[speech]'") from None
-    return jiwer

@@ -10,9 +10,8 @@ import re
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from registry.errors import InputError, counted
 from registry.items import Answer, Item, Link, Links, Response
@@ -26,17 +25,15 @@ _SHARED = 2**12  # links that are kept to be shared
 TELLING = 10  # of the gold's sure links of first words: from so many on, a file without one is no accident
 
 
-@dataclass(frozen=True, repr=False)
 class _Alignments(Reader):
     """What both formats share."""
 
-    gives: ClassVar[str] = "alignment"
+    gives = "alignment"
 
     offset: Literal[0, 1]
     check_offset: bool = True
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        """Read the gold's links."""
         document = documents["gold"]
         return [Item(key, Links(_in_order(link for link, is_sure in links if is_sure),
                                 _in_order(link for link, is_sure in links if not is_sure)), {}, line)
@@ -47,9 +44,8 @@ class _Alignments(Reader):
         answers = []
         for line, key, links in self._checked(document):
             if possible := [link for link, is_sure in links if not is_sure]:
-                document.report(InputError(
-                    f"link {self._shown(possible[0])} is possible, which only links of the gold can be; mark it as "
-                    "sure, or leave it out", path=document.path, line=line, item=key))
+                document.refuse(f"link {self._shown(possible[0])} is possible, which only links of the gold can be; "
+                                "mark it as sure, or leave it out", line, key)
             answers.append(Answer(key, Links(_in_order(link for link, _ in links)), line))
         return answers
 
@@ -65,11 +61,9 @@ class _Alignments(Reader):
                                  "check_offset = false")
 
     def content(self, value: Any) -> Any:
-        """Sure and possible links in their order."""
         return [value.sure, value.possible]
 
     def unanswered(self, text: Any) -> Any:  # noqa: ARG002
-        """No link is given away."""
         return Links()
 
     def answer_set(self, value: Any) -> Iterable[Response]:
@@ -87,8 +81,7 @@ class _Alignments(Reader):
             line, key, links = row
             if len({link for link, _ in links}) < len(links):
                 twice = next(link for link, count in Counter(link for link, _ in links).items() if count > 1)
-                document.report(InputError(f"link {self._shown(twice)} stands twice; keep one", path=document.path,
-                                           line=line, item=key))
+                document.refuse(f"link {self._shown(twice)} stands twice; keep one", line, key)
             yield row
         if row is None:
             document.report_empty("alignment")
@@ -97,13 +90,13 @@ class _Alignments(Reader):
         """A link as its file has it."""
         return f"{link[0] + self.offset}-{link[1] + self.offset}"
 
-    def _link(self, source: str, target: str) -> Link:
-        """Read a link's positions."""
+    def _link(self, source: str, target: str, link: str) -> Link:
+        """Read the positions of a link, which errors call so."""
         for position in (source, target):
             if not _NUMBER.fullmatch(position):
-                raise ValueError(f"position {position!r} is no number")
+                raise ValueError(f"{link}: position {position!r} is no number")
             if int(position) < self.offset:
-                raise ValueError("position 0, but offset = 1 says that words are counted from 1")
+                raise ValueError(f"{link}: position 0, but offset = 1 says that words are counted from 1")
         return int(source) - self.offset, int(target) - self.offset
 
 
@@ -111,7 +104,6 @@ def _in_order(links: Iterable[Link]) -> tuple[Link, ...]:
     return tuple(sorted(set(links)))
 
 
-@dataclass(frozen=True, repr=False)
 class Pharaoh(_Alignments):
     """One sentence pair per line, known by its number from 1: links `source-target` with blanks between them.
 
@@ -124,7 +116,7 @@ class Pharaoh(_Alignments):
         possible: What stands between those of a possible one, in the gold.
     """
 
-    name: ClassVar[str] = "pharaoh"
+    name = "pharaoh"
 
     sure: str = "-"
     possible: str = "p"
@@ -143,28 +135,24 @@ class Pharaoh(_Alignments):
             for text in words(line):
                 link = known.get(text)
                 try:
-                    link = self._parse(text, document.path, number) if link is None else link
-                except InputError as error:
-                    document.report(error)
+                    link = self._parse(text) if link is None else link
+                except ValueError as error:
+                    document.refuse(str(error), number)
                     continue
                 if len(known) < _SHARED:
                     known[text] = link
                 links.append(link)
             yield number, str(number), links
 
-    def _parse(self, text: str, path: str, line: int) -> tuple[Link, bool]:
+    def _parse(self, text: str) -> tuple[Link, bool]:
         for marker in sorted((self.sure, self.possible), key=len, reverse=True):  # one may begin with the other
             source, found, target = text.partition(marker)
             if found:
-                try:
-                    return self._link(source, target), marker == self.sure
-                except ValueError as error:
-                    raise InputError(f"link {text!r}: {error}", path=path, line=line) from None
-        raise InputError(f"{text!r} is no link; expected positions with {self.sure!r} or {self.possible!r} "
-                         "between them", path=path, line=line)
+                return self._link(source, target, f"link {text!r}"), marker == self.sure
+        raise ValueError(f"{text!r} is no link; expected positions with {self.sure!r} or {self.possible!r} between "
+                         "them")
 
 
-@dataclass(frozen=True, repr=False)
 class Naacl(_Alignments):
     """One link per line: the sentence pair's number, both positions, `S` (sure, if absent) or `P`, and a confidence.
 
@@ -180,8 +168,8 @@ class Naacl(_Alignments):
     Source: Mihalcea and Pedersen 2003, "An evaluation exercise for word alignment", section 3.
     """
 
-    name: ClassVar[str] = "naacl"
-    absent: ClassVar[str] = "there is no link for it"
+    name = "naacl"
+    absent = "there is no link for it"
 
     null: Literal["reject", "drop"] = "reject"
     sure: str = "S"
@@ -202,31 +190,26 @@ class Naacl(_Alignments):
             if not cells:
                 continue
             if not 3 <= len(cells) <= 5:
-                document.report(InputError(
-                    f"{counted(len(cells), 'column')} where 3 to 5 are expected (pair, source, target, {self.sure} or "
-                    f"{self.possible}, confidence)", path=document.path, line=number))
+                document.refuse(f"{counted(len(cells), 'column')} where 3 to 5 are expected (pair, source, target, "
+                                f"{self.sure} or {self.possible}, confidence)", number)
                 continue
             pair, source, target, *rest = cells
             if not _NUMBER.fullmatch(pair):
-                document.report(InputError(f"the pair's number is {pair!r}", path=document.path, line=number))
+                document.refuse(f"the pair's number is {pair!r}", number)
                 continue
             entry = None
             try:
-                entry = self._entry(source, target, rest, document.path, number)
-            except InputError as error:
-                document.report(error)
+                entry = self._entry(source, target, rest)
+            except ValueError as error:
+                document.refuse(str(error), number)
             yield number, str(int(pair)), entry
 
-    def _entry(self, source: str, target: str, rest: Sequence[str], path: str, line: int) -> tuple[Link, bool] | None:
+    def _entry(self, source: str, target: str, rest: Sequence[str]) -> tuple[Link, bool] | None:
         marker = rest[0] if rest else self.sure
         if marker not in (self.sure, self.possible):
             if len(rest) == 2 or not re.fullmatch(r"[0-9.eE+-]+", marker):
-                raise InputError(f"marker {marker!r} is neither {self.sure!r} nor {self.possible!r}", path=path,
-                                 line=line)
+                raise ValueError(f"marker {marker!r} is neither {self.sure!r} nor {self.possible!r}")
             marker = self.sure
         if self.null == "drop" and self.offset == 1 and "0" in (source, target):
             return None
-        try:
-            return self._link(source, target), marker == self.sure
-        except ValueError as error:
-            raise InputError(f"link {source} {target}: {error}", path=path, line=line) from None
+        return self._link(source, target, f"link {source} {target}"), marker == self.sure

@@ -6,7 +6,7 @@ import gc
 from abc import abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar, Literal
 
 from registry.items import Answer, Item, Response
@@ -14,7 +14,6 @@ from registry.readers.parsing.document import Document
 from registry.values import TERSE, Value
 
 
-@dataclass(frozen=True, repr=False)
 class Reader(Value):
     """A format with its options.
 
@@ -56,9 +55,9 @@ class Reader(Value):
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """Do what `read_gold` does with documents that were repaired."""
 
-    @abstractmethod
     def parse_answers(self, document: Document) -> list[Answer]:
-        """Do what `read_answers` does with a document that was repaired."""
+        """Do what `read_answers` does with a document that was repaired; by default it is read as the gold is."""
+        return [Answer(item.key, item.gold, item.line) for item in self.parse_gold({"gold": document})]
 
     @property
     def is_text(self) -> bool:
@@ -111,27 +110,24 @@ class Reader(Value):
         """Say why an answer cannot be compared with the gold at all."""
         return None
 
-    def answer_set(self, value: Any) -> Iterable[Response]:  # noqa: ARG002
-        """List the distinct answers that a gold or answer value stands for; free text has none."""
-        return ()
+    def answer_set(self, value: Any) -> Iterable[Response]:
+        """List the distinct answers that a gold or answer value stands for; a label is one, and free text has none."""
+        return (Response(value),) if self.gives == "label" else ()
 
     def copied(self, gold: Any, answer: Any) -> Iterable[str]:
         """Say what of an item's gold an answer is equal to: `gold`, or the names of the references it has."""
         return ("gold",) if gold == answer else ()
 
 
-@dataclass(frozen=True, repr=False)
 class AnswerSetReader(Reader):
     """What readers of answer sets share."""
 
-    gives: ClassVar[str] = "answer"
+    gives = "answer"
 
     def content(self, value: Any) -> Any:
-        """Key, type and score of every answer."""
         return [list(response) for response in value.responses]
 
     def answer_set(self, value: Any) -> Iterable[Response]:
-        """The set itself."""
         responses: tuple[Response, ...] = value.responses
         return responses
 
@@ -141,14 +137,13 @@ class AnswerSetReader(Reader):
         return ("gold",) if same else ()
 
 
-@dataclass(frozen=True, repr=False)
 class SegmentReader(Reader):
     """What readers of segments of text share.
 
     The gold of a segment is its references by name, and its `source` where it is known; an answer is its text.
     """
 
-    gives: ClassVar[str] = "segment"
+    gives = "segment"
 
     def content(self, value: Any) -> Any:
         """A segment is its text, a gold its references by name."""

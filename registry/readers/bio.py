@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 from unicodedata import normalize
 
 from registry.errors import InputError, counted, suggest
-from registry.items import Answer, Item, Span, Tagged
+from registry.items import Item, Span, Tagged
 from registry.readers.names import SpanReader
 from registry.readers.parsing.document import Document, split
 
 _NAME = re.compile(r"[\w.-]+")
+_REMEDY = 'declare another scheme, mend the file, or let invalid_tags = "begin" read it leniently'
 
 Scheme = Literal["iob1", "iob2", "bioes", "bilou"]
 
@@ -21,7 +21,6 @@ Scheme = Literal["iob1", "iob2", "bioes", "bilou"]
 _PREFIXES: dict[Scheme, str] = {"iob1": "BI", "iob2": "BI", "bioes": "BIES", "bilou": "BILU"}
 
 
-@dataclass(frozen=True, repr=False)
 class Bio(SpanReader):
     """One token per line, its tag in a column; blank lines end sentences.
 
@@ -42,8 +41,8 @@ class Bio(SpanReader):
             document instead; the attribute `document` of the sentences that follow is its number from 1.
     """
 
-    name: ClassVar[str] = "bio"
-    forms: ClassVar[tuple[str, ...]] = ("scheme", "separator")
+    name = "bio"
+    forms = ("scheme", "separator")
 
     scheme: Scheme
     columns: tuple[str, ...] = ("token", "label")
@@ -63,24 +62,15 @@ class Bio(SpanReader):
                 raise InputError(f"option 'columns' of bio has no column {role!r}; {suggest(role, self.columns)}")
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        """Read the gold sentences."""
-        return [Item(key, tagged, attributes, line)
-                for key, tagged, attributes, line in self._sentences(documents["gold"])]
-
-    def parse_answers(self, document: Document) -> list[Answer]:
-        """Read a system's sentences."""
-        return [Answer(key, tagged, line) for key, tagged, _, line in self._sentences(document)]
+        return list(self._sentences(documents["gold"]))
 
     def content(self, value: Any) -> Any:
-        """Tokens, and spans in their order."""
         return [value.tokens, [[s.start, s.end, s.type] for s in sorted(value.spans)]]
 
     def task_text(self, value: Any) -> Any:
-        """Systems were given the tokens."""
         return list(value.tokens)
 
     def unanswered(self, text: Any) -> Any:
-        """The tokens without a span."""
         if not isinstance(text, list) or not all(isinstance(token, str) for token in text):
             raise ValueError("expected a list of tokens")
         return Tagged(tuple(text), frozenset())
@@ -104,15 +94,12 @@ class Bio(SpanReader):
                 return n, f"token {n + 1} is {found!r}, the gold's {expected!r}{what}"
         return None
 
-    def _sentences(self, document: Document) -> Iterator[tuple[str, Tagged, dict[str, str], int]]:
+    def _sentences(self, document: Document) -> Iterator[Item]:
         number = 0
-        for attributes, rows in self._blocks(document):
-            number += 1
-            first = rows[0][0]
+        for number, (attributes, rows) in enumerate(self._blocks(document), 1):
             spans = frozenset(self._spans([(line, tag) for line, _, tag in rows], document))
-            key = attributes.get(self.id, str(number))
-            yield (key, Tagged(tuple(token for _, token, _ in rows), spans),
-                   {k: v for k, v in attributes.items() if k != self.id}, first)
+            key = attributes.pop(self.id, str(number))
+            yield Item(key, Tagged(tuple(token for _, token, _ in rows), spans), attributes, rows[0][0])
         if not number:
             document.report_empty("sentence")
 
@@ -138,8 +125,8 @@ class Bio(SpanReader):
                 if equals and _NAME.fullmatch(name.strip()):
                     attributes[name.strip()] = value.strip()
                     if not attributes.get(self.id, "_"):
-                        raise InputError(f"{self.id} is empty; give the sentence a name, or leave out the comment",
-                                         path=document.path, line=number)
+                        raise document.error(f"{self.id} is empty; give the sentence a name, or leave out the comment",
+                                             number)
                     continue
                 if len(cells) != len(self.columns):
                     continue
@@ -151,7 +138,7 @@ class Bio(SpanReader):
                 wrong = (f"{counted(len(cells), 'column')} where {counted(len(self.columns), 'is', 'are')} expected "
                          f"({', '.join(self.columns)}; separator {self.separator})")
             if wrong:
-                document.report(InputError(wrong, path=document.path, line=number))
+                document.refuse(wrong, number)
             rows.append((number, words.setdefault(token, token), tag or "O"))
         if rows:
             yield of_document | attributes, rows
@@ -167,7 +154,7 @@ class Bio(SpanReader):
             wrong = self._wrong(prefix, kind, "" if closed else type_, tags[n - 1][1] if n else "O")
             no_tag = wrong is not None and wrong.startswith("tag")
             if wrong and (self.invalid_tags == "reject" or no_tag):
-                document.report(InputError(wrong, path=document.path, line=line, category="tag"))
+                document.refuse(wrong, line, category="tag")
                 prefix = "O" if no_tag else prefix
             goes_on = not closed and prefix in inner and kind == type_ and not wrong
             if not closed and not goes_on:
@@ -180,10 +167,9 @@ class Bio(SpanReader):
                 closed = True
         if not closed:
             if ending and self.invalid_tags == "reject":
-                document.report(InputError(
+                document.refuse(
                     f"the sentence ends within a span of type {type_!r}, which {ending[0]}-{type_} should end under "
-                    f"the scheme {self.scheme}; {self._remedy()}", path=document.path, line=tags[-1][0],
-                    category="tag"))
+                    f"the scheme {self.scheme}; {_REMEDY}", tags[-1][0], category="tag")
             yield Span(start, len(tags), type_)
 
     def _wrong(self, prefix: str, kind: str, open_type: str, before: str) -> str | None:
@@ -201,7 +187,4 @@ class Bio(SpanReader):
             allowed = continues if prefix in prefixes[1:3] else not open_type
         if allowed:
             return None
-        return f"{tag!r} cannot follow {before!r} under the scheme {self.scheme}; {self._remedy()}"
-
-    def _remedy(self) -> str:
-        return 'declare another scheme, mend the file, or let invalid_tags = "begin" read it leniently'
+        return f"{tag!r} cannot follow {before!r} under the scheme {self.scheme}; {_REMEDY}"

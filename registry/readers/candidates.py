@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
 from registry.errors import InputError
 from registry.items import Answer, AnswerSet, Item, Response
@@ -17,7 +16,6 @@ from registry.readers.tables import as_number, delimited_rows
 ACCEPTED = "true"  # the one answer that there can be to a candidate
 
 
-@dataclass(frozen=True, repr=False)
 class Candidates(AnswerSetReader):
     """One candidate per line under a header that names the columns; every candidate is an item.
 
@@ -39,8 +37,8 @@ class Candidates(AnswerSetReader):
     Blank lines are passed over, and so are all other columns.
     """
 
-    name: ClassVar[str] = "candidates"
-    forms: ClassVar[tuple[str, ...]] = ("separator",)
+    name = "candidates"
+    forms = ("separator",)
 
     item: tuple[str, ...]
     gold: str = "gold"
@@ -66,10 +64,8 @@ class Candidates(AnswerSetReader):
         items = []
         for line, key, (flag, *attributes) in self._rows(document, (self.gold, *self.attributes)):
             if flag not in (*self.true, *self.false):
-                document.report(InputError(
-                    f"{self.gold!r} is {flag!r}; expected {' or '.join(map(repr, self.true))}, or "
-                    f"{' or '.join(map(repr, self.false))} (options 'true' and 'false')",
-                    path=document.path, line=line, item=key))
+                document.refuse(f"{self.gold!r} is {flag!r}; expected {' or '.join(map(repr, self.true))}, or "
+                                f"{' or '.join(map(repr, self.false))} (options 'true' and 'false')", line, key)
                 continue
             gold = AnswerSet((Response(ACCEPTED),) if flag in self.true else ())
             items.append(Item(key, gold, dict(zip(self.attributes, attributes, strict=True)), line))
@@ -78,8 +74,7 @@ class Candidates(AnswerSetReader):
     def parse_answers(self, document: Document) -> list[Answer]:
         """Read a system's scores; the option `score` must say where they are."""
         if self.score is None:
-            raise InputError("a submission of candidates needs the option 'score', the column of its scores",
-                             path=document.path)
+            raise document.error("a submission of candidates needs the option 'score', the column of its scores")
         answers = []
         for line, key, (cell,) in self._rows(document, (self.score,)):
             if cell in self.unscored:
@@ -87,8 +82,8 @@ class Candidates(AnswerSetReader):
                 continue
             score = as_number(cell, text=True)
             if not math.isfinite(score):
-                document.report(InputError(f"{self.score!r} is {cell!r}; expected a finite number, or what option "
-                                           "'unscored' names", path=document.path, line=line, item=key))
+                document.refuse(f"{self.score!r} is {cell!r}; expected a finite number, or what option 'unscored' "
+                                "names", line, key)
                 continue
             kept = (-score if self.order == "ascending" else score) + 0.0  # -0.0 is 0.0
             answers.append(Answer(key, AnswerSet((Response(ACCEPTED, score=kept),)), line))
@@ -110,7 +105,7 @@ class Candidates(AnswerSetReader):
             elif not (key + "".join(row)).isprintable():
                 wrong = "a control or invisible character"
             if wrong:
-                document.report(InputError(wrong, path=document.path, line=line, item=key or None))
+                document.refuse(wrong, line, key or None)
             else:
                 yield line, key, row
         if not at:

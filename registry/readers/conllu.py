@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from sys import intern
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
-from registry.errors import InputError, counted
+from registry.errors import counted
 from registry.items import Answer, Item, Response
 from registry.readers.names import NamedReader
 from registry.readers.parsing.document import Document
@@ -30,7 +30,6 @@ _LASTING = {"newdoc id": "document", "newpar id": "paragraph"}
 Row = tuple[int, list[str]]
 
 
-@dataclass(frozen=True, repr=False)
 class Conllu(NamedReader):
     """Universal Dependencies' CoNLL-U: ten columns separated by tabs, a blank line after every sentence.
 
@@ -49,21 +48,19 @@ class Conllu(NamedReader):
     `newpar id` the attribute `paragraph` of all sentences that follow.
     """
 
-    name: ClassVar[str] = "conllu"
-    gives: ClassVar[str] = "tree"
-    named: ClassVar[str] = "relation"
+    name = "conllu"
+    gives = "tree"
+    named = "relation"
 
     id: str = "sent_id"
     roots: Literal["one", "any"] = "one"
     empty_columns: Literal["reject", "underscore"] = "reject"
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
-        """Read the gold's sentences."""
         document, items = documents["gold"], []
         for number, (line, sentence, attributes) in enumerate(self._sentences(document), 1):
             if not (key := attributes.pop(self.id, str(number))):
-                raise InputError(f"the sentence's {self.id} is empty; name it, or leave out the comment",
-                                 path=document.path, line=line)
+                raise document.error(f"the sentence's {self.id} is empty; name it, or leave out the comment", line)
             items.append(Item(key, sentence, attributes, line))
         return items
 
@@ -92,15 +89,12 @@ class Conllu(NamedReader):
         return ("gold",) if _words(gold) == _words(answer) else ()
 
     def content(self, value: Any) -> Any:
-        """Tokens and words."""
         return [value.tokens, value.words]
 
     def task_text(self, value: Any) -> Any:
-        """Systems were given the text."""
         return value.text
 
     def unanswered(self, text: Any) -> Any:
-        """The text without a word."""
         if not isinstance(text, str) or not text:
             raise ValueError("expected a text")
         return Sentence(text, (), ())
@@ -121,7 +115,7 @@ class Conllu(NamedReader):
         rows: list[Row] = []
         own: dict[str, str] = {}
         lasting: dict[str, str] = {}
-        number, path = 0, document.path
+        number = 0
         for number, line in document.lines():
             if line.startswith("#") and not rows:
                 name, equals, value = line[1:].partition("=")
@@ -131,53 +125,45 @@ class Conllu(NamedReader):
             elif line:
                 rows.append((number, self._cells(line, document, number)))
             elif not rows:
-                raise InputError("a blank line that ends no sentence; take it out", path=path, line=number)
+                raise document.error("a blank line that ends no sentence; take it out", number)
             else:
                 own.pop("text", None)
                 yield rows[0][0], self._sentence(rows, document), lasting | own
                 rows, own = [], {}
         if rows:
-            raise InputError("no blank line after the last sentence; add it, unless the file is cut short", path=path,
-                             line=number)
+            raise document.error("no blank line after the last sentence; add it, unless the file is cut short", number)
         if not number:
-            raise InputError("no sentence in this file", path=path)
+            raise document.error("no sentence in this file")
 
     def _cells(self, line: str, document: Document, number: int) -> list[str]:
-        path, columns = document.path, line.count("\t") + 1
-        if columns != len(COLUMNS):
-            raise InputError(f"{counted(columns, 'column')} where 10 are expected, separated by tabs", path=path,
-                             line=number)
+        if (columns := line.count("\t") + 1) != len(COLUMNS):
+            raise document.error(f"{counted(columns, 'column')} where 10 are expected, separated by tabs", number)
         cells = line.split("\t")
         if "" in cells:
             lacking = [name for name, cell in zip(COLUMNS, cells, strict=True) if not cell]
             if self.empty_columns == "reject":
-                document.report(InputError(f"column {lacking[0]} is empty; write _, or let the manifest say "
-                                           'empty_columns = "underscore"', path=path, line=number))
+                document.refuse(f"column {lacking[0]} is empty; write _, or let the manifest say "
+                                'empty_columns = "underscore"', number)
             if never := [name for name in lacking if name in ("ID", "FORM", "HEAD")]:
-                raise InputError(f"column {never[0]} is empty", path=path, line=number)
+                raise document.error(f"column {never[0]} is empty", number)
             cells = [cell or "_" for cell in cells]
         return cells
 
     def _sentence(self, rows: Sequence[Row], document: Document) -> Sentence:
-        path = document.path
         words: list[Word] = []
         tokens: list[Token] = []
         forms: list[str] = []
         lines: list[int] = []
         end = within = 0  # of the text; the number of the last word of a multiword token
-
-        def refuse(message: str, line: int) -> InputError:
-            return InputError(message, path=path, line=line)
-
         for line, (id_, form, lemma, upos, xpos, feats, head, deprel, *_) in rows:
             is_word = id_ == str(len(words) + 1)
             if not is_word and (node := _EMPTY_NODE.fullmatch(id_)) and int(node[1]) == len(words):
                 continue
             if not is_word:
-                within = _end_of_range(id_, len(words) + 1, within, path, line)
+                within = _end_of_range(id_, len(words) + 1, within, document, line)
             if not is_word or len(words) >= within:
                 if not form.isalnum() and not (form := _BLANKS.sub("", form)):
-                    raise refuse("the form is nothing but blanks", line)
+                    raise document.error("the form is nothing but blanks", line)
                 tokens.append(Token(end, end := end + len(form), not is_word))
                 forms.append(form)
             if is_word:
@@ -185,16 +171,15 @@ class Conllu(NamedReader):
                 if number < 0 and _NUMBER.fullmatch(head):
                     number = int(head)
                 if number < 0:
-                    document.report(refuse(f"the head is {head!r}; expected the number of a word, or 0 for the root",
-                                           line))
+                    document.refuse(f"the head is {head!r}; expected the number of a word, or 0 for the root", line)
                 words.append(Word(form, lemma, intern(upos), intern(xpos), intern(feats), max(number, 0),
                                   intern(deprel), len(tokens) - 1))
                 lines.append(line)
         if len(words) < max(within, 1):
-            raise refuse("the sentence ends within a multiword token" if within else "the sentence has no word",
-                         rows[-1][0])
+            raise document.error("the sentence ends within a multiword token" if within else "the sentence has no word",
+                                 rows[-1][0])
         if wrong := self._wrong_tree([word.head for word in words]):
-            document.report(refuse(wrong[1], lines[wrong[0]]))
+            document.refuse(wrong[1], lines[wrong[0]])
             words = [word._replace(head=0) for word in words]
         return Sentence("".join(forms), tuple(tokens), tuple(words))
 
@@ -227,10 +212,10 @@ def _words(value: Sentence | Projection) -> Sequence[Word]:
     return value.words if isinstance(value, Sentence) else tuple(projected.word for projected in value.words)
 
 
-def _end_of_range(id_: str, expected: int, within: int, path: str, line: int) -> int:
+def _end_of_range(id_: str, expected: int, within: int, document: Document, line: int) -> int:
     """The last word of the multiword token that begins with the word `expected`."""
     found = _RANGE.fullmatch(id_)
     if found and int(found[1]) == expected > within and int(found[2]) >= expected:
         return int(found[2])
     wrong = "begins within another one" if found and expected <= within else f"cannot stand where word {expected} does"
-    raise InputError(f"ID {id_!r} {wrong}", path=path, line=line)
+    raise document.error(f"ID {id_!r} {wrong}", line)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from itertools import count, repeat
 from typing import Any, ClassVar, Literal
 
 from registry.errors import InputError, suggest
-from registry.items import Answer, Item, Response
+from registry.items import Answer, Item
 from registry.readers.names import NamedReader, by_case
 from registry.readers.parsing.delimited import Separator, even_columns, read_header
 from registry.readers.parsing.document import Document, split
@@ -24,7 +24,6 @@ _SHARED = 2**12  # rows of attributes that are kept to be shared: the documents 
 _JSON_LINES = 'this looks like JSON Lines; set syntax = "jsonl"'
 
 
-@dataclass(frozen=True, repr=False)
 class Labels(NamedReader):
     """Item and label on every line; further columns of the gold are attributes of the item.
 
@@ -105,10 +104,6 @@ class Labels(NamedReader):
     def declared_names(self) -> tuple[str, ...]:
         """The only ones that may occur."""
         return self.labels or ()
-
-    def answer_set(self, value: Any) -> Iterable[Response]:
-        """The label is the one answer."""
-        return (Response(value),)
 
     def _at_once(self, document: Document) -> dict[str, list[str]] | None:
         """Every column of a file in which nothing is wrong and no line blank or a comment; of others None.

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
 
 from registry.errors import InputError, counted
 from registry.items import Answer, Item
@@ -20,7 +18,6 @@ _SHIFTS = {1: ", most the next one, as if a line were lacking above",
            -1: ", most the one before, as if a line had been added above"}
 
 
-@dataclass(frozen=True, repr=False)
 class Lines(SegmentReader):
     """One segment per line, known by its number from 1.
 
@@ -34,9 +31,9 @@ class Lines(SegmentReader):
             source, where the references are not there) resembles it less often than those of other segments do.
     """
 
-    name: ClassVar[str] = "lines"
-    absent: ClassVar[str] = "its line is blank or not there"
-    takes_more_files: ClassVar[bool] = True
+    name = "lines"
+    absent = "its line is blank or not there"
+    takes_more_files = True
 
     attributes: tuple[str, ...] = ("document",)
     check_order: bool = True
@@ -53,10 +50,10 @@ class Lines(SegmentReader):
         n = len(texts["gold"])
         for name, lines in texts.items():
             if len(lines) != n:
-                raise InputError(f"{counted(len(lines), 'line')} where the gold has {n}", path=references[name].path)
-            if blank := [number for number, line in enumerate(lines, 1) if not line.strip()]:
-                raise InputError(f"the {'source' if name == 'source' else 'reference'} is blank",
-                                 path=references[name].path, line=blank[0], item=str(blank[0]))
+                raise references[name].error(f"{counted(len(lines), 'line')} where the gold has {n}")
+            if blank := next((number for number, line in enumerate(lines, 1) if not line.strip()), None):
+                raise references[name].error(f"the {'source' if name == 'source' else 'reference'} is blank", blank,
+                                             str(blank))
         attributes: list[dict[str, str]] = [{}] * n
         if "attributes" in documents:
             attributes = read_attributes(documents["attributes"], self.attributes, n)
@@ -64,7 +61,6 @@ class Lines(SegmentReader):
                 for at in range(n)]
 
     def parse_answers(self, document: Document) -> list[Answer]:
-        """Read a system's segments."""
         return [Answer(str(number), line, number) for number, line in document.lines() if line.strip()]
 
     def implausible(self, items: Sequence[Item], answers: Sequence[Answer]) -> tuple[int, str] | None:
@@ -78,7 +74,7 @@ class Lines(SegmentReader):
         by_source = "gold" not in items[0].gold
         if not self.check_order or (by_source and "source" not in items[0].gold):
             return None
-        nearest = (_nearest_sources if by_source else _nearest_references)(items, answers)
+        nearest = _nearest(items, answers, by_source=by_source)
         size, enough = (2 * BLOCK, 1 / 3) if by_source else (BLOCK, 1 / 2)  # of the shuffled, about a fifth is at home
         if len(nearest) < size:
             return None
@@ -105,53 +101,36 @@ def read_attributes(document: Document, names: Sequence[str], n: int) -> list[di
     rows = []
     for number, line in document.lines():
         if (columns := line.count("\t") + 1) != len(names):
-            raise InputError(f"{counted(columns, 'column')} where {counted(len(names), 'is', 'are')} expected "
-                             f"({', '.join(names)})", path=document.path, line=number)
+            raise document.error(f"{counted(columns, 'column')} where {counted(len(names), 'is', 'are')} expected "
+                                 f"({', '.join(names)})", number)
         rows.append(dict(zip(names, line.split("\t"), strict=True)))
     if len(rows) != n:
-        raise InputError(f"{counted(len(rows), 'line')} where the gold has {n}", path=document.path)
+        raise document.error(f"{counted(len(rows), 'line')} where the gold has {n}")
     return rows
 
 
-def _nearest_references(items: Sequence[Item], answers: Sequence[Answer]) -> list[tuple[int, int]]:
-    """For every answer that can tell: its line, and how far away the reference is that it resembles most."""
-    grams = [_trigrams(item.gold["gold"]) for item in items]
-
-    def likeness(answer: Answer) -> Callable[[int], float]:
-        mine = _trigrams(answer.value)
-        return lambda at: _overlap(mine, grams[at])
-
-    return _nearest(grams, answers, likeness)
-
-
-def _nearest_sources(items: Sequence[Item], answers: Sequence[Answer]) -> list[tuple[int, int]]:
-    """For every answer that can tell: its line, and how far away the source is that it resembles most.
+def _nearest(items: Sequence[Item], answers: Sequence[Answer], *, by_source: bool) -> list[tuple[int, int]]:
+    """For every answer that can tell: its line, and how far away the text is that it resembles most.
 
     A translation resembles its source in length (Gale and Church 1993, "A program for aligning sentences in bilingual
     corpora") and in what is not translated: names, numbers, punctuation.
     """
-    sources = [item.gold["source"] for item in items]
-    grams = [_trigrams(source) for source in sources]
-    ratio = sum(len(answer.value) for answer in answers) / sum(len(sources[answer.line - 1]) for answer in answers)
+    texts = [item.gold["source" if by_source else "gold"] for item in items]
+    grams = [_trigrams(text) for text in texts]
+    ratio = sum(len(answer.value) for answer in answers) / sum(len(texts[answer.line - 1]) for answer in answers)
 
-    def likeness(answer: Answer) -> Callable[[int], float]:
-        mine, length = _trigrams(answer.value), math.log(len(answer.value) + 1)
-        return lambda at: 4 * _overlap(mine, grams[at]) - abs(length - math.log(ratio * len(sources[at]) + 1))
+    def likeness(mine: frozenset[str], length: float, other: int) -> float:
+        overlap = _overlap(mine, grams[other])
+        return 4 * overlap - abs(length - math.log(ratio * len(texts[other]) + 1)) if by_source else overlap
 
-    return _nearest(grams, answers, likeness)
-
-
-def _nearest(grams: Sequence[frozenset[str]], answers: Sequence[Answer],
-             likeness: Callable[[Answer], Callable[[int], float]]) -> list[tuple[int, int]]:
-    """For every answer that can tell: its line, and at which of the distances it is most like the text."""
     found = []
     for answer in answers:
-        at = answer.line - 1
-        to = likeness(answer)
+        at, mine, length = answer.line - 1, _trigrams(answer.value), math.log(len(answer.value) + 1)
         rivals = {distance: other for distance in OTHERS if grams[other := (at + distance) % len(grams)] != grams[at]}
         if rivals and len(grams[at]) > 8:  # very short segments resemble anything
-            likeliest = max(rivals, key=lambda distance: to(rivals[distance]))
-            found.append((answer.line, 0 if to(at) > to(rivals[likeliest]) else likeliest))
+            alike = {distance: likeness(mine, length, other) for distance, other in rivals.items()}
+            likeliest = max(alike, key=alike.__getitem__)
+            found.append((answer.line, 0 if likeness(mine, length, at) > alike[likeliest] else likeliest))
     return found
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from dataclasses import field
+from typing import Literal
 
-from registry.errors import InputError
 from registry.families import LARGEST_OTHER
 from registry.items import Answer, Item
 from registry.readers.parsing.document import Document
@@ -16,7 +15,6 @@ from registry.readers.tables import Row, TableReader, as_number, shown
 _NATS: dict[str | int, float] = {"e": 1.0, 2: math.log(2), 10: math.log(10)}
 
 
-@dataclass(frozen=True, repr=False)
 class LogProbabilities(TableReader):
     """The log-probabilities of all tokens of an item in one cell: a list, or in delimited text numbers and blanks.
 
@@ -28,16 +26,15 @@ class LogProbabilities(TableReader):
         text: The column of the gold that holds the item's text; its characters (Unicode code points) are counted.
     """
 
-    name: ClassVar[str] = "logprobs"
-    gives: ClassVar[str] = "logprob"
-    absent: ClassVar[str] = "there are no log-probabilities of it"
+    name = "logprobs"
+    gives = "logprob"
+    absent = "there are no log-probabilities of it"
 
     base: Literal["e", 2, 10] = field(kw_only=True)
     logprobs: str = "logprobs"
     text: str | None = None
 
     def offers(self) -> tuple[str, ...]:
-        """The text, where it is there."""
         return () if self.text is None else ("text",)
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
@@ -49,7 +46,7 @@ class LogProbabilities(TableReader):
                 return None
             (text,) = row.cells
             if not (isinstance(text, str) and text):
-                raise InputError(f"{column!r} is not a text", path=document.path, line=row.line, item=row.key)
+                raise document.error(f"{column!r} is not a text", row.line, row.key)
             return len(text)
 
         return [Item(row.key, n, row.attributes, row.line) for row, n in self.parsed(
@@ -65,16 +62,13 @@ class LogProbabilities(TableReader):
         (cell,) = row.cells
         if cell is None or (isinstance(cell, str) and cell in self.unscored):
             return None
-
-        def wrong(message: str) -> InputError:
-            return InputError(message, path=document.path, line=row.line, item=row.key)
-
         given = cell.split() if self.syntax == "delimited" else cell
         if not isinstance(given, list) or not given:
-            raise wrong(f"{self.logprobs!r} is no list of log-probabilities, one for each token")
+            raise document.error(f"{self.logprobs!r} is no list of log-probabilities, one for each token", row.line,
+                                 row.key)
         values = [as_number(one, text=self.syntax == "delimited") for one in given]
         for n, (one, value) in enumerate(zip(given, values, strict=True), 1):
             if not -LARGEST_OTHER < value <= 0:
-                raise wrong(f"the log-probability of token {n} is {shown(one)}; expected a number of at most 0, above "
-                            "-2^22 (leave out tokens that the model gives none)")
+                raise document.error(f"the log-probability of token {n} is {shown(one)}; expected a number of at most "
+                                     "0, above -2^22 (leave out tokens that the model gives none)", row.line, row.key)
         return values

@@ -9,9 +9,9 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
-from registry.errors import InputError, suggest
+from registry.errors import suggest
 from registry.items import Answer, Item
 from registry.readers.base import SegmentReader
 from registry.readers.parsing.document import Document
@@ -50,7 +50,6 @@ def plain(text: str) -> str:
     return " ".join(filter(None, (line.strip() for line in text.split("\n"))))
 
 
-@dataclass(frozen=True, repr=False)
 class MarkupReader(SegmentReader):
     """What readers of marked-up test sets share.
 
@@ -60,8 +59,8 @@ class MarkupReader(SegmentReader):
         system: Whose hypotheses are the submission, where its file has several systems'.
     """
 
-    absent: ClassVar[str] = "there is no hypothesis for it, or a blank one"
-    takes_more_files: ClassVar[bool] = True
+    absent = "there is no hypothesis for it, or a blank one"
+    takes_more_files = True
 
     reference: str | None = None
     system: str | None = None
@@ -77,8 +76,7 @@ class MarkupReader(SegmentReader):
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """Read the references, which have the same segments, and the source if the test set names its file."""
         if "attributes" in documents:
-            raise InputError("documents are named in the gold itself; leave attributes out",
-                             path=documents["attributes"].path)
+            raise documents["attributes"].error("documents are named in the gold itself; leave attributes out")
         texts: dict[str, dict[str, Segment]] = {}
         for role, document in documents.items():
             side: Side = "source" if role == "source" else "reference"
@@ -93,15 +91,14 @@ class MarkupReader(SegmentReader):
                     continue  # not all that was translated has to be evaluated
                 wrong = "" if key in gold else "not in the gold"
                 if wrong := wrong or ("" if segment.text else f"the {what} is blank"):
-                    document.report(InputError(wrong, path=document.path, line=segment.line, item=key))
+                    document.refuse(wrong, segment.line, key)
             if lacking := [key for key in gold if key not in found]:
-                document.report(InputError(f"has no such {what}", path=document.path, item=lacking[0]))
+                document.refuse(f"has no such {what}", item=lacking[0])
         return [Item(key, {role.removeprefix("reference:"): found[key].text for role, found in texts.items()},
                      segment.attributes, segment.line)
                 for key, segment in gold.items() if all(key in found for found in texts.values())]
 
     def parse_answers(self, document: Document) -> list[Answer]:
-        """Read a system's hypotheses."""
         chosen = self._chosen(document, "system", self.system, by_name_only=True)
         return [Answer(key, segment.text, segment.line) for key, segment in chosen.items() if segment.text]
 
@@ -120,8 +117,7 @@ class MarkupReader(SegmentReader):
             firsts.setdefault(segment.by, segment.line)
             kept = found if segment.by == wanted else first_found if len(firsts) == 1 else {}
             if (first := kept.setdefault(segment.key, segment)) is not segment:
-                document.report(InputError(f"stands twice, first in line {first.line}; keep one", path=document.path,
-                                           line=segment.line, item=segment.key))
+                document.refuse(f"stands twice, first in line {first.line}; keep one", segment.line, segment.key)
         if not firsts:
             document.report_empty(side)
         if len(firsts) == 1 and (wanted is None or not by_name_only):
@@ -130,5 +126,5 @@ class MarkupReader(SegmentReader):
             names = ", ".join(sorted(firsts)[:20])
             what = (f"{len(firsts)} {side}s in this file ({names}); name one with the option {side!r}"
                     if wanted is None else f"unknown {side} {wanted!r}; {suggest(wanted, firsts)}")
-            raise InputError(what, path=document.path, line=list(firsts.values())[-1])
+            raise document.error(what, list(firsts.values())[-1])
         return found

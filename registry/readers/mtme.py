@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import ClassVar, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from registry.errors import InputError, counted
 from registry.items import Answer, Item
@@ -27,7 +26,6 @@ class Score(NamedTuple):
     value: float | None
 
 
-@dataclass(frozen=True, repr=False)
 class Mtme(Reader):
     """One score per line, `SYSTEM SCORE`: those of a system's segments stand together, in the order of the test set.
 
@@ -45,10 +43,10 @@ class Mtme(Reader):
     Source: https://github.com/google-research/mt-metrics-eval (README, "File organization and naming convention").
     """
 
-    name: ClassVar[str] = "mtme"
-    gives: ClassVar[str] = "score"
-    absent: ClassVar[str] = "there is no score of it"
-    takes_more_files: ClassVar[bool] = True
+    name = "mtme"
+    gives = "score"
+    absent = "there is no score of it"
+    takes_more_files = True
 
     level: Literal["seg", "doc", "domain", "sys"] = "seg"
     exclude: tuple[str, ...] = ()
@@ -71,16 +69,15 @@ class Mtme(Reader):
         """Read what was judged, with the attributes of its segments."""
         document = documents["gold"]
         if other := documents.keys() - {"gold", "attributes"}:
-            raise InputError("scores have neither references nor a source; leave both out",
-                             path=documents[min(other)].path)
+            raise documents[min(other)].error("scores have neither references nor a source; leave both out")
         scores = list(self._scores(document))
         if all(score.value is None for score in scores):
             document.report_empty("score")
         of_segments: dict[str, dict[str, str]] = {}
         if "attributes" in documents:
             if self.level != "seg":
-                raise InputError(f'attributes are those of segments, and scores those of level "{self.level}"; leave '
-                                 "attributes out", path=documents["attributes"].path)
+                raise documents["attributes"].error(
+                    f'attributes are those of segments, and scores those of level "{self.level}"; leave attributes out')
             n = self.length or max((int(score.of[1]) for score in scores), default=0)
             of_segments = {str(number): attributes for number, attributes in enumerate(
                 read_attributes(documents["attributes"], self.attributes, n), 1)}
@@ -88,7 +85,6 @@ class Mtme(Reader):
                      | of_segments.get(score.of[-1], {}), score.line) for score in scores if score.value is not None]
 
     def parse_answers(self, document: Document) -> list[Answer]:
-        """Read a metric's scores."""
         return [Answer(" ".join(score.of), score.value, score.line)
                 for score in self._scores(document) if score.value is not None]
 
@@ -100,9 +96,8 @@ class Mtme(Reader):
         for line, names, value in self._lines(document):
             if numbered:
                 if names[-1] != system and names[-1] in counts:
-                    document.report(InputError(
-                        f"the scores of system {names[-1]!r} do not stand together; mend the order of the lines",
-                        path=document.path, line=line))
+                    document.refuse(f"the scores of system {names[-1]!r} do not stand together; mend the order of the "
+                                    "lines", line)
                 (system,) = names
                 counts[system] += 1
                 last[system] = line
@@ -112,9 +107,8 @@ class Mtme(Reader):
         for system, n in counts.items():
             if n != expected:
                 where = "as option 'length' says" if self.length else "as others have"
-                document.report(InputError(f"{counted(n, 'score')} of system {system!r}, and not {expected}, {where}: "
-                                           "which ones are lacking or too many cannot be told",
-                                           path=document.path, line=last[system]))
+                document.refuse(f"{counted(n, 'score')} of system {system!r}, and not {expected}, {where}: which ones "
+                                "are lacking or too many cannot be told", last[system])
 
     def _lines(self, document: Document) -> Iterator[tuple[int, tuple[str, ...], float | None]]:
         of = ("DOMAIN", "SYSTEM") if self.level == "domain" else ("SYSTEM",)
@@ -134,7 +128,7 @@ class Mtme(Reader):
             elif not line.replace("\t", "").isprintable():
                 wrong = "a control or invisible character"
             if wrong:
-                document.report(InputError(wrong, path=document.path, line=number))
+                document.refuse(wrong, number)
             elif names[-1] not in self.exclude:
                 yield number, tuple(names), value
         if none:

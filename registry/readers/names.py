@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, ClassVar, Literal
 
 from registry.items import Answer, Item, Response, Tagged
@@ -18,7 +18,6 @@ from registry.readers.parsing.document import Document
 from registry.values import TERSE
 
 
-@dataclass(frozen=True, repr=False)
 class NamedReader(Reader):
     """A reader of answers with names; `named` is what a name is called.
 
@@ -73,11 +72,10 @@ class NamedReader(Reader):
                 for answer in answers]
 
 
-@dataclass(frozen=True, repr=False)
 class SpanReader(NamedReader):
     """What readers of spans share; the names are the spans' types."""
 
-    gives: ClassVar[str] = "span"
+    gives = "span"
 
     def answer_set(self, value: Any) -> Iterable[Response]:
         """Every span is an answer; its key is `first-last`, positions counted from 1."""
@@ -88,7 +86,6 @@ class SpanReader(NamedReader):
         return Counter(span.type for value in values for span in value.spans if span.type)
 
     def with_names(self, value: Any, name: Callable[[str], str]) -> Any:
-        """Give the spans other types."""
         return Tagged(value.tokens, frozenset(replace(span, type=name(span.type)) for span in value.spans))
 
     def copied(self, gold: Any, answer: Any) -> Iterable[str]:

@@ -5,10 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Literal
 
-from registry.errors import InputError
 from registry.items import Answer, Item
 from registry.readers.base import SegmentReader
 from registry.readers.parsing.document import Document
@@ -18,7 +16,6 @@ _SEPARATOR = "|||"
 _WHOLE = re.compile(r"[0-9]{1,15}")
 
 
-@dataclass(frozen=True, repr=False)
 class NBest(SegmentReader):
     """Submissions for a gold of `lines`: of every segment's candidates one is the answer.
 
@@ -27,16 +24,16 @@ class NBest(SegmentReader):
         pick: Which candidate: the `first` of the list, or the one with the highest `score` (the first of equal ones).
     """
 
-    name: ClassVar[str] = "nbest"
-    absent: ClassVar[str] = "there is no candidate for it, or a blank one"
+    name = "nbest"
+    absent = "there is no candidate for it, or a blank one"
 
     first_id: int = 0
     pick: Literal["first", "score"] = "first"
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """An n-best list is no gold."""
-        raise InputError('an n-best list holds no references; take format = "lines" for the gold, and "nbest" for '
-                         "submissions", path=documents["gold"].path)
+        raise documents["gold"].error('an n-best list holds no references; take format = "lines" for the gold, and '
+                                      '"nbest" for submissions')
 
     def parse_answers(self, document: Document) -> list[Answer]:
         """Read the picked candidates; those of one segment stand together."""
@@ -44,8 +41,7 @@ class NBest(SegmentReader):
         before = None
         for line, key, text, score in self._candidates(document):
             if key in picked and key != before:
-                document.report(InputError("its candidates do not stand together", path=document.path, line=line,
-                                           item=key))
+                document.refuse("its candidates do not stand together", line, key)
             if key not in picked or (self.pick == "score" and score > picked[key][0]):
                 picked[key] = score, Answer(key, text, line)
             before = key
@@ -59,7 +55,7 @@ class NBest(SegmentReader):
                 continue
             cells = [cell.strip() for cell in line.split(_SEPARATOR, 5)]
             if wrong := self._wrong(cells):
-                document.report(InputError(wrong, path=document.path, line=number))
+                document.refuse(wrong, number)
                 continue
             score = as_number(cells[3], text=True) if self.pick == "score" else 0.0
             yield number, str(int(cells[0]) - self.first_id + 1), cells[1], score

@@ -6,9 +6,8 @@ import json
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar
+from typing import Any
 
 from registry.errors import InputError, suggest
 from registry.items import Answer, AnswerSet, Item, Response
@@ -21,7 +20,6 @@ _KEYS = ("item", "answers", "attributes")
 _ANSWER_KEYS = ("key", "type", "score")
 
 
-@dataclass(frozen=True, repr=False)
 class Responses(AnswerSetReader, NamedReader):
     """One JSON object per item: `{"item": "s1", "answers": [...], "attributes": {"document": "d1"}}`.
 
@@ -32,7 +30,7 @@ class Responses(AnswerSetReader, NamedReader):
     An answer's name is its type, or its key where it has none.
     """
 
-    name: ClassVar[str] = "responses"
+    name = "responses"
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """Read the gold answers, which have no scores."""
@@ -40,8 +38,8 @@ class Responses(AnswerSetReader, NamedReader):
         items = [Item(key, answers, attributes, line) for line, key, answers, attributes in _objects(document)]
         for item in items:
             if any(response.score is not None for response in item.gold.responses):
-                raise InputError("a gold answer has a score, which nothing would read; leave it out",
-                                 path=document.path, line=item.line, item=item.key)
+                raise document.error("a gold answer has a score, which nothing would read; leave it out", item.line,
+                                     item.key)
         return items
 
     def parse_answers(self, document: Document) -> list[Answer]:
@@ -81,8 +79,7 @@ def _read(line: str, number: int, document: Document) -> tuple[int, str, AnswerS
                 _attributes(entry.get("attributes", {})))
     except ValueError as error:
         item = entry.get("item")
-        raise InputError(str(error), path=document.path, line=number,
-                         item=item if isinstance(item, str) else None) from None
+        raise document.error(str(error), number, item if isinstance(item, str) else None) from None
 
 
 def _answer_set(answers: Any) -> AnswerSet:

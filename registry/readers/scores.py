@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar
 
 from registry.errors import InputError
@@ -12,7 +12,6 @@ from registry.readers.parsing.document import Document
 from registry.readers.tables import Row, TableReader, numbers_of
 
 
-@dataclass(frozen=True, repr=False)
 class Scores(TableReader):
     """One number per item, in a table of one system or of many.
 
@@ -50,7 +49,6 @@ class Scores(TableReader):
             if score is not None]
 
 
-@dataclass(frozen=True, repr=False)
 class Statistics(TableReader):
     """Several numbers per item, which add up over items: counts, lengths, costs.
 

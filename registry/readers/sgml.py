@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import ClassVar
 
 from registry.errors import InputError
 from registry.readers.markup import MarkupReader, Segment, Side, plain
@@ -22,7 +20,6 @@ _ENTITY = re.compile(r"&(lt|gt|quot|apos|amp);")
 _ENTITIES = {"lt": "<", "gt": ">", "quot": '"', "apos": "'", "amp": "&"}
 
 
-@dataclass(frozen=True, repr=False)
 class Sgml(MarkupReader):
     """A `<srcset>`, `<refset>` or `<tstset>` of `<doc docid="d" sysid="x">` elements of `<seg id="1">`, in any case.
 
@@ -30,10 +27,9 @@ class Sgml(MarkupReader):
     attributes of its items. Of entities the five of XML are replaced, others are text.
     """
 
-    name: ClassVar[str] = "sgml"
+    name = "sgml"
 
     def segments(self, document: Document) -> Iterator[Segment]:
-        """Read all segments."""
         return _Parsing(document).segments()
 
 
@@ -92,7 +88,7 @@ class _Parsing:
                 raise self._wrong("<seg> has no id")
 
     def _wrong(self, message: str) -> InputError:
-        return InputError(message, path=self._document.path, line=self._number)
+        return self._document.error(message, self._number)
 
 
 def _by(written: str) -> dict[str, str]:

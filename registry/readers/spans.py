@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from registry.errors import InputError, counted
 from registry.items import Answer, Item, Span, Tagged
@@ -17,7 +17,6 @@ _POSITION = re.compile(r"[0-9]{1,9}")
 _TOO_FAR = 10**9
 
 
-@dataclass(frozen=True, repr=False)
 class Spans(TableReader, SpanReader):
     """One span per row: its item, where it starts and ends, its type, and in submissions perhaps a score.
 
@@ -34,8 +33,8 @@ class Spans(TableReader, SpanReader):
         overlaps: What to do about spans of an item that share a position: `reject` the file, or `allow` them.
     """
 
-    name: ClassVar[str] = "spans"
-    absent: ClassVar[str] = "there is no row for it"
+    name = "spans"
+    absent = "there is no row for it"
 
     start: str = "start"
     end: str = "end"
@@ -56,16 +55,13 @@ class Spans(TableReader, SpanReader):
                 for key, entry in self._entries(documents["gold"], None, self.attributes)]
 
     def parse_answers(self, document: Document) -> list[Answer]:
-        """Read a system's spans."""
         return [Answer(key, Tagged((), frozenset(entry.spans)), entry.line)
                 for key, entry in self._entries(document, self.score, ())]
 
     def content(self, value: Any) -> Any:
-        """Start, end, type and score of every span, in their order."""
         return [[s.start, s.end, s.type, *(() if s.score is None else (s.score,))] for s in sorted(value.spans)]
 
     def unanswered(self, text: Any) -> Any:  # noqa: ARG002
-        """No span is given away."""
         return Tagged((), frozenset())
 
     def incomparable(self, gold: Any, answer: Any) -> str | None:
@@ -83,7 +79,7 @@ class Spans(TableReader, SpanReader):
         for row, span in self.parsed(document, wanted, lambda row: self._span(row, score, document), attributes):
             entry = found.setdefault(row.key, _Entry(row.line, row.attributes))
             if wrong := self._clash(entry, row, span):
-                document.report(InputError(wrong, path=document.path, line=row.line, item=row.key))
+                document.refuse(wrong, row.line, row.key)
             elif span is None:
                 entry.bare = row.line
             else:
@@ -113,10 +109,9 @@ class Spans(TableReader, SpanReader):
         for span in sorted(entry.spans):
             if furthest is not None and span.start < furthest.end:
                 first, second = sorted((furthest, span), key=entry.spans.__getitem__)
-                document.report(InputError(
+                document.refuse(
                     f"span {self._written(second)} overlaps {self._written(first)} in line {entry.spans[first]}; mend "
-                    'the file, or let the manifest say overlaps = "allow"', path=document.path,
-                    line=entry.spans[second], item=key))
+                    'the file, or let the manifest say overlaps = "allow"', entry.spans[second], key)
             if furthest is None or span.end > furthest.end:
                 furthest = span
 
@@ -131,13 +126,13 @@ class Spans(TableReader, SpanReader):
         if length <= 0:
             why = ("is empty; its end is the position after its last one, or else declare inclusive = true"
                    if first == last else "ends before it starts")
-            raise _wrong(f"the span from {shown(start)} to {shown(end)} {why}", row, document)
+            raise document.error(f"the span from {shown(start)} to {shown(end)} {why}", row.line, row.key)
         type_ = as_text(rest[0]) if self.type else ""
         if self.type and not type_:
-            raise _wrong(f"{self.type!r} is {shown(rest[0])}; expected text, or no start and end either where the item "
-                         "has no span", row, document)
+            raise document.error(f"{self.type!r} is {shown(rest[0])}; expected text, or no start and end either where "
+                                 "the item has no span", row.line, row.key)
         if type_ is None or not type_.isprintable():
-            raise _wrong(f"{self.type!r} has a control or invisible character", row, document)
+            raise document.error(f"{self.type!r} has a control or invisible character", row.line, row.key)
         value = None if score is None else self.number(rest[-1], score, row, document)
         return Span(first, first + length, type_, value)
 
@@ -149,8 +144,8 @@ class Spans(TableReader, SpanReader):
             number = as_number(cell, text=False)
             value = int(number) if 0 <= number < _TOO_FAR and number.is_integer() else -1
         if value < self.offset:
-            raise _wrong(f"{column!r} is {shown(cell)}; expected a whole number from {self.offset} to {_TOO_FAR - 1}",
-                         row, document)
+            raise document.error(f"{column!r} is {shown(cell)}; expected a whole number from {self.offset} to "
+                                 f"{_TOO_FAR - 1}", row.line, row.key)
         return value - self.offset
 
     def _written(self, span: Span) -> str:
@@ -166,7 +161,3 @@ class _Entry:
     attributes: dict[str, str]
     spans: dict[Span, int] = field(default_factory=dict)  # with their lines
     bare: int = 0
-
-
-def _wrong(message: str, row: Row, document: Document) -> InputError:
-    return InputError(message, path=document.path, line=row.line, item=row.key)

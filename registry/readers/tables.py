@@ -10,7 +10,6 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
 from uuid import UUID
@@ -36,7 +35,6 @@ class Row(NamedTuple):
     attributes: dict[str, str]
 
 
-@dataclass(frozen=True, repr=False)
 class TableReader(Reader):
     """A row for every item, or for each of its spans; all columns that no option names are passed over.
 

@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import compress
 from operator import ne
-from typing import Any, ClassVar, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
-from registry.errors import InputError, counted
+from registry.errors import counted
 from registry.items import Answer, Item, Response
 from registry.readers.base import Reader
 from registry.readers.parsing.delimited import even_columns
@@ -28,7 +28,6 @@ RELEVANT = 1  # from this relevance on a document is one of the gold's answers
 N = TypeVar("N", int, float)
 
 
-@dataclass(frozen=True, repr=False)
 class Trec(Reader):
     """Judgments and runs as trec_eval reads them, separated by blanks.
 
@@ -40,15 +39,14 @@ class Trec(Reader):
             trec_eval does.
     """
 
-    name: ClassVar[str] = "trec"
-    gives: ClassVar[str] = "ranking"
-    absent: ClassVar[str] = "there is no result for this query"
+    name = "trec"
+    gives = "ranking"
+    absent = "there is no result for this query"
 
     other_queries: Literal["reject", "ignore"] = "reject"
 
     @property
     def ignores_others(self) -> bool:
-        """Whether answers to what is no item of the gold are passed over."""
         return self.other_queries == "ignore"
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
@@ -162,7 +160,7 @@ def _one_by_one(document: Document, format_: _Format[N], numbered: Iterable[tupl
             continue
         if wrong := format_.wrong(cells, tag):
             query = cells[0] if len(cells) == len(format_.names) and cells[0].isprintable() else None
-            document.report(InputError(wrong, path=document.path, line=number, item=query))
+            document.refuse(wrong, number, query)
         else:
             kept.append((number, cells[0], cells[2], format_.read(cells[format_.number])))
     columns = [row[1] for row in kept], [row[2] for row in kept], [row[3] for row in kept]
@@ -174,5 +172,5 @@ def _report_twice(document: Document, query: str) -> None:
     for number, line in document.collecting(Problems(0)).lines():
         cells = split(line, "whitespace", FEW_CELLS)
         if len(cells) > 2 and cells[0] == query and first.setdefault(cells[2], number) != number:
-            document.report(InputError(f"document {cells[2]!r} stands twice, first in line {first[cells[2]]}; keep one",
-                                       path=document.path, line=number, item=query, category="duplicate"))
+            document.refuse(f"document {cells[2]!r} stands twice, first in line {first[cells[2]]}; keep one", number,
+                            query, category="duplicate")

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 from xml.parsers import expat
 
 from registry.errors import InputError
@@ -18,7 +17,6 @@ _ALLOWED = {  # what may stand in what
     "hyp": ("doc",), "p": tuple(_SIDES), "seg": ("p", *_SIDES)}
 
 
-@dataclass(frozen=True, repr=False)
 class WmtXml(MarkupReader):
     """`<doc>` elements with their `<src>`, `<ref translator="A">` and `<hyp system="X">`, each of `<seg id="1">`.
 
@@ -29,13 +27,12 @@ class WmtXml(MarkupReader):
         testsuites: False passes over documents with an attribute `testsuite`, which mostly have no reference.
     """
 
-    name: ClassVar[str] = "wmt-xml"
+    name = "wmt-xml"
 
     collections: tuple[str, ...] = ()
     testsuites: bool = True
 
     def segments(self, document: Document) -> Iterator[Segment]:
-        """Read all segments that are not passed over."""
         parsing = _Parsing(document)
         for segment in parsing.segments():
             if self.collections and segment.attributes.get("collection") not in self.collections:
@@ -75,11 +72,10 @@ class _Parsing:
                 self._found.clear()
             self._parser.Parse("", True)
         except expat.ExpatError as error:
-            raise InputError(f"not XML: {expat.ErrorString(error.code)}", path=self._document.path,
-                             line=self._number) from None
+            raise self._wrong(f"not XML: {expat.ErrorString(error.code)}") from None
 
     def _wrong(self, message: str) -> InputError:
-        return InputError(message, path=self._document.path, line=self._number)
+        return self._document.error(message, self._number)
 
     def _declaration(self, version: str, encoding: str | None, standalone: int) -> None:  # noqa: ARG002
         if encoding is not None and encoding.lower() not in ("utf-8", "utf8", "us-ascii", "ascii"):

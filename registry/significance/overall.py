@@ -26,7 +26,6 @@ class OverallResult:
     log10_p: float
 
 
-@dataclass(frozen=True, repr=False)
 class OverallTest(Value):
     """A test of the hypothesis that all systems are equally good; class attributes as in `PairTest`."""
 
@@ -65,7 +64,6 @@ class OverallTest(Value):
         """The statistic of scores [units, systems], chi-squared under the null; 0 where nothing differs."""
 
 
-@dataclass(frozen=True, repr=False)
 class CochranQ(OverallTest):
     """Cochran's Q: McNemar's (uncorrected) test for more than two systems."""
 
@@ -90,7 +88,6 @@ class CochranQ(OverallTest):
         return k * (k - 1) * float(((totals - totals.mean()) ** 2).sum()) / mixed if mixed else 0.0
 
 
-@dataclass(frozen=True, repr=False)
 class Friedman(OverallTest):
     """Friedman's test of the systems' ranks within units, with its correction for ties."""
 

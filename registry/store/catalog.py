@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
-from sqlalchemy import Connection, Table, func, select, text
+from sqlalchemy import Connection, Select, Table, func, select, text
 
 from registry.errors import InputError, UnknownNameError
 from registry.store import models
@@ -21,7 +21,7 @@ from registry.store.row_types import (
     TaskRow,
     TestSetRow,
 )
-from registry.store.rows import insert
+from registry.store.rows import insert, insert_many
 
 RowType = TypeVar("RowType", bound=CatalogRow)
 
@@ -76,16 +76,29 @@ def test_sets(connection: Connection, task_id: int) -> list[TestSetRow]:
 
 def declare_test_sets(connection: Connection, task_id: int, declared: Sequence[tuple[str, str | None]]) -> None:
     """Make these (name, cluster attribute) the task's test sets, in this order."""
-    table = models.test_set
-    known = {row.name: row for row in connection.execute(select(table).where(table.c.task_id == task_id))}
-    wanted = {name: {"position": n, "cluster_attribute": cluster, "is_declared": True}
-              for n, (name, cluster) in enumerate(declared)}
+    _declare(connection, models.test_set, "name", task_id, {
+        name: {"position": n, "cluster_attribute": cluster} for n, (name, cluster) in enumerate(declared)},
+        gold_revision_id=None)
+
+
+def _declare(connection: Connection, table: Table, key: str, task_id: int, wanted: Mapping[str, dict[str, Any]],
+             **of_new: Any) -> bool:
+    """Make the rows with the `wanted` values of the column `key` those that a task declares; none is removed.
+
+    Says whether anything changed; `of_new` are further values of new rows.
+    """
+    known = {row._mapping[key]: row._mapping
+             for row in connection.execute(select(table).where(table.c.task_id == task_id))}
+    changed = False
     for name, row in known.items():
-        values = wanted.pop(name, {"is_declared": False})
-        if any(row._mapping[k] != v for k, v in values.items()):
-            set_values(connection, table, row.test_set_id, **values)
-    for name, values in wanted.items():
-        insert(connection, table, task_id=task_id, name=name, gold_revision_id=None, **values)
+        values = wanted[name] | {"is_declared": True} if name in wanted else {"is_declared": False}
+        if any(row[k] != v for k, v in values.items()):
+            connection.execute(table.update().where(table.c.task_id == task_id, table.c[key] == name).values(**values))
+            changed = True
+    new = [{"task_id": task_id, key: name, **values, "is_declared": True, **of_new}
+           for name, values in wanted.items() if name not in known]
+    insert_many(connection, table, new)
+    return changed or bool(new)
 
 
 def gold_sources(connection: Connection, gold_revision_id: int, reader: str) -> dict[str, str]:
@@ -127,16 +140,18 @@ def gold_names(connection: Connection, gold_revision_id: int, name: Literal["typ
 
 def submissions(connection: Connection, task_id: int) -> list[NamedSubmission]:
     """Every submission to a task, with the names of its team, system and test set."""
-    s, system, team, test_set = models.submission, models.system, models.team, models.test_set
-    query = (
-        select(*NamedSubmission.columns(), system.c.name.label("system"), team.c.name.label("team"),
-               test_set.c.name.label("test_set"))
-        .join_from(s, system, s.c.system_id == system.c.system_id)
-        .join(team, team.c.team_id == system.c.team_id)
-        .join(test_set, test_set.c.test_set_id == s.c.test_set_id)
-        .where(test_set.c.task_id == task_id).order_by(s.c.submission_id)
-    )
-    return [NamedSubmission.of(row) for row in connection.execute(query)]
+    test_set = models.test_set
+    query = _submitted(*NamedSubmission.columns(), models.system.c.name.label("system"),
+                       models.team.c.name.label("team"), test_set.c.name.label("test_set"))
+    query = query.join(test_set, test_set.c.test_set_id == models.submission.c.test_set_id)
+    return [NamedSubmission.of(row) for row in connection.execute(query.where(test_set.c.task_id == task_id))]
+
+
+def _submitted(*columns: Any) -> Select[Any]:
+    """Select columns of submissions, their systems and teams."""
+    s, system, team = models.submission, models.system, models.team
+    return select(*columns).join_from(s, system, s.c.system_id == system.c.system_id).join(
+        team, team.c.team_id == system.c.team_id).order_by(s.c.submission_id)
 
 
 def tracks(connection: Connection, task_id: int) -> set[str]:
@@ -147,27 +162,20 @@ def tracks(connection: Connection, task_id: int) -> set[str]:
 def find_submission(connection: Connection, test_set_id: int, team: str, system: str,
                     version: str) -> SubmissionRow | None:
     """The submission of that name, or None."""
-    s, sy, t = models.submission, models.system, models.team
-    query = (
-        select(*SubmissionRow.columns()).join_from(s, sy, sy.c.system_id == s.c.system_id)
-        .join(t, t.c.team_id == sy.c.team_id)
-        .where(s.c.test_set_id == test_set_id, t.c.name == team, sy.c.name == system, s.c.version == version)
-    )
-    row = connection.execute(query).one_or_none()
+    s = models.submission
+    row = connection.execute(_submitted(*SubmissionRow.columns()).where(
+        s.c.test_set_id == test_set_id, models.team.c.name == team, models.system.c.name == system,
+        s.c.version == version)).one_or_none()
     return None if row is None else SubmissionRow.of(row)
 
 
 def same_answers(connection: Connection, submission: SubmissionRow) -> str | None:
     """The name (`team/system@version`) of the first submission of another system that has the same answers, or None."""
-    s, sy, t = models.submission, models.system, models.team
-    query = (
-        select(t.c.name + "/" + sy.c.name + "@" + s.c.version)
-        .join_from(s, sy, sy.c.system_id == s.c.system_id).join(t, t.c.team_id == sy.c.team_id)
-        .where(s.c.test_set_id == submission.test_set_id, s.c.digest == submission.digest,
-               s.c.system_id != submission.system_id)
-        .order_by(s.c.submission_id).limit(1)
-    )
-    return connection.execute(query).scalar_one_or_none()
+    s = models.submission
+    query = _submitted(models.team.c.name + "/" + models.system.c.name + "@" + s.c.version).where(
+        s.c.test_set_id == submission.test_set_id, s.c.digest == submission.digest,
+        s.c.system_id != submission.system_id)
+    return connection.execute(query.limit(1)).scalar_one_or_none()
 
 
 def submission_sources(connection: Connection, submission_id: int) -> list[SubmissionSourceRow]:
@@ -219,32 +227,18 @@ def primary_metric(connection: Connection, task_id: int) -> DeclaredMetric:
 
 def submission_attributes(connection: Connection, submission_ids: Sequence[int]) -> dict[int, dict[str, str]]:
     """Of submissions: their team, their kind, and what the manifest declares."""
-    s, system, team = models.submission, models.system, models.team
-    query = (
-        select(s.c.submission_id, team.c.name.label("team"), s.c.kind, s.c.attributes)
-        .join_from(s, system, s.c.system_id == system.c.system_id).join(team, team.c.team_id == system.c.team_id)
-        .where(s.c.submission_id.in_(list(submission_ids)))
-    )
+    s = models.submission
+    query = _submitted(s.c.submission_id, models.team.c.name.label("team"), s.c.kind, s.c.attributes).where(
+        s.c.submission_id.in_(list(submission_ids)))
     return {row.submission_id: {"team": row.team, "kind": row.kind} | {
         name: str(value) for name, value in json.loads(row.attributes).items()} for row in connection.execute(query)}
 
 
 def declare_metrics(connection: Connection, task_id: int, declared: Sequence[tuple[str, int, bool]]) -> bool:
     """Make (alias, metric id, is primary) the task's metrics, in this order; says whether anything changed."""
-    table = models.task_metric
-    wanted = {alias: {"metric_id": metric, "position": n, "is_primary": primary, "is_declared": True}
-              for n, (alias, metric, primary) in enumerate(declared)}
-    changed = False
-    for row in connection.execute(select(table).where(table.c.task_id == task_id)).all():
-        values = wanted.pop(row.alias, {"is_declared": False})
-        if any(row._mapping[k] != v for k, v in values.items()):
-            connection.execute(table.update().where(table.c.task_id == task_id, table.c.alias == row.alias)
-                               .values(**values))
-            changed = True
-    for alias, values in wanted.items():
-        connection.execute(table.insert().values(task_id=task_id, alias=alias, **values))
-        changed = True
-    return changed
+    return _declare(connection, models.task_metric, "alias", task_id, {
+        alias: {"metric_id": metric, "position": n, "is_primary": primary}
+        for n, (alias, metric, primary) in enumerate(declared)})
 
 
 def scores(connection: Connection, metric_id: int, scoring_ids: Sequence[int]) -> dict[int, ScoreRow]:

@@ -12,7 +12,6 @@ import os
 import time
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from registry.errors import LockedError
@@ -55,8 +54,7 @@ class Creation:
         self._discard()  # what a process that was killed has left
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 traceback: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self._end()
 
     def publish(self) -> None:

@@ -43,8 +43,8 @@ class Database:
         self.named = named or self.path  # what errors call it
 
     @contextmanager
-    def reading(self) -> Iterator[Connection]:
-        """Open for reading; many processes may at a time.
+    def reading(self, config: dict[str, Any] = CONFIG) -> Iterator[Connection]:
+        """Open for reading, with this configuration of DuckDB; many processes may at a time.
 
         Raises:
             InputError: There is no registry at the path.
@@ -53,7 +53,7 @@ class Database:
         """
         self._require()
         self._settle()
-        with self._connection(read_only=True) as connection:
+        with self._connection(read_only=True, config=config) as connection:
             schema.check(connection, self.path)
             yield connection
 
@@ -68,11 +68,7 @@ class Database:
         Raises:
             InputError, SchemaError, LockedError: As `reading`.
         """
-        self._require()
-        self._settle()
-        config = CONFINED_CONFIG | ({} if memory is None else {"memory_limit": f"{memory}B"})
-        with self._connection(read_only=True, config=config) as connection:
-            schema.check(connection, self.path)
+        with self.reading(CONFINED_CONFIG | ({} if memory is None else {"memory_limit": f"{memory}B"})) as connection:
             if output is not None:
                 connection.exec_driver_sql(f"SET allowed_paths = [{quoted(output)}]")
             if not connection.exec_driver_sql(_IS_LOCKED).scalar_one():  # as where this process has it open already

@@ -7,26 +7,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import Any, ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self, dataclass_transform
 
 from sqlalchemy import Column, Table
 
 from registry.store import models
 
 
+@dataclass_transform(frozen_default=True)
+@dataclass(frozen=True)
 class CatalogRow:
-    """A row of `table`."""
+    """A row of `table`; a subclass is a frozen dataclass of its columns, undecorated."""
 
-    __slots__ = ()
     table: ClassVar[Table]
 
-    def __init__(self, *columns: Any) -> None:
-        raise NotImplementedError
+    def __init_subclass__(cls) -> None:
+        dataclass(frozen=True)(cls)
 
     @classmethod
     def columns(cls) -> list[Column[Any]]:
         """The columns of the table that are its fields."""
-        return [cls.table.c[field.name] for field in fields(cls) if field.name in cls.table.c]  # type: ignore[arg-type]
+        return [cls.table.c[field.name] for field in fields(cls) if field.name in cls.table.c]
 
     @classmethod
     def of(cls, values: Sequence[Any]) -> Self:
@@ -34,7 +35,6 @@ class CatalogRow:
         return cls(*values)
 
 
-@dataclass(frozen=True, slots=True)
 class TaskRow(CatalogRow):
     """A task, with its manifest as normalized JSON."""
 
@@ -48,7 +48,6 @@ class TaskRow(CatalogRow):
     seed: int
 
 
-@dataclass(frozen=True, slots=True)
 class TestSetRow(CatalogRow):
     """A test set; it has a gold revision, save while its first gold is being brought in."""
 
@@ -59,7 +58,6 @@ class TestSetRow(CatalogRow):
     gold_revision_id: int
 
 
-@dataclass(frozen=True, slots=True)
 class GoldRevisionRow(CatalogRow):
     """One revision of a test set's gold."""
 
@@ -69,7 +67,6 @@ class GoldRevisionRow(CatalogRow):
     reader: str
 
 
-@dataclass(frozen=True, slots=True)
 class SubmissionRow(CatalogRow):
     """A version of a system, submitted to a test set."""
 
@@ -88,7 +85,6 @@ class SubmissionRow(CatalogRow):
     digest: str
 
 
-@dataclass(frozen=True, slots=True)
 class NamedSubmission(SubmissionRow):
     """A submission with the names of its system, team and test set."""
 
@@ -97,7 +93,6 @@ class NamedSubmission(SubmissionRow):
     test_set: str
 
 
-@dataclass(frozen=True, slots=True)
 class SubmissionSourceRow(CatalogRow):
     """The file of one run of a submission."""
 
@@ -106,7 +101,6 @@ class SubmissionSourceRow(CatalogRow):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
 class ScoringRow(CatalogRow):
     """A submission's answers joined with one revision of the gold, under one policy for missing items."""
 
@@ -117,7 +111,6 @@ class ScoringRow(CatalogRow):
     missing: str
 
 
-@dataclass(frozen=True, slots=True)
 class ScoreRow(CatalogRow):
     """A scoring's score by one metric: what it rests on."""
 
@@ -128,7 +121,6 @@ class ScoreRow(CatalogRow):
     step: float
 
 
-@dataclass(frozen=True, slots=True)
 class ComparisonRow(CatalogRow):
     """One snapshot of a family of systems."""
 
@@ -138,7 +130,6 @@ class ComparisonRow(CatalogRow):
     signature: str
 
 
-@dataclass(frozen=True, slots=True)
 class StudyRow(CatalogRow):
     """A study that was made, its result as JSON."""
 

@@ -39,7 +39,6 @@ NORMAL_FROM = 30  # units from which a mean of unit scores is taken for nearly n
 VARIANTS: tuple[PairTest, ...] = (Permutation(studentized=True), Bootstrap("studentized"))
 
 
-@dataclass(frozen=True, repr=False)
 class Advise(BoardStudy):
     """The verdict on every test for a board, the one that is recommended, and the steps that lead to it.
 

@@ -63,7 +63,6 @@ class Case:
         return self.request.settings
 
 
-@dataclass(frozen=True, repr=False)
 class BoardStudy(Study):
     """A study of the statistics of boards.
 

@@ -12,7 +12,6 @@ denominators, F, BLEU.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from itertools import combinations
 from statistics import median
 from typing import ClassVar
@@ -29,7 +28,6 @@ from registry.studies.board_study import BoardStudy, Case, called
 from registry.studies.study import Finding, Row
 
 
-@dataclass(frozen=True, repr=False)
 class Correlation(BoardStudy):
     """The correlation r12 of every pair, its factor, and the significant pairs that an independent test would miss.
 

@@ -8,7 +8,7 @@ are.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from statistics import median
 from typing import ClassVar
@@ -22,7 +22,6 @@ from registry.studies.study import Finding, Row
 _CHANGES = {(True, True): "", (True, False): "lost", (False, True): "gained", (False, False): ""}
 
 
-@dataclass(frozen=True, repr=False)
 class Dependence(BoardStudy):
     """The clustering of every pair's difference, and the decisions that change once clusters are the units.
 

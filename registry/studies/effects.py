@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from itertools import combinations
 from typing import Any, ClassVar
 
@@ -40,7 +40,6 @@ class _OfAllBoards(BoardStudy):
     by_response: ClassVar = False
 
 
-@dataclass(frozen=True, repr=False)
 class Effects(_OfAllBoards):
     """Effect sizes of every pair with their intervals, and whether the two systems are equivalent.
 
@@ -80,7 +79,6 @@ class Effects(_OfAllBoards):
         return Finding({"effects": found, "infinite": infinite})
 
 
-@dataclass(frozen=True, repr=False)
 class Best(_OfAllBoards):
     """Each system compared with the best of the others, and the ranks that it may have.
 

@@ -88,7 +88,6 @@ class MacroBoard:
             "averages": tuple(MacroAverage(**row) for row in finding.tables["averages"])})
 
 
-@dataclass(frozen=True, repr=False)
 class Macro(BoardStudy):
     """The averages of every metric over test sets, and which of them differ significantly.
 

@@ -23,7 +23,6 @@ from registry.studies.board_study import BoardStudy, Case, called
 from registry.studies.study import Finding, Row, option
 
 
-@dataclass(frozen=True, repr=False)
 class Replicability(BoardStudy):
     """On how many test sets, or values of an item attribute such as a fold, one system is better than another.
 

@@ -125,7 +125,6 @@ class Subject(Protocol):
         """The signature of the study of what `load` gave."""
 
 
-@dataclass(frozen=True, repr=False)
 class Study(Value):
     """A study with its options, which are its fields.
 

@@ -1,7 +1,6 @@
 """A study's command is made of its fields: adding a study takes a class and a line in `STUDIES`."""
 
 import sys
-from dataclasses import dataclass
 from types import ModuleType
 from typing import ClassVar, Literal
 
@@ -17,7 +16,6 @@ from registry.studies.sizes import rising_sizes
 from registry.studies.study import Finding, option
 
 
-@dataclass(frozen=True, repr=False)
 class Toy(BoardStudy):
     """The scores of all systems.
 

@@ -1,7 +1,6 @@
 """Foreseen times are those of the work, not of what a program does only once."""
 
 import time
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -13,7 +12,6 @@ from registry.significance.pairwise.base import PairTest
 from registry.significance.results import Tails
 
 
-@dataclass(frozen=True, repr=False)
 class SlowAtFirst(PairTest):
     """A test whose first run takes long, as one that imports something; all of its pairs are long work, or none."""
 

@@ -1,7 +1,6 @@
 """Studies are made once, kept with their provenance, and go on where they were interrupted."""
 
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
@@ -19,7 +18,6 @@ from registry.studies.study import Choice, Finding
 from registry.values import parse
 
 
-@dataclass(frozen=True, repr=False)
 class Counting(BoardStudy):
     """Counts the letters of words, and stops at some word the first time."""
 

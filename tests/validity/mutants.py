@@ -33,7 +33,6 @@ class Mutant:
         return row.measure(row.runs_quick)
 
 
-@dataclass(frozen=True, repr=False)
 class OwnBootstrap(PairTest):
     """A bootstrap of its own making: `extreme` tells from the difference and the two systems' scores in resamples.
 
@@ -70,7 +69,6 @@ def recentred_by_the_mean(difference, resampled):
     return np.abs(resampled) - np.abs(resampled).mean() >= abs(difference)
 
 
-@dataclass(frozen=True, repr=False)
 class Altered(PairTest):
     """A right test whose p-values are changed by a function of the result and the probability of what ties with it."""
 
@@ -109,7 +107,6 @@ def without_the_observed_one(result, tied):
     return (result.p_value * (result.resamples + 1) - 1) / result.resamples
 
 
-@dataclass(frozen=True, repr=False)
 class ItemsForClusters(PairTest):
     """A right test that forgets which items belong together."""
 
@@ -170,7 +167,6 @@ def holm_without_its_maximum(p):
     return adjusted
 
 
-@dataclass(frozen=True, repr=False)
 class SwappedRaw(PairTest):
     """Predictions of two systems swapped as they are, each on its own scale."""
 

@@ -133,9 +133,8 @@ def check_task(task: ResolvedTask, content: bytes, execution: Execution, databas
             if str(error) not in told:  # by the check of the file
                 checked.refuse(error)
 
-        rehearsed = rehearse(task, content, submissions, database, execution, refuse)
-        checked.warnings += rehearsed.warnings
-        checked.plan = rehearsed.plan
+        warnings, checked.plan = rehearse(task, content, submissions, database, execution, refuse)
+        checked.warnings += warnings
     return checked
 
 
@@ -179,14 +178,6 @@ def _names(reader: Reader, items: Sequence[Item], name: Name) -> set[str]:
     return {getattr(answer, name) for item in items for answer in reader.answer_set(item.gold)}
 
 
-@dataclass(frozen=True)
-class _File:
-    """A file that nothing is wrong with: the digest of what it says, and its answers, joined with the items."""
-
-    digest: str
-    joined: Joined
-
-
 def _sound(submissions: Sequence[Declared], items: Mapping[str, Sequence[Item]], checked: Checked,
            limit: int | None) -> Iterator[tuple[Declared, list[Joined]]]:
     """Check every file; gives the submissions that none of theirs is refused of, with their runs."""
@@ -197,19 +188,20 @@ def _sound(submissions: Sequence[Declared], items: Mapping[str, Sequence[Item]],
         sound = [file for file in files if file is not None]
         remarks = list(of_runs(documents))
         if is_sound := 0 < len(sound) == len(files):
-            same = first.setdefault((name, digest_of_runs([file.digest for file in sound])), submission)
+            same = first.setdefault((name, digest_of_runs([digest for digest, _ in sound])), submission)
             if len(items[name]) >= FEW and (same.team, same.system) != (submission.team, submission.system):
                 remarks.append(of_copy(same.name).error(documents[0].path))
         checked.problems += [Problem(name, remark, fatal=False) for remark in remarks]
         if is_sound:
-            yield submission, [file.joined for file in sound]
+            yield submission, [joined for _, joined in sound]
 
 
 def _check(document: Document, submission: Declared, items: Mapping[str, Sequence[Item]], checked: Checked,
-           limit: int | None) -> _File | None:
+           limit: int | None) -> tuple[str, Joined] | None:
     """Check one file, a run of the submission; against no items where those of its test set are wrong.
 
-    Gives nothing where it is refused or there are no items.
+    Gives the digest of what it says, and its answers joined with the items; nothing where it is refused or there are
+    no items.
     """
     name, reader = submission.test_set.name, submission.reader
     problems = Problems(limit)
@@ -229,7 +221,7 @@ def _check(document: Document, submission: Declared, items: Mapping[str, Sequenc
     diagnosis = Diagnosis(document, reader, answers, {**items, name: items.get(name, [])}, name, problems.counts)
     checked.note(name, document.path, problems, diagnosis)
     checked.problems += [Problem(name, error, fatal=False) for error in (*problems.notes, *remarks)]
-    return None if problems.counts or joined is None else _File(run_digest(reader, items[name], answers), joined)
+    return None if problems.counts or joined is None else (run_digest(reader, items[name], answers), joined)
 
 
 def _joined(path: str, answers: Sequence[Answer], submission: Declared, items: Sequence[Item],

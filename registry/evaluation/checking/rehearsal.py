@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
 
 from registry.errors import RegistryError
@@ -23,16 +22,8 @@ from registry.store.journal import Journal
 from registry.store.session import writing
 
 
-@dataclass
-class Rehearsed:
-    """What a rehearsal found beside what it refused: what to warn of, and what the run will do; None if refused."""
-
-    warnings: list[str] = field(default_factory=list)
-    plan: Plan | None = None
-
-
 def rehearse(task: ResolvedTask, content: bytes, submissions: Sequence[Declared], database: Database | None,
-             execution: Execution, refuse: Refuse) -> Rehearsed:
+             execution: Execution, refuse: Refuse) -> tuple[list[str], Plan | None]:
     """Bring a task in, score it, look at its boards, and plan their comparisons.
 
     Args:
@@ -42,8 +33,11 @@ def rehearse(task: ResolvedTask, content: bytes, submissions: Sequence[Declared]
         database: Where to; it stays as it is. None: a new one.
         execution: Who computes, and is told how far it is.
         refuse: Called with each error, also of the database itself.
+
+    Returns:
+        What to warn of; and what the run will do, None where something is refused.
     """
-    rehearsed, errors = Rehearsed(), list[RegistryError]()
+    warnings, planned, errors = list[str](), None, list[RegistryError]()
     journal = Journal("check", {"manifest": task.root.manifest_name})
     with tempfile.TemporaryDirectory() as folder:
         target = database or Database(Path(folder) / "registry.duckdb")
@@ -52,17 +46,17 @@ def rehearse(task: ResolvedTask, content: bytes, submissions: Sequence[Declared]
                 connection = session.connection
                 ingest = Ingest(connection, journal, task, progress=execution.progress, refuse=errors.append)
                 applied = apply(ingest, content, submissions)
-                rehearsed.warnings += applied.of_registry
+                warnings += applied.of_registry
                 (row,) = catalog.tasks(connection, task.manifest.task.id)
                 score(ingest, execution.workers)
                 if not errors:
                     request = declared_request(row, execution=execution)
                     vetted = vet(connection, row, request)
-                    rehearsed.warnings += vetted.warnings
+                    warnings += vetted.warnings
                     errors += vetted.refusals
-                    rehearsed.plan = None if errors else plan(connection, row, request)
+                    planned = None if errors else plan(connection, row, request)
         except RegistryError as error:
             errors.append(error)
     for found in errors:
         refuse(found)
-    return rehearsed
+    return warnings, planned

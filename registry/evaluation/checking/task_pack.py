@@ -109,18 +109,18 @@ def write_pack(files: dict[str, str], folder: Path) -> list[Path]:
 def _listed(document: Document, reader: Reader) -> Iterator[Item]:
     for number, line in document.lines():
         try:
-            yield _item(json_object(line, document.path, number), reader, document.path, number)
+            yield _item(json_object(line, document.path, number), reader, document, number)
         except InputError as error:
             document.report(error)
 
 
-def _item(entry: Mapping[str, Any], reader: Reader, path: str, line: int) -> Item:
+def _item(entry: Mapping[str, Any], reader: Reader, document: Document, line: int) -> Item:
     if unknown := [key for key in entry if key not in _KEYS]:
-        raise InputError(f"unknown key {unknown[0]!r}; {suggest(unknown[0], _KEYS)}", path=path, line=line)
+        raise document.error(f"unknown key {unknown[0]!r}; {suggest(unknown[0], _KEYS)}", line)
     key = entry.get("item")
     if not isinstance(key, str) or not key:
-        raise InputError("no key 'item' with the item's name", path=path, line=line)
+        raise document.error("no key 'item' with the item's name", line)
     try:
         return Item(key, reader.unanswered(entry.get("text")), {}, line)
     except ValueError as error:
-        raise InputError(f"'text': {error}", path=path, line=line, item=key) from None
+        raise document.error(f"'text': {error}", line, key) from None

@@ -13,10 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, select
 
-from registry.errors import InputError
+from registry.errors import InputError, counted
 from registry.metrics import ConfusionMetric
 from registry.metrics.confusion import NO_LABEL, label_code
-from registry.store import models
+from registry.store import catalog, models
+from registry.store.row_types import GoldRevisionRow
 from registry.store.rows import insert_many, next_id
 
 Floats = NDArray[np.float64]
@@ -70,7 +71,7 @@ def with_new_labels(connection: Connection, gold_revision_id: int, codes: Sequen
     What a new one is called stands among the answers, which are stored before they are scored.
 
     Raises:
-        InputError: There are more than `MOST` labels.
+        InputError: There are more than `MOST` labels, or the answers do not name one.
     """
     labels = LabelNumbers.of(connection, gold_revision_id)
     used = {int(code) for of_run in codes for code in np.unique(of_run)} - {NO_LABEL}
@@ -79,6 +80,11 @@ def with_new_labels(connection: Connection, gold_revision_id: int, codes: Sequen
         return labels
     answers = select(models.answer.c.key).where(models.answer.c.gold_revision_id == gold_revision_id).distinct()
     names = sorted(name for name in connection.execute(answers).scalars() if label_code(name) in new)
+    if len(names) < len(new):
+        reader = catalog.get(connection, GoldRevisionRow, gold_revision_id=gold_revision_id).reader
+        raise InputError(f"{counted(len(new) - len(names), 'label has', 'labels have')} no name among the answers that "
+                         f"are stored; `answer_set` of the gold's reader, {reader}, and of the submission's must give "
+                         "every label")
     if len(labels.numbers) + len(names) > MOST:
         raise InputError(f"more than {MOST} different labels, such as {names[0]!r}: measures by class are for classes")
     first = next_id(connection, models.label)

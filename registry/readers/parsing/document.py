@@ -22,7 +22,7 @@ from functools import cached_property
 from itertools import groupby
 from pathlib import Path
 
-from registry.errors import InputError, counted
+from registry.errors import Category, InputError, counted
 from registry.identity import digest
 from registry.provenance import recorded_name
 
@@ -112,6 +112,16 @@ class Document:
         """The digest of the file's bytes, as `sha256sum` prints it."""
         return digest(self.content)
 
+    def error(self, message: str, line: int | None = None, item: str | None = None, *,
+              category: Category = "format") -> InputError:
+        """Say what is wrong with the file, and where."""
+        return InputError(message, path=self.path, line=line, item=item, category=category)
+
+    def refuse(self, message: str, line: int | None = None, item: str | None = None, *,
+               category: Category = "format") -> None:
+        """Report that something is wrong with the file."""
+        self.report(self.error(message, line, item, category=category))
+
     def report(self, error: InputError) -> None:
         """Collect the error where somebody does, so that reading goes on; else raise it."""
         if self.problems is None:
@@ -121,7 +131,7 @@ class Document:
     def report_empty(self, thing: str) -> None:
         """Report that there is no `thing` in the file, unless other problems say why."""
         if self.problems is None or not self.problems.counts:
-            self.report(InputError(f"no {thing} in this file", path=self.path))
+            self.refuse(f"no {thing} in this file")
 
     def collecting(self, problems: Problems) -> Document:
         """The same file, whose problems are collected."""
@@ -161,9 +171,9 @@ class Document:
         if of > MAX_LINES:
             raise self._unreadable(f"{of:,} lines; {MAX_LINES:,} are the most that are read", MAX_LINES + 1)
         if self.problems is not None and "crlf" not in self.repair and (n := content.count(b"\r\n")):
-            self.problems.notes.append(InputError(
+            self.problems.notes.append(self.error(
                 f"{'all' if n == of else n} of {counted(of, 'line')} end with CR LF, which is read as LF",
-                path=self.path, category="encoding"))
+                category="encoding"))
         stop = len(content) - content.endswith(b"\n")
         number, at = 1, 0
         while at <= stop:
@@ -187,10 +197,10 @@ class Document:
         """The bytes of the text: unfolded, not empty, no other kind of file, without a byte-order mark."""
         content = self._unfold()
         if not content or content.isspace():
-            raise InputError("the file is empty", path=self.path)
+            raise self.error("the file is empty")
         for mark, what in _CONTAINERS.items():
             if content.startswith(mark) and b"\0" in content:
-                raise InputError(f"the file is {what}", path=self.path, category="encoding")
+                raise self.error(f"the file is {what}", category="encoding")
         sides = content[:_BLOCK:2], content[1:_BLOCK:2]
         if any(0 not in one and 2 * other.count(0) > len(other) for one, other in (sides, sides[::-1])):
             raise self._unreadable("the file seems to be UTF-16; save it as plain UTF-8", 1)
@@ -241,7 +251,7 @@ class Document:
         return self._unreadable(f"a line of {length} characters; {MAX_LINE:,} is the most that is read", line)
 
     def _unreadable(self, message: str, line: int) -> InputError:
-        return InputError(message, path=self.path, line=line, category="encoding")
+        return self.error(message, line, category="encoding")
 
     def _unfold(self) -> bytes:
         if not self.content.startswith(_GZIP):
@@ -251,10 +261,10 @@ class Document:
             with gzip.GzipFile(fileobj=io.BytesIO(self.content)) as file:
                 unfolded = _read_at_most(most, file.read)
         except (EOFError, OSError, zlib.error) as error:
-            raise InputError(f"damaged gzip file: {str(error).rstrip('.')}", path=self.path) from None
+            raise self.error(f"damaged gzip file: {str(error).rstrip('.')}") from None
         if len(unfolded) > most:
             why = "" if most == MAX_BYTES else f", over {MAX_RATIO} times its size; give the file as it is, unfolded"
-            raise InputError(f"unfolds to more than {most >> 20} MiB{why}", path=self.path)
+            raise self.error(f"unfolds to more than {most >> 20} MiB{why}")
         return unfolded
 
 

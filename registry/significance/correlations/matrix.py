@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Generic, TypeVar
+from functools import partial
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -89,9 +90,7 @@ class PairMatrix(Matrix):
         return self
 
     def scores(self) -> Floats:
-        """Score every system on all items, [systems]."""
-        alone: Floats = self.weighted(np.ones((1, self.n_units)))[0]
-        return alone
+        return np.asarray(self.weighted(np.ones((1, self.n_units)))[0])
 
     def weighted(self, weights: Floats) -> Floats:
         """Score every system under weights [draws, units], which are whole numbers: [draws, systems]."""
@@ -101,7 +100,6 @@ class PairMatrix(Matrix):
             for at in range(0, len(weights), some)])
 
     def jackknife(self) -> Floats:
-        """Score every system without each unit in turn, [units, systems]."""
         units = np.arange(self.n_units)
         return np.concatenate([
             self.weighted((units[at:at + BLOCK, None] != units).astype(np.float64))
@@ -123,20 +121,15 @@ def resampled_correlations(matrix: PairMatrix, resamples: int, seed: int, execut
     Yields:
         Scores [draws, systems], block by block in their order.
     """
-    return execution.map(_Resamples(matrix, seed), list(_parts(resamples, BLOCK)))
+    return execution.map(partial(_resampled_block, matrix, seed), list(_parts(resamples, BLOCK)))
 
 
-@dataclass(frozen=True, eq=False)
-class _Resamples:
-    matrix: PairMatrix
-    seed: int
-
-    def __call__(self, draws: range) -> Floats:
-        counts = np.empty((len(draws), self.matrix.n_units))
-        for stratum, units in units_by_stratum(self.matrix.unit_strata, self.matrix.n_units):
-            for rows, some in resamples_of(len(units), len(draws), draws.start // BLOCK, self.seed, stratum):
-                counts[rows, units] = some
-        return self.matrix.weighted(counts)
+def _resampled_block(matrix: PairMatrix, seed: int, draws: range) -> Floats:
+    counts = np.empty((len(draws), matrix.n_units))
+    for stratum, units in units_by_stratum(matrix.unit_strata, matrix.n_units):
+        for rows, some in resamples_of(len(units), len(draws), draws.start // BLOCK, seed, stratum):
+            counts[rows, units] = some
+    return matrix.weighted(counts)
 
 
 def swapped_differences(matrix: PairMatrix, pairs: Sequence[Pair], resamples: int, seed: int,
@@ -155,23 +148,23 @@ def swapped_differences(matrix: PairMatrix, pairs: Sequence[Pair], resamples: in
         The results of `use` in the order of the draws.
     """
     alone = replace(matrix, resampled=None)  # shared resamples are not sent to a cluster
-    return execution.map(_Swaps(alone, pairs, seed, use), list(_parts(resamples, _TOGETHER)))
+    return execution.map(partial(_swapped_blocks, alone, pairs, seed, use), list(_parts(resamples, _TOGETHER)))
 
 
 def all_swapped_differences(matrix: PairMatrix, pair: Pair) -> Floats:
     """The differences of a pair after all ways to swap it in the units of `differing_units`."""
-    swapped, differ = _Swapped.of(matrix, pair), differing_units(matrix, pair)
+    scores, differ = _prepared(matrix, pair), differing_units(matrix, pair)
     found = []
     for draws in _parts(2**len(differ), BLOCK):
         taken = np.zeros((len(draws), matrix.n_units), dtype=np.uint8)
         taken[:, differ] = np.array(draws)[:, None] >> np.arange(len(differ)) & 1
-        found.append(swapped.differences(taken))
+        found.append(_differences(matrix, scores, taken))
     return np.concatenate(found)
 
 
 def unswapped_difference(matrix: PairMatrix, pair: Pair) -> float:
     """The observed difference of a pair, computed like the swapped ones."""
-    return float(_Swapped.of(matrix, pair).differences(np.zeros((1, matrix.n_units), dtype=np.uint8))[0])
+    return float(_differences(matrix, _prepared(matrix, pair), np.zeros((1, matrix.n_units), dtype=np.uint8))[0])
 
 
 def differing_units(matrix: PairMatrix, pair: Pair) -> NDArray[np.int64]:
@@ -181,41 +174,29 @@ def differing_units(matrix: PairMatrix, pair: Pair) -> NDArray[np.int64]:
     return items if matrix.units is None else np.unique(matrix.units[items])
 
 
-@dataclass(frozen=True, eq=False)
-class _Swaps(Generic[Used]):
-    matrix: PairMatrix
-    pairs: Sequence[Pair]
-    seed: int
-    use: Callable[[Floats], Used]
-
-    def __call__(self, draws: range) -> Used:
-        differences = np.empty((len(draws), len(self.pairs)))
-        for n, pair in enumerate(self.pairs):
-            swapped = _Swapped.of(self.matrix, pair)
-            for some in _parts(len(draws), BLOCK):
-                block = draws[some.start] // BLOCK
-                drawn = np.concatenate([bits for _, bits in swaps(self.matrix.n_units, block, self.seed)])
-                differences[some.start:some.stop, n] = swapped.differences(drawn[:, :len(some)].T)
-        return self.use(differences)
+def _swapped_blocks(matrix: PairMatrix, pairs: Sequence[Pair], seed: int, use: Callable[[Floats], Used],
+                    draws: range) -> Used:
+    differences = np.empty((len(draws), len(pairs)))
+    for n, pair in enumerate(pairs):
+        scores = _prepared(matrix, pair)
+        for some in _parts(len(draws), BLOCK):
+            block = draws[some.start] // BLOCK
+            drawn = np.concatenate([bits for _, bits in swaps(matrix.n_units, block, seed)])
+            differences[some.start:some.stop, n] = _differences(matrix, scores, drawn[:, :len(some)].T)
+    return use(differences)
 
 
-@dataclass(frozen=True, eq=False)
-class _Swapped:
-    """A pair, prepared for swaps."""
+def _prepared(matrix: PairMatrix, pair: Pair) -> Swapped:
+    """The scores of a pair, prepared for swaps."""
+    return matrix.coefficient.swapped(*matrix.standardized(pair), matrix.y)
 
-    matrix: PairMatrix
-    scores: Swapped
 
-    @classmethod
-    def of(cls, matrix: PairMatrix, pair: Pair) -> _Swapped:
-        return cls(matrix, matrix.coefficient.swapped(*matrix.standardized(pair), matrix.y))
-
-    def differences(self, taken: Bits) -> Floats:
-        """The differences [draws] after swaps of the units that are `taken` [draws, units]."""
-        some = max(1, _CELLS // (2 * len(self.matrix.statistics)))
-        return np.concatenate([
-            self.matrix.difference(*self.scores(np.ascontiguousarray(self.matrix.by_item(taken[at:at + some]))))
-            for at in range(0, len(taken), some)])
+def _differences(matrix: PairMatrix, scores: Swapped, taken: Bits) -> Floats:
+    """The differences [draws] of a pair after swaps of the units that are `taken` [draws, units]."""
+    some = max(1, _CELLS // (2 * len(matrix.statistics)))
+    return np.concatenate([
+        matrix.difference(*scores(np.ascontiguousarray(matrix.by_item(taken[at:at + some]))))
+        for at in range(0, len(taken), some)])
 
 
 def _parts(draws: int, most: int) -> Iterator[range]:

@@ -91,36 +91,28 @@ class SwappedPearson:
         return quotient(sums[:, 2], np.where(spread > _NOTHING * squares, spread, 0), np.ones(1))
 
 
-@dataclass(frozen=True, eq=False)
-class _Both:
-    """Ranks of A and, after them, of B, in groups of equal ranks."""
+def _held(both: Groups, swaps: Bits) -> tuple[Bits, Floats]:
+    """The items that A holds, [draws, 2 items], and their number up to and with each group, [draws, groups]."""
+    held = np.concatenate([1 - swaps, swaps], axis=1)
+    return held, both.through(held)
 
-    groups: Groups
 
-    @classmethod
-    def of(cls, a: Floats, b: Floats) -> _Both:
-        return cls(Groups.of(np.concatenate([a, b])))
-
-    def held(self, swaps: Bits) -> tuple[Bits, Floats]:
-        """The items that A holds, [draws, 2 items], and their number up to and with each group, [draws, groups]."""
-        held = np.concatenate([1 - swaps, swaps], axis=1)
-        return held, self.groups.through(held)
-
-    def sizes(self, through: Floats) -> tuple[Floats, Floats]:
-        """The numbers of items of each group that A and that B holds, [draws, groups] each."""
-        of_a = sizes(through)
-        return of_a, np.diff(self.groups.ends, prepend=-1) - of_a
+def _sizes(both: Groups, through: Floats) -> tuple[Floats, Floats]:
+    """The numbers of items of each group that A and that B holds, [draws, groups] each."""
+    of_a = sizes(through)
+    return of_a, np.diff(both.ends, prepend=-1) - of_a
 
 
 @dataclass(frozen=True, eq=False)
 class SwappedSpearman:
     """Spearman's rho after swaps of ranks.
 
-    `deviations` [2 items] are twice the deviations of the items' gold ranks from their mean, once for A's and once for
-    B's predictions; `sum_of_squares` is that of one system's, and `odd` [items] the odd part's coefficients.
+    `both` groups the ranks of A and, after them, of B. `deviations` [2 items] are twice the deviations of the items'
+    gold ranks from their mean, once for A's and once for B's predictions; `sum_of_squares` is that of one system's, and
+    `odd` [items] the odd part's coefficients.
     """
 
-    both: _Both
+    both: Groups
     deviations: Floats
     sum_of_squares: Floats
     odd: Floats
@@ -132,18 +124,18 @@ class SwappedSpearman:
         The odd part of item i is that of moving it from its place in A's ranks to that in B's, among the ranks of both:
         the sum over all their items j of sign(rank - rank_j) (deviation_i - deviation_j).
         """
-        both, deviations = _Both.of(a, b), np.tile(2 * ranks(y) - (len(y) + 1), 2)
-        everything = both.groups.through(np.stack([np.ones(len(deviations)), deviations]))
-        count, pulled = both.groups.by_item(imbalances(everything))
+        both, deviations = Groups.of(np.concatenate([a, b])), np.tile(2 * ranks(y) - (len(y) + 1), 2)
+        everything = both.through(np.stack([np.ones(len(deviations)), deviations]))
+        count, pulled = both.by_item(imbalances(everything))
         of_a, of_b = np.split(deviations * count - pulled, 2)
         return cls(both, deviations, np.array([deviations @ deviations / 2]), (of_a - of_b) / 4)
 
     def __call__(self, swaps: Bits) -> tuple[Floats, Floats]:
         """Score both systems, [draws] each."""
-        held, through = self.both.held(swaps)
-        of_a = dot(self.both.groups.by_item(imbalances(through)), self.deviations * held)
+        held, through = _held(self.both, swaps)
+        of_a = dot(self.both.by_item(imbalances(through)), self.deviations * held)
         of_b = of_a - 2 * (_stays(swaps) @ self.odd)
-        sizes_a, sizes_b = self.both.sizes(through)
+        sizes_a, sizes_b = _sizes(self.both, through)
         return (quotient(of_a, rank_spread(sizes_a), self.sum_of_squares),
                 quotient(of_b, rank_spread(sizes_b), self.sum_of_squares))
 
@@ -157,7 +149,7 @@ class SwappedKendall:
     `spread` is twice the number of pairs that the gold does not tie.
     """
 
-    both: _Both
+    both: Groups
     constant: int
     even: tuple[NDArray[np.int8], ...]
     odd: Floats
@@ -175,14 +167,14 @@ class SwappedKendall:
             odd[at:at + ROWS] += (aa + ab - ba - bb).sum(axis=1)
             odd[at:] += (aa - ab + ba - bb).sum(axis=0)
         spread = untied(sizes(Groups.of(y).through(np.ones((1, len(y))))))
-        return cls(_Both.of(a, b), constant, tuple(even), odd, spread)
+        return cls(Groups.of(np.concatenate([a, b])), constant, tuple(even), odd, spread)
 
     def __call__(self, swaps: Bits) -> tuple[Floats, Floats]:
         """Score both systems, [draws] each."""
         stays = _stays(swaps)
         even = self.constant + sum(form(rows, stays, n * ROWS) for n, rows in enumerate(self.even))
         odd = stays @ self.odd
-        sizes_a, sizes_b = self.both.sizes(self.both.held(swaps)[1])
+        sizes_a, sizes_b = _sizes(self.both, _held(self.both, swaps)[1])
         return (quotient((even + odd) / 2, untied(sizes_a), self.spread),
                 quotient((even - odd) / 2, untied(sizes_b), self.spread))
 

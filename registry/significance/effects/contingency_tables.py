@@ -48,9 +48,7 @@ class Contingencies:
         covariance = self.n * self.both_right.astype(np.float64) - np.outer(correct, correct)
         deviation = np.sqrt(correct * (self.n - correct))
         under = np.outer(deviation, deviation)
-        correlation: NDArray[np.float64] = np.divide(covariance, under, out=np.full_like(under, np.nan),
-                                                     where=under > 0)
-        return correlation
+        return np.asarray(np.divide(covariance, under, out=np.full_like(under, np.nan), where=under > 0))
 
 
 def contingencies(correct: NDArray[np.uint64], n: int) -> Contingencies:

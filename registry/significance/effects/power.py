@@ -112,7 +112,6 @@ class ExactMcNemar(Design):
 
     @property
     def largest(self) -> float:
-        """Of two proportions."""
         return 1.0
 
     def scale(self, units: int) -> float:
@@ -148,7 +147,6 @@ class MatchedTDesign(Design):
     deviation: float
 
     def scale(self, units: int) -> float:
-        """The standard error."""
         return self.deviation / math.sqrt(units)
 
     def at(self, difference: float, units: int) -> Power:
@@ -187,7 +185,6 @@ class DrawnDesign(Design):
         self._bar = float(np.quantile(np.abs(moves), 1 - alpha, method="higher"))
 
     def scale(self, units: int) -> float:
-        """The standard deviation of the draws."""
         return float(np.std(self._draws)) * math.sqrt(self._units / units)
 
     def at(self, difference: float, units: int) -> Power:

@@ -99,32 +99,12 @@ def shaffer_factors(systems: int) -> Floats:
     return numbers[np.searchsorted(numbers, left, side="right") - 1].astype(np.float64)
 
 
-def _uncorrected(p: Floats) -> Floats:
-    return p.copy()
-
-
-def _bonferroni(p: Floats) -> Floats:
-    return np.minimum(p * len(p), 1)
-
-
-def _holm(p: Floats) -> Floats:
-    return _step_down(p, np.arange(len(p), 0.0, -1))
-
-
 def _shaffer(p: Floats) -> Floats:
     systems = (1 + math.isqrt(1 + 8 * len(p))) // 2
     if math.comb(systems, 2) != len(p):
         raise ValueError(f"shaffer takes the family of all pairs of k systems, k (k - 1) / 2 of them, and not "
                          f"{len(p)} p-values; take holm")
     return _step_down(p, shaffer_factors(systems))
-
-
-def _hochberg(p: Floats) -> Floats:
-    return _step_up(p, np.arange(len(p), 0.0, -1))
-
-
-def _benjamini_hochberg(p: Floats) -> Floats:
-    return _step_up(p, len(p) / np.arange(1, len(p) + 1))
 
 
 def _benjamini_yekutieli(p: Floats) -> Floats:
@@ -150,18 +130,21 @@ def _step_up(p: Floats, factors: Floats) -> Floats:
 
 CORRECTIONS: dict[str, Correction] = {
     correction.name: correction for correction in (
-        Correction("holm", "Holm's correction", "family-wise error", "nothing", "Holm 1979", _holm),
+        Correction("holm", "Holm's correction", "family-wise error", "nothing", "Holm 1979",
+                   lambda p: _step_down(p, np.arange(len(p), 0.0, -1))),
         Correction("shaffer", "Shaffer's correction", "family-wise error",
                    "the family is that of all pairs of k systems, each tested two-sided, and equality is transitive: "
                    "if A = B and B = C, then A = C",
                    "Shaffer 1986, procedure S1", _shaffer),
-        Correction("bonferroni", "Bonferroni's correction", "family-wise error", "nothing", "Dunn 1961", _bonferroni),
+        Correction("bonferroni", "Bonferroni's correction", "family-wise error", "nothing", "Dunn 1961",
+                   lambda p: np.minimum(p * len(p), 1)),
         Correction("hochberg", "Hochberg's correction", "family-wise error",
                    "p-values are independent or positively dependent (MTP2), which those of all pairs need not be",
-                   "Hochberg 1988; Sarkar 1998", _hochberg),
+                   "Hochberg 1988; Sarkar 1998", lambda p: _step_up(p, np.arange(len(p), 0.0, -1))),
         Correction("bh", "Benjamini and Hochberg's correction", "false discovery rate",
                    "p-values are independent or positively dependent (PRDS), which those of all pairs need not be",
-                   "Benjamini and Hochberg 1995; Benjamini and Yekutieli 2001", _benjamini_hochberg),
+                   "Benjamini and Hochberg 1995; Benjamini and Yekutieli 2001",
+                   lambda p: _step_up(p, len(p) / np.arange(1, len(p) + 1))),
         Correction("by", "Benjamini and Yekutieli's correction", "false discovery rate", "nothing",
                    "Benjamini and Yekutieli 2001, theorem 1.3", _benjamini_yekutieli),
         Correction("min-p", "step-down min-P correction", "family-wise error",
@@ -171,6 +154,6 @@ CORRECTIONS: dict[str, Correction] = {
                    "the test is permutation or bootstrap, and units are many, where pairs share systems",
                    "Westfall and Young 1993, algorithm 4.1", None),
         Correction("none", "no correction", "nothing", "every pair is judged alone: errors add up over the family", "",
-                   _uncorrected),
+                   np.copy),
     )
 }

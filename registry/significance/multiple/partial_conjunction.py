@@ -49,8 +49,7 @@ def k_hat(p: Floats, combination: Combination, alpha: float) -> NDArray[np.int64
 
     It is more than the true number with a probability of at most alpha. Arguments as in `partial_conjunctions`.
     """
-    counts: NDArray[np.int64] = np.count_nonzero(partial_conjunctions(p, combination) <= alpha, axis=-1)
-    return counts
+    return np.asarray(np.count_nonzero(partial_conjunctions(p, combination) <= alpha, axis=-1))
 
 
 def listed(p: Floats, alpha: float) -> NDArray[np.bool_]:

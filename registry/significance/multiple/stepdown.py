@@ -90,7 +90,7 @@ def draws_of(matrix: Matrix, pairs: Sequence[Pair], settings: Settings, kind: st
         blocks = swapped_differences(matrix, pairs, settings.resamples, settings.seed,
                                      partial(extremity, alternative=alternative), settings.execution)
     elif kind == "permutation":
-        swapped = _SwappedExtremities(SwappedPairs.of(additive(matrix), a, b), alternative)
+        swapped = partial(_swapped_extremities, SwappedPairs.of(additive(matrix), a, b), alternative)
         blocks = swapped_sums(matrix.statistics, settings.resamples, settings.seed, swapped, settings.execution)
     else:
         blocks = _recentred(matrix, settings, a, b, difference)
@@ -162,18 +162,12 @@ def step_down(observed: Floats, drawn: Callable[[int], NDArray[Any]], resamples:
     return adjusted
 
 
-@dataclass(frozen=True, eq=False)
-class _SwappedExtremities:
+def _swapped_extremities(of: SwappedPairs, alternative: Alternative, swapped: Floats) -> Floats:
     """The extremities [draws, pairs] of draws in which the sums [draws, systems, columns] change sides."""
-
-    pairs: SwappedPairs
-    alternative: Alternative
-
-    def __call__(self, swapped: Floats) -> Floats:
-        found = np.empty((len(swapped), len(self.pairs.a)))
-        for pairs, _, _, differences in self.pairs.differences(swapped):
-            found[:, pairs] = differences.T
-        return extremity(found, self.alternative)
+    found = np.empty((len(swapped), len(of.a)))
+    for pairs, _, _, differences in of.differences(swapped):
+        found[:, pairs] = differences.T
+    return extremity(found, alternative)
 
 
 def _recentred(matrix: Matrix, settings: Settings, a: Places, b: Places,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -14,7 +13,6 @@ from registry.significance.results import PairResults, Tails
 from registry.values import Value
 
 
-@dataclass(frozen=True, repr=False)
 class PairTest(Value):
     """A paired significance test with its options.
 

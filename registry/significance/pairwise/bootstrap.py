@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, Literal, TypeVar
 
 import numpy as np
@@ -41,7 +41,6 @@ NO_INTERVAL = "undefined in more than 0.1 % of the resamples: no interval"
 _LONG = 2**18  # resamples from which on threads help
 
 
-@dataclass(frozen=True, repr=False)
 class Bootstrap(PairTest):
     """Paired bootstrap of whole items or clusters (and runs, where they are random), recentred by the difference.
 

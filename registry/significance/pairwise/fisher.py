@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from typing import ClassVar, Literal
 
@@ -109,7 +109,6 @@ def _no_likelier(k: int, a: int, first: int, second: int, column: int) -> bool:
     return up >= down if k < a else up <= down
 
 
-@dataclass(frozen=True, repr=False)
 class Fisher(PairTest):
     """Fisher's test of precision in D1 and D2, the candidates that only A and that only B accepts.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -46,7 +46,6 @@ def _deviations(values: Floats, scores: Floats) -> Floats:
     return np.asarray(values - values.mean())
 
 
-@dataclass(frozen=True, repr=False)
 class IndependentTest(PairTest):
     """A test of two independent samples."""
 
@@ -79,7 +78,6 @@ class IndependentTest(PairTest):
         """
 
 
-@dataclass(frozen=True, repr=False)
 class TwoSampleT(IndependentTest):
     """Student's t-test of two independent samples with a common variance."""
 
@@ -100,7 +98,6 @@ class TwoSampleT(IndependentTest):
         return Tail(log_t_p(t, n + m - 2, alternative), "asymptotic", statistic=abs(t), favours=t)
 
 
-@dataclass(frozen=True, repr=False)
 class _Proportions(IndependentTest):
     """A test of two proportions: score = counted things over things."""
 
@@ -126,7 +123,6 @@ class _Proportions(IndependentTest):
         return float(o.matrix.difference(shares[0], shares[1])) / error if error else math.nan
 
 
-@dataclass(frozen=True, repr=False)
 class BinomialZ(_Proportions):
     """The normal test of two binomial proportions; `pooled` takes one proportion for both in the standard error."""
 
@@ -144,7 +140,6 @@ class BinomialZ(_Proportions):
         return Tail(log_normal_p(z, alternative), "asymptotic", statistic=abs(z))
 
 
-@dataclass(frozen=True, repr=False)
 class ChiSquared(_Proportions):
     """Pearson's chi-squared test of the 2 x 2 table of hits and misses (for precision: recalled and spurious).
 
@@ -170,7 +165,6 @@ class ChiSquared(_Proportions):
         return Tail(log_normal_p(z, alternative), "asymptotic", statistic=z * z)
 
 
-@dataclass(frozen=True, repr=False)
 class RankSum(IndependentTest):
     """Wilcoxon's rank-sum test (Mann and Whitney's U) of the scores of units, normal with ties and continuity."""
 

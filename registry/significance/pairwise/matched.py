@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -17,7 +17,6 @@ from registry.significance.results import Tails
 from registry.significance.units import midranks, unit_differences
 
 
-@dataclass(frozen=True, repr=False)
 class Wilcoxon(PairTest):
     """Wilcoxon's signed-rank test; units with equal scores are left out, equal differences share their mean rank.
 
@@ -56,7 +55,6 @@ class Wilcoxon(PairTest):
         return Tail(log_p, "asymptotic", statistic=statistic, favours=excess)
 
 
-@dataclass(frozen=True, repr=False)
 class MatchedT(PairTest):
     """The matched-pair t-test of the mean difference of units."""
 

@@ -9,7 +9,7 @@ predictions are swapped (`registry.significance.correlations.matrix`).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from typing import ClassVar
 
@@ -49,7 +49,6 @@ from registry.significance.results import Tails
 ENUMERATED = 16  # discordant units up to which every swap is tried, whatever the score
 
 
-@dataclass(frozen=True, repr=False)
 class Permutation(PairTest):
     """Paired permutation (approximate randomization) of items or clusters; of whole runs where those are random.
 

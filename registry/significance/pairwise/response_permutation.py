@@ -26,7 +26,6 @@ from registry.significance.results import Tails
 MOST = 2**14  # responses of only one system up to which all of their divisions are counted
 
 
-@dataclass(frozen=True, repr=False)
 class ResponsePermutation(PairTest):
     """Shuffle the responses that only one of two systems gives, each on its own.
 

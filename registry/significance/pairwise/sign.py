@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -23,7 +22,6 @@ Ints = NDArray[np.int64]
 TINY = 1e-290  # below it p-values are computed by their logarithms
 
 
-@dataclass(frozen=True, repr=False)
 class Sign(PairTest):
     """The exact sign test on the scores of units; units whose scores are equal, or differ by `tie` or less, are ties.
 
@@ -53,7 +51,6 @@ class Sign(PairTest):
                           favours=for_a - for_b)
 
 
-@dataclass(frozen=True, repr=False)
 class McNemar(PairTest):
     """McNemar's test of units that are right or wrong: the items that only one of the two systems gets right.
 

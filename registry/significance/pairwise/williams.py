@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -21,7 +20,6 @@ from registry.significance.units import ROUNDING
 RANKS = "approximate for ranks: rejects too often where correlations are high; permutation does not"
 
 
-@dataclass(frozen=True, repr=False)
 class _SharedGold(PairTest):
     """A test of two correlations with the same gold, given the correlation of the two systems' predictions."""
 
@@ -75,7 +73,6 @@ class _SharedGold(PairTest):
         """Log p of a statistic that is positive where A is better."""
 
 
-@dataclass(frozen=True, repr=False)
 class Williams(_SharedGold):
     """Williams' t-test, which Steiger recommends for two correlations that share a variable."""
 
@@ -93,7 +90,6 @@ class Williams(_SharedGold):
         return log_t_p(statistic, n - 3, alternative)
 
 
-@dataclass(frozen=True, repr=False)
 class Steiger(_SharedGold):
     """Steiger's test of the difference of Fisher's z, whose covariance is taken at the mean of both correlations."""
 

@@ -165,5 +165,4 @@ class _Errors:
 
     def _error(self, a: int, b: int) -> Floats:
         ahead = self.resampled[:, self.chosen[a]] - self.resampled[:, self.chosen[b]]
-        error: Floats = self.sign * ahead - self.differences[a, b]
-        return error
+        return np.asarray(self.sign * ahead - self.differences[a, b])

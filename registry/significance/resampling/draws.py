@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cache, reduce
-from typing import Generic, TypeVar
+from functools import cache, partial, reduce
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,7 +48,7 @@ def swapped_sums(statistics: Floats, resamples: int, seed: int, use: Callable[[F
     Yields:
         The results of `use` in the order of the blocks.
     """
-    return execution.map(_Swaps(Columns.of(statistics), seed, use), blocks(resamples))
+    return execution.map(partial(_swapped_block, Columns.of(statistics), seed, use), blocks(resamples))
 
 
 def resampled_sums(statistics: Floats, resamples: int, seed: int, use: Callable[[Floats], Used],
@@ -62,7 +61,7 @@ def resampled_sums(statistics: Floats, resamples: int, seed: int, use: Callable[
     columns = Columns.of(statistics)
     parts = [(key, columns if strata is None else columns.of_units(units))
              for key, units in units_by_stratum(strata, len(statistics))]
-    return execution.map(_Resamples(parts, seed, use), blocks(resamples))
+    return execution.map(partial(_resampled_block, parts, seed, use), blocks(resamples))
 
 
 def units_by_stratum(strata: NDArray[np.int64] | None, units: int) -> list[tuple[tuple[int, ...], NDArray[np.int64]]]:
@@ -140,31 +139,19 @@ def _poisson(mean: float) -> tuple[NDArray[np.uint16], Floats, int]:
     return table, distribution, most
 
 
-@dataclass(frozen=True, eq=False)
-class _Swaps(Generic[Used]):
-    columns: Columns
-    seed: int
-    use: Callable[[Floats], Used]
-
-    def __call__(self, numbered: tuple[int, int]) -> Used:
-        block, draws = numbered
-        sums = reduce(np.add, (self.columns.sums(taken, part)
-                               for part, taken in swaps(len(self.columns.own), block, self.seed)))
-        return self.use(self.columns.lay_out(sums[:, :draws]))
+def _swapped_block(columns: Columns, seed: int, use: Callable[[Floats], Used], numbered: tuple[int, int]) -> Used:
+    block, draws = numbered
+    sums = reduce(np.add, (columns.sums(taken, part) for part, taken in swaps(len(columns.own), block, seed)))
+    return use(columns.lay_out(sums[:, :draws]))
 
 
-@dataclass(frozen=True, eq=False)
-class _Resamples(Generic[Used]):
-    parts: list[tuple[tuple[int, ...], Columns]]  # those of each stratum
-    seed: int
-    use: Callable[[Floats], Used]
-
-    def __call__(self, numbered: tuple[int, int]) -> Used:
-        block, draws = numbered
-        sums = reduce(np.add, (np.concatenate([
-            columns.sums(counts.T) for _, counts in resamples_of(len(columns.own), draws, block, self.seed, stratum)],
-            axis=1) for stratum, columns in self.parts))
-        return self.use(self.parts[0][1].lay_out(sums))
+def _resampled_block(strata: list[tuple[tuple[int, ...], Columns]], seed: int, use: Callable[[Floats], Used],
+                     numbered: tuple[int, int]) -> Used:
+    block, draws = numbered
+    sums = reduce(np.add, (np.concatenate([
+        columns.sums(counts.T) for _, counts in resamples_of(len(columns.own), draws, block, seed, stratum)], axis=1)
+        for stratum, columns in strata))
+    return use(strata[0][1].lay_out(sums))
 
 
 def stream(seed: int, *key: int) -> np.random.PCG64:

@@ -105,7 +105,7 @@ def crossed_scores(matrix: Matrix, settings: Settings) -> Iterator[Floats]:
     assert matrix.runs is not None
     contents = [int(digest_array(_plain(of_system)).partition(":")[2][:16], 16) for of_system in matrix.runs]
     ends = np.cumsum([of_system.shape[1] for of_system in matrix.runs])[:-1]
-    drawn = resampled_sums(np.concatenate(matrix.runs, axis=1), settings.resamples, settings.seed, _unchanged,
+    drawn = resampled_sums(np.concatenate(matrix.runs, axis=1), settings.resamples, settings.seed, np.asarray,
                            settings.execution, matrix.strata)
     for (block, draws), sums in zip(blocks(settings.resamples), drawn, strict=True):
         averages = []
@@ -124,10 +124,6 @@ def _plain(runs: Floats) -> Floats:
         return runs
     common = np.gcd.reduce(runs.astype(np.int64), axis=(0, 1))
     return np.asarray(runs / np.maximum(1, common))
-
-
-def _unchanged(sums: Floats) -> Floats:
-    return sums
 
 
 def _average(matrix: Matrix, totals: Floats, n: Floats | int) -> Floats:

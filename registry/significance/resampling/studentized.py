@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 
 import numpy as np
 from numpy.typing import NDArray
@@ -71,6 +71,10 @@ class Studentized:
         own, cross = self._parts(sums)
         return self._difference_and_error(own[..., self.a, :], own[..., self.b, :], cross)
 
+    def of_resamples(self, sums: Floats) -> tuple[Floats, Floats]:
+        """The same, from sums as draws give them, [draws, 1, columns]."""
+        return self.resampled(sums[:, 0])
+
     def swapped(self, sums: Floats) -> Floats:
         """The extremity of the statistic, [..., pairs], after units with these sums are swapped."""
         own, cross = self._parts(sums)
@@ -112,7 +116,7 @@ def count_swaps(pairs: ObservedPairs, settings: Settings) -> Iterator[int]:
     """Count, for each pair, the random swaps with a statistic at least as extreme as the observed one."""
     for group in _groups(pairs, settings):
         studentized = Studentized.of(group, settings.alternative)
-        counter = _SwapCounter(studentized, studentized.bars())
+        counter = partial(_extremes, studentized, studentized.bars())
         counts = reduce(np.add, swapped_sums(
             studentized.columns[:, None, :], settings.resamples, settings.seed, counter, settings.execution))
         yield from (int(n) for n in counts)
@@ -122,7 +126,7 @@ def count_all_swaps(observed: Observed, swaps: NDArray[np.int64], settings: Sett
     """Count them among given swaps [swaps, discordant units] of one pair."""
     one = Studentized.of(Observed.of(observed.matrix, [observed.pair]), settings.alternative)
     sums = swaps @ one.columns[(observed.a != observed.b).any(axis=1)]
-    return int(_SwapCounter(one, one.bars())(sums[:, None, :])[0])
+    return int(_extremes(one, one.bars(), sums[:, None, :])[0])
 
 
 def bootstrap_t(pairs: ObservedPairs, settings: Settings) -> Iterator[tuple[Floats, float, float]]:
@@ -138,7 +142,7 @@ def bootstrap_t(pairs: ObservedPairs, settings: Settings) -> Iterator[tuple[Floa
         found = np.empty((len(group), settings.resamples))
         at = 0
         for difference, error in resampled_sums(one.columns[:, None, :], settings.resamples, settings.seed,
-                                                _Resampled(one), settings.execution, pairs.matrix.strata):
+                                                one.of_resamples, settings.execution, pairs.matrix.strata):
             with np.errstate(divide="ignore", invalid="ignore"):
                 moved = difference - differences
                 found[:, at:at + len(moved)] = np.where((error == 0) & (np.abs(moved) <= slack), 0.0, moved / error).T
@@ -146,21 +150,9 @@ def bootstrap_t(pairs: ObservedPairs, settings: Settings) -> Iterator[tuple[Floa
         yield from zip(found, differences.tolist(), errors.tolist(), strict=True)
 
 
-@dataclass(frozen=True, eq=False)
-class _SwapCounter:
-    studentized: Studentized
-    bars: Floats
-
-    def __call__(self, sums: Floats) -> NDArray[np.int64]:
-        return np.asarray(np.count_nonzero(reaches(self.studentized.swapped(sums[:, 0]), self.bars), axis=0))
-
-
-@dataclass(frozen=True, eq=False)
-class _Resampled:
-    studentized: Studentized
-
-    def __call__(self, sums: Floats) -> tuple[Floats, Floats]:
-        return self.studentized.resampled(sums[:, 0])
+def _extremes(studentized: Studentized, bars: Floats, sums: Floats) -> NDArray[np.int64]:
+    """Count the swaps with sums [swaps, 1, columns] that reach the bars, [pairs]."""
+    return np.asarray(np.count_nonzero(reaches(studentized.swapped(sums[:, 0]), bars), axis=0))
 
 
 def _groups(pairs: ObservedPairs, settings: Settings) -> Iterator[ObservedPairs]:

@@ -35,7 +35,6 @@ _TOGETHER = 10  # test sets in a part
 _MOST, _LARGEST = 10_000, 10**6  # test sets, and units of one
 
 
-@dataclass(frozen=True, repr=False)
 class Calibration(BoardStudy):
     """The share of tests that name the truly better system, by p-value, with the test set as the population.
 

@@ -6,7 +6,6 @@ of one kind of pairs lie along a curve that only rises; how far they scatter say
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import groupby
 from typing import ClassVar
 
@@ -19,7 +18,6 @@ from registry.studies.gains.pair_gains import all_gains, bootstrap_warnings, lef
 from registry.studies.study import Finding, Row, option
 
 
-@dataclass(frozen=True, repr=False)
 class Curve(BoardStudy):
     """The confidence of every pair against its gain, over one or several test sets.
 

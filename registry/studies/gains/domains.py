@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import ClassVar
 
@@ -27,7 +26,6 @@ from registry.studies.study import Finding, Row
 _MANY = 6  # pairs of domains above which one sentence speaks of all
 
 
-@dataclass(frozen=True, repr=False)
 class Domains(BoardStudy):
     """The share of pairs whose better system is the better one elsewhere too, by p-value."""
 

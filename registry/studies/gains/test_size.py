@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -33,7 +32,6 @@ _MOST = 10_000  # repetitions
 _FIRST, _RANDOM, _ALL = "first", "random", "all"  # how the units of test sets are taken
 
 
-@dataclass(frozen=True, repr=False)
 class Sizes(BoardStudy):
     """Thresholds and power at smaller sizes, and thresholds at larger ones.
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -44,7 +44,6 @@ DRAWS = 1000  # resampled sets of systems
 _DEFINED = 0.95  # of them that must have a threshold, for an interval
 
 
-@dataclass(frozen=True, repr=False)
 class Threshold(BoardStudy):
     """The threshold of all pairs, of those that share the value of an attribute, and of those that do not.
 

@@ -26,7 +26,6 @@ from registry.studies.study import Choice, Finding, Parts, Row, Study, option
 _OF_TEST = ("n", "only_a", "right_a", "only_b", "right_b", "p_value", "log10_p", "significant")
 
 
-@dataclass(frozen=True, repr=False)
 class NBest(Study):
     """The n-best lists of all systems, and where those of two of them differ.
 

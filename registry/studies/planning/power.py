@@ -32,7 +32,6 @@ LARGEST = 10**6  # units of a test set to plan: the powers of exact tests take t
 _STEPS = 24  # of a curve, up to half as much again as is detectable
 
 
-@dataclass(frozen=True, repr=False)
 class Power(BoardStudy):
     """The smallest difference that the task's test set detects, for every pair as it deviates there.
 

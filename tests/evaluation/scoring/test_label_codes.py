@@ -3,6 +3,8 @@
 import pytest
 from sklearn import metrics as sklearn
 
+from registry.readers import Labels
+
 ACCEPTING = {"options": {"columns": ["item", "label"], "unknown": "accept"}}  # systems without a label of the gold
 F1 = '[[metric]]\nid = "f1"\nname = "LabelF"\n'
 
@@ -93,3 +95,11 @@ def test_a_label_that_one_gold_lacks_is_warned_of(registry, task):
     for command in ("check", "apply"):
         assert "warning: f1: the gold of test set 'test' has no label 'none'; " in registry(
             command, task.manifest).stderr
+
+
+def test_a_reader_whose_answers_do_not_name_its_labels_is_told_of(registry, task, monkeypatch):
+    task.extra = F1
+    monkeypatch.setattr(Labels, "answer_set", lambda self, value: ())
+    told = registry("run", task.write(), exit_code=3).stderr
+    assert "2 labels have no name among the answers" in told
+    assert "`answer_set` of the gold's reader, labels(" in told

@@ -232,7 +232,7 @@ def test_shared_resamples_are_not_sent_with_the_work():
     execution = mock.Mock()
     m = sharing_resamples(pair_matrix(*noisy(12, systems=3), SPEARMAN), Settings(resamples=100))
     swapped_differences(m, [(0, 1)], 100, 0, np.abs, execution)
-    assert execution.map.call_args.args[0].matrix.resampled is None
+    assert execution.map.call_args.args[0].args[0].resampled is None
 
 
 @coefficients
