@@ -91,5 +91,6 @@ def snapshot(connection: Connection, task: str | None = None, metric: str | None
         boards = declared_leaderboards(connection, row, metric, ranks)
         views = most_disagreed(connection, row, items) if items and boards else None
         found.append(TaskBoards(row.slug, row.title, row.version, primary, boards, items=views))
-    asked = questions(connection, Macro(), Choice(task, metric)) if averages else ()
+    compared = any(of.boards for of in found)
+    asked = questions(connection, Macro(), Choice(task, metric)) if averages and compared else ()
     return Snapshot(tuple(found), tuple(stale(connection, task)), tuple(asked))

@@ -140,7 +140,6 @@ class StudyRow(CatalogRow):
     signature: str
 
 
-@dataclass(frozen=True, slots=True)
 class PairRequestRow(CatalogRow):
     """What was asked of pairs of systems: all but their statistics that the results of one test depend on."""
 

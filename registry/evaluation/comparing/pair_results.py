@@ -47,7 +47,7 @@ class Pairs:
         a, b: The members, [pairs]; A is the better one.
         is_swapped: Whether the result is kept in the other direction than it is shown, [pairs].
         results: The raw results, [pairs], of type `RESULT`.
-        computed: Which of them were not there, [pairs].
+        computed: Which of them were not there, [pairs]; of pairs with the same contents one is computed for all.
     """
 
     a: Ints
@@ -139,11 +139,11 @@ class FamilyResults:
             missing = ~np.isin(keys, there)
             if missing.any():
                 first = np.sort(np.unique(keys[missing], return_index=True)[1])  # of pairs with the same contents
+                pairs.computed[of_kind[missing][first]] = True
                 computed = self._compute(asked, members[missing][first], alternative, resamples)
                 there, found = np.append(there, keys[missing][first]), np.append(found, computed)
             order = np.argsort(there)
             pairs.results[of_kind] = found[order[np.searchsorted(there, keys, sorter=order)]]
-            pairs.computed[of_kind[missing]] = True
 
     def _by_alternative(self, pairs: Pairs, chosen: Ints) -> Iterator[tuple[Alternative, Ints]]:
         """The chosen pairs by the alternative that is tested of them in their canonical direction."""
