@@ -86,25 +86,6 @@ class AdditiveMetric(Metric):
         """Score summed statistics of shape [..., columns], over any leading axes; undefined is nan."""
 
 
-def needed_module(name: str, metric: Metric) -> Any:
-    """Import an optional dependency of a metric.
-
-    Raises:
-        InputError: It is not installed.
-    """
-    try:
-        return import_module(name)
-    except ImportError:
-        package = name.partition(".")[0].replace("_", "-")
-        raise InputError(f"{metric.name} needs {package}: pip install 'evalregistry[{metric.extra}]'") from None
-
-
-def check_beta(beta: float, name: str) -> None:
-    """Refuse a weight of recall that no F-score has."""
-    if not 0 <= beta <= 1000:
-        raise InputError(f"option 'beta' of {name} is {beta!r}; expected a number from 0 to 1000")
-
-
 class QuotientMetric(AdditiveMetric):
     """A metric that is one linear function of the sums divided by another, which exact tests require.
 
@@ -126,7 +107,25 @@ class QuotientMetric(AdditiveMetric):
         return share(over, under)
 
 
-def share(over: NDArray[np.float64], under: NDArray[np.float64],
-          undefined: float = math.nan) -> NDArray[np.float64]:
+def share(over: NDArray[np.float64], under: NDArray[np.float64], undefined: float = math.nan) -> NDArray[np.float64]:
     """Divide elementwise; where `under` is 0 the share is `undefined`."""
     return np.asarray(np.divide(over, under, out=np.full(np.broadcast(over, under).shape, undefined), where=under != 0))
+
+
+def needed_module(name: str, metric: Metric) -> Any:
+    """Import an optional dependency of a metric.
+
+    Raises:
+        InputError: It is not installed.
+    """
+    try:
+        return import_module(name)
+    except ImportError:
+        package = name.partition(".")[0].replace("_", "-")
+        raise InputError(f"{metric.name} needs {package}: pip install 'evalregistry[{metric.extra}]'") from None
+
+
+def check_beta(beta: float, name: str) -> None:
+    """Refuse a weight of recall that no F-score has."""
+    if not 0 <= beta <= 1000:
+        raise InputError(f"option 'beta' of {name} is {beta!r}; expected a number from 0 to 1000")

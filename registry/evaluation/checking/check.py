@@ -49,10 +49,11 @@ class Problem:
 class Checked:
     """What a check read and found.
 
-    `unlisted` counts the problems that are not listed, by file and category; `plan` is what a run of the task will do,
-    where nothing is refused.
+    Of each file at most `limit` problems are listed; `unlisted` counts the others, by file and category. `plan` is what
+    a run of the task will do, where nothing is refused.
     """
 
+    limit: int | None = None
     items: dict[str, int] = field(default_factory=dict)
     files: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
@@ -89,10 +90,10 @@ def check(task: ResolvedTask, submissions: Sequence[Declared], *, limit: int | N
 
     What is wrong is collected, nothing is raised for it.
     """
-    checked = Checked()
-    items = _expected(task, checked, limit)
+    checked = Checked(limit)
+    items = _expected(task, checked)
     uncounted: list[Problem] = []  # told after what is wrong with the files
-    for submission, runs in _sound(submissions, items, checked, limit):
+    for submission, runs in _sound(submissions, items, checked):
         if submission.test_set.gold is not None:
             uncounted += _uncounted(submission, items[submission.test_set.name], runs)
     checked.problems += uncounted
@@ -113,8 +114,8 @@ def check_task(task: ResolvedTask, content: bytes, execution: Execution, databas
         database: The registry that they are held against, which stays as it is; None: a new one.
         limit: The most problems of each file that are listed.
     """
-    checked = Checked()
-    items = _expected(task, checked, limit)
+    checked = Checked(limit)
+    items = _expected(task, checked)
     submissions = list(declared(task, checked.refuse))
     check_runs(task, submissions, checked.refuse)
     has_gold = all(test_set.gold is not None and test_set.name in items for test_set in task.manifest.test_set)
@@ -124,7 +125,7 @@ def check_task(task: ResolvedTask, content: bytes, execution: Execution, databas
                 name: partial(_names, task.readers[name], of_set) for name, of_set in items.items()})
         except ManifestError as error:
             checked.refuse(error)
-    for _ in _sound(submissions, items, checked, limit):
+    for _ in _sound(submissions, items, checked):
         pass
     if has_gold and not any(isinstance(problem.error, ManifestError) for problem in checked.problems):
         told = {str(problem.error) for problem in checked.problems}
@@ -146,7 +147,7 @@ def _documents(submission: Declared, checked: Checked) -> Sequence[Document]:
         return ()
 
 
-def _expected(task: ResolvedTask, checked: Checked, limit: int | None) -> dict[str, list[Item]]:
+def _expected(task: ResolvedTask, checked: Checked) -> dict[str, list[Item]]:
     """The items of every test set whose files are all right."""
     expected: dict[str, list[Item]] = {}
     for test_set in task.manifest.test_set:
@@ -155,7 +156,7 @@ def _expected(task: ResolvedTask, checked: Checked, limit: int | None) -> dict[s
         except InputError as error:
             checked.refuse(error)
             continue
-        problems = {role: Problems(limit) for role in documents}
+        problems = {role: Problems(checked.limit) for role in documents}
         try:
             found = expected_items(task, test_set, {
                 role: document.collecting(problems[role]) for role, document in documents.items()})
@@ -178,13 +179,13 @@ def _names(reader: Reader, items: Sequence[Item], name: Name) -> set[str]:
     return {getattr(answer, name) for item in items for answer in reader.answer_set(item.gold)}
 
 
-def _sound(submissions: Sequence[Declared], items: Mapping[str, Sequence[Item]], checked: Checked,
-           limit: int | None) -> Iterator[tuple[Declared, list[Joined]]]:
+def _sound(submissions: Sequence[Declared], items: Mapping[str, Sequence[Item]],
+           checked: Checked) -> Iterator[tuple[Declared, list[Joined]]]:
     """Check every file; gives the submissions that none of theirs is refused of, with their runs."""
     first: dict[tuple[str, str], Declared] = {}
     for submission in submissions:
         name, documents = submission.test_set.name, _documents(submission, checked)
-        files = [_check(document, submission, items, checked, limit) for document in documents]
+        files = [_check(document, submission, items, checked) for document in documents]
         sound = [file for file in files if file is not None]
         remarks = list(of_runs(documents))
         if is_sound := 0 < len(sound) == len(files):
@@ -196,15 +197,15 @@ def _sound(submissions: Sequence[Declared], items: Mapping[str, Sequence[Item]],
             yield submission, [joined for _, joined in sound]
 
 
-def _check(document: Document, submission: Declared, items: Mapping[str, Sequence[Item]], checked: Checked,
-           limit: int | None) -> tuple[str, Joined] | None:
+def _check(document: Document, submission: Declared, items: Mapping[str, Sequence[Item]],
+           checked: Checked) -> tuple[str, Joined] | None:
     """Check one file, a run of the submission; against no items where those of its test set are wrong.
 
     Gives the digest of what it says, and its answers joined with the items; nothing where it is refused or there are
     no items.
     """
     name, reader = submission.test_set.name, submission.reader
-    problems = Problems(limit)
+    problems = Problems(checked.limit)
     answers: list[Answer] = []
     remarks: list[InputError] = []
     joined: Joined | None = None

@@ -94,8 +94,7 @@ def draws_of(matrix: Matrix, pairs: Sequence[Pair], settings: Settings, kind: st
         blocks = swapped_sums(matrix.statistics, settings.resamples, settings.seed, swapped, settings.execution)
     else:
         blocks = _recentred(matrix, settings, a, b, difference)
-    return Draws(extremity(difference, alternative), blocks, settings.resamples, tolerance,
-                 settings.execution.here)
+    return Draws(extremity(difference, alternative), blocks, settings.resamples, tolerance, settings.execution.here)
 
 
 def min_p(draws: Draws) -> StepDown:
@@ -110,8 +109,7 @@ def min_p(draws: Draws) -> StepDown:
     """
     kept, is_defined = _kept(draws)
     ranks = kept.view(np.int32)  # takes the place of what it is made from
-    found = draws.execution.map(lambda n: _ranks(kept[n], float(draws.tolerance[n])), range(len(kept)),
-                                 "pairs to rank")
+    found = draws.execution.map(lambda n: _ranks(kept[n], float(draws.tolerance[n])), range(len(kept)), "pairs to rank")
     for n, row in enumerate(found):
         ranks[n] = row
     adjusted = step_down(-ranks[:, 0].astype(np.float64), lambda n: -ranks[n, 1:], draws.resamples)
@@ -170,8 +168,7 @@ def _swapped_extremities(of: SwappedPairs, alternative: Alternative, swapped: Fl
     return extremity(found, alternative)
 
 
-def _recentred(matrix: Matrix, settings: Settings, a: Places, b: Places,
-               difference: Floats) -> Iterator[Floats]:
+def _recentred(matrix: Matrix, settings: Settings, a: Places, b: Places, difference: Floats) -> Iterator[Floats]:
     scores = resampled_scores(matrix, settings)
     some = max(1, _VALUES // max(1, len(a)))
     for at in range(0, len(scores), some):

@@ -52,8 +52,7 @@ class RankIntervals:
     wins: NDArray[np.bool_]
 
 
-def compare_with_best(scores: Floats, resampled: Floats, *, alpha: float = 0.05,
-                      lower_is_better: bool = False) -> Best:
+def compare_with_best(scores: Floats, resampled: Floats, *, alpha: float = 0.05, lower_is_better: bool = False) -> Best:
     """Compare every system with the best of the others (Hsu 1984; Hsu 1996, chapter 4: constrained intervals).
 
     Every system in turn is taken for the best, with one-sided simultaneous bounds of its differences to the others. No
