@@ -31,7 +31,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
         "score_distributions sizes study", "board_study run",
         "advise correlation dependence effects gains macro_average nbest replicability", "planning"],
     "registry.leaderboards": [
-        "decisions footnotes items scores", "leaderboard", "history sentences", "differences load", "choose snapshot"],
+        "decisions items scores", "leaderboard", "history sentences", "differences load", "choose snapshot"],
     "registry.reports": [
         "boards differences figures items methods nbest plan", "json_schema latex_board platforms study wide", "page"],
 }

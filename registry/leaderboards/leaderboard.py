@@ -10,13 +10,14 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
+from registry.errors import counted
 from registry.evaluation.comparing.board_keys import LeaderboardKey
 from registry.leaderboards.decisions import Decisions
-from registry.leaderboards.footnotes import footnotes
 from registry.metrics import METRICS
 from registry.values import parse
 
 Ranks = Literal["range", "cluster", "neighbour", "bootstrap"]
+_NAMED = 5  # systems in a footnote
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -197,3 +198,24 @@ def shown_names(rows: Sequence[Mapping[str, Any]], side: str = "") -> list[str]:
         return (system if names[system] == 1 else full) + ("" if version == "1" else at + version)
 
     return [shown(row[f"system{side}"], row[f"submission{side}"]) for row in rows]
+
+
+def footnotes(standings: Sequence[tuple[str, Sequence[str]]], among: str = "") -> tuple[str, ...]:
+    """A sentence for each remark, with the names of the systems that it is about.
+
+    Remarks count in all items of a test set; `among` says so where a board has some of them only.
+
+    >>> footnotes([("a", ["came twice"]), ("b", ["came twice", "left"])])
+    ('a, b: came twice.', 'b: left.')
+    """
+    about: dict[str, list[str]] = {}
+    for system, remarks in standings:
+        for remark in remarks:
+            about.setdefault(remark, []).append(system)
+    return tuple(f"{_names(systems)}{among}: {remark.rstrip('?.')}{'?' if remark.endswith('?') else '.'}"
+                 for remark, systems in about.items())
+
+
+def _names(systems: Sequence[str]) -> str:
+    more = len(systems) - _NAMED
+    return ", ".join(systems[:_NAMED]) + (f" and {counted(more, 'more system')}" if more > 0 else "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from registry.leaderboards.leaderboard import PAIR_KEYS, SHARED_KEYS, Leaderboard, Ranks, Standing, shown_names
@@ -84,6 +84,17 @@ def rank_range(of: Standing, ranks: Ranks) -> str:
 def places_left(low: int, high: int | None) -> str:
     """Places from one to another, for people."""
     return str(low) if low == high else f"{low}-{high}"
+
+
+def ruled(standings: Sequence[Standing], rows: Iterable[str]) -> list[str]:
+    """The LaTeX rows of systems, best first, with a rule wherever a new cluster begins."""
+    cluster, found = None, list[str]()
+    for of, row in zip(standings, rows, strict=True):
+        if cluster is not None and of.cluster not in (None, cluster):
+            found.append(r"\midrule")
+        cluster = of.cluster or cluster
+        found.append(row)
+    return found
 
 
 def interval(low: float | None, high: float | None, digits: int = 4) -> str:

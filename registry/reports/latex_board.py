@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from registry.leaderboards.leaderboard import Leaderboard, Standing
 from registry.rendering.latex import environment, escape
 from registry.rendering.table import number
-from registry.reports.boards import HEADINGS, interval, rank_range
+from registry.reports.boards import HEADINGS, interval, rank_range, ruled
 from registry.significance.ranks.letter_display import name
 
 _NAMED = 26  # systems that a letter each still tells apart at a glance
@@ -27,18 +27,13 @@ def latex_board(board: Leaderboard) -> str:
     spec = "l" * named + "r" * (1 + len(ranges)) + "l" * (2 + board.teams) + "r" * any(intervals)
     caption = [escape(f"{board.title}."), *map(escape, board.sentences)]
     caption += ["Superscripts name the systems that a score is significantly better than."] if named else []
-    return environment(spec, headings, list(_rows(board, intervals, named=named)), " ".join(caption),
-                        board.signature, list(map(escape, board.footnotes)))
+    return environment(spec, headings, ruled(board.standings, _rows(board, intervals, named=named)),
+                       " ".join(caption), board.signature, list(map(escape, board.footnotes)))
 
 
 def _rows(board: Leaderboard, intervals: Sequence[str], *, named: bool) -> Iterator[str]:
     best = next((of.score for of in board.standings if of.rank == 1), None)
-    cluster = board.standings[0].cluster
     for n, of in enumerate(board.standings):
-        if of.cluster is not None:
-            if cluster is not None and of.cluster != cluster:
-                yield r"\midrule"
-            cluster = of.cluster
         row = [name(n)] if named else []
         row += ["--" if of.rank is None else str(of.rank)]
         row += [] if board.ranks == "cluster" else [rank_range(of, board.ranks).replace("-", "--")]

@@ -16,7 +16,7 @@ from registry.leaderboards.leaderboard import Leaderboard
 from registry.leaderboards.scores import SubmissionScore
 from registry.rendering.latex import environment, escape
 from registry.rendering.table import number
-from registry.reports.boards import rank_range
+from registry.reports.boards import rank_range, ruled
 
 
 def codabench(scores: Sequence[SubmissionScore]) -> str:
@@ -43,15 +43,9 @@ def evalai(scores: Sequence[SubmissionScore]) -> str:
 
 def wmt(board: Leaderboard) -> str:
     """A leaderboard in LaTeX as WMT's findings print it: rank ranges, scores, systems; lines part the clusters."""
-    cluster = None
-    body = []
-    for of in board.standings:
-        if cluster is not None and of.cluster not in (None, cluster):
-            body.append(r"\midrule")
-        cluster = of.cluster or cluster
-        score = number(3)(of.score).replace("-", "$-$")
-        body.append(f"{rank_range(of, 'range').replace('-', '--')} & {score} & {escape(of.shown)}"
-                    f"{'*' if of.late else ''} \\\\")
+    body = ruled(board.standings, (
+        f"{rank_range(of, 'range').replace('-', '--')} & {number(3)(of.score).replace('-', '$-$')} & "
+        f"{escape(of.shown)}{'*' if of.late else ''} \\\\" for of in board.standings))
     said = (f"{board.title}. Systems ordered by score; lines part clusters, and ranges are the ranks that significant "
             "wins and losses leave open.")
     caption = " ".join(map(escape, (said, *board.sentences)))

@@ -5,7 +5,7 @@ what all share   study (options, subjects, finding), board_study (of boards' sta
 of tests         advise
 of systems       effects (effects and best), macro_average
 of gains         gains (what they look at), threshold, curve, sizes, calibration, domains
-                 resampled_test_sets (many at once), bands (of p-values)
+                 (with bands of p-values), resampled_test_sets (many at once)
 of rankings      nbest: load, precision, variation, evaluation
 of dependence    correlation, dependence
 of test sets     planning.power, replicability

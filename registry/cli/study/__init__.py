@@ -6,8 +6,7 @@ import typer
 
 from registry.cli.console import RegistryGroup
 from registry.cli.study.command import add_study
-from registry.cli.study.synthesize import synthesize
-from registry.cli.study.training import resample_train
+from registry.cli.study.writing import resample_train, synthesize
 from registry.studies import STUDIES
 
 app = typer.Typer(cls=RegistryGroup, no_args_is_help=True, rich_markup_mode=None, help=(

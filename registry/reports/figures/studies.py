@@ -13,9 +13,8 @@ from registry.reports.figures.decisions import claims_size, draw_correlation, dr
 from registry.reports.figures.gains import draw_curve, draw_thresholds
 from registry.reports.figures.intervals import draw_best, draw_effects, lines_size
 from registry.reports.figures.nbest import KINDS, draw_nbest
-from registry.reports.figures.power import draw_power
+from registry.reports.figures.planning import draw_power, draw_sizes
 from registry.reports.figures.style import COLUMN, drawing
-from registry.reports.figures.test_sizes import draw_sizes
 from registry.studies.run import StudyResult
 
 if TYPE_CHECKING:

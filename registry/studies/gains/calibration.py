@@ -24,8 +24,7 @@ from registry.errors import InputError, counted
 from registry.significance.matrix import Floats
 from registry.significance.resampling.draws import SETS, stream
 from registry.studies.board_study import BoardStudy, Case
-from registry.studies.gains.bands import bands, inside
-from registry.studies.gains.domains import Domains
+from registry.studies.gains.domains import Domains, bands, inside
 from registry.studies.gains.pair_gains import Gains, joined, packed, unpacked
 from registry.studies.gains.resampled_test_sets import drawable, gains_of_sets, warnings_of_sets
 from registry.studies.gains.threshold import DRAWS, interval, resampled_systems

@@ -17,12 +17,14 @@ from numpy.typing import NDArray
 
 from registry.errors import InputError, UnknownNameError, counted
 from registry.evaluation.comparing.board_statistics import Board
+from registry.significance.matrix import Floats
 from registry.studies.board_study import BoardStudy, Case
-from registry.studies.gains.bands import BANDS, inside
 from registry.studies.gains.pair_gains import Gains, all_gains, bootstrap_warnings, no_gains, packed, unpacked
 from registry.studies.gains.threshold import interval, resampled_systems
 from registry.studies.study import Finding, Row
 
+BANDS = (0.0, 0.00125, 0.0025, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 1.0)  # of p: as in table 1, and beyond
+WIDTH = 0.2  # of alpha: how far the borderline band goes to either side
 _MANY = 6  # pairs of domains above which one sentence speaks of all
 
 
@@ -67,6 +69,17 @@ class Domains(BoardStudy):
             raise no_gains(domains[name] for name in names)
         warnings = [warning for name in names for warning in bootstrap_warnings(domains[name].matrix)]
         return Finding({"bands": rows}, _reading(rows, alpha), list(dict.fromkeys(warnings)))
+
+
+def bands(alpha: float) -> list[tuple[float, float]]:
+    """The band about alpha, then those that p-values fall into, the smallest first."""
+    return [(alpha * (1 - WIDTH), alpha * (1 + WIDTH)), *pairwise(BANDS)]
+
+
+def inside(p: Floats, low: float, high: float) -> NDArray[np.bool_]:
+    """Which p-values lie in a band, its lower end left out but for 0, which p-values of exact tests come to."""
+    found: NDArray[np.bool_] = (p <= high) & ((p > low) | (low == 0))
+    return found
 
 
 def agreeing(gains: Gains, here: Board, there: Board) -> tuple[Gains, NDArray[np.bool_]]:

@@ -5,8 +5,8 @@ import pytest
 from scipy import stats
 
 from registry.errors import InputError
-from registry.studies.gains.bands import BANDS, bands
 from registry.studies.gains.calibration import Calibration, Judged, expected
+from registry.studies.gains.domains import BANDS, bands
 from registry.studies.gains.pair_gains import Gains
 from tests.studies.unstored import case_of, means
 
