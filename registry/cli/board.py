@@ -50,24 +50,39 @@ def board(
 
 def pairs(
     task: TaskName = None, metric: MetricAlias = None,
+    system: Annotated[str | None, typer.Option("--system", help="Only the pairs of this system.")] = None,
+    top: Annotated[int | None, typer.Option("--top", metavar="N", min=2, help=(
+        "Only pairs among the N best systems."))] = None,
+    neighbours: Annotated[int | None, typer.Option("--neighbours", metavar="N", min=1, help=(
+        "Only pairs at most N places apart."))] = None,
+    limit: Annotated[int | None, typer.Option("--limit", metavar="N", min=1, help=(
+        "Only the first N of these pairs of every leaderboard."))] = None,
     wide: Annotated[bool, typer.Option("--wide", help=(
         "The pairs of macro-averages over test sets, as `registry board --wide` shows them."))] = False,
     db: Db = None, format_: OutputFormat = None,
 ) -> None:
-    """Print every pair of systems with its p-values."""
+    """Print pairs of systems with their p-values, those of the best systems first.
+
+    All pairs of large leaderboards are written faster by `registry query --format parquet --output FILE
+    "SELECT * FROM pairwise"`.
+    """
+    from registry.leaderboards.choose import with_pairs
     from registry.reports.boards import pair_tables
     from registry.reports.wide import macro_pair_table
     from registry.studies.macro_average import Macro
     from registry.studies.run import questions
     from registry.studies.study import Choice
 
+    chosen = (system, top, neighbours, limit)
+    if wide and chosen != (None,) * 4:
+        raise InputError("--wide prints the pairs of averages; leave --system, --top, --neighbours and --limit out")
     with database(db).reading() as connection:
         if wide:
             asked = questions(connection, Macro(), Choice(task, metric))
         else:
             found = read_boards(connection, task, metric, "range")
     if not wide:
-        show(pair_tables(found.boards), format_)
+        show(pair_tables([with_pairs(board, *chosen) for board in found.boards]), format_)
     elif averages := _averages(asked, db):
         show([macro_pair_table(of) for of in averages], format_)
     else:

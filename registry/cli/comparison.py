@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from registry.cli.console import say, show
+from registry.cli.console import say, show_boards
 from registry.cli.execution import Cluster, Memory, Quiet, Workers, execution, say_plan, say_unused
 from registry.cli.options import Actor, Db, DryRun, MetricAlias, OutputFormat, TaskName, actor_name, database
 from registry.cli.pipeline import say_end, say_results
@@ -57,15 +57,14 @@ def compare(
     workers: Workers = None, cluster: Cluster = None, memory: Memory = None, db: Db = None,
     format_: OutputFormat = None, actor: Actor = None, dry_run: DryRun = False, quiet: Quiet = False,
 ) -> None:
-    """Test all pairs of every leaderboard, and rank.
+    """Test all pairs of every leaderboard, rank, and print the leaderboards.
 
-    What is not given is as the task declares it.
+    What is not given is as the task declares it. `registry pairs` prints the pairs.
     """
     from registry.evaluation import compare as compare_task
     from registry.evaluation import declared_request
     from registry.evaluation.comparing.plan import plan
-    from registry.leaderboards.load import leaderboards
-    from registry.reports.boards import pair_tables
+    from registry.leaderboards.load import declared_leaderboards
     from registry.store import catalog
     from registry.store.journal import Journal
     from registry.store.session import writing
@@ -75,7 +74,7 @@ def compare(
              "resolve": resolve}
     given = {name: value for name, value in given.items() if value is not None}
     journal = Journal("compare", {"task": task, "metric": metric, **given}, actor=actor_name(actor))
-    tables, how = [], execution(workers, cluster, memory, quiet=quiet)
+    boards, how = [], execution(workers, cluster, memory, quiet=quiet)
     with writing(database(db), journal, dry_run=dry_run) as session:
         session.bound(how.memory)
         for row in catalog.tasks(session.connection, task):
@@ -84,9 +83,9 @@ def compare(
             compared = compare_task(session.connection, journal, row, request)
             say_results(compared=compared)
             say_unused(context, compared)
-            tables += pair_tables(leaderboards(session.connection, row.slug, metric))
+            boards += declared_leaderboards(session.connection, row, metric)
     say_end(changed=journal.changed, dry_run=dry_run)
-    show(tables, format_)
+    show_boards(boards, format_)
 
 
 def _number(text: str | None) -> int | str | None:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import numpy as np
 from sqlalchemy import Connection, text
 
 from registry.errors import MismatchError, UnknownNameError
@@ -52,6 +53,35 @@ def chosen_leaderboard(boards: Sequence[Leaderboard], test_set: str | None = Non
         titles = "; ".join(board.title for board in boards[:5]) + ("; ..." if len(boards) > 5 else "")
         raise MismatchError(f"{len(boards)} leaderboards are meant; choose by --test-set and --track: {titles}")
     return boards[0]
+
+
+def with_pairs(board: Leaderboard, system: str | None = None, top: int | None = None, neighbours: int | None = None,
+               limit: int | None = None) -> Leaderboard:
+    """The leaderboard with some of its pairs.
+
+    Args:
+        board: Its systems and what is said of it stay as they are.
+        system: Only pairs of this system, by its name for people, `team/system` or `team/system@version`.
+        top: Only pairs among so many of the best systems.
+        neighbours: Only pairs at most so many places apart.
+        limit: At most so many, the first.
+
+    Raises:
+        UnknownNameError: There is no such system.
+    """
+    pairs = board.decisions
+    kept = np.ones(len(pairs), dtype=bool)
+    if system is not None:
+        names = [{of.shown, of.system, of.submission, f"{of.team}/{of.system}"} for of in board.standings]
+        places = [n for n, known in enumerate(names) if system in known]
+        if not places:
+            raise UnknownNameError("system", system, [of.shown for of in board.standings])
+        kept &= np.isin(pairs.a, places) | np.isin(pairs.b, places)
+    if top is not None:
+        kept &= np.maximum(pairs.a, pairs.b) < top
+    if neighbours is not None:
+        kept &= np.abs(pairs.a - pairs.b) <= neighbours
+    return replace(board, decisions=pairs.chosen(np.flatnonzero(kept)[:limit]))
 
 
 def with_intervals(connection: Connection, task_row: TaskRow, board: Leaderboard) -> Leaderboard:

@@ -1,0 +1,40 @@
+"""`registry pairs` prints all pairs, or those that are asked for."""
+
+import itertools
+
+import pytest
+
+from tests.conftest import ROOT
+
+
+@pytest.fixture
+def entities(scored):
+    scored(ROOT / "sample_data" / "entities" / "task.toml")
+
+
+def shown(registry, *options):
+    return [(row["system_a"], row["system_b"]) for row in registry("pairs", *options, "--format", "json").json]
+
+
+@pytest.mark.usefixtures("entities")
+def test_some_pairs_are_those_of_all_that_are_meant(registry):
+    board = [row["system"] for row in registry("board", "--metric", "span_f1", "--format", "json").json]
+    pairs = shown(registry, "--metric", "span_f1")
+    place = {name: n for n, name in enumerate(board)}
+    assert pairs == [(a, b) for a in board for b in board if place[a] < place[b]]
+    chosen = {
+        ("--system", board[2]): [pair for pair in pairs if board[2] in pair],
+        ("--top", "3"): [pair for pair in pairs if max(place[a] for a in pair) < 3],
+        ("--neighbours", "1"): list(itertools.pairwise(board)),
+        ("--limit", "2"): pairs[:2],
+        ("--system", board[0], "--neighbours", "2", "--limit", "1"): [(board[0], board[1])],
+    }
+    for options, expected in chosen.items():
+        assert shown(registry, "--metric", "span_f1", *options) == expected
+
+
+@pytest.mark.usefixtures("entities")
+def test_an_unknown_system_is_named_with_those_there_are(registry):
+    assert "unknown system 'aspn-s'; did you mean 'aspen-s'" in registry(
+        "pairs", "--system", "aspn-s", exit_code=3).stderr
+    assert "leave --system" in registry("pairs", "--wide", "--top", "2", exit_code=3).stderr
