@@ -144,11 +144,6 @@ class Observed:
         return self.matrix.of_systems(self.pair).is_mean
 
     @property
-    def n_units(self) -> int:
-        """The number of units; of answers only those that one of the two systems gives."""
-        return self.matrix.n_units if self.matrix.answers_to is None else self.matrix.of_systems(self.pair).n_tested
-
-    @property
     def a(self) -> Floats:
         """The statistics of the first system, [units, columns]."""
         return self.matrix.statistics[:, self.pair[0]]
@@ -190,6 +185,12 @@ class ObservedPairs(Sequence[Observed]):
             return ObservedPairs(self.matrix, self.a[at], self.b[at], self.difference[at], self.n_discordant[at])
         pair = int(self.a[at]), int(self.b[at])
         return Observed(self.matrix, pair, float(self.difference[at]), int(self.n_discordant[at]))
+
+    def marked_apart(self, marks: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """In how many units only A is marked, and only B, [pairs] each, from marks [units, systems]."""
+        both = in_both(marks)
+        of_pair = both[self.a, self.b]
+        return both[self.a, self.a] - of_pair, both[self.b, self.b] - of_pair
 
     @property
     def n_units(self) -> NDArray[np.int64]:

@@ -162,6 +162,25 @@ class Matrix(ABC):
         """Whether the score is the plain mean of the units' scores: a quotient with the same denominator in each."""
         return self.quotient is not None and bool((self.parts[1] == self.parts[1].flat[0]).all())
 
+    @cached_property
+    def higher(self) -> NDArray[np.bool_] | None:
+        """Which systems have the higher one of two numerators in each unit, [units, systems].
+
+        None where a unit has more than two, where two units differ by more or less than two others, or where systems do
+        not share their denominators: swaps are then no fair coins of one size.
+        """
+        if self.quotient is None:
+            return None
+        over, under = self.parts
+        if (under != under[:, :1]).any() or not are_whole(over):
+            return None
+        least, most = over.min(axis=1, keepdims=True), over.max(axis=1, keepdims=True)
+        steps = np.unique(most - least)
+        if np.count_nonzero(steps) > 1:
+            return None
+        higher: NDArray[np.bool_] = over > least
+        return higher if ((over == least) | (over == most)).all() else None
+
     def whole_parts(self, pair: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
         """Give the `parts` of a pair, [units, 2] each, as whole numbers without a common divisor.
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from registry.significance.distributions.fair_coins import log_coins
 from registry.significance.exact import lattice
 from registry.significance.exact.half_sums import Ints
 from registry.significance.exact.lattice import TooLargeError, is_short, log_probability
@@ -40,6 +41,8 @@ def log_sign_tail(weights: Ints, threshold: int) -> float:
         return -math.inf
     if start <= 0:
         return 0.0
+    if weights.max() == 1:  # fair coins
+        return _by_coins(len(weights), start)
     if len(weights) <= HALVES and len(weights) * total > lattice.SMALL:
         return _by_halves(weights, start)
     if is_short(weights):
@@ -49,6 +52,12 @@ def log_sign_tail(weights: Ints, threshold: int) -> float:
         return log_probability(vectors, _HalfLine(start))
     # below the middle the tail is the complement of one above it, and loses nothing
     return math.log1p(-math.exp(log_probability(vectors, _HalfLine(total - start + 1))))
+
+
+def _by_coins(n: int, start: int) -> float:
+    """Log P(X >= start) for X binomial(n, 1/2)."""
+    for_a, for_b = (np.array([count]) for count in (start, n - start))
+    return float(log_coins(for_a, for_b, "greater")[0])
 
 
 def is_fine(weights: Ints) -> bool:

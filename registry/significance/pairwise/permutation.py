@@ -25,6 +25,7 @@ from registry.significance.correlations.matrix import (
     swapped_differences,
     unswapped_difference,
 )
+from registry.significance.distributions.fair_coins import log_coins
 from registry.significance.exact.quotient_tails import lattice_work, on_fine_lattice, tail_on_lattice
 from registry.significance.matrix import Matrix
 from registry.significance.pairwise.base import PairTest
@@ -98,6 +99,8 @@ class Permutation(PairTest):
             return _studentized(pairs, settings)
         if isinstance(pairs.matrix, PairMatrix):
             return _correlated(pairs, settings)
+        if (higher := pairs.matrix.higher) is not None:
+            return _of_coins(*pairs.marked_apart(higher != pairs.matrix.lower_is_better), settings)
         # what lies on a fine lattice is drawn: a thread for each of these pairs would be more than its work
         coarse = np.flatnonzero([not on_fine_lattice(o) for o in pairs])
         tried = settings.execution.here.map(lambda o: _exact(o, settings), pairs[coarse], "pairs to count")
@@ -105,6 +108,11 @@ class Permutation(PairTest):
         drawn = np.setdiff1d(np.arange(len(pairs)), list(exact))
         return Tails.joined(len(pairs), [(np.array(list(exact), dtype=np.int64), Tails.of(list(exact.values()))),
                                          (drawn, _monte_carlo(pairs[drawn], settings))])
+
+
+def _of_coins(for_a: NDArray[np.int64], for_b: NDArray[np.int64], settings: Settings) -> Tails:
+    """Where every unit is worth as much, which of them favour A is a matter of fair coins."""
+    return Tails.made(log_coins(for_a, for_b, settings.alternative), "exact", coins=for_a + for_b)
 
 
 def _exact(observed: Observed, settings: Settings) -> Tail | None:

@@ -202,6 +202,21 @@ def test_right_and_wrong_items_give_the_binomial_test():
             assert permuted(of_labels(right)).p_value == pytest.approx(expected, rel=1e-12)
 
 
+@given(st.lists(st.tuples(st.integers(0, 9), st.booleans(), st.booleans(), st.integers(1, 4)), min_size=1, max_size=9),
+       alternatives, st.booleans())
+def test_units_that_are_worth_as_much_are_coins_whatever_other_systems_score(units, alternative, lower):
+    """A pair's units differ by 3 or not at all: it is the same p-value beside a system that has a third score."""
+    statistics = [[[low + 3 * a, d], [low + 3 * b, d], [low + 7, d]] for low, a, b, d in units]
+    alone, beside = (permuted(matrix(np.array(statistics)[:, :systems], lower_is_better=lower), alternative=alternative)
+                     for systems in (2, 3))
+    for_a, for_b = (sum(wins) for wins in zip(*((a > b, b > a) for _, a, b, _ in units), strict=True))
+    if lower:
+        for_a, for_b = for_b, for_a
+    expected = stats.binomtest(for_a, for_a + for_b, alternative=alternative).pvalue if for_a + for_b else 1
+    assert alone.p_value == pytest.approx(expected, rel=1e-12)
+    assert beside.p_value == pytest.approx(expected, rel=1e-12)
+
+
 def test_lower_is_better_turns_the_difference():
     right = [[1, 0], [1, 0], [1, 0], [0, 1]]
     higher, lower = of_labels(right), matrix(of_labels(right).statistics, lower_is_better=True)
