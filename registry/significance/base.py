@@ -36,6 +36,7 @@ class Settings:
         interval: The bootstrap's interval; `dual` excludes 0 just when the test is significant at 1 - confidence.
         confidence: The confidence level of intervals.
         execution: Threads, processes and memory, which change no number.
+        family: How many pairs share what exact p-values may cost; those for which its share is too little are drawn.
     """
 
     alternative: Alternative = "two-sided"
@@ -44,6 +45,7 @@ class Settings:
     interval: Interval = "dual"
     confidence: float = 0.95
     execution: Execution = field(default=Execution(), compare=False)
+    family: int = 1
 
 
 Difference = TypeVar("Difference", NDArray[np.float64], int, float, Fraction)

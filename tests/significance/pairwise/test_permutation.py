@@ -13,6 +13,8 @@ from scipy import stats
 
 from registry.parallel.execution import Execution
 from registry.significance import Permutation, Settings, StatisticMatrix
+from registry.significance.base import Observed
+from registry.significance.exact.quotient_tails import surely_fine
 from registry.significance.pairwise import permutation
 from registry.significance.resampling import draws
 from tests.significance.matrices import alternatives, in_steps, matrix, of_labels, own_denominators, permuted, uneven
@@ -108,6 +110,20 @@ def test_scores_with_all_their_digits_are_exact_up_to_32_units(units, alternativ
     gains = (statistics[:, 0, 0] - statistics[:, 1, 0]).astype(np.int64)
     assert found.method == "exact"
     assert found.p_value == pytest.approx(swapped_means(gains, alternative), rel=1e-12)
+
+
+@pytest.mark.parametrize("places", [4, 5, 9])
+def test_what_will_be_drawn_is_known_by_its_work(places):
+    """40 units are counted, and few of nine digits; not where a large family leaves them too little work."""
+    for units in (20, 40, 60):
+        m = matrix(in_steps(np.random.default_rng(units).random((units, 4)), places))
+        for asked in (Settings(resamples=300), Settings(resamples=300, family=10**6)):
+            pairs = Observed.of(m, [(0, 1), (2, 3), (1, 3)])
+            found = Permutation().run(m, [(0, 1), (2, 3), (1, 3)], asked)
+            drawn = [Permutation().work(o, asked) == math.inf for o in pairs]
+            assert [result.method == "monte-carlo" for result in found] == drawn
+            assert surely_fine(pairs).tolist() == [places == 9 and units == 60] * 3
+            assert asked.family > 1 or any(drawn) == (places == 9 and units == 60)
 
 
 BETA = st.sampled_from([1, 2, 5])
