@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.parallel.execution import Execution
-from registry.significance.discordance import discordant, in_both
+from registry.significance.discordance import discordant
+from registry.significance.marks import apart, in_both
 from registry.significance.matrix import Floats, Matrix
 
 Alternative = Literal["two-sided", "greater", "less"]
@@ -188,17 +189,10 @@ class ObservedPairs(Sequence[Observed]):
         pair = int(self.a[at]), int(self.b[at])
         return Observed(self.matrix, pair, float(self.difference[at]), int(self.n_discordant[at]))
 
-    def marked_apart(self, marks: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """In how many units only A is marked, and only B, [pairs] each, from marks [units, systems]."""
-        both = in_both(marks)
-        of_pair = both[self.a, self.b]
-        return both[self.a, self.a] - of_pair, both[self.b, self.b] - of_pair
-
     @property
     def n_units(self) -> NDArray[np.int64]:
         """The number of units of each pair; of answers only those that one of its two systems gives."""
         if self.matrix.answers_to is None:
             return np.full(len(self), self.matrix.n_units)
-        given = self.matrix.statistics[:, :, 1] != 0
-        n_given, n_both = given.sum(axis=0), in_both(given)
-        return np.asarray(n_given[self.a] + n_given[self.b] - n_both[self.a, self.b])
+        both = in_both(self.matrix.statistics[:, :, 1] != 0)
+        return both[self.b, self.b] + apart(both, self.a, self.b)[0]

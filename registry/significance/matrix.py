@@ -13,6 +13,8 @@ from typing import Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from registry.significance.marks import in_both
+
 Floats = NDArray[np.float64]
 Score = Callable[[Floats], Floats]
 Quotient = tuple[tuple[int, ...], tuple[int, ...]]
@@ -147,8 +149,15 @@ class Matrix(ABC):
         A common factor of the coefficients of one side is left out: it scales all scores alike.
         """
         assert self.quotient is not None
-        over, under = (self.statistics @ np.array([c / math.gcd(*side) for c in side]) for side in self.quotient)
+        over, under = (self._summed_columns([c // math.gcd(*side) for c in side]) for side in self.quotient)
         return over, under
+
+    def _summed_columns(self, coefficients: Sequence[int]) -> Floats:
+        """The columns times their coefficients, one after the other: a product with so few of them takes longer."""
+        found = np.zeros(self.statistics.shape[:2])
+        for n in np.flatnonzero(coefficients).tolist():
+            found += coefficients[n] * self.statistics[:, :, n]
+        return found
 
     @property
     def scale(self) -> float:
@@ -172,14 +181,19 @@ class Matrix(ABC):
         if self.quotient is None:
             return None
         over, under = self.parts
-        if (under != under[:, :1]).any() or not are_whole(over):
+        if (under != under[:, :1]).any():
             return None
         least, most = over.min(axis=1, keepdims=True), over.max(axis=1, keepdims=True)
         steps = np.unique(most - least)
-        if np.count_nonzero(steps) > 1:
+        higher: NDArray[np.bool_] = over != least
+        if np.count_nonzero(steps) > 1 or not are_whole(least) or not are_whole(most):
             return None
-        higher: NDArray[np.bool_] = over > least
-        return higher if ((over == least) | (over == most)).all() else None
+        return higher if ((over == most) | ~higher).all() else None
+
+    @cached_property
+    def both_higher(self) -> NDArray[np.int64] | None:
+        """In how many units two systems both have the higher numerator (`higher`), [systems, systems]."""
+        return None if self.higher is None else in_both(self.higher)
 
     def whole_parts(self, pair: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
         """Give the `parts` of a pair, [units, 2] each, as whole numbers without a common divisor.

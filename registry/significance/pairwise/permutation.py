@@ -28,6 +28,7 @@ from registry.significance.correlations.matrix import (
 from registry.significance.distributions.fair_coins import log_coins
 from registry.significance.exact.quotient_tails import lattice_work, surely_fine, tail_on_lattice
 from registry.significance.exact.signed_sums import MOST_WORK
+from registry.significance.marks import apart
 from registry.significance.matrix import Matrix
 from registry.significance.pairwise.base import PairTest
 from registry.significance.resampling.draws import swapped_sums
@@ -104,8 +105,8 @@ class Permutation(PairTest):
             return _studentized(pairs, settings)
         if isinstance(pairs.matrix, PairMatrix):
             return _correlated(pairs, settings)
-        if (higher := pairs.matrix.higher) is not None:
-            return _of_coins(*pairs.marked_apart(higher != pairs.matrix.lower_is_better), settings)
+        if (both := pairs.matrix.both_higher) is not None:
+            return _of_coins(*apart(both, pairs.a, pairs.b), pairs.matrix, settings)
         # what lies on a fine lattice is drawn: a thread for each of these pairs would be more than its work
         coarse = np.flatnonzero(~surely_fine(pairs))
         tried = settings.execution.here.map(lambda o: _exact(o, settings), pairs[coarse], "pairs to count")
@@ -115,8 +116,10 @@ class Permutation(PairTest):
                                          (drawn, _monte_carlo(pairs[drawn], settings))])
 
 
-def _of_coins(for_a: NDArray[np.int64], for_b: NDArray[np.int64], settings: Settings) -> Tails:
+def _of_coins(for_a: NDArray[np.int64], for_b: NDArray[np.int64], matrix: Matrix, settings: Settings) -> Tails:
     """Where every unit is worth as much, which of them favour A is a matter of fair coins."""
+    if matrix.lower_is_better:
+        for_a, for_b = for_b, for_a
     return Tails.made(log_coins(for_a, for_b, settings.alternative), "exact", coins=for_a + for_b)
 
 

@@ -13,7 +13,8 @@ from registry.errors import InputError
 from registry.significance.base import Observed, ObservedPairs, Settings, Unit, extremity
 from registry.significance.distributions.fair_coins import log_coins
 from registry.significance.distributions.normal import log_normal_ps
-from registry.significance.matrix import Floats, Matrix, additive
+from registry.significance.marks import apart, in_both
+from registry.significance.matrix import Matrix, additive
 from registry.significance.pairwise.base import PairTest
 from registry.significance.results import Tails
 from registry.significance.units import unit_differences
@@ -40,9 +41,8 @@ class Sign(PairTest):
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
         """Count the units that favour either system; a unit where a score is undefined is left out."""
-        scores = additive(pairs.matrix).unit_scores()
-        if self.tie < 0.5 and np.isin(scores, (0, 1)).all():
-            for_a, for_b = _favoured(pairs, scores)
+        if self.tie < 0.5 and np.isin(additive(pairs.matrix).unit_scores(), (0, 1)).all():
+            for_a, for_b = _favoured(pairs)
         else:
             for_a, for_b = np.array([self._counted(o) for o in pairs]).T
         return Tails.made(log_coins(for_a, for_b, settings.alternative), "exact", coins=for_a + for_b,
@@ -79,7 +79,7 @@ class McNemar(PairTest):
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
         """Count the discordant units of all pairs at once, and test them at once."""
-        only_a, only_b = _favoured(pairs, additive(pairs.matrix).unit_scores())
+        only_a, only_b = _favoured(pairs)
         if self.variant in ("exact", "mid-p"):
             half = self.variant == "mid-p"
             log_p = log_coins(only_a, only_b, settings.alternative, half=half)
@@ -91,6 +91,9 @@ class McNemar(PairTest):
         return Tails.made(log_p, "asymptotic", statistic=z * z)
 
 
-def _favoured(pairs: ObservedPairs, scores: Floats) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """In how many units A alone is the better one, and B alone, from scores [units, systems] of 0 and 1."""
-    return pairs.marked_apart(scores == (0 if pairs.matrix.lower_is_better else 1))
+def _favoured(pairs: ObservedPairs) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """In how many units A alone is the better one, and B alone, where all are right or wrong."""
+    matrix = additive(pairs.matrix)
+    both = in_both(matrix.unit_scores() == 1) if matrix.both_higher is None else matrix.both_higher
+    a, b = (pairs.b, pairs.a) if matrix.lower_is_better else (pairs.a, pairs.b)
+    return apart(both, a, b)
