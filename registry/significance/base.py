@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.parallel.execution import Execution
-from registry.significance.discordance import discordant, in_both
+from registry.significance.discordance import discordant
+from registry.significance.marks import apart, in_both
 from registry.significance.matrix import Floats, Matrix
 
 Alternative = Literal["two-sided", "greater", "less"]
@@ -36,6 +37,7 @@ class Settings:
         interval: The bootstrap's interval; `dual` excludes 0 just when the test is significant at 1 - confidence.
         confidence: The confidence level of intervals.
         execution: Threads, processes and memory, which change no number.
+        family: How many pairs share what exact p-values may cost; those for which its share is too little are drawn.
     """
 
     alternative: Alternative = "two-sided"
@@ -44,6 +46,7 @@ class Settings:
     interval: Interval = "dual"
     confidence: float = 0.95
     execution: Execution = field(default=Execution(), compare=False)
+    family: int = 1
 
 
 Difference = TypeVar("Difference", NDArray[np.float64], int, float, Fraction)
@@ -144,11 +147,6 @@ class Observed:
         return self.matrix.of_systems(self.pair).is_mean
 
     @property
-    def n_units(self) -> int:
-        """The number of units; of answers only those that one of the two systems gives."""
-        return self.matrix.n_units if self.matrix.answers_to is None else self.matrix.of_systems(self.pair).n_tested
-
-    @property
     def a(self) -> Floats:
         """The statistics of the first system, [units, columns]."""
         return self.matrix.statistics[:, self.pair[0]]
@@ -196,6 +194,5 @@ class ObservedPairs(Sequence[Observed]):
         """The number of units of each pair; of answers only those that one of its two systems gives."""
         if self.matrix.answers_to is None:
             return np.full(len(self), self.matrix.n_units)
-        given = self.matrix.statistics[:, :, 1] != 0
-        n_given, n_both = given.sum(axis=0), in_both(given)
-        return np.asarray(n_given[self.a] + n_given[self.b] - n_both[self.a, self.b])
+        both = in_both(self.matrix.statistics[:, :, 1] != 0)
+        return both[self.b, self.b] + apart(both, self.a, self.b)[0]

@@ -2,40 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from registry.significance.marks import apart
 from registry.significance.matrix import Floats, Matrix
 
 Whole = NDArray[np.int64]
 
-_AT_ONCE = 2**22  # marks that are multiplied at a time, as float32
-_EXACT = 2**24  # counts below it are exact in float32
 _SPARSE = 16  # times as many pairs of systems as are asked for: counting each by itself is less work
-
-
-def in_both(marks: NDArray[np.bool_]) -> Whole:
-    """How many units are marked for both systems of every pair, [systems, systems], from marks [units, systems].
-
-    On the diagonal is how many are marked for each system.
-    """
-    units, systems = marks.shape
-    both = np.zeros((systems, systems))
-    for at in range(0, units, some := max(1, min(_AT_ONCE // max(1, systems), _EXACT - 1))):
-        part = marks[at:at + some].astype(np.float32)
-        both += part.T @ part
-    return both.astype(np.int64)
 
 
 def discordant(matrix: Matrix, a: Whole, b: Whole) -> Whole:
     """The number of units in which the statistics of systems `a` and `b` differ, [pairs]; the matrix is by unit."""
-    codes, units = _codes(matrix.statistics), matrix.units
-    if units is None and len(codes) == 1 and codes[0].dtype == np.bool_ and len(codes[0]) ** 2 < _SPARSE * len(a):
-        both = in_both(codes[0].T)
-        marked = np.diag(both)
-        return np.asarray(marked[a] + marked[b] - 2 * both[a, b])
+    statistics, units = matrix.statistics, matrix.units
+    varying = [n for n in range(statistics.shape[2]) if (statistics[:, :, n] != statistics[:, :1, n]).any()]
+    tells = len(varying) == 1 and matrix.quotient is not None and matrix.quotient[0][varying[0]]
+    if tells and statistics.shape[1] ** 2 < _SPARSE * len(a) and matrix.both_higher is not None:
+        only_a, only_b = apart(matrix.both_higher, a, b)  # systems differ just where their numerators do
+        return only_a + only_b
+    codes = _codes(statistics, varying)
     counts = np.zeros(len(a), dtype=np.int64)
     for n, (first, second) in enumerate(zip(a.tolist(), b.tolist(), strict=True) if codes else ()):
         differ = codes[0][first] != codes[0][second]
@@ -45,10 +34,9 @@ def discordant(matrix: Matrix, a: Whole, b: Whole) -> Whole:
     return counts
 
 
-def _codes(statistics: Floats) -> list[NDArray[Any]]:
+def _codes(statistics: Floats, varying: Sequence[int]) -> list[NDArray[Any]]:
     """Arrays [systems, units] that differ just where statistics do; whole columns are packed into one as its digits."""
-    columns = (np.ascontiguousarray(statistics[:, :, n].T) for n in range(statistics.shape[2])
-               if (statistics[:, :, n] != statistics[:, :1, n]).any())  # one at a time: all are as large as these
+    columns = (np.ascontiguousarray(statistics[:, :, n].T) for n in varying)  # one at a time: all are as large as these
     codes: list[NDArray[Any]] = []
     most = 2**63
     for column in columns:

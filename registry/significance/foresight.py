@@ -7,6 +7,7 @@ three choices of systems and pairs. Of many units some are timed, and the time i
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter
 from collections.abc import Sequence
@@ -25,7 +26,7 @@ from registry.significance.resampling.draws import BLOCK
 from registry.significance.results import PairResults
 
 _SYSTEMS, _PAIRS = 8, 4  # that are looked at
-_LONG = 2**22  # steps from which on a pair takes so long that one tells of all
+_LONG = 2**28  # additions from which on a pair takes so long that one tells of all
 _AGAIN = 1.0  # seconds up to which pairs are timed twice
 _UNITS = 2048
 _DRAWS = (BLOCK, 5 * BLOCK)
@@ -105,15 +106,17 @@ def foresee(test: PairTest, matrix: Matrix, settings: Settings) -> Foresight:
 def _tried(test: PairTest, matrix: Matrix, pairs: Sequence[Pair],
            settings: Settings) -> tuple[Counter[Method], float]:
     """How pairs come about and how long each takes, by trying; of those that take long one stands for all."""
-    steps = {o.pair: test.work(o) for o in Observed.of(matrix, pairs)}
-    short, long_ = ([pair for pair in pairs if (steps[pair] > _LONG) == is_long] for is_long in (False, True))
+    steps = {o.pair: test.work(o, settings) for o in Observed.of(matrix, pairs)}
+    short, long_ = ([pair for pair in pairs if (_LONG < steps[pair] < math.inf) == is_long]
+                    for is_long in (False, True))
     methods, taken = Counter[Method](), 0.0
     one_draw = replace(settings, resamples=1, execution=Execution(workers=1))
     for some, times in ((short, 1), (long_[:1], len(long_))):
         results, seconds = _timed(test, matrix, some, one_draw)
         if seconds < _AGAIN:  # what is done once, such as imports, is not counted
             results, seconds = _timed(test, matrix, some, one_draw)
-        if any(result.method != "monte-carlo" or steps[pair] for pair, result in zip(some, results, strict=True)):
+        if any(result.method != "monte-carlo" or 0 < steps[pair] < math.inf
+               for pair, result in zip(some, results, strict=True)):
             taken += seconds * times  # what is only drawn is timed by itself
         for result in results:
             methods[result.method] += times

@@ -13,6 +13,8 @@ from typing import Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from registry.significance.marks import in_both
+
 Floats = NDArray[np.float64]
 Score = Callable[[Floats], Floats]
 Quotient = tuple[tuple[int, ...], tuple[int, ...]]
@@ -147,8 +149,15 @@ class Matrix(ABC):
         A common factor of the coefficients of one side is left out: it scales all scores alike.
         """
         assert self.quotient is not None
-        over, under = (self.statistics @ np.array([c / math.gcd(*side) for c in side]) for side in self.quotient)
+        over, under = (self._summed_columns([c // math.gcd(*side) for c in side]) for side in self.quotient)
         return over, under
+
+    def _summed_columns(self, coefficients: Sequence[int]) -> Floats:
+        """The columns times their coefficients, one after the other: a product with so few of them takes longer."""
+        found = np.zeros(self.statistics.shape[:2])
+        for n in np.flatnonzero(coefficients).tolist():
+            found += coefficients[n] * self.statistics[:, :, n]
+        return found
 
     @property
     def scale(self) -> float:
@@ -161,6 +170,30 @@ class Matrix(ABC):
     def is_mean(self) -> bool:
         """Whether the score is the plain mean of the units' scores: a quotient with the same denominator in each."""
         return self.quotient is not None and bool((self.parts[1] == self.parts[1].flat[0]).all())
+
+    @cached_property
+    def higher(self) -> NDArray[np.bool_] | None:
+        """Which systems have the higher one of two numerators in each unit, [units, systems].
+
+        None where a unit has more than two, where two units differ by more or less than two others, or where systems do
+        not share their denominators: swaps are then no fair coins of one size.
+        """
+        if self.quotient is None:
+            return None
+        over, under = self.parts
+        if (under != under[:, :1]).any():
+            return None
+        least, most = over.min(axis=1, keepdims=True), over.max(axis=1, keepdims=True)
+        steps = np.unique(most - least)
+        higher: NDArray[np.bool_] = over != least
+        if np.count_nonzero(steps) > 1 or not are_whole(least) or not are_whole(most):
+            return None
+        return higher if ((over == most) | ~higher).all() else None
+
+    @cached_property
+    def both_higher(self) -> NDArray[np.int64] | None:
+        """In how many units two systems both have the higher numerator (`higher`), [systems, systems]."""
+        return None if self.higher is None else in_both(self.higher)
 
     def whole_parts(self, pair: Sequence[int]) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
         """Give the `parts` of a pair, [units, 2] each, as whole numbers without a common divisor.

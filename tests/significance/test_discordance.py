@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.significance import Settings, Sign, discordance
+from registry.significance import Settings, Sign
 from registry.significance.base import Observed
-from registry.significance.discordance import discordant, in_both
-from tests.significance.matrices import matrix
+from registry.significance.discordance import discordant
+from tests.significance.matrices import ACCURACY, RECALL, matrix
 
 
 def by_looking(statistics, pairs):
@@ -24,16 +24,21 @@ def test_units_differ_where_any_column_does(values, columns, seed, units):
     statistics = np.random.default_rng(seed).choice(values, (units, 5, columns))
     pairs = list(itertools.permutations(range(5), 2))
     for some in (pairs, pairs[3:4]):
-        found = discordant(matrix(statistics), *np.array(some).T)
+        found = discordant(matrix(statistics, None), *np.array(some).T)
         assert found.tolist() == by_looking(statistics, some)
 
 
-def test_marks_in_both_do_not_depend_on_how_many_are_multiplied_at_once(monkeypatch):
-    marks = np.random.default_rng(1).random((50, 6)) < 0.4
-    expected = [[int((a & b).sum()) for b in marks.T] for a in marks.T]
-    assert in_both(marks).tolist() == expected
-    monkeypatch.setattr(discordance, "_AT_ONCE", 13)
-    assert in_both(marks).tolist() == expected
+@given(seed=st.integers(0, 99), step=st.sampled_from([1, 3]))
+def test_units_are_counted_by_the_score_where_it_tells_as_much(seed, step):
+    """Two numerators in every unit, a step apart; or those of a column that is not in the score."""
+    rng = np.random.default_rng(seed)
+    over = rng.integers(0, 9, (20, 1)) + step * rng.integers(0, 2, (20, 5))
+    under = np.broadcast_to(rng.integers(1, 9, (20, 1)), over.shape)
+    pairs = list(itertools.permutations(range(5), 2))
+    for columns, quotient in (([over, under], ACCURACY), ([over, under, over], RECALL), ([under, over, under], RECALL)):
+        statistics = np.stack(columns, axis=-1)
+        found = discordant(matrix(statistics, quotient), *np.array(pairs).T)
+        assert found.tolist() == by_looking(statistics, pairs)
 
 
 def test_pairs_are_given_as_they_come_or_as_an_array():

@@ -21,7 +21,7 @@ class SlowAtFirst(PairTest):
     citation: ClassVar[str] = "-"
     steps: float = 0.0
 
-    def work(self, observed):
+    def work(self, observed, settings):
         return self.steps
 
     def tails(self, pairs, settings):

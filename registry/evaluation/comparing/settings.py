@@ -22,7 +22,7 @@ class Request:
     """What a comparison is asked for: the settings with their seed, and the metrics by alias (None: all).
 
     `facets` are the item attributes, by test set, for whose every value there is a board; `execution`
-    says who computes.
+    says who computes, and `family` how many pairs share what exact p-values may cost.
     """
 
     significance: Significance
@@ -30,6 +30,7 @@ class Request:
     rank_baselines: bool = True
     metrics: tuple[str, ...] | None = None
     execution: Execution = field(default=Execution(), compare=False)
+    family: int = 1
 
     @property
     def seed(self) -> int:
@@ -42,7 +43,7 @@ class Request:
         """The kernels' settings for what is drawn beside the tests of pairs: two-sided, with the dual interval."""
         settings = self.significance
         return Settings("two-sided", settings.draws, self.seed, confidence=settings.confidence,
-                        execution=self.execution)
+                        execution=self.execution, family=self.family)
 
     def of_family(self, systems: int) -> Request:
         """The same for all pairs of so many systems, with numbers in the place of `resamples = "auto"`.
@@ -51,16 +52,16 @@ class Request:
         No margin is needed: where decisions hang on Monte-Carlo error, `resolve` has more drawn, unless the joint draws
         of pairs are corrected.
         """
-        settings = self.significance
+        settings, family = self.significance, math.comb(systems, 2)
         if settings.resamples != "auto":
-            return self
+            return replace(self, family=family)
         first = _first_draws(systems, settings.correction, settings.alpha)
         if CORRECTIONS[settings.correction].function is None:
             numbers = {"resamples": min(first, MOST_DRAWS)}
         else:
             most = settings.resolve or MOST_DRAWS
             numbers = {"resamples": min(first, most), "resolve": most}
-        return replace(self, significance=significance_with(settings, numbers))
+        return replace(self, significance=significance_with(settings, numbers), family=family)
 
 
 @cache

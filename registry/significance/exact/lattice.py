@@ -27,9 +27,12 @@ from registry.significance.matrix import Floats
 MAX_WORK = 2**26  # cells of the transform times distinct vectors; beyond it Monte Carlo is the better answer
 HOPELESS = 64  # times too large without a tilt: no tilt makes the window that much smaller
 SMALL = 2**24  # cells times vectors up to which plain convolution is as fast
-SHORT = 2**29  # the same in one dimension, where a cell and vector take a hundredth of the time
 MOST_HALVED = 1000  # vectors up to which no probability underflows
 TOLERANCE = 1e-14
+OVERHEAD = 5e6  # what finding a tilt costs, in additions, of which a core does four in a nanosecond
+
+_MOVE = 108  # what a cell and vector cost in a transform
+_STEP, _CELL = 2e5, 8  # what a vector costs in a plain convolution, and a cell and vector
 
 
 class TooLargeError(Exception):
@@ -75,22 +78,13 @@ def log_probability(vectors: Ints, region: Region) -> float:
     return min(0.0, found)
 
 
-def walk(vectors: Ints) -> float:
-    """The cost of a probability, in cells times vectors: of the whole lattice, or of the first window.
-
-    In one dimension, where halves are convolved, it is the number that takes as long in two dimensions.
-    """
-    if not vectors[:, 1].any() and is_short(weights := np.abs(vectors[:, 0])):
-        return len(weights) * int(weights.sum()) * SMALL / SHORT
+def window_work(vectors: Ints) -> float:
+    """The cost of a probability, in additions: of the whole lattice, or of the first window; infinite if hopeless."""
     low, high = np.minimum(vectors, 0).sum(axis=0), np.maximum(vectors, 0).sum(axis=0)
     if _is_small(vectors, low, high):
-        return float(len(vectors) * np.prod(high - low + 1))
-    return _window(HalfSums.of(vectors), low, high)
-
-
-def is_short(weights: Ints) -> bool:
-    """Whether the sums of weights of one dimension are few enough for plain convolution."""
-    return len(weights) <= MOST_HALVED and len(weights) * int(weights.sum()) <= SHORT
+        return float(len(vectors) * (_STEP + _CELL * np.prod(high - low + 1)))
+    cells = _window(HalfSums.of(vectors), low, high)
+    return OVERHEAD + _MOVE * min(cells, MAX_WORK) if cells <= HOPELESS * MAX_WORK else math.inf
 
 
 def _is_small(vectors: Ints, low: Ints, high: Ints) -> bool:

@@ -1,17 +1,92 @@
-"""Exact tail probabilities of sums of whole numbers with random signs: the permutation test in one dimension."""
+"""Exact tail probabilities of sums of whole numbers with random signs: the permutation test in one dimension.
+
+The sum of ±weights is at least a threshold where the weights with a minus sign add up to no more than a bar. Four ways
+to find the share of such subsets of the weights are as exact as each other; the one that costs least is taken.
+"""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
-from registry.significance.exact import lattice
+from registry.significance.distributions.fair_coins import log_tail
+from registry.significance.exact import subset_counts
 from registry.significance.exact.half_sums import Ints
-from registry.significance.exact.lattice import TooLargeError, is_short, log_probability
+from registry.significance.exact.lattice import OVERHEAD, TooLargeError, log_probability, window_work
 
-HALVES = 32  # weights up to which all sums of either half are listed
+MOST_WORK = 2**33  # additions, some 2 s, beyond which Monte Carlo is the better answer
+LISTED = 44  # weights up to which all sums of either half may be listed, whatever the weights: they take 32 MiB
+
+_ELEMENT = 160  # what a listed sum costs, in additions
+
+
+@dataclass(frozen=True, eq=False)
+class SignTail:
+    """The probability that a sum of weights with random signs reaches a threshold.
+
+    Attributes:
+        weights: Whole numbers from 1 up, without a common divisor.
+        reach: The largest sum that the weights with a minus sign may have; -1 where there is none.
+        is_rest: Whether the tail is all but that: then it is the larger part.
+    """
+
+    weights: Ints
+    reach: int
+    is_rest: bool
+
+    @classmethod
+    def of(cls, weights: Ints, threshold: int) -> SignTail:
+        """The sum of ±`weights`, whose signs and zeros do not matter, is to be at least the `threshold`."""
+        weights = np.abs(weights[weights != 0])
+        common = int(np.gcd.reduce(weights)) or 1
+        weights = weights // common
+        total = int(weights.sum())
+        start = (total + -(-threshold // common) + 1) // 2  # the sum is 2 B - total, in units of the common factor
+        is_rest = 2 * start <= total
+        return cls(weights, max(-1, start - 1 if is_rest else total - start), is_rest)
+
+    @cached_property
+    def work(self) -> float:
+        """The cost in additions, some 0.25 ns each."""
+        if self.reach < 0 or self._are_coins:
+            return OVERHEAD / 100
+        return min(self._works)
+
+    def log_p(self) -> float:
+        """The natural logarithm, with an error of the probability of 1e-12 relative to it; -inf where impossible.
+
+        Raises:
+            TooLargeError: Rounding hides it.
+        """
+        found = self._log_share()
+        return math.log1p(-math.exp(found)) if self.is_rest else found
+
+    def _log_share(self) -> float:
+        if self.reach < 0:
+            return -math.inf
+        n = len(self.weights)
+        if self._are_coins:
+            return float(log_tail(np.array([n - self.reach]), np.array([n]))[0])
+        listed, added, _ = self._works
+        if self.work == listed:
+            return _by_lists(self.weights, self.reach)
+        if self.work == added:
+            return subset_counts.log_share(self.weights, self.reach)
+        return _by_transform(self.weights, self.reach)
+
+    @property
+    def _are_coins(self) -> bool:
+        return int(self.weights.max()) == 1
+
+    @cached_property
+    def _works(self) -> tuple[float, float, float]:
+        """The cost of the lists of all sums, of adding up counts, and of a transform."""
+        n = len(self.weights)
+        listed = _ELEMENT * 2.0 ** (-(-n // 2)) if n <= LISTED else math.inf
+        return listed, subset_counts.work(self.weights, self.reach), window_work(_on_axis(self.weights))
 
 
 def log_sign_tail(weights: Ints, threshold: int) -> float:
@@ -21,44 +96,17 @@ def log_sign_tail(weights: Ints, threshold: int) -> float:
         weights: Whole numbers; their signs and zeros do not matter.
         threshold: A whole number.
 
-    Returns:
-        The logarithm, with an error of the probability of about 1e-13 relative to it; -inf where it is impossible.
-
     Raises:
-        TooLargeError: The window needs more than `MAX_WORK` cells times distinct weights.
+        TooLargeError: It takes more than `MOST_WORK`, or rounding hides the tail.
     """
-    weights = np.abs(weights[weights != 0])
-    if not weights.size:
-        return 0.0 if threshold <= 0 else -math.inf
-    if len(weights) > HALVES and is_fine(weights):
+    tail = SignTail.of(weights, threshold)
+    if tail.work > MOST_WORK:
         raise TooLargeError
-    common = int(np.gcd.reduce(weights))
-    weights = weights // common
-    total = int(weights.sum())
-    start = (total + -(-threshold // common) + 1) // 2  # the sum is 2 B - total, in units of the common factor
-    if start > total:
-        return -math.inf
-    if start <= 0:
-        return 0.0
-    if len(weights) <= HALVES and len(weights) * total > lattice.SMALL:
-        return _by_halves(weights, start)
-    if is_short(weights):
-        return _by_convolved_halves(weights, start)
-    vectors = np.stack([weights, np.zeros_like(weights)], axis=1)
-    if 2 * start > total:
-        return log_probability(vectors, _HalfLine(start))
-    # below the middle the tail is the complement of one above it, and loses nothing
-    return math.log1p(-math.exp(log_probability(vectors, _HalfLine(total - start + 1))))
+    return tail.log_p()
 
 
-def is_fine(weights: Ints) -> bool:
-    """Whether some of more than `HALVES` weights show that their lattice is too fine to be computed on."""
-    is_wide = 9 * np.linalg.norm(weights) > lattice.HOPELESS * lattice.MAX_WORK
-    return bool(is_wide and np.gcd.reduce(weights[weights != 0][:8]) == 1)
-
-
-def _by_halves(weights: Ints, start: int) -> float:
-    """List the sums of each half of the weights, and count the pairs of sums that reach `start`.
+def _by_lists(weights: Ints, reach: int) -> float:
+    """List the sums of each half of the weights, and count the pairs of sums that are small enough.
 
     This is for fine lattices, such as that of scores with all their digits (Horowitz and Sahni 1974; Pagano and
     Tritchler's method is for coarse ones).
@@ -69,28 +117,18 @@ def _by_halves(weights: Ints, start: int) -> float:
         for weight in half:
             found = np.concatenate([found, found + weight])
         sums.append(np.sort(found))
-    below = np.searchsorted(sums[0], start - sums[1][::-1], side="left")  # in rising order: near in memory
-    return math.log(int((len(sums[0]) - below).sum())) - len(weights) * math.log(2)
+    enough = np.searchsorted(sums[0], reach - sums[1][::-1], side="right")  # in rising order: near in memory
+    return math.log(int(enough.sum())) - len(weights) * math.log(2)
 
 
-def _by_convolved_halves(weights: Ints, start: int) -> float:
-    """Convolve the weights of each half, and pair the sums that reach `start`.
+def _by_transform(weights: Ints, reach: int) -> float:
+    """The tail of a tilted distribution, of which only a window is transformed."""
+    return log_probability(_on_axis(weights), _HalfLine(int(weights.sum()) - reach))
 
-    Nothing is subtracted, so tails keep all digits. Small weights come first, to keep the sums few.
-    """
-    halves = []
-    for half in (weights[::2], weights[1::2]):
-        masses = np.zeros(int(half.sum()) + 1)
-        masses[0], last = 1.0, 0
-        for weight in np.sort(half).tolist():
-            masses[:last + 1] *= 0.5
-            masses[weight:weight + last + 1] += masses[:last + 1].copy()
-            last += weight
-        halves.append(masses)
-    tails = np.append(np.cumsum(halves[1][::-1])[::-1], 0.0)  # P(the second half's sum >= n)
-    needed = np.clip(start - np.arange(len(halves[0])), 0, len(halves[1]))
-    tail = float(halves[0] @ tails[needed])
-    return math.log(tail) if tail > 0 else -math.inf
+
+def _on_axis(weights: Ints) -> Ints:
+    """The weights as vectors of the first axis, [weights, 2]."""
+    return np.stack([weights, np.zeros_like(weights)], axis=1)
 
 
 @dataclass(frozen=True)

@@ -52,8 +52,8 @@ class PairTest(Value):
         """Say why pairs of the matrix (by unit) need random draws; empty where the test always draws, or never."""
         return ""
 
-    def work(self, observed: Observed) -> float:  # noqa: ARG002
-        """The cost of an exact p-value, or of finding that the pair must be drawn, in steps; 0: hardly any."""
+    def work(self, observed: Observed, settings: Settings) -> float:  # noqa: ARG002
+        """The cost of an exact p-value in additions; 0: hardly any; infinite: the pair is drawn."""
         return 0.0
 
     def own_refusal(self, matrix: Matrix) -> str | None:  # noqa: ARG002

@@ -21,8 +21,8 @@ class Wilcoxon(PairTest):
     """Wilcoxon's signed-rank test; units with equal scores are left out, equal differences share their mean rank.
 
     Attributes:
-        variant: `exact`, the distribution over all signs of the ranks, ties included, up to some 500 units and `normal`
-            beyond; or `normal`, with the variance of the tied ranks and a continuity correction.
+        variant: `exact`, the distribution over all signs of the ranks, ties included, up to some 2,000 units and
+            `normal` beyond; or `normal`, with the variance of the tied ranks and a continuity correction.
     """
 
     name: ClassVar[str] = "wilcoxon"

@@ -25,7 +25,10 @@ from registry.significance.correlations.matrix import (
     swapped_differences,
     unswapped_difference,
 )
-from registry.significance.exact.quotient_tails import lattice_work, on_fine_lattice, tail_on_lattice
+from registry.significance.distributions.fair_coins import log_coins
+from registry.significance.exact.quotient_tails import lattice_work, surely_fine, tail_on_lattice
+from registry.significance.exact.signed_sums import MOST_WORK
+from registry.significance.marks import apart
 from registry.significance.matrix import Matrix
 from registry.significance.pairwise.base import PairTest
 from registry.significance.resampling.draws import swapped_sums
@@ -46,6 +49,7 @@ from registry.significance.resampling.random_runs import (
 from registry.significance.resampling.studentized import count_all_swaps, count_swaps
 from registry.significance.results import Tails
 
+FAMILY_WORK = 2**40  # additions, some 5 minutes of a core, that all pairs of a family may cost to be exact
 ENUMERATED = 16  # discordant units up to which every swap is tried, whatever the score
 
 
@@ -82,12 +86,15 @@ class Permutation(PairTest):
             return "the score is no quotient of sums, whose swaps could be counted"
         return "their sums take too many values for all swaps to be counted"
 
-    def work(self, observed: Observed) -> float:
-        """The cells of the lattice times its moves; 0 where swaps are not counted on one."""
+    def work(self, observed: Observed, settings: Settings) -> float:
+        """The additions that counting the swaps on a lattice costs; infinite where they are not counted on one."""
         matrix = observed.matrix
-        if self.studentized or matrix.runs is not None or matrix.quotient is None or on_fine_lattice(observed):
+        if matrix.higher is not None:
             return 0.0
-        return lattice_work(observed)
+        if self.studentized or matrix.runs is not None or matrix.quotient is None:
+            return math.inf
+        work = lattice_work(observed)
+        return work if work <= _most_work(settings) else math.inf
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
         """Compute exact p-values where the lattice allows, and draw the other pairs together."""
@@ -97,8 +104,10 @@ class Permutation(PairTest):
             return _studentized(pairs, settings)
         if isinstance(pairs.matrix, PairMatrix):
             return _correlated(pairs, settings)
+        if (both := pairs.matrix.both_higher) is not None:
+            return _of_coins(*apart(both, pairs.a, pairs.b), pairs.matrix, settings)
         # what lies on a fine lattice is drawn: a thread for each of these pairs would be more than its work
-        coarse = np.flatnonzero([not on_fine_lattice(o) for o in pairs])
+        coarse = np.flatnonzero(~surely_fine(pairs))
         tried = settings.execution.here.map(lambda o: _exact(o, settings), pairs[coarse], "pairs to count")
         exact = {n: tail for n, tail in zip(coarse.tolist(), tried, strict=True) if tail is not None}
         drawn = np.setdiff1d(np.arange(len(pairs)), list(exact))
@@ -106,9 +115,21 @@ class Permutation(PairTest):
                                          (drawn, _monte_carlo(pairs[drawn], settings))])
 
 
+def _of_coins(for_a: NDArray[np.int64], for_b: NDArray[np.int64], matrix: Matrix, settings: Settings) -> Tails:
+    """Where every unit is worth as much, which of them favour A is a matter of fair coins."""
+    if matrix.lower_is_better:
+        for_a, for_b = for_b, for_a
+    return Tails.made(log_coins(for_a, for_b, settings.alternative), "exact", coins=for_a + for_b)
+
+
+def _most_work(settings: Settings) -> float:
+    """The additions that the exact tail of one pair may cost, so that those of a large family are no endless work."""
+    return min(MOST_WORK, FAMILY_WORK / max(1, settings.family))
+
+
 def _exact(observed: Observed, settings: Settings) -> Tail | None:
     """The exact tail of a pair; None where the lattice is too large and the swaps are too many."""
-    if (tail := tail_on_lattice(observed, settings)) is not None:
+    if (tail := tail_on_lattice(observed, settings, _most_work(settings))) is not None:
         return tail
     return _all_swaps(observed, settings) if observed.n_discordant <= ENUMERATED else None
 

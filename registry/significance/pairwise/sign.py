@@ -9,17 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.errors import InputError
-from registry.significance.base import Alternative, ObservedPairs, Settings, Unit, extremity
-from registry.significance.discordance import in_both
+from registry.significance.base import Observed, ObservedPairs, Settings, Unit, extremity
+from registry.significance.distributions.fair_coins import log_coins
 from registry.significance.distributions.normal import log_normal_ps
-from registry.significance.matrix import Floats, Matrix, additive
+from registry.significance.marks import apart, in_both
+from registry.significance.matrix import Matrix, additive
 from registry.significance.pairwise.base import PairTest
 from registry.significance.results import Tails
 from registry.significance.units import unit_differences
-
-Ints = NDArray[np.int64]
-
-TINY = 1e-290  # below it p-values are computed by their logarithms
 
 
 class Sign(PairTest):
@@ -42,13 +39,16 @@ class Sign(PairTest):
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
         """Count the units that favour either system; a unit where a score is undefined is left out."""
-        counts = []
-        for o in pairs:
-            differences, slack = unit_differences(o)
-            counts.append([np.count_nonzero(side * differences > self.tie + slack) for side in (1, -1)])
-        for_a, for_b = np.array(counts).T
+        if self.tie < 0.5 and np.isin(additive(pairs.matrix).unit_scores(), (0, 1)).all():
+            for_a, for_b = _favoured(pairs)
+        else:
+            for_a, for_b = np.array([self._counted(o) for o in pairs]).T
         return Tails.made(log_coins(for_a, for_b, settings.alternative), "exact", coins=for_a + for_b,
                           favours=for_a - for_b)
+
+    def _counted(self, o: Observed) -> list[int]:
+        differences, slack = unit_differences(o)
+        return [int(np.count_nonzero(side * differences > self.tie + slack)) for side in (1, -1)]
 
 
 class McNemar(PairTest):
@@ -76,9 +76,7 @@ class McNemar(PairTest):
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
         """Count the discordant units of all pairs at once, and test them at once."""
-        matrix, a, b = pairs.matrix, pairs.a, pairs.b
-        n_both = in_both(additive(matrix).unit_scores() == (0 if matrix.lower_is_better else 1))
-        only_a, only_b = (n_both[side, side] - n_both[a, b] for side in (a, b))
+        only_a, only_b = _favoured(pairs)
         if self.variant in ("exact", "mid-p"):
             half = self.variant == "mid-p"
             log_p = log_coins(only_a, only_b, settings.alternative, half=half)
@@ -90,43 +88,9 @@ class McNemar(PairTest):
         return Tails.made(log_p, "asymptotic", statistic=z * z)
 
 
-def log_coins(for_a: Ints, for_b: Ints, alternative: Alternative, *, half: bool = False) -> Floats:
-    """Log p of the sign test, where so many units favour A and B, [pairs] each; p = 1 without any.
-
-    With `half`, outcomes just as extreme as the observed one count half (the mid-p-value).
-    """
-    n, sides = for_a + for_b, 2 if alternative == "two-sided" else 1
-    bar = {"two-sided": np.maximum(for_a, for_b), "greater": for_a, "less": for_b}[alternative]
-    reached, beyond = _at_least(bar, n), _at_least(bar + 1, n)
-    p = sides * ((reached + beyond) / 2 if half else reached)
-    if sides == 2:  # both sides are as extreme as the middle
-        p = np.where(for_a == for_b, 1 - (reached - beyond) / 2 if half else 1.0, p)
-    p = np.where(n == 0, 1.0, p)
-    found = np.log(np.maximum(p, TINY))
-    far = p < TINY  # near or below the least that a float can hold
-    if far.any():
-        tails = [_log_far_tail(bar[far] + more, n[far]) for more in range(1 + half)]
-        found[far] = np.logaddexp.reduce(tails, axis=0) + math.log(sides / len(tails))
-    return np.minimum(found, 0)
-
-
-def _log_far_tail(m: Ints, n: Ints) -> Floats:
-    """Log P(X >= m) for X binomial(n, 1/2) and m far above n / 2: the first term, and the falling ones after it."""
-    from scipy.special import gammaln
-
-    first = gammaln(n + 1.0) - gammaln(m + 1.0) - gammaln(n - m + 1.0) - n * math.log(2)
-    term, total, k = np.ones(len(n)), np.ones(len(n)), 0
-    while (term > 1e-17 * total).any():
-        term *= np.maximum(n - m - k, 0) / (m + 1 + k)
-        total += term
-        k += 1
-    log_p: Floats = np.where(m > n, -np.inf, first + np.log(total))
-    return log_p
-
-
-def _at_least(m: Ints, n: Ints) -> Floats:
-    """P(X >= m) for X binomial(n, 1/2), by the incomplete beta function."""
-    from scipy.special import betainc
-
-    inside = (m > 0) & (m <= n)
-    return np.where(inside, betainc(np.where(inside, m, 1.0), np.where(inside, n - m + 1.0, 1.0), 0.5), m <= 0)
+def _favoured(pairs: ObservedPairs) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """In how many units A alone is the better one, and B alone, where all are right or wrong."""
+    matrix = additive(pairs.matrix)
+    both = in_both(matrix.unit_scores() == 1) if matrix.both_higher is None else matrix.both_higher
+    a, b = (pairs.b, pairs.a) if matrix.lower_is_better else (pairs.a, pairs.b)
+    return apart(both, a, b)

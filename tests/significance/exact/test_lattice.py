@@ -8,9 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from registry.significance.exact import lattice
+from registry.significance.exact import lattice, signed_sums
 from registry.significance.exact.lattice import TooLargeError
 from registry.significance.exact.signed_sums import log_sign_tail
+from registry.significance.exact.subset_counts import log_share
 
 
 def counted_tail(weights, threshold):
@@ -119,15 +120,51 @@ def test_gains_in_five_decimals_are_counted_as_whole_numbers_count_them(n, share
     assert found == pytest.approx(math.log(reached) - n * math.log(2), abs=1e-12)
 
 
-@pytest.mark.slow
-@given(st.lists(st.integers(-40, 40), min_size=30, max_size=60), st.floats(0, 0.9))
-def test_transform_and_convolution_agree_in_one_dimension(weights, share):
-    threshold = int(share * sum(map(abs, weights)))
-    convolved = log_sign_tail(np.array(weights, dtype=np.int64), threshold)
+@given(st.lists(st.integers(1, 40), min_size=2, max_size=24), st.floats(0, 0.99))
+def test_all_ways_agree_in_one_dimension(weights, share):
+    """Lists of sums, counts that are added up, and a transform share nothing but the weights."""
+    reach = int((1 - share) * (sum(weights) - 1) / 2)
+    ways = [way(np.array(weights), reach) for way in (signed_sums._by_lists, log_share)]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lattice, "SMALL", 0)
-        patch.setattr(lattice, "SHORT", 0)
-        assert log_sign_tail(np.array(weights, dtype=np.int64), threshold) == pytest.approx(convolved, abs=1e-12)
+        ways.append(signed_sums._by_transform(np.array(weights), reach))
+    assert ways == pytest.approx([ways[0]] * 3, abs=1e-12)
+
+
+@pytest.mark.parametrize(("n", "largest", "way"), [
+    (500, 1, "log_tail"), (24, 10**9, "_by_lists"), (60, 1000, "log_share"), (3000, 3, "_by_transform")])
+def test_the_way_that_costs_least_is_taken(n, largest, way, monkeypatch):
+    class TakenError(Exception):
+        pass
+
+    def taken(*_):
+        raise TakenError
+
+    weights = np.random.default_rng(1).integers(1, largest + 1, n)
+    monkeypatch.setattr(signed_sums.subset_counts if way == "log_share" else signed_sums, way, taken)
+    with pytest.raises(TakenError):
+        log_sign_tail(weights, int(weights.sum() / 10))
+
+
+@pytest.mark.parametrize("n", [200, 1100, 2000])
+@pytest.mark.parametrize("share", [0.0, 0.02, 0.3, 0.98])
+def test_counts_of_more_subsets_than_a_float_holds_digits_of(n, share):
+    """Against one whole number that has a place of n bits for each sum: a weight is a shift and a sum."""
+    weights = np.random.default_rng(n).integers(1, 4, n)
+    total = int(weights.sum())
+    reach = int((1 - share) * (total - 1) / 2)
+    ways, low = 1, (1 << (reach + 1) * n) - 1  # larger sums are cut off
+    for weight in weights.tolist():
+        ways = (ways + (ways << n * weight)) & low
+    place = (1 << n) - 1
+    counted = sum(ways >> n * at & place for at in range(reach + 1))
+    assert log_share(weights, reach) == pytest.approx(logarithm(counted) - n * math.log(2), abs=1e-12, rel=1e-15)
+
+
+def logarithm(count):
+    """Of a whole number that may be too large for a float, with the digits that a difference to n log 2 needs."""
+    bits = max(0, count.bit_length() - 60)
+    return math.log(count >> bits) + bits * math.log(2)
 
 
 def test_a_window_gives_what_the_whole_lattice_gives(monkeypatch):
@@ -141,11 +178,9 @@ def test_a_window_gives_what_the_whole_lattice_gives(monkeypatch):
     assert log_sign_tail(weights * 1000, threshold * 1000) == pytest.approx(expected, abs=1e-12)
 
 
-def test_a_lattice_too_large_is_refused(monkeypatch):
-    for limit, most in (("SMALL", 0), ("SHORT", 0), ("MAX_WORK", 1000)):
-        monkeypatch.setattr(lattice, limit, most)
+def test_a_lattice_too_large_is_refused():
     with pytest.raises(TooLargeError):
-        log_sign_tail(np.arange(1, 200), 500)
+        log_sign_tail(np.random.default_rng(1).integers(1, 10**9, 60), 500)
 
 
 @pytest.mark.parametrize(("weights", "threshold", "expected"), [

@@ -13,6 +13,8 @@ from scipy import stats
 
 from registry.parallel.execution import Execution
 from registry.significance import Permutation, Settings, StatisticMatrix
+from registry.significance.base import Observed
+from registry.significance.exact.quotient_tails import surely_fine
 from registry.significance.pairwise import permutation
 from registry.significance.resampling import draws
 from tests.significance.matrices import alternatives, in_steps, matrix, of_labels, own_denominators, permuted, uneven
@@ -110,6 +112,20 @@ def test_scores_with_all_their_digits_are_exact_up_to_32_units(units, alternativ
     assert found.p_value == pytest.approx(swapped_means(gains, alternative), rel=1e-12)
 
 
+@pytest.mark.parametrize("places", [4, 5, 9])
+def test_what_will_be_drawn_is_known_by_its_work(places):
+    """40 units are counted, and few of nine digits; not where a large family leaves them too little work."""
+    for units in (20, 40, 60):
+        m = matrix(in_steps(np.random.default_rng(units).random((units, 4)), places))
+        for asked in (Settings(resamples=300), Settings(resamples=300, family=10**6)):
+            pairs = Observed.of(m, [(0, 1), (2, 3), (1, 3)])
+            found = Permutation().run(m, [(0, 1), (2, 3), (1, 3)], asked)
+            drawn = [Permutation().work(o, asked) == math.inf for o in pairs]
+            assert [result.method == "monte-carlo" for result in found] == drawn
+            assert surely_fine(pairs).tolist() == [places == 9 and units == 60] * 3
+            assert asked.family > 1 or any(drawn) == (places == 9 and units == 60)
+
+
 BETA = st.sampled_from([1, 2, 5])
 
 
@@ -200,6 +216,21 @@ def test_right_and_wrong_items_give_the_binomial_test():
         if only_a + only_b:
             expected = stats.binomtest(only_a, only_a + only_b).pvalue
             assert permuted(of_labels(right)).p_value == pytest.approx(expected, rel=1e-12)
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.booleans(), st.booleans(), st.integers(1, 4)), min_size=1, max_size=9),
+       alternatives, st.booleans())
+def test_units_that_are_worth_as_much_are_coins_whatever_other_systems_score(units, alternative, lower):
+    """A pair's units differ by 3 or not at all: it is the same p-value beside a system that has a third score."""
+    statistics = [[[low + 3 * a, d], [low + 3 * b, d], [low + 7, d]] for low, a, b, d in units]
+    alone, beside = (permuted(matrix(np.array(statistics)[:, :systems], lower_is_better=lower), alternative=alternative)
+                     for systems in (2, 3))
+    for_a, for_b = (sum(wins) for wins in zip(*((a > b, b > a) for _, a, b, _ in units), strict=True))
+    if lower:
+        for_a, for_b = for_b, for_a
+    expected = stats.binomtest(for_a, for_a + for_b, alternative=alternative).pvalue if for_a + for_b else 1
+    assert alone.p_value == pytest.approx(expected, rel=1e-12)
+    assert beside.p_value == pytest.approx(expected, rel=1e-12)
 
 
 def test_lower_is_better_turns_the_difference():

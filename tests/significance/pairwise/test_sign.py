@@ -11,7 +11,6 @@ from statsmodels.stats.contingency_tables import mcnemar
 
 from registry.errors import InputError
 from registry.significance import McNemar, Settings, Sign
-from registry.significance.pairwise.sign import log_coins
 from tests.significance.matrices import in_steps, matrix, of_labels
 
 
@@ -81,31 +80,6 @@ def test_published_p_values_of_1_against_7():
     """Tango's table: exact 0.0703, mid-p 0.0391."""
     assert round(of_table(1, 7, "exact").p_value, 4) == 0.0703
     assert round(of_table(1, 7, "mid-p").p_value, 4) == 0.0391
-
-
-def test_tails_are_those_of_whole_numbers():
-    """From 1 down to 1e-3000, relative to the tail, against sums of binomial coefficients."""
-    for n in (1, 7, 40, 300, 2000, 10_000):
-        tails = {n: 1}  # of the coins that favour A, from the highest number down
-        way = 1
-        for k in range(n, 0, -1):
-            way = way * k // (n - k + 1)
-            tails[k - 1] = tails[k] + way
-        for only_a in {round(n / 2 + z * math.sqrt(n) / 2) for z in (0, 1, 3, 6, 12, 25, 60)} | {n}:
-            if only_a > n:
-                continue
-            ways = tails[only_a]
-            counts = (np.array([v]) for v in (only_a, n - only_a))
-            (found,) = log_coins(*counts, "greater")
-            assert found == pytest.approx(math.log(ways) - n * math.log(2), rel=1e-12, abs=1e-12)
-
-
-def test_p_is_never_above_1():
-    """39 coins, 20 to 19: twice a half, which the incomplete beta function misses by a digit."""
-    for n in range(1, 400):
-        found = log_coins(np.array([n // 2, n - n // 2]), np.array([n - n // 2, n // 2]), "two-sided")
-        assert (found <= 0).all()
-        assert found == pytest.approx(0, abs=1e-12) or n % 2 == 0
 
 
 def test_no_coin_is_no_evidence():
