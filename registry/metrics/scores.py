@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from registry.items import Answer, Item
 from registry.metrics.base import Metric, QuotientMetric
+
+Floats = NDArray[np.float64]
+Number = TypeVar("Number", float, Floats)
 
 
 @dataclass(frozen=True, repr=False)
@@ -41,6 +45,10 @@ class Mean(QuotientMetric):
             raise self.unanswered(item)
         return (value, 1)
 
+    def statistics_of_columns(self, items: Sequence[Item], values: Floats) -> Floats:  # noqa: ARG002
+        """The scores beside ones."""
+        return np.stack([values, np.ones_like(values)], axis=1)
+
 
 @dataclass(frozen=True, repr=False)
 class _ErrorMetric(Metric):
@@ -56,14 +64,19 @@ class _ErrorMetric(Metric):
         return ("gold",)
 
     @abstractmethod
-    def loss(self, error: float) -> float:
-        """What an error counts."""
+    def loss(self, error: Number) -> Number:
+        """What an error counts, or each of many."""
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give (loss, 1)."""
         if answer is None:
             raise self.unanswered(item)
         return (self.loss(answer.value - item.gold), 1)
+
+    def statistics_of_columns(self, items: Sequence[Item], values: Floats) -> Floats:
+        """The losses beside ones."""
+        golds = np.array([item.gold for item in items], dtype=np.float64)
+        return np.stack([self.loss(values - golds), np.ones_like(values)], axis=1)
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,7 +86,7 @@ class MAE(_ErrorMetric, QuotientMetric):
     name: ClassVar[str] = "MAE"
     citation: ClassVar[str] = "Willmott and Matsuura 2005"
 
-    def loss(self, error: float) -> float:
+    def loss(self, error: Number) -> Number:
         """The error without its sign."""
         return abs(error)
 
@@ -85,11 +98,11 @@ class RMSE(_ErrorMetric):
     name: ClassVar[str] = "RMSE"
     citation: ClassVar[str] = "Willmott and Matsuura 2005"
 
-    def loss(self, error: float) -> float:
+    def loss(self, error: Number) -> Number:
         """The error squared."""
         return error * error
 
-    def score(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    def score(self, sums: Floats) -> Floats:
         """The root of squared errors over items; of none nan."""
         mean = np.full(sums.shape[:-1], np.nan)
         np.divide(sums[..., 0], sums[..., 1], out=mean, where=sums[..., 1] != 0)

@@ -43,7 +43,7 @@ class Reader(Value):
         with _without_collection():
             return self.parse_gold({role: document.repaired(self.repair) for role, document in documents.items()})
 
-    def read_answers(self, document: Document) -> list[Answer]:
+    def read_answers(self, document: Document) -> Sequence[Answer]:
         """Read one submission.
 
         Raises:
@@ -57,13 +57,18 @@ class Reader(Value):
         """Do what `read_gold` does with documents that were repaired."""
 
     @abstractmethod
-    def parse_answers(self, document: Document) -> list[Answer]:
+    def parse_answers(self, document: Document) -> Sequence[Answer]:
         """Do what `read_answers` does with a document that was repaired."""
 
     @property
     def is_text(self) -> bool:
         """Whether the format's files are lines of text."""
         return True
+
+    @property
+    def gives_columns(self) -> bool:
+        """Whether the answers of a file in which nothing is wrong are read as columns."""
+        return False
 
     @property
     def ignores_others(self) -> bool:

@@ -16,8 +16,9 @@ from registry.store.row_types import (
     Member,
     NamedSubmission,
     ScoreRow,
-    SubmissionRow,
+    ScoringRow,
     SubmissionSourceRow,
+    Submitted,
     TaskRow,
     TestSetRow,
 )
@@ -144,37 +145,29 @@ def tracks(connection: Connection, task_id: int) -> set[str]:
     return set(connection.execute(select(models.track.c.name).where(models.track.c.task_id == task_id)).scalars())
 
 
-def find_submission(connection: Connection, test_set_id: int, team: str, system: str,
-                    version: str) -> SubmissionRow | None:
-    """The submission of that name, or None."""
-    s, sy, t = models.submission, models.system, models.team
-    query = (
-        select(*SubmissionRow.columns()).join_from(s, sy, sy.c.system_id == s.c.system_id)
-        .join(t, t.c.team_id == sy.c.team_id)
-        .where(s.c.test_set_id == test_set_id, t.c.name == team, sy.c.name == system, s.c.version == version)
-    )
-    row = connection.execute(query).one_or_none()
-    return None if row is None else SubmissionRow.of(row)
-
-
-def same_answers(connection: Connection, submission: SubmissionRow) -> str | None:
-    """The name (`team/system@version`) of the first submission of another system that has the same answers, or None."""
-    s, sy, t = models.submission, models.system, models.team
-    query = (
-        select(t.c.name + "/" + sy.c.name + "@" + s.c.version)
-        .join_from(s, sy, sy.c.system_id == s.c.system_id).join(t, t.c.team_id == sy.c.team_id)
-        .where(s.c.test_set_id == submission.test_set_id, s.c.digest == submission.digest,
-               s.c.system_id != submission.system_id)
-        .order_by(s.c.submission_id).limit(1)
-    )
-    return connection.execute(query).scalar_one_or_none()
-
-
 def submission_sources(connection: Connection, submission_id: int) -> list[SubmissionSourceRow]:
     """The files that a submission's runs were read from: their digests and names."""
     table = models.submission_source
     query = select(*SubmissionSourceRow.columns()).where(table.c.submission_id == submission_id)
     return [SubmissionSourceRow.of(row) for row in connection.execute(query.order_by(table.c.replicate))]
+
+
+def submitted(connection: Connection, submission_ids: Sequence[int]) -> dict[int, Submitted]:
+    """What was submitted, by submission."""
+    s, of = models.submission, models.submission_source
+    wanted = list(submission_ids)
+    files: dict[int, list[SubmissionSourceRow]] = {submission_id: [] for submission_id in wanted}
+    query = select(of.c.submission_id, *SubmissionSourceRow.columns()).where(of.c.submission_id.in_(wanted))
+    for submission_id, *file in connection.execute(query.order_by(of.c.submission_id, of.c.replicate)):
+        files[submission_id].append(SubmissionSourceRow.of(file))
+    readers = connection.execute(select(s.c.submission_id, s.c.reader).where(s.c.submission_id.in_(wanted)))
+    return {submission_id: Submitted(reader, tuple(files[submission_id])) for submission_id, reader in readers}
+
+
+def scorings(connection: Connection, scoring_ids: Sequence[int]) -> dict[int, ScoringRow]:
+    """Scorings by their ids."""
+    query = select(*ScoringRow.columns()).where(models.scoring.c.scoring_id.in_(list(scoring_ids)))
+    return {row.scoring_id: ScoringRow.of(row) for row in connection.execute(query)}
 
 
 def ranked(connection: Connection, test_set_id: int) -> list[Member]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 
 from sqlalchemy import Connection, func, select
 
@@ -24,9 +25,9 @@ def fetch(connection: Connection, digest: str) -> bytes:
     return zlib.decompress(connection.execute(query).scalar_one())
 
 
-def size_of_submission(connection: Connection, submission_id: int) -> int:
-    """How many bytes the kept files of a submission have."""
+def sizes_of_submissions(connection: Connection, submission_ids: Sequence[int]) -> dict[int, int]:
+    """How many bytes the kept files of each submission have."""
     of, kept = models.submission_source, models.source
-    query = select(func.sum(kept.c.n_bytes)).join(of, of.c.source_digest == kept.c.digest).where(
-        of.c.submission_id == submission_id)
-    return int(connection.execute(query).scalar_one() or 0)
+    query = select(of.c.submission_id, func.sum(kept.c.n_bytes)).join(of, of.c.source_digest == kept.c.digest).where(
+        of.c.submission_id.in_(list(submission_ids))).group_by(of.c.submission_id)
+    return {submission_id: int(size) for submission_id, size in connection.execute(query)}

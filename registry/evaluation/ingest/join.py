@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from registry.columns import NOWHERE, AnswerColumns, JoinedColumns
 from registry.errors import InputError
 from registry.evaluation.ingest.headers import as_header, header
 from registry.evaluation.ingest.remedies import for_missing
@@ -35,7 +38,7 @@ class Joined:
     `differing` are the answers to a text that is not quite the gold's, let pass under the policy `warn`.
     """
 
-    answers: list[Answer | None]
+    answers: Sequence[Answer | None]
     differing: int = 0
 
     @classmethod
@@ -51,7 +54,16 @@ class Joined:
     @property
     def n_missing(self) -> int:
         """How many items have no answer."""
+        if isinstance(self.answers, JoinedColumns):
+            return len(self.answers) - int(self.answers.there.sum())
         return self.answers.count(None)
+
+    @property
+    def given(self) -> Sequence[Answer]:
+        """The answers that there are, in this order."""
+        if isinstance(self.answers, JoinedColumns) and not self.n_missing:
+            return self.answers
+        return [answer for answer in self.answers if answer is not None]
 
 
 def join(items: Sequence[Item], answers: Sequence[Answer], reader: Reader, policies: Policies, path: str) -> Joined:
@@ -68,10 +80,25 @@ def join(items: Sequence[Item], answers: Sequence[Answer], reader: Reader, polic
         InputError: An answer is to no item of the gold, two are to the same, items are missing under `reject`, or an
             answer is about another text than the gold.
     """
+    if isinstance(answers, AnswerColumns) and (columns := _joined_columns(items, answers, policies)) is not None:
+        return Joined(columns)
     assigned = reader.assign(items, answers, path)
     for problem in disagreements(items, assigned, reader, policies, path):
         raise problem
     return Joined.of(items, assigned, reader, policies)
+
+
+def _joined_columns(items: Sequence[Item], answers: AnswerColumns, policies: Policies) -> JoinedColumns | None:
+    """Join columns with the items, where nothing is wrong with them."""
+    keys, rows = [item.key for item in items], answers.rows
+    if keys == rows.keys:
+        joined = JoinedColumns(answers)
+    else:
+        at = np.array([rows.places.get(key, NOWHERE) for key in keys], dtype=np.int64)
+        if len(rows.places) < len(rows.keys) or (at != NOWHERE).sum() < len(rows.keys):
+            return None
+        joined = JoinedColumns(answers, at)
+    return joined if joined.there.all() or policies.missing != "reject" else None
 
 
 def disagreements(items: Sequence[Item], answers: Sequence[Answer], reader: Reader, policies: Policies,
