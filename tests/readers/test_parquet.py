@@ -31,7 +31,7 @@ BOMBS = {
                         "unfolds to more than 64 "),
     "lists of a long value": ("SELECT range AS item, list_resize([]::VARCHAR[], 100, repeat('x', 100_000)) AS label "
                               "FROM range(40)", "unfolds to more than"),
-    "columns": (f"SELECT 1 AS item, 1 AS label, {', '.join(f'1 AS c{n}' for n in range(4095))}", "4,097 columns; "),
+    "columns": (f"SELECT 1 AS item, 1 AS label, {', '.join(f'1 AS c{n}' for n in range(8191))}", "8,193 columns; "),
 }
 READ = """
 import resource, sys

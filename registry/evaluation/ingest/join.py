@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 
@@ -90,7 +91,7 @@ def join(items: Sequence[Item], answers: Sequence[Answer], reader: Reader, polic
 
 def _joined_columns(items: Sequence[Item], answers: AnswerColumns, policies: Policies) -> JoinedColumns | None:
     """Join columns with the items, where nothing is wrong with them."""
-    keys, rows = [item.key for item in items], answers.rows
+    keys, rows = list(map(attrgetter("key"), items)), answers.rows
     if keys == rows.keys:
         joined = JoinedColumns(answers)
     else:

@@ -32,7 +32,7 @@ MAX_RATIO = 100  # of a compressed file beyond `TRUSTED` bytes; text is folded t
 TRUSTED = 2**26
 MAX_LINE = 2**24  # characters: the answers to one item may be many
 MAX_LINES = 2**24  # each may become an answer, of some 150 bytes be it ever so short
-MAX_CELLS = 2**12  # of a line that are told apart; each takes some 60 bytes, be it ever so short
+MAX_CELLS = 2**13  # of a line that are told apart; each takes some 60 bytes, be it ever so short
 FEW_CELLS = 2**7  # where a format has but a few
 MAX_MARKS = 30  # of one letter, where text is brought to NFC, as in the Stream-Safe Text Format (UAX #15, section 13)
 

@@ -24,7 +24,7 @@ from registry.readers.parsing.document import (
 from registry.readers.parsing.sandbox import as_pattern, named, reading
 
 _BATCH = 2048  # rows; DuckDB's own vectors hold so many
-_MAGIC = b"PAR1"
+MAGIC = b"PAR1"
 # What the footer says: rows; and bytes of the columns wanted (nested ones are called `column, list, element`), of which
 # no value takes less than one and what separates it from the next.
 _DECLARED = """
@@ -49,6 +49,18 @@ def parquet_rows(document: Document, names: Sequence[str] | None = None) -> Iter
         yield from _rows(connection, pattern, document, names)
 
 
+def parquet_head(document: Document) -> tuple[list[str], list[Any]]:
+    """Give the names of the columns, and the first row; nothing where there is none.
+
+    Raises:
+        InputError: As `parquet_rows`.
+    """
+    with opened(document) as (connection, pattern):
+        names = _names(connection, pattern, document)
+        first = connection.execute("SELECT * FROM read_parquet(?) LIMIT 1", [pattern]).fetchone()
+        return names, list(first or ())
+
+
 @contextmanager
 def opened(document: Document) -> Iterator[tuple[Any, str]]:
     """Open a connection that can read the file, and give the pattern by which queries name it.
@@ -60,7 +72,7 @@ def opened(document: Document) -> Iterator[tuple[Any, str]]:
 
     if document.repair:
         raise InputError("a Parquet file holds no lines of text; leave the option 'repair' out", path=document.path)
-    if not (document.content.startswith(_MAGIC) and document.content.endswith(_MAGIC)):
+    if not (document.content.startswith(MAGIC) and document.content.endswith(MAGIC)):
         raise InputError("not a Parquet file", path=document.path)
     with reading(document.content, "table.parquet") as (connection, path):
         try:
@@ -74,12 +86,7 @@ def opened(document: Document) -> Iterator[tuple[Any, str]]:
 
 def _rows(connection: Any, pattern: str, document: Document,
           wanted: Sequence[str] | None) -> Iterator[tuple[int, dict[str, Any]]]:
-    (n_columns,) = connection.execute("SELECT count(*) FROM parquet_schema(?) WHERE num_children IS NULL",
-                                       [pattern]).fetchone()
-    if n_columns > MAX_CELLS:
-        raise InputError(f"{n_columns:,} columns; {MAX_CELLS:,} are the most that are read", path=document.path)
-    table = connection.execute("SELECT * FROM read_parquet(?) LIMIT 0", [pattern])
-    known = [column[0] for column in table.description]
+    known = _names(connection, pattern, document)
     names = known if wanted is None else list(dict.fromkeys(wanted))
     for name in names:
         if name not in known:
@@ -92,6 +99,15 @@ def _rows(connection: Any, pattern: str, document: Document,
     while batch := found.fetchmany(_BATCH):
         for number, row in enumerate(batch, number + 1):  # noqa: B020
             yield number, dict(zip(names, row[:len(names)], strict=True))
+
+
+def _names(connection: Any, pattern: str, document: Document) -> list[str]:
+    """The names of the columns, unless there are too many."""
+    (n_columns,) = connection.execute("SELECT count(*) FROM parquet_schema(?) WHERE num_children IS NULL",
+                                       [pattern]).fetchone()
+    if n_columns > MAX_CELLS:
+        raise InputError(f"{n_columns:,} columns; {MAX_CELLS:,} are the most that are read", path=document.path)
+    return [column[0] for column in connection.execute("SELECT * FROM read_parquet(?) LIMIT 0", [pattern]).description]
 
 
 def require_declared(connection: Any, pattern: str, document: Document, names: Sequence[str]) -> int:
