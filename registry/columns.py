@@ -6,15 +6,17 @@ computes with these, at a hundredth of the cost: one table may hold thousands of
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from registry.items import Answer
+from registry.items import Answer, Item
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -26,13 +28,22 @@ NOWHERE = -1
 class Rows:
     """The rows of a table, which its columns share: the item of each, and the line where it stands."""
 
-    keys: list[str]
+    keys: tuple[str, ...]
     lines: range
 
     @cached_property
     def places(self) -> dict[str, int]:
         """A row of each key, the only one where there are as many as keys."""
         return {key: n for n, key in enumerate(self.keys)}
+
+
+class Items(list[Item]):
+    """Items whose keys are at hand."""
+
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """The key of each."""
+        return tuple(map(attrgetter("key"), self))
 
 
 class _Lazy(Sequence[Any]):
@@ -52,15 +63,24 @@ class _Lazy(Sequence[Any]):
 
 @dataclass(frozen=True, eq=False)
 class AnswerColumns(_Lazy):
-    """The answers of one system that are numbers.
+    """The answers of one system that are numbers or labels.
 
     Attributes:
         rows: Of the table.
         values: Its column, [rows]; nan where there is no answer.
+        labels: Where the answers are labels, those that the values are places of.
     """
 
     rows: Rows
     values: Floats
+    labels: tuple[str, ...] | None = None
+
+    @classmethod
+    def of_labels(cls, keys: Sequence[str], labels: Sequence[str], first_line: int) -> AnswerColumns:
+        """The answers in rows that all have a label."""
+        places = {label: n for n, label in enumerate(dict.fromkeys(labels))}
+        values = np.fromiter(map(places.__getitem__, labels), dtype=np.float64, count=len(labels))
+        return cls(Rows(tuple(keys), range(first_line, first_line + len(keys))), values, tuple(places))
 
     @cached_property
     def given(self) -> Places:
@@ -76,7 +96,12 @@ class AnswerColumns(_Lazy):
 
     def of_row(self, row: int) -> Answer:
         """The answer in a row that has one."""
-        return Answer(self.rows.keys[row], float(self.values[row]), self.rows.lines[row])
+        return Answer(self.rows.keys[row], self.meant(float(self.values[row])), self.rows.lines[row])
+
+    def meant(self, value: float) -> float | str:
+        """The number or label that a value stands for."""
+        return value if self.labels is None else self.labels[int(value)]
+
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +116,17 @@ class JoinedColumns(_Lazy):
     answers: AnswerColumns
     at: Places | None = None
 
+    @classmethod
+    def of_items(cls, answers: AnswerColumns, items: Sequence[Item]) -> JoinedColumns | None:
+        """Join answers with items; None where an answer is to none of these, or rows have the same key."""
+        keys, rows = items.keys if isinstance(items, Items) else Items(items).keys, answers.rows
+        if keys == rows.keys:
+            return cls(replace(answers, rows=Rows(keys, rows.lines)))  # of whose keys there are then no two copies
+        at = np.array([rows.places.get(key, NOWHERE) for key in keys], dtype=np.int64)
+        if len(rows.places) < len(rows.keys) or (at != NOWHERE).sum() < len(rows.keys):
+            return None
+        return cls(answers, at)
+
     @cached_property
     def values(self) -> Floats:
         """The value of each answer, [items]; nan where there is none."""
@@ -102,6 +138,18 @@ class JoinedColumns(_Lazy):
     def there(self) -> NDArray[np.bool_]:
         """Whether each item has an answer, [items]."""
         return ~np.isnan(self.values)
+
+    @property
+    def counts(self) -> Counter[str]:
+        """How often each label is given."""
+        labels = self.answers.labels or ()
+        counts = np.bincount(self.values[self.there].astype(np.int64), minlength=len(labels))
+        return Counter({label: n for label, n in zip(labels, counts.tolist(), strict=True) if n})
+
+    def coded(self, labels: Iterable[str]) -> Floats:
+        """Labels of items as values, [items]; those that the system never gives are `NOWHERE`."""
+        places = {label: n for n, label in enumerate(self.answers.labels or ())}
+        return np.array([places.get(label, NOWHERE) for label in labels], dtype=np.float64)
 
     def of(self, items: NDArray[np.bool_]) -> JoinedColumns:
         """The answers to some of the items."""

@@ -65,7 +65,7 @@ class Metric(Value):
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> NDArray[np.float64]:
         """Give the family's columns for many items, [items, columns]."""
         if self.takes_columns and isinstance(answers, JoinedColumns) and answers.there.all():
-            return self.statistics_of_columns(items, answers.values)
+            return self.statistics_of_columns(items, answers)
         rows = [self.statistics(item, answer) for item, answer in zip(items, answers, strict=True)]
         return np.array(rows, dtype=np.float64).reshape(len(rows), len(FAMILIES[self.family].columns))
 
@@ -74,9 +74,8 @@ class Metric(Value):
         """Whether it computes `statistics_of_columns`."""
         return type(self).statistics_of_columns is not Metric.statistics_of_columns
 
-    def statistics_of_columns(self, items: Sequence[Item],
-                              values: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Give the family's columns for many items at once, [items, columns], whose answers are numbers, [items].
+    def statistics_of_columns(self, items: Sequence[Item], answers: JoinedColumns) -> NDArray[np.float64]:
+        """Give the family's columns for many items at once, [items, columns], all of which have an answer.
 
         What a metric does not compute so is computed by `statistics`, for one item after the other.
         """

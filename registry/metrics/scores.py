@@ -10,6 +10,7 @@ from typing import ClassVar, Literal, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from registry.columns import JoinedColumns
 from registry.items import Answer, Item
 from registry.metrics.base import Metric, QuotientMetric
 
@@ -45,9 +46,9 @@ class Mean(QuotientMetric):
             raise self.unanswered(item)
         return (value, 1)
 
-    def statistics_of_columns(self, items: Sequence[Item], values: Floats) -> Floats:  # noqa: ARG002
+    def statistics_of_columns(self, items: Sequence[Item], answers: JoinedColumns) -> Floats:  # noqa: ARG002
         """The scores beside ones."""
-        return np.stack([values, np.ones_like(values)], axis=1)
+        return np.stack([answers.values, np.ones(len(answers))], axis=1)
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,10 +74,10 @@ class _ErrorMetric(Metric):
             raise self.unanswered(item)
         return (self.loss(answer.value - item.gold), 1)
 
-    def statistics_of_columns(self, items: Sequence[Item], values: Floats) -> Floats:
+    def statistics_of_columns(self, items: Sequence[Item], answers: JoinedColumns) -> Floats:
         """The losses beside ones."""
         golds = np.array([item.gold for item in items], dtype=np.float64)
-        return np.stack([self.loss(values - golds), np.ones_like(values)], axis=1)
+        return np.stack([self.loss(answers.values - golds), np.ones(len(answers))], axis=1)
 
 
 @dataclass(frozen=True, repr=False)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from registry.columns import AnswerColumns, Places, Rows
+from registry.columns import AnswerColumns, Places
 from registry.identity import canonical_json, digest, digest_lines
 from registry.items import Answer, Item
 from registry.readers import Reader
@@ -27,10 +27,10 @@ def content_digest(reader: Reader, items: Sequence[Item], runs: Sequence[Sequenc
 
 def run_digest(reader: Reader, items: Sequence[Item], answers: Sequence[Answer]) -> str:
     """The digest of what one file says of the gold's items; see `content_digest`."""
-    if isinstance(answers, AnswerColumns):
-        return _digest_of_columns(answers)
     if isinstance(reader, NamedReader):
         answers = reader.folded(items, answers)
+    if isinstance(answers, AnswerColumns) and (found := _digest_of_columns(answers)) is not None:
+        return found
     return digest_lines(sorted(canonical_json([answer.key, reader.content(answer.value)]) for answer in answers))
 
 
@@ -47,25 +47,27 @@ class _Heads(NamedTuple):
     sizes: Places
 
 
-def _digest_of_columns(answers: AnswerColumns) -> str:
-    """The same digest without a Python object for every answer: all lines at once, as bytes padded with 0."""
-    if (heads := _heads(answers.rows)) is None:
-        return digest_lines(sorted(canonical_json([answer.key, answer.value]) for answer in answers))
+def _digest_of_columns(answers: AnswerColumns) -> str | None:
+    """The same digest without a Python object for every answer: all lines at once, as bytes padded with 0.
+
+    Gives nothing where a key stands twice, or the lines are too wide together.
+    """
+    if (heads := _heads(answers.rows.keys)) is None:
+        return None
     values = answers.values[heads.order]
     there = ~np.isnan(values)
     known, codes = np.unique(values[there], return_inverse=True)
-    ends, sizes = _padded([f"{canonical_json(value)}]".encode() for value in known.tolist()])
+    ends, sizes = _padded([f"{canonical_json(answers.meant(value))}]".encode() for value in known.tolist()])
     sizes = heads.sizes[there] + sizes[codes]
     lines = np.concatenate([_counts(int(sizes.max(initial=0)))[sizes], heads.lines[there], ends[codes]], axis=1)
     return digest(lines[lines != 0].tobytes())
 
 
 @lru_cache(maxsize=1)
-def _heads(rows: Rows) -> _Heads | None:
-    """Make heads, unless a key stands twice or all together are too wide."""
-    heads = [f"{canonical_json([key])[:-1]}," for key in rows.keys]
+def _heads(keys: tuple[str, ...]) -> _Heads | None:
+    heads = [f"{canonical_json([key])[:-1]}," for key in keys]
     encoded = [head.encode() for head in heads]
-    if len(rows.places) < len(heads) or max(map(len, encoded)) * len(heads) > _WIDEST:
+    if len(set(keys)) < len(keys) or max(map(len, encoded)) * len(heads) > _WIDEST:
         return None
     order = sorted(range(len(heads)), key=heads.__getitem__)
     return _Heads(np.array(order, dtype=np.int64), *_padded([encoded[n] for n in order]))

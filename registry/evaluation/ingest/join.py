@@ -4,11 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from operator import attrgetter
 
-import numpy as np
-
-from registry.columns import NOWHERE, AnswerColumns, JoinedColumns
+from registry.columns import AnswerColumns, JoinedColumns
 from registry.errors import InputError
 from registry.evaluation.ingest.headers import as_header, header
 from registry.evaluation.ingest.remedies import for_missing
@@ -62,8 +59,8 @@ class Joined:
     @property
     def given(self) -> Sequence[Answer]:
         """The answers that there are, in this order."""
-        if isinstance(self.answers, JoinedColumns) and not self.n_missing:
-            return self.answers
+        if isinstance(self.answers, JoinedColumns):
+            return self.answers.of(self.answers.there) if self.n_missing else self.answers
         return [answer for answer in self.answers if answer is not None]
 
 
@@ -81,25 +78,13 @@ def join(items: Sequence[Item], answers: Sequence[Answer], reader: Reader, polic
         InputError: An answer is to no item of the gold, two are to the same, items are missing under `reject`, or an
             answer is about another text than the gold.
     """
-    if isinstance(answers, AnswerColumns) and (columns := _joined_columns(items, answers, policies)) is not None:
-        return Joined(columns)
     assigned = reader.assign(items, answers, path)
+    if isinstance(assigned, AnswerColumns) and (columns := JoinedColumns.of_items(assigned, items)) is not None and (
+            policies.missing != "reject" or columns.there.all()):
+        return Joined(columns)
     for problem in disagreements(items, assigned, reader, policies, path):
         raise problem
     return Joined.of(items, assigned, reader, policies)
-
-
-def _joined_columns(items: Sequence[Item], answers: AnswerColumns, policies: Policies) -> JoinedColumns | None:
-    """Join columns with the items, where nothing is wrong with them."""
-    keys, rows = list(map(attrgetter("key"), items)), answers.rows
-    if keys == rows.keys:
-        joined = JoinedColumns(answers)
-    else:
-        at = np.array([rows.places.get(key, NOWHERE) for key in keys], dtype=np.int64)
-        if len(rows.places) < len(rows.keys) or (at != NOWHERE).sum() < len(rows.keys):
-            return None
-        joined = JoinedColumns(answers, at)
-    return joined if joined.there.all() or policies.missing != "reject" else None
 
 
 def disagreements(items: Sequence[Item], answers: Sequence[Answer], reader: Reader, policies: Policies,

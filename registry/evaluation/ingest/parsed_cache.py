@@ -12,7 +12,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from registry.columns import JoinedColumns
+from registry.columns import Items, JoinedColumns
 from registry.evaluation.ingest.join import Policies, join
 from registry.items import Answer, Item, by_key
 from registry.readers import READERS, Document, Reader
@@ -21,7 +21,7 @@ from registry.store.row_types import GoldRevisionRow, ScoringRow, Submitted
 from registry.values import parse
 
 MOST = 2**19  # answers that are kept
-IN_COLUMNS = 1 / 32  # of an answer's memory is what one in a column takes
+IN_COLUMNS = 1 / 8  # of an answer's memory is what one in a column takes
 
 Runs = Sequence[Sequence[Answer | None]]
 
@@ -30,7 +30,7 @@ class ParseCache:
     """What has been parsed, by gold revision and by scoring."""
 
     def __init__(self) -> None:
-        self._items: dict[int, list[Item]] = {}
+        self._items: dict[int, Items] = {}
         self._answers: dict[int, Runs] = {}
         self._kept = 0.0
         self._submitted: dict[int, Submitted] = {}
@@ -39,7 +39,7 @@ class ParseCache:
 
     def keep_items(self, gold_revision_id: int, items: list[Item]) -> None:
         """Keep the items of a gold revision, in its order."""
-        self._items[gold_revision_id] = items
+        self._items[gold_revision_id] = Items(items)
 
     def load(self, path: Path, within: Path | None = None) -> Document:
         """Read a file, unless it is the one that was read last: that may hold many systems."""
@@ -69,7 +69,7 @@ class ParseCache:
             digests = catalog.gold_sources(connection, gold_revision_id, revision.reader)
             documents = {role: Document(role, sources.fetch(connection, d)) for role, d in digests.items()}
             found = by_key(parse("reader", READERS, revision.reader).read_gold(documents), "gold")
-            self._items[gold_revision_id] = [found[k] for k in catalog.item_keys(connection, gold_revision_id)]
+            self._items[gold_revision_id] = Items(found[k] for k in catalog.item_keys(connection, gold_revision_id))
         return self._items[gold_revision_id]
 
     def known_answers(self, connection: Connection, gold_revision_id: int) -> statistics.KnownAnswers:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
+
+import numpy as np
 
 from registry.columns import JoinedColumns
 from registry.errors import InputError, counted
@@ -15,7 +17,7 @@ from registry.evaluation.ingest.declared import Declared
 from registry.evaluation.ingest.join import join
 from registry.evaluation.ingest.remarks import FEW, of_copy, of_runs, of_submission
 from registry.identity import canonical_json
-from registry.items import Answer
+from registry.items import Answer, Response
 from registry.readers import Document, Reader
 from registry.store import catalog, models, statistics
 from registry.store.journal import now
@@ -144,12 +146,10 @@ def _add_submission(ingest: Ingest, test_set: TestSetRow, one: Declared, digest:
 def _insert_responses(ingest: Ingest, scoring_id: int, gold_revision_id: int, reader: Reader,
                       runs: Sequence[Sequence[Answer | None]]) -> None:
     """Keep every answer of the submission's runs as a response, and as an answer where nobody gave it before."""
-    if all(isinstance(run, JoinedColumns) for run in runs):  # of numbers
-        return
     connection = ingest.connection
     first_item, _ = catalog.item_ids(connection, gold_revision_id)
-    by_run = [[(first_item + n, response) for n, entry in enumerate(run) if entry is not None
-               for response in reader.answer_set(entry.value)] for run in runs]
+    by_run = [[(first_item + n, response) for n, answers in _answer_sets(run, reader) for response in answers]
+              for run in runs]
     given = [(item_id, response.key, response.type) for responses in by_run for item_id, response in responses]
     if not given:
         return
@@ -164,3 +164,13 @@ def _insert_responses(ingest: Ingest, scoring_id: int, gold_revision_id: int, re
     scores = [response.score for responses in by_run for _, response in responses]
     statistics.insert_responses(connection, scoring_id, [len(responses) for responses in by_run], answer_ids, correct,
                                 scores)
+
+
+def _answer_sets(run: Sequence[Answer | None], reader: Reader) -> Iterator[tuple[int, Iterable[Response]]]:
+    """The places of the items that have an answer, each with the distinct answers that it stands for."""
+    if not isinstance(run, JoinedColumns):
+        yield from ((n, reader.answer_set(answer.value)) for n, answer in enumerate(run) if answer is not None)
+    elif run.answers.labels is not None:
+        sets = [tuple(reader.answer_set(label)) for label in run.answers.labels]
+        at = np.flatnonzero(run.there)
+        yield from zip(at.tolist(), map(sets.__getitem__, run.values[at].astype(np.int64).tolist()), strict=True)

@@ -168,7 +168,7 @@ def _table(found: Mapping[str, Any], layout: Layout, texts: Mapping[str, str], l
     parts = [cells[name] for name in layout.item]
     if not all(all(column) and "".join(column).isprintable() for column in parts):
         return None
-    keys = list(map(" ".join, zip(*parts, strict=True))) if parts else [str(n) for n in range(1, len(lines) + 1)]
+    keys = tuple(map(" ".join, zip(*parts, strict=True))) if parts else tuple(map(str, range(1, len(lines) + 1)))
     attributes = {name: cells[name] for name in layout.attributes
                   if name in cells and None not in cells[name] and "".join(cells[name]).isprintable()}
     numbers = {name: checked for name, column in found.items()

@@ -14,6 +14,7 @@ from registry.errors import RegistryError
 from registry.evaluation import Ingest, apply, score
 from registry.evaluation.resolve import resolve
 from registry.manifest import load_manifest
+from registry.readers import Labels
 from registry.readers.parsing import table_columns
 from registry.store.database import Database
 from registry.store.journal import Journal
@@ -65,6 +66,44 @@ def tasks(draw):
             "others": draw(st.sampled_from(["gold", "other"]))}, content, other
 
 
+LABELS = """manifest = 1
+[task]
+id = "t"
+[significance]
+seed = 1
+[[test_set]]
+name = "test"
+gold = "gold.tsv"
+format = "labels"
+options = {{ separator = "{separator}" }}
+[submission]
+missing = "{missing}"
+[[metric]]
+name = "Accuracy"
+[[metric]]
+name = "LabelF"
+[[submit]]
+file = "systems/{{system}}.{{run}}"
+options = {{ separator = "{separator}", unknown = "accept"{option} }}
+"""
+
+
+@st.composite
+def label_tasks(draw):
+    """The labels of some items, those of systems in another order, with runs, new and lacking ones; and a manifest."""
+    keys = draw(st.lists(st.integers(0, 30).map(lambda n: f"i{n}"), min_size=3, max_size=12, unique=True))
+    separator = draw(st.sampled_from(["\t", " "]))
+    labels = st.sampled_from(["yes", "no", "no", "Yes", "maybe"] if draw(st.booleans()) else ["yes", "no"])
+    files = {"gold.tsv": "".join(f"{key}{separator}{draw(labels)}\n" for key in keys)}
+    for name in ("a.1", "a.2", "b.1", "c.1"):
+        lines = [f"{key}{separator}{draw(labels)}" for key in draw(st.permutations(keys))]
+        lines = lines[draw(st.integers(0, 8)) == 0:] + draw(st.sampled_from([[]] * 12 + [["i99 no"]]))
+        files[f"systems/{name}"] = "\n".join(lines) + draw(st.sampled_from(["", "\n", "\r\n"]))
+    return {"separator": {"\t": "tab", " ": "whitespace"}[separator],
+            "missing": draw(st.sampled_from(["reject", "drop", "own", "worst"])),
+            "option": draw(st.sampled_from(["", "", ", fold_case = true", ', rename = { maybe = "no" }']))}, files
+
+
 def held(database):
     """All rows of all tables in their order, but for the times, and what was said."""
     with database.reading() as connection:
@@ -77,6 +116,8 @@ def brought_in(folder, enough):
     """What a database holds of the task, with what was told; or why it was refused."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(table_columns, "ENOUGH", enough)
+        if enough:
+            patch.setattr(Labels, "_at_once", lambda self, document: None)
         specification, content = load_manifest(folder / "task.toml")
         database, journal = Database(folder / f"{enough}.duckdb"), Journal("run", {})
         try:
@@ -89,7 +130,7 @@ def brought_in(folder, enough):
         return told, held(database)
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(tasks())
 def test_both_ways_bring_in_the_same(task):
     options, content, other = task
@@ -100,4 +141,17 @@ def test_both_ways_bring_in_the_same(task):
         for run in "12":
             (folder / f"c.{run}.run").write_bytes(content if run == "1" else other)
         (folder / "task.toml").write_text(MANIFEST.format(**options))
+        assert brought_in(folder, 0) == brought_in(folder, 2**62)
+
+
+@settings(max_examples=25)
+@given(label_tasks())
+def test_both_ways_bring_in_the_same_labels(task):
+    options, files = task
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "systems").mkdir()
+        for file, content in files.items():
+            (folder / file).write_text(content, newline="")
+        (folder / "task.toml").write_text(LABELS.format(**options))
         assert brought_in(folder, 0) == brought_in(folder, 2**62)
