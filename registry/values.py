@@ -13,6 +13,7 @@ import types
 import typing
 from collections.abc import Mapping
 from dataclasses import MISSING, dataclass, field, fields
+from functools import cache
 from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
 
 from registry.errors import InputError, UnknownNameError, nearest, suggest, together
@@ -51,13 +52,19 @@ class Value:
         return f"{self.name}({options})" if options else self.name
 
     @classmethod
+    @cache
+    def _hints(cls) -> dict[str, Any]:
+        """The types of all options, which take a while to be found."""
+        return typing.get_type_hints(cls)
+
+    @classmethod
     def build(cls, options: Mapping[str, Any]) -> Self:
         """Make the value that `options` describe.
 
         Raises:
             InputError: Options are unknown, absent or of the wrong type; each has an error that names it.
         """
-        hints = typing.get_type_hints(cls)
+        hints = cls._hints()
         known = [f.name for f in fields(cls)]
         unknown = [option for option in options if option not in known]
         absent = [f.name for f in fields(cls) if f.default is MISSING and f.name not in options]

@@ -10,7 +10,7 @@ import pytest
 PACKAGE = Path(__file__).resolve().parent.parent / "registry"
 FLOORS = {  # of every folder with rooms: from the ground up, and what stands on one floor does not know each other
     "registry": [
-        "errors families identity treebank version", "files items parallel provenance rendering values",
+        "errors families identity treebank version", "files items parallel provenance rendering values", "columns",
         "manifest metrics readers significance store", "evaluation importers query", "api studies", "leaderboards",
         "reports", "cli"],
     "registry.significance": [
@@ -18,8 +18,8 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
         "correlations exact", "resampled_scores", "effects multiple pairwise", "assumptions foresight ranks"],
     "registry.evaluation": ["matrices", "resolve", "ingest", "scoring", "comparing", "checking"],
     "registry.evaluation.ingest": [
-        "headers remedies unicode_normal_form vocabulary", "join", "parsed_cache remarks", "context", "declared gold",
-        "submissions", "apply"],
+        "content headers remedies unicode_normal_form vocabulary", "join", "parsed_cache remarks", "context",
+        "declared gold", "submissions", "apply"],
     "registry.evaluation.comparing": [
         "contingency settings", "board_keys", "board_statistics", "by_response pair_results", "plan vetting",
         "compare"],

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
@@ -20,6 +20,8 @@ from registry.readers import READERS, Document, Reader
 from registry.significance import CORRECTIONS, OVERALL_TESTS, TESTS, Matrix, OverallTest, PairTest
 from registry.significance.multiple.stepdown import STEP_DOWN
 from registry.values import build, parse
+
+Load = Callable[[Path, Path | None], Document]
 
 
 @dataclass(frozen=True)
@@ -48,8 +50,8 @@ class ResolvedTask:
         """The digest of `stored`."""
         return digest(self.stored.encode())
 
-    def gold_documents(self, test_set: TestSet) -> dict[str, Document]:
-        """Load the gold files of a test set, by role.
+    def gold_documents(self, test_set: TestSet, load: Load = Document.load) -> dict[str, Document]:
+        """Load the gold files of a test set, by role; `load` reads one.
 
         Raises:
             ManifestError: The manifest has a list of its items only, or names a file that is not there.
@@ -63,7 +65,7 @@ class ResolvedTask:
                  ("source", "source", test_set.source)]
         given += [(f"reference:{reference.name}", f"references[{m}].path", reference.path)
                   for m, reference in enumerate(test_set.references)]
-        return {role: Document.load(self.root.resolve(path, f"test_set[{n}].{key}"), self.root.folder)
+        return {role: load(self.root.resolve(path, f"test_set[{n}].{key}"), self.root.folder)
                 for role, key, path in given if path is not None}
 
     def submission_reader(self, test_set: TestSet, submit: Submit, key: str) -> Reader:

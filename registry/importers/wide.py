@@ -3,30 +3,38 @@
 from __future__ import annotations
 
 import math
-from itertools import islice
+from collections.abc import Sequence
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
-from registry.errors import InputError
+from registry.errors import InputError, suggest
 from registry.importers.base import Importer, title
 from registry.importers.files import Place
 from registry.importers.scored import system_and_team
 from registry.manifest.folder import TaskFolder
 from registry.readers import Document
 from registry.readers.parsing.delimited import Separator, read_cells, read_header
+from registry.readers.parsing.parquet import MAGIC, parquet_head
 from registry.readers.tables import as_number
 
-_FILE = "scores.csv"
+
+class _Head(NamedTuple):
+    """The columns and the first row of a table, and where both stand in a text."""
+
+    columns: Sequence[str]
+    first: Sequence[Any]
+    line: int | None = None
+    first_line: int | None = None
 
 
 class Wide(Importer):
-    """Delimited text with a header: a row for every item, a column of scores for every system.
+    """Delimited text with a header, or Parquet: a row for every item, a column of scores for every system.
 
     Attributes:
         item: The columns that together name an item; without any the rows are numbered from 1.
         attributes: Columns that are attributes of the item.
         systems: The columns of the systems; without any all that no other option names.
-        separator: Between columns: `comma`, `tab` or `whitespace`.
+        separator: Between columns of text: `comma`, `tab` or `whitespace`.
         unscored: What stands in place of a score where a system has none for the item.
         better: Whether `higher` or `lower` scores are the better ones.
         metric: What boards call the mean of the scores.
@@ -47,35 +55,51 @@ class Wide(Importer):
     def read(self, path: Path) -> TaskFolder:
         """Declare every system's column as its submission; the table itself is the gold, which lists the items."""
         document = Document.load(path)
+        is_parquet = document.content.startswith(MAGIC)
+        head = self._parquet(document) if is_parquet else self._delimited(document)
+        systems = self.systems or tuple(name for name in head.columns if name not in (*self.item, *self.attributes))
+        if not systems:
+            raise InputError("no column is left for a system", path=path, line=head.line)
+        if not all(name.strip() for name in systems):
+            raise InputError("a column has no name; if it names the items, as row names do, --option 'item=[\"\"]'; "
+                             "else name it in the header", path=path, line=head.line)
+        self._look_at(systems, dict(zip(head.columns, head.first, strict=False)), Place(document.path, head.first_line),
+                      text=not is_parquet)
+        file = "scores.parquet" if is_parquet else "scores.csv"
+        written = {"syntax": "parquet"} if is_parquet else {"separator": self.separator}
+        options = {**written, "item": list(self.item), "attributes": list(self.attributes),
+                   "unscored": list(self.unscored)}
+        return TaskFolder({
+            "task": {"title": title(path)},
+            "test_set": [{"name": "test", "gold": file, "format": "scores", "options": options}],
+            "submission": {"missing": self.missing},
+            "metric": [{"id": self.metric, "name": "Mean", "options": {"better": self.better}}],
+            "submit": [{"file": file, **system_and_team(name), "options": {"score": name}} for name in systems],
+        }, {file: document.content}, {document.name: document.digest}, copies={file: document.path})
+
+    def _delimited(self, document: Document) -> _Head:
         rows = read_cells(document, self.separator)
         line, header = next(rows, (1, []))
         if len(header) == 1 and any(mark in header[0] for mark in "\t,;|"):
             raise InputError(f"only one column, {header[0]!r}; --option separator=comma, tab or whitespace says what "
-                             "separates them", path=path, line=line)
+                             "separates them", path=document.path, line=line)
         columns = read_header(header, (*self.item, *self.attributes, *self.systems), document, line)
-        systems = self.systems or tuple(name for name in columns if name not in (*self.item, *self.attributes))
-        if not systems:
-            raise InputError("no column is left for a system", path=path, line=line)
-        if not all(name.strip() for name in systems):
-            raise InputError("a column has no name; if it names the items, as row names do, --option 'item=[\"\"]'; "
-                             "else name it in the header", path=path, line=line)
-        for line, cells in islice(rows, 1):
-            self._look_at(systems, dict(zip(columns, cells, strict=False)), Place(document.path, line))
-        options = {"separator": self.separator, "item": list(self.item), "attributes": list(self.attributes),
-                   "unscored": list(self.unscored)}
-        return TaskFolder({
-            "task": {"title": title(path)},
-            "test_set": [{"name": "test", "gold": _FILE, "format": "scores", "options": options}],
-            "submission": {"missing": self.missing},
-            "metric": [{"id": self.metric, "name": "Mean", "options": {"better": self.better}}],
-            "submit": [{"file": _FILE, **system_and_team(name), "options": {"score": name}} for name in systems],
-        }, {_FILE: document.content}, {document.name: document.digest}, copies={_FILE: document.path})
+        first_line, first = next(rows, (line, []))
+        return _Head(columns, first, line, first_line)
 
-    def _look_at(self, systems: tuple[str, ...], first: dict[str, str], place: Place) -> None:
+    def _parquet(self, document: Document) -> _Head:
+        columns, first = parquet_head(document)
+        for name in (*self.item, *self.attributes, *self.systems):
+            if name not in columns:
+                raise InputError(f"no column {name!r}; {suggest(name, columns)}", path=document.path)
+        return _Head(columns, first)
+
+    def _look_at(self, systems: tuple[str, ...], first: dict[str, Any], place: Place, *, text: bool) -> None:
         """See that the systems' columns are some, by the first row; all others are the reader's."""
         for name in systems:
-            cell = first.get(name, "")
-            if cell not in self.unscored and cell.strip() and math.isnan(as_number(cell, text=True)):
-                raise InputError(f"column {name!r} has {cell[:60]!r}, which is no score; if it names the items, "
+            cell = first.get(name)
+            is_there = cell is not None and cell not in self.unscored and str(cell).strip()
+            if is_there and math.isnan(as_number(cell, text=text)):
+                raise InputError(f"column {name!r} has {str(cell)[:60]!r}, which is no score; if it names the items, "
                                  f"--option item={name}; else --option systems or unscored", path=place.path,
                                  line=place.line)

@@ -195,7 +195,7 @@ def _facets(connection: Connection, task: TaskRow, test_set: TestSetRow) -> dict
     return found
 
 
-def _texts(connection: Connection, parsed: ParseCache, runs: Sequence[_Run]) -> list[list[Answer | None]]:
+def _texts(connection: Connection, parsed: ParseCache, runs: Sequence[_Run]) -> list[Sequence[Answer | None]]:
     """The texts that every run gives, for all items of the gold."""
     given = {scoring_id: parsed.answers(connection, catalog.get(connection, ScoringRow, scoring_id=scoring_id))
              for scoring_id in dict.fromkeys(run.scoring_id for run in runs)}

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from registry.columns import JoinedColumns
 from registry.errors import InputError
 from registry.families import FAMILIES
 from registry.items import Answer, Item
@@ -63,8 +64,22 @@ class Metric(Value):
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> NDArray[np.float64]:
         """Give the family's columns for many items, [items, columns]."""
+        if self.takes_columns and isinstance(answers, JoinedColumns) and answers.there.all():
+            return self.statistics_of_columns(items, answers)
         rows = [self.statistics(item, answer) for item, answer in zip(items, answers, strict=True)]
         return np.array(rows, dtype=np.float64).reshape(len(rows), len(FAMILIES[self.family].columns))
+
+    @property
+    def takes_columns(self) -> bool:
+        """Whether it computes `statistics_of_columns`."""
+        return type(self).statistics_of_columns is not Metric.statistics_of_columns
+
+    def statistics_of_columns(self, items: Sequence[Item], answers: JoinedColumns) -> NDArray[np.float64]:
+        """Give the family's columns for many items at once, [items, columns], all of which have an answer.
+
+        What a metric does not compute so is computed by `statistics`, for one item after the other.
+        """
+        raise NotImplementedError
 
     def unanswered(self, item: Item) -> InputError:
         """Say that the metric has no worst value, where an item without an answer has to count as one."""

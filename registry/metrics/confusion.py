@@ -7,12 +7,14 @@ loaded (`evaluation.scoring.label_codes`), because the classes are those of the 
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from registry.columns import JoinedColumns
 from registry.errors import InputError
 from registry.identity import digest
 from registry.items import Answer, Item
@@ -44,6 +46,12 @@ class ConfusionMetric(AdditiveMetric):
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give the codes of the gold's label and of the system's; a registry keeps shorter numbers in their place."""
         return (label_code(item.gold), NO_LABEL if answer is None else label_code(answer.value))
+
+    def statistics_of_columns(self, items: Sequence[Item], answers: JoinedColumns) -> Floats:
+        """The same of all items at once."""
+        codes = np.array([label_code(label) for label in answers.answers.labels or ()], dtype=np.float64)
+        golds = [label_code(item.gold) for item in items]
+        return np.stack([golds, codes[answers.values.astype(np.int64)]], axis=1)
 
     def score(self, sums: Floats) -> Floats:
         """Score counts of shape [..., 3 classes]: for each class correct, predicted and in the gold."""

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from registry.columns import JoinedColumns
 from registry.items import Answer, Item
 from registry.metrics.base import QuotientMetric
 
@@ -15,3 +21,8 @@ class Accuracy(QuotientMetric):
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give (1 if the label is the gold's, 1)."""
         return (int(answer is not None and answer.value == item.gold), 1)
+
+    def statistics_of_columns(self, items: Sequence[Item], answers: JoinedColumns) -> NDArray[np.float64]:
+        """The same of all items at once."""
+        golds = answers.coded(item.gold for item in items)
+        return np.stack([answers.values == golds, np.ones(len(answers))], axis=1)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from typing import Literal
+from collections.abc import Sequence
+from typing import Literal, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from registry.columns import JoinedColumns
 from registry.items import Answer, Item
 from registry.metrics.base import AdditiveMetric, QuotientMetric, share
+
+Floats = NDArray[np.float64]
+Number = TypeVar("Number", float, Floats)
 
 
 class Mean(QuotientMetric):
@@ -36,6 +41,10 @@ class Mean(QuotientMetric):
             raise self.unanswered(item)
         return (value, 1)
 
+    def statistics_of_columns(self, items: Sequence[Item], answers: JoinedColumns) -> Floats:  # noqa: ARG002
+        """The scores beside ones."""
+        return np.stack([answers.values, np.ones(len(answers))], axis=1)
+
 
 class _ErrorMetric(AdditiveMetric):
     """What both share: the loss of an item, averaged; lower is better, 0 is best."""
@@ -50,8 +59,8 @@ class _ErrorMetric(AdditiveMetric):
         return ("gold",)
 
     @abstractmethod
-    def loss(self, error: float) -> float:
-        """What an error counts."""
+    def loss(self, error: Number) -> Number:
+        """What an error counts, or each of many."""
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give (loss, 1)."""
@@ -59,13 +68,18 @@ class _ErrorMetric(AdditiveMetric):
             raise self.unanswered(item)
         return (self.loss(answer.value - item.gold), 1)
 
+    def statistics_of_columns(self, items: Sequence[Item], answers: JoinedColumns) -> Floats:
+        """The losses beside ones."""
+        golds = np.array([item.gold for item in items], dtype=np.float64)
+        return np.stack([self.loss(answers.values - golds), np.ones(len(answers))], axis=1)
+
 
 class MAE(_ErrorMetric, QuotientMetric):
     """Mean absolute error, from 0 up; lower is better."""
 
     citation = "Willmott and Matsuura 2005"
 
-    def loss(self, error: float) -> float:
+    def loss(self, error: Number) -> Number:
         return abs(error)
 
 
@@ -74,9 +88,9 @@ class RMSE(_ErrorMetric):
 
     citation = "Willmott and Matsuura 2005"
 
-    def loss(self, error: float) -> float:
+    def loss(self, error: Number) -> Number:
         return error * error
 
-    def score(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
+    def score(self, sums: Floats) -> Floats:
         """The root of squared errors over items; of none nan."""
         return np.asarray(np.sqrt(share(sums[..., 0], sums[..., 1])), dtype=np.float64)

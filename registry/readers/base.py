@@ -42,7 +42,7 @@ class Reader(Value):
         with _without_collection():
             return self.parse_gold({role: document.repaired(self.repair) for role, document in documents.items()})
 
-    def read_answers(self, document: Document) -> list[Answer]:
+    def read_answers(self, document: Document) -> Sequence[Answer]:
         """Read one submission.
 
         Raises:
@@ -55,7 +55,7 @@ class Reader(Value):
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """Do what `read_gold` does with documents that were repaired."""
 
-    def parse_answers(self, document: Document) -> list[Answer]:
+    def parse_answers(self, document: Document) -> Sequence[Answer]:
         """Do what `read_answers` does with a document that was repaired; by default it is read as the gold is."""
         return [Answer(item.key, item.gold, item.line) for item in self.parse_gold({"gold": document})]
 
@@ -63,6 +63,11 @@ class Reader(Value):
     def is_text(self) -> bool:
         """Whether the format's files are lines of text."""
         return True
+
+    @property
+    def gives_columns(self) -> bool:
+        """Whether the answers of a file in which nothing is wrong are read as columns."""
+        return False
 
     @property
     def ignores_others(self) -> bool:

@@ -9,6 +9,7 @@ from functools import cached_property
 from itertools import count, repeat
 from typing import Any, ClassVar, Literal
 
+from registry.columns import AnswerColumns
 from registry.errors import InputError, suggest
 from registry.items import Answer, Item
 from registry.readers.names import NamedReader, by_case
@@ -74,6 +75,11 @@ class Labels(NamedReader):
         """All but Parquet is."""
         return self.syntax != "parquet"
 
+    @property
+    def gives_columns(self) -> bool:
+        """Those that a separator alone tells apart are read at once, where the labels are as they stand."""
+        return self.syntax == "delimited" and self.separator != "comma" and not self.rename and not self.fold_case
+
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """Read the gold labels; all columns but item and label become attributes."""
         document, reader = documents["gold"], replace(self, rename=(), fold_case=False, blank="reject")
@@ -85,10 +91,10 @@ class Labels(NamedReader):
             for line, key, label, row in reader._entries(document)
         ]
 
-    def parse_answers(self, document: Document) -> list[Answer]:
+    def parse_answers(self, document: Document) -> Sequence[Answer]:
         """Read a system's labels; further columns are passed over."""
         if (columns := self._at_once(document)) is not None:
-            return list(map(Answer, columns[self.item], columns[self.label], count(1 + self.header)))
+            return AnswerColumns.of_labels(columns[self.item], columns[self.label], 1 + self.header)
         known: dict[str, str] = {}
         return [Answer(key, known.setdefault(label, label), line) for line, key, label, _ in self._entries(document)
                 if label.strip() or self.blank == "reject"]

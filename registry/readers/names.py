@@ -48,7 +48,7 @@ class NamedReader(Reader):
         """Give the names that are known to be good, whether the gold has them or not."""
         return ()
 
-    def read_answers(self, document: Document) -> list[Answer]:
+    def read_answers(self, document: Document) -> Sequence[Answer]:
         """Read one submission, and rename what it names otherwise than the gold."""
         answers = super().read_answers(document)
         return self._named(answers, dict(self.rename)) if self.rename else answers

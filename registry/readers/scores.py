@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from typing import Any, ClassVar
 
+import numpy as np
+
+from registry.columns import AnswerColumns
 from registry.errors import InputError
 from registry.items import Answer, Item
 from registry.readers.parsing.document import Document
+from registry.readers.parsing.table_columns import Table
 from registry.readers.tables import Row, TableReader, numbers_of
 
 
@@ -30,6 +35,11 @@ class Scores(TableReader):
     score: str = "score"
     gold: str | None = None
 
+    @property
+    def gives_columns(self) -> bool:
+        """Those of JSON Lines are not."""
+        return self.syntax != "jsonl"
+
     def offers(self) -> tuple[str, ...]:
         """The right numbers, where there are any."""
         return () if self.gold is None else ("gold",)
@@ -37,16 +47,29 @@ class Scores(TableReader):
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """Read the items, with the right numbers where the option `gold` says where they are (else None)."""
         document, column = documents["gold"], self.gold
+        if (table := self.at_once(document)) is not None and (items := self._items(table)) is not None:
+            return items
         return [Item(row.key, right, row.attributes, row.line) for row, right in self.parsed(
             document, () if column is None else (column,),
             lambda row: None if column is None else self.required(row.cells[0], column, row, document),
             self.attributes)]
 
-    def parse_answers(self, document: Document) -> list[Answer]:
+    def parse_answers(self, document: Document) -> Sequence[Answer]:
         """Read a system's scores."""
+        if (table := self.at_once(document)) is not None and self.score in table.numbers:
+            return AnswerColumns(table.rows, table.numbers[self.score])
         return [Answer(row.key, score, row.line) for row, score in self.parsed(
             document, (self.score,), lambda row: self.number(row.cells[0], self.score, row, document))
             if score is not None]
+
+    def _items(self, table: Table) -> list[Item] | None:
+        """The items of a table that was read at once, where they have all that is wanted of them."""
+        rights: Iterable[float | None] = itertools.repeat(None)
+        if self.gold is not None:
+            if self.gold not in table.numbers or np.isnan(table.numbers[self.gold]).any():
+                return None
+            rights = table.numbers[self.gold].tolist()
+        return table.items(self.attributes, rights)
 
 
 class Statistics(TableReader):

@@ -1,7 +1,7 @@
 """Tables as delimited text, JSON Lines or Parquet, with a row for every item: what their readers share.
 
-Text is read line by line, so that a bad cell is named with its line. Only Parquet is read by DuckDB, from a file of our
-own that is all it can reach.
+A table in which nothing is wrong is read at once by DuckDB, which sees nothing but a file of our own. Where anything is
+amiss, text is read line by line, so that a bad cell is named with its line.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from registry.readers.parsing.delimited import Separator, content_lines, read_ce
 from registry.readers.parsing.document import Document
 from registry.readers.parsing.json_lines import json_object
 from registry.readers.parsing.parquet import parquet_rows
+from registry.readers.parsing.table_columns import Layout, Table, read_at_once
 
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 T = TypeVar("T")
@@ -70,6 +71,11 @@ class TableReader(Reader):
     def is_text(self) -> bool:
         """All but Parquet is."""
         return self.syntax != "parquet"
+
+    def at_once(self, document: Document) -> Table | None:
+        """Read all columns of a file in which nothing is wrong, for all systems in it; of others give None."""
+        return read_at_once(document, Layout(self.syntax, self.separator, self.columns, self.comment, self.item,
+                                             self.attributes, self.unscored))
 
     def rows(self, document: Document, wanted: Sequence[str], attributes: Sequence[str] = ()) -> Iterator[Row]:
         """Give every row with its `wanted` cells: text, or what JSON and Parquet say; attributes are text.

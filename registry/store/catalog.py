@@ -16,8 +16,9 @@ from registry.store.row_types import (
     Member,
     NamedSubmission,
     ScoreRow,
-    SubmissionRow,
+    ScoringRow,
     SubmissionSourceRow,
+    Submitted,
     TaskRow,
     TestSetRow,
 )
@@ -159,30 +160,29 @@ def tracks(connection: Connection, task_id: int) -> set[str]:
     return set(connection.execute(select(models.track.c.name).where(models.track.c.task_id == task_id)).scalars())
 
 
-def find_submission(connection: Connection, test_set_id: int, team: str, system: str,
-                    version: str) -> SubmissionRow | None:
-    """The submission of that name, or None."""
-    s = models.submission
-    row = connection.execute(_submitted(*SubmissionRow.columns()).where(
-        s.c.test_set_id == test_set_id, models.team.c.name == team, models.system.c.name == system,
-        s.c.version == version)).one_or_none()
-    return None if row is None else SubmissionRow.of(row)
-
-
-def same_answers(connection: Connection, submission: SubmissionRow) -> str | None:
-    """The name (`team/system@version`) of the first submission of another system that has the same answers, or None."""
-    s = models.submission
-    query = _submitted(models.team.c.name + "/" + models.system.c.name + "@" + s.c.version).where(
-        s.c.test_set_id == submission.test_set_id, s.c.digest == submission.digest,
-        s.c.system_id != submission.system_id)
-    return connection.execute(query.limit(1)).scalar_one_or_none()
-
-
 def submission_sources(connection: Connection, submission_id: int) -> list[SubmissionSourceRow]:
     """The files that a submission's runs were read from: their digests and names."""
     table = models.submission_source
     query = select(*SubmissionSourceRow.columns()).where(table.c.submission_id == submission_id)
     return [SubmissionSourceRow.of(row) for row in connection.execute(query.order_by(table.c.replicate))]
+
+
+def submitted(connection: Connection, submission_ids: Sequence[int]) -> dict[int, Submitted]:
+    """What was submitted, by submission."""
+    s, of = models.submission, models.submission_source
+    wanted = list(submission_ids)
+    files: dict[int, list[SubmissionSourceRow]] = {submission_id: [] for submission_id in wanted}
+    query = select(of.c.submission_id, *SubmissionSourceRow.columns()).where(of.c.submission_id.in_(wanted))
+    for submission_id, *file in connection.execute(query.order_by(of.c.submission_id, of.c.replicate)):
+        files[submission_id].append(SubmissionSourceRow.of(file))
+    readers = connection.execute(select(s.c.submission_id, s.c.reader).where(s.c.submission_id.in_(wanted)))
+    return {submission_id: Submitted(reader, tuple(files[submission_id])) for submission_id, reader in readers}
+
+
+def scorings(connection: Connection, scoring_ids: Sequence[int]) -> dict[int, ScoringRow]:
+    """Scorings by their ids."""
+    query = select(*ScoringRow.columns()).where(models.scoring.c.scoring_id.in_(list(scoring_ids)))
+    return {row.scoring_id: ScoringRow.of(row) for row in connection.execute(query)}
 
 
 def ranked(connection: Connection, test_set_id: int) -> list[Member]:

@@ -59,8 +59,12 @@ class Journal:
 
     def event(self, connection: Connection, action: str, subject: str, **details: Any) -> None:
         """Log one change."""
-        insert(connection, models.event, run_id=self.run_id(connection), at=now(), actor=self.actor, action=action,
-               subject=subject, details=canonical_json(details))
+        insert(connection, models.event, **self.entry(connection, action, subject, **details))
+
+    def entry(self, connection: Connection, action: str, subject: str, **details: Any) -> dict[str, Any]:
+        """Give what the log will say of one change, without its id, to be inserted together with others."""
+        return {"run_id": self.run_id(connection), "at": now(), "actor": self.actor, "action": action,
+                "subject": subject, "details": canonical_json(details)}
 
     def close(self, connection: Connection) -> None:
         """Write when the run ended and all that it has read; call it in the last transaction."""

@@ -101,6 +101,13 @@ class SubmissionSourceRow(CatalogRow):
     name: str
 
 
+class Submitted(NamedTuple):
+    """What was submitted: how it is read, and the file of each run."""
+
+    reader: str
+    files: tuple[SubmissionSourceRow, ...]
+
+
 class ScoringRow(CatalogRow):
     """A submission's answers joined with one revision of the gold, under one policy for missing items."""
 

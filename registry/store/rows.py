@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -88,12 +89,13 @@ def _value(name: str, column: NDArray[Any] | Coded | float) -> tuple[str, dict[s
 
 
 def insert_many(connection: Connection, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Insert rows that carry every column but, where the table has one, their id; None and nan become NULL."""
+    """Insert rows that carry every column, save that new ids are given where they have none; None and nan are NULL."""
     if not rows:
         return
     columns: dict[str, NDArray[Any] | int] = {name: _column([row[name] for row in rows]) for name in rows[0]}
-    if len(table.primary_key.columns):
-        first, (column, *_) = next_id(connection, table), table.columns
+    (column, *_) = table.columns
+    if column.name not in columns:
+        first = next_id(connection, table)
         columns[column.name] = np.arange(first, first + len(rows), dtype=np.int32)
     insert_bulk(connection, table, columns)
 
@@ -101,6 +103,8 @@ def insert_many(connection: Connection, table: Table, rows: Sequence[Mapping[str
 def _column(values: list[Any]) -> NDArray[Any]:
     """A column that DuckDB takes without pandas, for which it looks where it meets many a None."""
     if None not in values:
+        if isinstance(values[0], datetime):
+            return np.array(values, dtype="datetime64[us]")
         return texts(values) if isinstance(values[0], str) else np.array(values)
     there = [value for value in values if value is not None]
     stand_in = there[0] if there else 0

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 
 from sqlalchemy import Connection, func, select
 
 from registry.store import models
 from registry.store.journal import now
+
+_LEVEL = 4  # a fifth of the time of zlib's default, for a tenth more room
 
 
 def keep(connection: Connection, digest: str, name: str, content: bytes) -> None:
@@ -15,7 +18,7 @@ def keep(connection: Connection, digest: str, name: str, content: bytes) -> None
     known = select(models.source.c.digest).where(models.source.c.digest == digest)
     if connection.execute(known).first() is None:
         connection.execute(models.source.insert().values(
-            digest=digest, name=name, n_bytes=len(content), content=zlib.compress(content), created_at=now()))
+            digest=digest, name=name, n_bytes=len(content), content=zlib.compress(content, _LEVEL), created_at=now()))
 
 
 def fetch(connection: Connection, digest: str) -> bytes:
@@ -24,9 +27,9 @@ def fetch(connection: Connection, digest: str) -> bytes:
     return zlib.decompress(connection.execute(query).scalar_one())
 
 
-def size_of_submission(connection: Connection, submission_id: int) -> int:
-    """How many bytes the kept files of a submission have."""
+def sizes_of_submissions(connection: Connection, submission_ids: Sequence[int]) -> dict[int, int]:
+    """How many bytes the kept files of each submission have."""
     of, kept = models.submission_source, models.source
-    query = select(func.sum(kept.c.n_bytes)).join(of, of.c.source_digest == kept.c.digest).where(
-        of.c.submission_id == submission_id)
-    return int(connection.execute(query).scalar_one() or 0)
+    query = select(of.c.submission_id, func.sum(kept.c.n_bytes)).join(of, of.c.source_digest == kept.c.digest).where(
+        of.c.submission_id.in_(list(submission_ids))).group_by(of.c.submission_id)
+    return {submission_id: int(size) for submission_id, size in connection.execute(query)}

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Table, select
 
 from registry.families import FAMILIES
 from registry.store import models
@@ -30,20 +30,40 @@ class Block:
 
 def insert_statistics(connection: Connection, family: str, blocks: Sequence[Block]) -> None:
     """Insert blocks of one family, all in one statement: DuckDB inserts in parallel only from about 10^5 rows."""
+    whole = [block for block in blocks if family in models.whole_statistics and _are_whole(block.statistics)]
+    if whole:
+        _insert(connection, models.whole_statistics[family], np.int32, whole)
+        apart = set(map(id, whole))
+        blocks = [block for block in blocks if id(block) not in apart]
+    if blocks:
+        _insert(connection, models.statistics[family], np.int32 if FAMILIES[family].integer else np.float64, blocks)
+
+
+def _are_whole(statistics: NDArray[np.float64]) -> bool:
+    return bool((np.rint(statistics) == statistics).all() and np.abs(statistics).max(initial=0) < 2**31)
+
+
+def _insert(connection: Connection, table: Table, dtype: type[np.int32 | np.float64], blocks: Sequence[Block]) -> None:
     lengths = [len(block.item_ids) for block in blocks]
-    dtype = np.int32 if FAMILIES[family].integer else np.float64
 
-    def repeated(values: list[int]) -> NDArray[np.int32]:
-        return np.repeat(np.array(values, dtype=np.int32), lengths)
+    def repeated(values: list[int]) -> NDArray[np.int32] | int:
+        return values[0] if len(set(values)) == 1 else np.repeat(np.array(values, dtype=np.int32), lengths)
 
-    insert_bulk(connection, models.statistics[family], {
+    names = [column.name for column in table.columns][4:]
+    insert_bulk(connection, table, {
         "scoring_id": repeated([block.scoring_id for block in blocks]),
         "metric_id": repeated([block.metric_id for block in blocks]),
         "replicate": repeated([block.replicate for block in blocks]),
         "item_id": np.concatenate([block.item_ids for block in blocks]).astype(np.int32),
-        **{name: np.concatenate([block.statistics[:, n] for block in blocks]).astype(dtype, copy=False)
-           for n, name in enumerate(FAMILIES[family].columns)},
+        **{name: np.concatenate([block.statistics[:, n] for block in blocks], dtype=dtype, casting="unsafe")
+           for n, name in enumerate(names)},
     })
+
+
+def _tables(family: str) -> list[Table]:
+    """The tables that hold the statistics of a family."""
+    whole = models.whole_statistics.get(family)
+    return [models.statistics[family], *([] if whole is None else [whole])]
 
 
 def forget_older(connection: Connection, family: str, metric_id: int, scoring_ids: Sequence[int]) -> None:
@@ -52,7 +72,7 @@ def forget_older(connection: Connection, family: str, metric_id: int, scoring_id
     older = connection.execute(select(score.c.scoring_id).where(
         score.c.metric_id == metric_id, score.c.scoring_id.in_(list(scoring_ids)), score.c.step.is_(None)))
     if found := list(older.scalars()):
-        for table in (models.statistics[family], models.replicate_score, score):
+        for table in (*_tables(family), models.replicate_score, score):
             connection.execute(table.delete().where(table.c.metric_id == metric_id, table.c.scoring_id.in_(found)))
 
 
@@ -72,22 +92,23 @@ def load_statistics(connection: Connection, family: str, metric_id: int, scoring
         The statistics of each submission, [items, runs, columns] in the order of the gold, and whether they are there,
         [items, runs of all submissions] (an item that a submission lacks is not, under the policy `drop`).
     """
-    table, names = models.statistics[family], FAMILIES[family].columns
-    query = select(table).where(table.c.metric_id == metric_id, table.c.scoring_id.in_(list(scoring_ids)))
-    loaded = fetch_columns(connection, query)
-    position = {scoring: n for n, scoring in enumerate(scoring_ids)}
-    known, inverse = np.unique(loaded["scoring_id"], return_inverse=True)
-    systems = np.array([position[int(s)] for s in known], dtype=np.int64)[inverse]
-    items = loaded["item_id"] - first_item
+    names = FAMILIES[family].columns
+    wanted = "scoring_id", "replicate", "item_id", *names
+    parts = [fetch_columns(connection, select(*(table.c[name] for name in wanted)).where(
+        table.c.metric_id == metric_id, table.c.scoring_id.in_(list(scoring_ids)))) for table in _tables(family)]
+    position = np.zeros(1 + max(scoring_ids, default=0), dtype=np.int64)
+    position[list(scoring_ids)] = np.arange(len(scoring_ids))
     n_runs = np.ones(len(scoring_ids), dtype=np.int64)
-    np.maximum.at(n_runs, systems, loaded["replicate"] + 1)
+    for part in parts:
+        np.maximum.at(n_runs, position[part["scoring_id"]], part["replicate"] + 1)
     ends = np.cumsum(n_runs)
-    runs = (ends - n_runs)[systems] + loaded["replicate"]
     statistics = np.zeros((n_items, ends[-1], len(names)))
     present = np.zeros((n_items, ends[-1]), dtype=bool)
-    present[items, runs] = True
-    for n, name in enumerate(names):
-        statistics[items, runs, n] = loaded[name]
+    for part in parts:
+        items, runs = part["item_id"] - first_item, (ends - n_runs)[position[part["scoring_id"]]] + part["replicate"]
+        present[items, runs] = True
+        for n, name in enumerate(names):
+            statistics[items, runs, n] = part[name]
     return np.split(statistics, ends[:-1], axis=1), present
 
 

@@ -2,6 +2,7 @@
 
 import tomllib
 
+import duckdb
 import pytest
 
 from registry.importers import IMPORTERS
@@ -120,3 +121,39 @@ def test_a_data_frame_with_row_names_is_read(registry, table):
     table.write_text(PANDAS)
     registry("import", "wide", "results.csv", "--option", 'item=[""]', "--option", "missing=drop")
     assert scores(registry) == [("test", "acme", "birch-7b", 1), ("test", "aspen", "aspen", 0.375)]
+
+
+@pytest.fixture
+def parquet(tmp_path):
+    """The table as Parquet, all of its scores there."""
+    def write(select="SELECT doc, n, aspen, coalesce(birch, 0) AS birch FROM t"):
+        path = tmp_path / "results.pq"
+        with duckdb.connect() as connection:
+            connection.execute("CREATE TABLE t AS FROM (VALUES ('d1', 1, 0.5, 1.0), ('d1', 2, 0.25, NULL), "
+                               "('d2', 1, 1, 0)) t(doc, n, aspen, birch)")
+            connection.execute(f"COPY ({select}) TO '{path}' (FORMAT parquet)")
+        return path
+
+    return write
+
+
+def test_parquet_is_read_as_text_is(registry, parquet):
+    registry("import", "wide", parquet(), *NAMED)
+    assert scores(registry) == [("test", "aspen", "aspen", pytest.approx(1.75 / 3)),
+                                ("test", "birch", "birch", pytest.approx(1 / 3))]
+
+
+@pytest.mark.parametrize(("select", "says"), [
+    ("FROM t", "results.pq: item 'd1 2': there is no score of it"),
+    ("SELECT doc, n AS m, aspen FROM t", "results.pq: no column 'n'; known: aspen, doc, m"),
+    ("SELECT doc, n FROM t", "results.pq: no column is left for a system"),
+    ("SELECT *, doc AS topic FROM t", "results.pq: column 'topic' has 'd1', which is no score; if it names the items,"),
+    ("SELECT *, true AS passed FROM t", "results.pq: column 'passed' has 'True', which is no score"),
+])
+def test_what_is_wrong_with_parquet_is_named(registry, parquet, select, says):
+    assert says in registry("import", "wide", parquet(select), *NAMED, exit_code=3).stderr
+
+
+def test_a_file_that_only_begins_as_parquet_is_refused(registry, table):
+    table.write_bytes(b"PAR1" + bytes(20))
+    assert "results.csv: not a Parquet file" in registry("import", "wide", table, exit_code=3).stderr

@@ -93,7 +93,7 @@ def test_reading_at_once_and_line_by_line_say_the_same(rows, options, is_gold):
 
     def read():
         try:
-            return reader.read_gold({"gold": document}) if is_gold else reader.read_answers(document)
+            return list(reader.read_gold({"gold": document}) if is_gold else reader.read_answers(document))
         except InputError as error:
             return str(error)
 

@@ -1,6 +1,7 @@
 """Migrations and views: the schema is complete, versioned and free of drift."""
 
 import duckdb
+import numpy as np
 import pytest
 from alembic import command
 from alembic.config import Config
@@ -8,7 +9,7 @@ from sqlalchemy import create_engine, text
 
 from registry.errors import InputError, SchemaError
 from registry.families import FAMILIES
-from registry.store import models, schema, views
+from registry.store import models, schema, statistics, views
 from registry.store.database import CONFIG, Database
 from registry.store.rewrite import upgrade
 
@@ -140,6 +141,29 @@ def test_scores_of_counts_stay_and_others_have_no_step(tmp_path):
     with database.reading() as connection:
         steps = connection.execute(text("SELECT family, step FROM score JOIN metric USING (metric_id)"))
         assert dict(map(tuple, steps)) == {name: 1 if family.integer else None for name, family in FAMILIES.items()}
+
+
+def test_statistics_of_older_registries_stand_beside_whole_ones(tmp_path):
+    """Whole numbers have had a table of their own since 0011; before all were in one, which is a view now."""
+    config = Config(stdout=open("/dev/null", "w"))  # noqa: SIM115
+    config.set_main_option("script_location", str(schema.migrations()))
+    engine = create_engine(f"duckdb:///{tmp_path / 'r.duckdb'}")
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, "0010")
+        connection.execute(text("INSERT INTO statistics_ratio VALUES (1, 2, 0, 10, 1, 1), (1, 2, 0, 11, 0.5, 1)"))
+    engine.dispose()
+    config.stdout.close()
+    database = Database(tmp_path / "r.duckdb")
+    assert upgrade(database)
+    new = statistics.Block(3, 2, np.array([10, 11]), np.array([[0.0, 1.0], [1.0, 1.0]]))
+    with database.writing() as connection:
+        statistics.insert_statistics(connection, "ratio", [new])
+        held = connection.execute(text("SELECT scoring_id, item_id, numerator FROM statistics_ratio ORDER BY ALL"))
+        assert held.all() == [(1, 10, 1), (1, 11, 0.5), (3, 10, 0), (3, 11, 1)]
+        loaded, present = statistics.load_statistics(connection, "ratio", 2, [3, 1], 10, 2)
+    assert present.all()
+    assert [of[:, 0, 0].tolist() for of in loaded] == [[0, 1], [1, 0.5]]
 
 
 @pytest.mark.parametrize("view", views.load(), ids=lambda view: view.name)

@@ -13,11 +13,11 @@ from registry.evaluation.checking.diagnosis import Diagnosis
 from registry.evaluation.checking.rehearsal import rehearse
 from registry.evaluation.checking.task_pack import expected_documents, expected_items
 from registry.evaluation.comparing.plan import Plan
+from registry.evaluation.ingest.content import digest_of_runs, run_digest
 from registry.evaluation.ingest.declared import Declared, check_runs, declared
 from registry.evaluation.ingest.gold import Name, check_names
 from registry.evaluation.ingest.join import Joined, disagreements
 from registry.evaluation.ingest.remarks import FEW, of_copy, of_gold, of_runs, of_submission
-from registry.evaluation.ingest.submissions import digest_of_runs, run_digest
 from registry.evaluation.resolve import ResolvedTask
 from registry.evaluation.scoring.workers import computed
 from registry.items import Answer, Item
@@ -206,7 +206,7 @@ def _check(document: Document, submission: Declared, items: Mapping[str, Sequenc
     """
     name, reader = submission.test_set.name, submission.reader
     problems = Problems(checked.limit)
-    answers: list[Answer] = []
+    answers: Sequence[Answer] = []
     remarks: list[InputError] = []
     joined: Joined | None = None
     try:

@@ -77,7 +77,9 @@ def apply(ingest: Ingest, content: bytes, chosen: Sequence[Declared] | None = No
     fitting = [one for one in submissions if one.test_set.name not in stale]
     for _ in with_progress(map(take, fitting), len(fitting), "submissions to read", ingest.progress):
         pass
+    ingest.write()
     _follow_others(ingest, submissions, applied)
+    ingest.write()
     return applied
 
 
@@ -93,6 +95,7 @@ def submit(ingest: Ingest, one: Declared) -> Applied:
     if one.track is not None and one.track not in {ingest.task.manifest.submission.track, *tracks}:
         applied.warnings.append(f"track {one.track!r} is new to {ingest.slug}; {suggest(one.track, tracks)}")
     _apply_one(ingest, one, applied)
+    ingest.write()
     return applied
 
 
@@ -117,7 +120,7 @@ def _apply_gold(ingest: Ingest, applied: Applied) -> set[str]:
 
 
 def _apply_one(ingest: Ingest, one: Declared, applied: Applied) -> None:
-    one = one.loaded()  # all that follows is about the same bytes
+    one = one.loaded(ingest.parsed.load)  # all that follows is about the same bytes
     outcome = apply_submission(ingest, one)
     applied.changes[f"{one.test_set.name}/{one.name}"] = outcome.change
     applied.warnings += map(str, outcome.remarks)

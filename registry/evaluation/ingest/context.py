@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Any
 
 from sqlalchemy import Connection
 
@@ -13,9 +14,12 @@ from registry.evaluation.ingest.parsed_cache import ParseCache
 from registry.evaluation.resolve import ResolvedTask
 from registry.items import Item
 from registry.parallel.execution import Progress
-from registry.store import catalog
+from registry.readers import Document
+from registry.store import catalog, models, sources
 from registry.store.journal import Journal
-from registry.store.row_types import TaskRow
+from registry.store.ledger import Ledger
+from registry.store.row_types import TaskRow, TestSetRow
+from registry.store.rows import insert_many
 
 Refuse = Callable[[RegistryError], None]  # what is done about an error: raise it, or collect it and go on
 
@@ -44,6 +48,8 @@ class Ingest:
     parsed: ParseCache = field(default_factory=ParseCache)
     progress: Progress | None = None
     refuse: Refuse = raising
+    _events: list[dict[str, Any]] = field(default_factory=list)
+    _kept: set[str] = field(default_factory=set)
 
     @property
     def slug(self) -> str:
@@ -64,6 +70,28 @@ class Ingest:
         """The items of a gold revision, in its order."""
         return self.parsed.items(self.connection, gold_revision_id)
 
+    @cached_property
+    def ledger(self) -> Ledger:
+        """The task's submissions, those that are in the database and those that wait to be written."""
+        return Ledger(self.connection, self.task_id)
+
+    @cached_property
+    def test_sets(self) -> dict[str, TestSetRow]:
+        """The task's test sets by name, to be asked for once their gold is in the database."""
+        return {row.name: row for row in catalog.test_sets(self.connection, self.task_id)}
+
+    def keep(self, document: Document) -> None:
+        """Keep the bytes of a file in the database, if they are not there."""
+        if document.digest not in self._kept:
+            sources.keep(self.connection, document.digest, document.name, document.content)
+            self._kept.add(document.digest)
+
     def event(self, action: str, subject: str, **details: object) -> None:
-        """Log one change."""
-        self.journal.event(self.connection, action, subject, **details)
+        """Log one change, once what waits is written."""
+        self._events.append(self.journal.entry(self.connection, action, subject, **details))
+
+    def write(self) -> None:
+        """Write what waits: submissions and events."""
+        self.ledger.write()
+        insert_many(self.connection, models.event, self._events)
+        self._events.clear()

@@ -10,10 +10,11 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
+from registry.columns import AnswerColumns
 from registry.errors import InputError, ManifestError, suggest
 from registry.evaluation.ingest.context import Refuse, raising
 from registry.evaluation.ingest.join import Policies
-from registry.evaluation.resolve import ResolvedTask
+from registry.evaluation.resolve import Load, ResolvedTask
 from registry.items import Answer, Item
 from registry.manifest import TestSet
 from registry.manifest.fields import Name
@@ -60,9 +61,11 @@ class Declared:
         """What is done about answers that do not quite go with the gold."""
         return Policies(self.missing, self.tokens, self.metrics)
 
-    def read(self, document: Document) -> list[Answer]:
+    def read(self, document: Document) -> Sequence[Answer]:
         """Read one of its files; an answer that a metric of the task cannot count is reported."""
         answers = self.reader.read_answers(document)
+        if isinstance(answers, AnswerColumns):  # numbers and labels are what every metric can count
+            return answers
         for answer in answers:
             if why := next(filter(None, (metric.uncountable(answer.value) for metric in self.metrics)), None):
                 document.report(InputError(why, path=document.path, line=answer.line, item=answer.key))
@@ -85,9 +88,10 @@ class Declared:
         return tuple(file if isinstance(file, Document) else Document.load(file, self.within)
                      for file in self.files)
 
-    def loaded(self) -> Declared:
-        """The same, holding its files as they are now."""
-        return replace(self, files=self.documents)
+    def loaded(self, load: Load) -> Declared:
+        """The same, holding its files as they are now; `load` reads one."""
+        return replace(self, files=tuple(file if isinstance(file, Document) else load(file, self.within)
+                                         for file in self.files))
 
 
 def natural(text: str) -> list[tuple[int, int, str]]:

@@ -13,7 +13,7 @@ from registry.items import Item, by_key
 from registry.manifest import Manifest, TestSet
 from registry.metrics import ConfusionMetric
 from registry.readers import Document, Reader
-from registry.store import catalog, models, sources, statistics
+from registry.store import catalog, models, statistics
 from registry.store.journal import now
 from registry.store.row_types import GoldRevisionRow, TestSetRow
 from registry.store.rows import insert
@@ -104,7 +104,7 @@ def apply_gold(ingest: Ingest, test_set: TestSet, version_before: str | None, *,
         MismatchError: The gold has changed under the same version of the task.
     """
     connection, task, reader = ingest.connection, ingest.task, ingest.task.readers[test_set.name]
-    documents = task.gold_documents(test_set)
+    documents = task.gold_documents(test_set, ingest.parsed.load)
     for document in documents.values():
         ingest.journal.read(document.name, document.digest)
     stored = catalog.get(connection, TestSetRow, task_id=ingest.task_id, name=test_set.name)
@@ -127,7 +127,7 @@ def apply_gold(ingest: Ingest, test_set: TestSet, version_before: str | None, *,
     else:
         gold_revision_id = int(known.gold_revision_id)
     for role, document in documents.items():
-        sources.keep(connection, document.digest, document.name, document.content)
+        ingest.keep(document)
         catalog.find_or_insert(connection, models.gold_source, {
             "gold_revision_id": gold_revision_id, "role": role, "source_digest": document.digest,
             "reader": repr(reader)})

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from itertools import islice
 
 from registry.items import Answer, Item, Keyed
 from registry.readers import Labels, Reader
@@ -27,11 +28,11 @@ def header(entries: Sequence[Keyed], reader: Reader) -> Keyed | None:
     """
     if not isinstance(reader, Labels) or reader.syntax != "delimited" or reader.header or len(entries) < _FEW:
         return None
-    first, *others = entries
-    if any(_label(other) == _label(first) for other in others):
+    first = entries[0]
+    if any(_label(other) == _label(first) for other in islice(entries, 1, None)):  # mostly one of the next
         return None
     called = {first.key.casefold().strip("# "), _label(first).casefold()} & _COLUMNS
-    unlike = not _has_digit(first.key) and all(_has_digit(other.key) for other in others)
+    unlike = not _has_digit(first.key) and all(_has_digit(other.key) for other in islice(entries, 1, None))
     return first if called or unlike else None
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from registry.columns import AnswerColumns, JoinedColumns
 from registry.errors import InputError
 from registry.evaluation.ingest.headers import as_header, header
 from registry.evaluation.ingest.remedies import for_missing
@@ -35,7 +36,7 @@ class Joined:
     `differing` are the answers to a text that is not quite the gold's, let pass under the policy `warn`.
     """
 
-    answers: list[Answer | None]
+    answers: Sequence[Answer | None]
     differing: int = 0
 
     @classmethod
@@ -51,7 +52,16 @@ class Joined:
     @property
     def n_missing(self) -> int:
         """How many items have no answer."""
+        if isinstance(self.answers, JoinedColumns):
+            return len(self.answers) - int(self.answers.there.sum())
         return self.answers.count(None)
+
+    @property
+    def given(self) -> Sequence[Answer]:
+        """The answers that there are, in this order."""
+        if isinstance(self.answers, JoinedColumns):
+            return self.answers.of(self.answers.there) if self.n_missing else self.answers
+        return [answer for answer in self.answers if answer is not None]
 
 
 def join(items: Sequence[Item], answers: Sequence[Answer], reader: Reader, policies: Policies, path: str) -> Joined:
@@ -69,6 +79,9 @@ def join(items: Sequence[Item], answers: Sequence[Answer], reader: Reader, polic
             answer is about another text than the gold.
     """
     assigned = reader.assign(items, answers, path)
+    if isinstance(assigned, AnswerColumns) and (columns := JoinedColumns.of_items(assigned, items)) is not None and (
+            policies.missing != "reject" or columns.there.all()):
+        return Joined(columns)
     for problem in disagreements(items, assigned, reader, policies, path):
         raise problem
     return Joined.of(items, assigned, reader, policies)

@@ -6,35 +6,58 @@ Of answers only so many are kept that memory does not grow with the number of su
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 from sqlalchemy import Connection
 
+from registry.columns import Items, JoinedColumns
 from registry.evaluation.ingest.join import Policies, join
 from registry.items import Answer, Item, by_key
 from registry.readers import READERS, Document, Reader
 from registry.store import catalog, sources, statistics
-from registry.store.row_types import GoldRevisionRow, ScoringRow, SubmissionRow
+from registry.store.row_types import GoldRevisionRow, ScoringRow, Submitted
 from registry.values import parse
 
 MOST = 2**19  # answers that are kept
+IN_COLUMNS = 1 / 8  # of an answer's memory is what one in a column takes
+
+Runs = Sequence[Sequence[Answer | None]]
 
 
 class ParseCache:
     """What has been parsed, by gold revision and by scoring."""
 
     def __init__(self) -> None:
-        self._items: dict[int, list[Item]] = {}
-        self._answers: dict[int, list[list[Answer | None]]] = {}
-        self._kept = 0
+        self._items: dict[int, Items] = {}
+        self._answers: dict[int, Runs] = {}
+        self._kept = 0.0
+        self._submitted: dict[int, Submitted] = {}
+        self._last: tuple[Any, Document] | None = None
         self._known: dict[int, statistics.KnownAnswers] = {}
 
     def keep_items(self, gold_revision_id: int, items: list[Item]) -> None:
         """Keep the items of a gold revision, in its order."""
-        self._items[gold_revision_id] = items
+        self._items[gold_revision_id] = Items(items)
 
-    def keep_answers(self, scoring_id: int, runs: list[list[Answer | None]]) -> None:
+    def load(self, path: Path, within: Path | None = None) -> Document:
+        """Read a file, unless it is the one that was read last: that may hold many systems."""
+        if self._last is None or self._last[0] != (path, within):
+            self._last = None  # before there are two
+            self._last = (path, within), Document.load(path, within)
+        return self._last[1]
+
+    def stored(self, connection: Connection, digest: str, name: str) -> Document:
+        """A kept file, unless it is the one that was read last."""
+        if self._last is None or self._last[1].digest != digest:
+            self._last = None
+            self._last = None, Document(name, sources.fetch(connection, digest))
+        return replace(self._last[1], path=name)
+
+    def keep_answers(self, scoring_id: int, runs: Runs) -> None:
         """Keep the answers of a scoring, each run's joined with the items, as long as there is room."""
-        n = sum(len(run) for run in runs)
+        n = sum(len(run) * (IN_COLUMNS if isinstance(run, JoinedColumns) else 1) for run in runs)
         if self._kept + n <= MOST:
             self._answers[scoring_id] = runs
             self._kept += n
@@ -46,7 +69,7 @@ class ParseCache:
             digests = catalog.gold_sources(connection, gold_revision_id, revision.reader)
             documents = {role: Document(role, sources.fetch(connection, d)) for role, d in digests.items()}
             found = by_key(parse("reader", READERS, revision.reader).read_gold(documents), "gold")
-            self._items[gold_revision_id] = [found[k] for k in catalog.item_keys(connection, gold_revision_id)]
+            self._items[gold_revision_id] = Items(found[k] for k in catalog.item_keys(connection, gold_revision_id))
         return self._items[gold_revision_id]
 
     def known_answers(self, connection: Connection, gold_revision_id: int) -> statistics.KnownAnswers:
@@ -55,25 +78,33 @@ class ParseCache:
             self._known[gold_revision_id] = statistics.load_answers(connection, gold_revision_id)
         return self._known[gold_revision_id]
 
-    def answers(self, connection: Connection, scoring: ScoringRow) -> list[list[Answer | None]]:
+    def answers(self, connection: Connection, scoring: ScoringRow) -> Runs:
         """The answers of a scoring, each run's joined with the items of its gold revision."""
         if scoring.scoring_id in self._answers:
             return self._answers[scoring.scoring_id]
-        submission = catalog.get(connection, SubmissionRow, submission_id=scoring.submission_id)
-        reader, documents = stored_submission(connection, submission)
+        reader, documents = self.submitted(connection, scoring.submission_id)
         return joined_runs(self.items(connection, scoring.gold_revision_id), reader, documents, scoring.missing)
 
+    def look_up(self, connection: Connection, submission_ids: Sequence[int]) -> None:
+        """Find what was submitted, of many submissions at once, before it is asked for."""
+        self._submitted.update(catalog.submitted(connection, submission_ids))
 
-def joined_runs(items: Sequence[Item], reader: Reader, documents: Sequence[Document],
-                 missing: str) -> list[list[Answer | None]]:
+    def reader(self, connection: Connection, submission_id: int) -> Reader:
+        """The reader of a submission."""
+        if submission_id not in self._submitted:
+            self.look_up(connection, [submission_id])
+        reader: Reader = parse("reader", READERS, self._submitted[submission_id].reader)
+        return reader
+
+    def submitted(self, connection: Connection, submission_id: int) -> tuple[Reader, tuple[Document, ...]]:
+        """The reader and the kept files of a submission, one for each run."""
+        reader = self.reader(connection, submission_id)
+        return reader, tuple(self.stored(connection, kept.source_digest, kept.name)
+                             for kept in self._submitted[submission_id].files)
+
+
+def joined_runs(items: Sequence[Item], reader: Reader, documents: Sequence[Document], missing: str) -> Runs:
     """Read a submission's runs again; what was let pass when it was brought in is let pass again."""
     policies = Policies(missing, tokens="warn")
     return [join(items, reader.read_answers(document), reader, policies, document.path).answers
             for document in documents]
-
-
-def stored_submission(connection: Connection, submission: SubmissionRow) -> tuple[Reader, tuple[Document, ...]]:
-    """The reader and the kept files of a submission, one for each run."""
-    documents = tuple(Document(kept.name, sources.fetch(connection, kept.source_digest))
-                      for kept in catalog.submission_sources(connection, submission.submission_id))
-    return parse("reader", READERS, submission.reader), documents

@@ -60,7 +60,7 @@ def of_submission(items: Sequence[Item], joined: Joined, reader: Reader, documen
     Raises:
         InputError: It has no label or type in common with the gold, and its reader does not accept that.
     """
-    answers = [answer for answer in joined.answers if answer is not None]
+    answers = joined.given
     if (form := another_normal_form(document, items, reader)) is not None:
         yield Remark("encoding", form.message, line=form.line)
     if joined.n_missing:

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+import numpy as np
+
+from registry.columns import JoinedColumns
 from registry.errors import InputError, counted
+from registry.evaluation.ingest.content import content_digest
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.ingest.declared import Declared
 from registry.evaluation.ingest.join import join
-from registry.evaluation.ingest.parsed_cache import stored_submission
 from registry.evaluation.ingest.remarks import FEW, of_copy, of_runs, of_submission
-from registry.identity import canonical_json, digest_lines
-from registry.items import Answer, Item
+from registry.identity import canonical_json
+from registry.items import Answer, Response
 from registry.readers import Document, Reader
-from registry.readers.names import NamedReader
-from registry.store import catalog, models, sources, statistics
+from registry.store import catalog, models, statistics
 from registry.store.journal import now
-from registry.store.row_types import NamedSubmission, ScoringRow, SubmissionRow, TestSetRow
-from registry.store.rows import insert, insert_many, next_id
+from registry.store.row_types import NamedSubmission, SubmissionRow, TestSetRow
+from registry.store.rows import next_id
 
 
 class Change(StrEnum):
@@ -45,25 +47,23 @@ def apply_submission(ingest: Ingest, one: Declared) -> Outcome:
     Raises:
         InputError: The file is wrong, or the same system and version is there with other content.
     """
-    connection = ingest.connection
+    connection, ledger = ingest.connection, ingest.ledger
     for document in one.documents:
         ingest.journal.read(document.name, document.digest)
-    test_set = catalog.get(connection, TestSetRow, task_id=ingest.task_id, name=one.test_set.name)
-    track_id = None if one.track is None else catalog.find_or_insert(
-        connection, models.track, {"task_id": ingest.task_id, "name": one.track})
-    there = catalog.find_submission(connection, test_set.test_set_id, one.team, one.system, one.version)
-    properties = {"kind": one.kind, "track_id": track_id, "withdrawn": one.withdrawn, "late": one.late,
-                  "missing": one.missing, "attributes": canonical_json(one.attributes)}
-    kept = [] if there is None else [s.source_digest for s in catalog.submission_sources(
-        connection, there.submission_id)]
-    answers: list[list[Answer]] | None = None
+    test_set = ingest.test_sets[one.test_set.name]
+    there = ledger.find(test_set.test_set_id, (one.team, one.system, one.version))
+    properties = {"kind": one.kind, "track_id": None if one.track is None else ledger.track_id(one.track),
+                  "withdrawn": one.withdrawn, "late": one.late, "missing": one.missing,
+                  "attributes": canonical_json(one.attributes)}
+    kept = [] if there is None else ledger.sources(there.submission_id)
+    answers: list[Sequence[Answer]] | None = None
     if there is None or (kept, there.reader) != ([document.digest for document in one.documents], repr(one.reader)):
         answers = [one.read(document) for document in one.documents]
         digest = content_digest(one.reader, ingest.items(test_set.gold_revision_id), answers)
         if there is not None and there.digest != digest:
             raise _other_content(f"{ingest.slug}/{one.test_set.name}/{one.name}", kept, one.documents)
     if there is None:
-        there = _insert_submission(ingest, test_set, one, digest, properties)
+        there = _add_submission(ingest, test_set, one, digest, properties)
         change = Change.added
     elif changed := {k: v for k, v in properties.items() if getattr(there, k) != v}:
         catalog.set_values(connection, models.submission, there.submission_id, **changed)
@@ -75,7 +75,7 @@ def apply_submission(ingest: Ingest, one: Declared) -> Outcome:
     if remarks is None:
         return Outcome(change)
     n_items = len(ingest.items(test_set.gold_revision_id))
-    if n_items >= FEW and (other := catalog.same_answers(connection, there)) is not None:
+    if n_items >= FEW and (other := ledger.same_answers(there)) is not None:
         remarks.append(of_copy(other).error(one.documents[0].path))
     return Outcome(Change.changed if change is Change.unchanged else change, tuple(remarks))
 
@@ -92,32 +92,14 @@ def _other_content(name: str, kept: list[str], documents: tuple[Document, ...]) 
     return InputError(f"{name} is in the registry with other content{what}", path=other.path)
 
 
-def content_digest(reader: Reader, items: Sequence[Item], runs: Sequence[Sequence[Answer]]) -> str:
-    """The digest of what a submission says, whatever the order of its lines; of several runs that of their digests."""
-    return digest_of_runs([run_digest(reader, items, answers) for answers in runs])
-
-
-def run_digest(reader: Reader, items: Sequence[Item], answers: Sequence[Answer]) -> str:
-    """The digest of what one file says of the gold's items; see `content_digest`."""
-    if isinstance(reader, NamedReader):
-        answers = reader.folded(items, answers)
-    return digest_lines(sorted(canonical_json([answer.key, reader.content(answer.value)]) for answer in answers))
-
-
-def digest_of_runs(digests: list[str]) -> str:
-    """The digest of a submission, of whose runs these are the digests."""
-    return digests[0] if len(digests) == 1 else digest_lines(digests)
-
-
 def apply_scoring(ingest: Ingest, submission_id: int, test_set: TestSetRow, one: Declared,
-                  answers: list[list[Answer]] | None) -> list[InputError] | None:
+                  answers: list[Sequence[Answer]] | None) -> list[InputError] | None:
     """Join a submission's runs with the current gold; keep their responses, and what is remarkable about them.
 
     Gives the remarks; None where all that was done before.
     """
-    connection = ingest.connection
-    key = {"submission_id": submission_id, "gold_revision_id": test_set.gold_revision_id, "missing": one.missing}
-    if catalog.find(connection, ScoringRow, **key) is not None:
+    key = submission_id, test_set.gold_revision_id, one.missing
+    if ingest.ledger.has_scoring(*key):
         return None
     answers = [one.read(document) for document in one.documents] if answers is None else answers
     items = ingest.items(test_set.gold_revision_id)
@@ -129,12 +111,11 @@ def apply_scoring(ingest: Ingest, submission_id: int, test_set: TestSetRow, one:
             raise error
     found = [list(of_submission(items, run, one.reader, document, missing=one.missing))
              for run, document in zip(joined, one.documents, strict=True)]
-    scoring_id = insert(connection, models.scoring, **key, n_missing=sum(run.n_missing for run in joined),
-                        run_id=ingest.run_id)
+    scoring_id = ingest.ledger.add_scoring(*key, n_missing=sum(run.n_missing for run in joined), run_id=ingest.run_id)
     runs = [run.answers for run in joined]
     ingest.parsed.keep_answers(scoring_id, runs)
     _insert_responses(ingest, scoring_id, test_set.gold_revision_id, one.reader, runs)
-    insert_many(connection, models.remark, [
+    ingest.ledger.add_rows(models.remark, [
         {"scoring_id": scoring_id, "replicate": replicate, "category": remark.category, "message": remark.told}
         for replicate, of_run in enumerate(found) for remark in of_run])
     return [*(remark.error(document.path) for of_run, document in zip(found, one.documents, strict=True)
@@ -143,36 +124,32 @@ def apply_scoring(ingest: Ingest, submission_id: int, test_set: TestSetRow, one:
 
 def rejoin(ingest: Ingest, test_set: TestSetRow, submission: NamedSubmission) -> None:
     """Join a submission that is in the registry with the current gold, from its kept files."""
-    reader, documents = stored_submission(ingest.connection, submission)
+    reader, documents = ingest.parsed.submitted(ingest.connection, submission.submission_id)
     one = Declared(ingest.task.manifest.test_set_named(test_set.name), submission.team, submission.system,
                    submission.version, documents, reader, submission.missing, tokens="warn")
     apply_scoring(ingest, submission.submission_id, test_set, one, None)
 
 
-def _insert_submission(ingest: Ingest, test_set: TestSetRow, one: Declared, digest: str,
-                       properties: dict[str, Any]) -> SubmissionRow:
-    connection = ingest.connection
-    team_id = catalog.find_or_insert(connection, models.team, {"task_id": ingest.task_id, "name": one.team})
-    system_id = catalog.find_or_insert(connection, models.system, {"team_id": team_id, "name": one.system})
-    submission_id = insert(
-        connection, models.submission, test_set_id=test_set.test_set_id, system_id=system_id, version=one.version,
+def _add_submission(ingest: Ingest, test_set: TestSetRow, one: Declared, digest: str,
+                    properties: dict[str, Any]) -> SubmissionRow:
+    added = ingest.ledger.add(
+        test_set.test_set_id, (one.team, one.system, one.version),
+        [(document.digest, document.name) for document in one.documents],
         reader=repr(one.reader), digest=digest, run_id=ingest.run_id, created_at=now(), **properties)
-    for replicate, document in enumerate(one.documents):
-        sources.keep(connection, document.digest, document.name, document.content)
-        connection.execute(models.submission_source.insert().values(
-            submission_id=submission_id, replicate=replicate, source_digest=document.digest, name=document.name))
+    for document in one.documents:
+        ingest.keep(document)
     ingest.event("submission-added", f"{ingest.slug}/{one.test_set.name}/{one.name}",
                  source=", ".join(document.digest for document in one.documents))
-    return catalog.get(connection, SubmissionRow, submission_id=submission_id)
+    return added
 
 
 def _insert_responses(ingest: Ingest, scoring_id: int, gold_revision_id: int, reader: Reader,
-                      runs: list[list[Answer | None]]) -> None:
+                      runs: Sequence[Sequence[Answer | None]]) -> None:
     """Keep every answer of the submission's runs as a response, and as an answer where nobody gave it before."""
     connection = ingest.connection
     first_item, _ = catalog.item_ids(connection, gold_revision_id)
-    by_run = [[(first_item + n, response) for n, entry in enumerate(run) if entry is not None
-               for response in reader.answer_set(entry.value)] for run in runs]
+    by_run = [[(first_item + n, response) for n, answers in _answer_sets(run, reader) for response in answers]
+              for run in runs]
     given = [(item_id, response.key, response.type) for responses in by_run for item_id, response in responses]
     if not given:
         return
@@ -187,3 +164,13 @@ def _insert_responses(ingest: Ingest, scoring_id: int, gold_revision_id: int, re
     scores = [response.score for responses in by_run for _, response in responses]
     statistics.insert_responses(connection, scoring_id, [len(responses) for responses in by_run], answer_ids, correct,
                                 scores)
+
+
+def _answer_sets(run: Sequence[Answer | None], reader: Reader) -> Iterator[tuple[int, Iterable[Response]]]:
+    """The places of the items that have an answer, each with the distinct answers that it stands for."""
+    if not isinstance(run, JoinedColumns):
+        yield from ((n, reader.answer_set(answer.value)) for n, answer in enumerate(run) if answer is not None)
+    elif run.answers.labels is not None:
+        sets = [tuple(reader.answer_set(label)) for label in run.answers.labels]
+        at = np.flatnonzero(run.there)
+        yield from zip(at.tolist(), map(sets.__getitem__, run.values[at].astype(np.int64).tolist()), strict=True)

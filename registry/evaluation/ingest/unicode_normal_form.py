@@ -16,9 +16,11 @@ def another_normal_form(document: Document, items: Sequence[Item], reader: Reade
     if not reader.is_text:
         return None
     document = document.repaired(reader.repair)
-    if _is_nfc(document.text()):
-        return None
-    lines = [number for number, line in document.lines() if not _is_nfc(line)]
+    known = another_normal_form, document.repair
+    if known not in document.made:
+        document.made[known] = [] if _is_nfc(document.text()) else [
+            number for number, line in document.lines() if not _is_nfc(line)]
+    lines = document.made[known]
     if not lines or not all(_is_nfc(canonical_json(reader.content(item.gold))) for item in items):
         return None
     what = counted(len(lines), "line is", "lines are")

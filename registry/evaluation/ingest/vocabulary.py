@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from registry.columns import JoinedColumns
 from registry.errors import counted, nearest
 from registry.identity import canonical_json
 from registry.items import Answer, Item
@@ -89,7 +90,7 @@ def strangers(items: Sequence[Item], answers: Sequence[Answer], reader: NamedRea
     """Find the names of a submission's answers that no answer of the gold has; None where there are none to tell of."""
     gold = reader.names(item.gold for item in items)
     known = {**dict.fromkeys(reader.declared_names(), 0), **gold}
-    given = reader.names(answer.value for answer in answers)
+    given = answers.counts if isinstance(answers, JoinedColumns) else reader.names(answer.value for answer in answers)
     strange = Counter(dict(_remarkable(known, given)))
     return Strangers(reader, known, given, dict(strange.most_common())) if strange else None
 

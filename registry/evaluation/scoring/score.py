@@ -6,6 +6,7 @@ import os
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,11 +15,12 @@ from sqlalchemy import Connection
 from registry.errors import InputError, together
 from registry.evaluation.ingest.context import Ingest, Refuse
 from registry.evaluation.matrices import Counts, Steps, scores_of
+from registry.evaluation.scoring.kept_items import ItemsOfRevision, KeptItems
 from registry.evaluation.scoring.label_codes import with_new_labels
 from registry.evaluation.scoring.run_averages import averaged
 from registry.evaluation.scoring.workers import Wanted, compute
 from registry.families import FAMILIES, step_of
-from registry.identity import digest_array, digest_json, digest_lines
+from registry.identity import digest_array, digest_json
 from registry.metrics import METRICS, ConfusionMetric, CorrelationMetric, Metric
 from registry.parallel.execution import with_progress
 from registry.store import catalog, models, statistics
@@ -45,33 +47,44 @@ def score(ingest: Ingest, workers: int | None = None) -> Scored:
         ingest: The command and its task.
         workers: The most processes that compute; None: as many as there are processors.
     """
-    connection, refuse = ingest.connection, ingest.refuse
+    connection = ingest.connection
     scored, pending = Scored(), _Pending(connection)
     declared = catalog.task_metrics(connection, ingest.task_id)
     metrics = {row.metric_id: parse("metric", METRICS, row.name) for row in declared}
     for test_set in catalog.test_sets(connection, ingest.task_id):
         members = catalog.ranked(connection, test_set.test_set_id)
-        _check_runs(connection, members, list(metrics.values()), refuse)
+        _check_runs(connection, members, list(metrics.values()), ingest.refuse)
         missing = list(_missing(connection, members, declared))
-        for row in declared if missing else ():
-            statistics.forget_older(connection, row.family, row.metric_id, [member.scoring_id for member in members])
         scored.unchanged += len(members) * len(declared) - sum(len(lacking) for _, lacking in missing)
-        wanted = [Wanted(catalog.get(connection, ScoringRow, scoring_id=member.scoring_id),
+        if not missing:
+            continue
+        for row in declared:
+            statistics.forget_older(connection, row.family, row.metric_id, [member.scoring_id for member in members])
+        scorings = catalog.scorings(connection, [member.scoring_id for member, _ in missing])
+        wanted = [Wanted(member.name, scorings[member.scoring_id],
+                         tuple(lacking),
                          tuple(metrics[row.metric_id] for row in lacking)) for member, lacking in missing]
-        computing = with_progress(compute(ingest, wanted, workers or os.cpu_count() or 1) if wanted else (),
-                                  len(wanted), "submissions to score", ingest.progress)
-        for (member, lacking), one in zip(missing, wanted, strict=True):
-            if isinstance(computed := next(computing), list):
-                refuse(together([InputError(f"{member.name}: {error}", category="score") for error in computed]))
-                continue
-            for row, metric, of_runs in zip(lacking, one.metrics, computed.statistics, strict=True):
-                for block in _keep(ingest, one.scoring, row, metric, computed.kept, of_runs):
-                    pending.add(block, row.family)
-                scored.computed += 1
+        scored.computed += _score(ingest, wanted, workers or os.cpu_count() or 1, pending)
     pending.flush()
     if scored.computed:
         ingest.event("score", ingest.slug, computed=scored.computed)
+    ingest.write()
     return scored
+
+
+def _score(ingest: Ingest, wanted: Sequence[Wanted], workers: int, pending: _Pending) -> int:
+    """Score submissions, all of one gold revision; gives how many scores that are."""
+    revision, n_scores = wanted[0].scoring.gold_revision_id, 0
+    items = ItemsOfRevision(catalog.item_ids(ingest.connection, revision)[0], ingest.items(revision))
+    computing = with_progress(compute(ingest, wanted, workers), len(wanted), "submissions to score", ingest.progress)
+    for one, computed in zip(wanted, computing, strict=True):
+        if isinstance(computed, list):
+            ingest.refuse(together([InputError(f"{one.name}: {error}", category="score") for error in computed]))
+            continue
+        for row, metric, of_runs in zip(one.declared, one.metrics, computed.statistics, strict=True):
+            pending.add(row.family, _kept(ingest, items.kept(computed.kept), one.scoring, row, metric, of_runs))
+            n_scores += 1
+    return n_scores
 
 
 def _missing(connection: Connection, members: Sequence[Member],
@@ -94,49 +107,56 @@ def _check_runs(connection: Connection, members: Sequence[Member], metrics: Sequ
                                   "as systems of their own", category="score"))
 
 
+@dataclass(frozen=True, eq=False)
+class _Kept:
+    """What is kept of a submission's statistics by one metric: rows of the tables, and a block for each run."""
+
+    score: dict[str, Any]
+    replicates: list[dict[str, Any]]
+    blocks: list[Block]
+
+
 class _Pending:
-    """Statistics that wait to be inserted together."""
+    """Scores and statistics that wait to be inserted together."""
 
     MOST = 2**20  # items; what waits stays in memory
 
     def __init__(self, connection: Connection) -> None:
-        self._connection, self._blocks, self._items = connection, defaultdict[str, list[Block]](list), 0
+        self._connection, self._items = connection, 0
+        self._kept: defaultdict[str, list[_Kept]] = defaultdict(list)
 
-    def add(self, block: Block, family: str) -> None:
-        self._blocks[family].append(block)
-        self._items += len(block.item_ids)
+    def add(self, family: str, kept: _Kept) -> None:
+        self._kept[family].append(kept)
+        self._items += sum(len(block.item_ids) for block in kept.blocks)
         if self._items > self.MOST:
             self.flush()
 
     def flush(self) -> None:
-        for family, blocks in self._blocks.items():
-            statistics.insert_statistics(self._connection, family, blocks)
-        self._blocks.clear()
+        for family, kept in self._kept.items():
+            insert_many(self._connection, models.score, [one.score for one in kept])
+            insert_many(self._connection, models.replicate_score, [row for one in kept for row in one.replicates])
+            statistics.insert_statistics(self._connection, family, [block for one in kept for block in one.blocks])
+        self._kept.clear()
         self._items = 0
 
 
-def _keep(ingest: Ingest, scoring: ScoringRow, row: DeclaredMetric, metric: Metric, kept: NDArray[np.bool_],
-          computed: Sequence[NDArray[np.float64]]) -> list[Block]:
-    """Keep a submission's score by a metric and its runs'; the runs' statistics are given back."""
-    connection, items = ingest.connection, ingest.items(scoring.gold_revision_id)
-    first, _ = catalog.item_ids(connection, scoring.gold_revision_id)
-    at = np.flatnonzero(kept)
-    keys = [items[n].key for n in at]
-    by_key = np.array(sorted(range(len(keys)), key=keys.__getitem__), dtype=np.int64)
-    digest = digest_json([digest_lines(sorted(keys)), *(digest_array(of_run[by_key]) for of_run in computed)])
+def _kept(ingest: Ingest, items: KeptItems, scoring: ScoringRow, row: DeclaredMetric, metric: Metric,
+          computed: Sequence[NDArray[np.float64]]) -> _Kept:
+    """Make what is kept of a submission's statistics by a metric, [runs] of [items, columns]."""
+    digest = digest_json([items.digest, *(digest_array(of_run[items.by_key]) for of_run in computed)])
     stored, counts = computed, computed
     if isinstance(metric, ConfusionMetric):
-        labels = with_new_labels(connection, scoring.gold_revision_id, computed)
+        labels = with_new_labels(ingest.connection, scoring.gold_revision_id, computed)
         stored = [labels.numbered(codes) for codes in computed]
         counts = [labels.counted(metric, of_run) for of_run in stored]
     runs = np.stack(counts, axis=1)
     step = 1.0 if FAMILIES[row.family].integer else step_of(runs)
     steps = Steps.of(metric, [runs], step)
-    value = float(scores_of(metric, averaged([runs], steps))[0])
     key = {"scoring_id": scoring.scoring_id, "metric_id": row.metric_id}
-    insert_many(connection, models.score, [key | {
-        "value": value, "n_items": len(at), "digest": digest, "run_id": ingest.run_id, "step": step}])
-    insert_many(connection, models.replicate_score, [
-        key | {"replicate": n, "value": float(of_run)}
-        for n, of_run in enumerate(scores_of(metric, Counts.of(runs, steps)))])
-    return [Block(scoring.scoring_id, row.metric_id, first + at, of_run, n) for n, of_run in enumerate(stored)]
+    value = float(scores_of(metric, averaged([runs], steps))[0])
+    return _Kept(
+        key | {"value": value, "n_items": len(items.ids), "digest": digest, "run_id": ingest.run_id, "step": step},
+        [key | {"replicate": n, "value": float(of_run)}
+         for n, of_run in enumerate(scores_of(metric, Counts.of(runs, steps)))],
+        [Block(scoring.scoring_id, row.metric_id, items.ids, of_run, n)
+         for n, of_run in enumerate(stored)])

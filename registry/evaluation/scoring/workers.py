@@ -10,22 +10,23 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection
 
+from registry.columns import JoinedColumns
 from registry.errors import InputError
 from registry.evaluation.ingest.context import Ingest
-from registry.evaluation.ingest.parsed_cache import joined_runs, stored_submission
+from registry.evaluation.ingest.parsed_cache import joined_runs
 from registry.families import as_kept, check_exact
 from registry.items import Answer, Item
 from registry.metrics import METRICS, Metric
 from registry.parallel.execution import ahead
 from registry.parallel.processes import processes
 from registry.readers import READERS, Document, Reader
-from registry.store import catalog, sources
-from registry.store.row_types import ScoringRow, SubmissionRow
+from registry.store import sources
+from registry.store.row_types import DeclaredMetric, ScoringRow
 from registry.values import parse
 
 ENOUGH = 4 * 2**20  # bytes to score, counted for each metric, from which on further processes are worth their start
@@ -46,9 +47,11 @@ class Computed:
 
 @dataclass(frozen=True)
 class Wanted:
-    """A submission as it is joined with the gold, and the metrics that are to be computed."""
+    """A submission by its name, as it is joined with the gold, and the metrics that are to be computed."""
 
+    name: str
     scoring: ScoringRow
+    declared: tuple[DeclaredMetric, ...]
     metrics: tuple[Metric, ...]
 
 
@@ -64,16 +67,22 @@ def compute(ingest: Ingest, wanted: Sequence[Wanted], workers: int) -> Iterator[
         RegistryError: A process was ended by the system.
     """
     connection, items = ingest.connection, ingest.items(wanted[0].scoring.gold_revision_id)
+    submissions = [one.scoring.submission_id for one in wanted]
+    ingest.parsed.look_up(connection, submissions)
     workers = min(workers, len(wanted))
-    if workers > 1 and sum(_size(connection, one) for one in wanted) >= ENOUGH:
-        yield from _in_processes(connection, items, wanted, workers)
-        return
+    if workers > 1 and not _in_columns(ingest, wanted[0]):
+        sizes = sources.sizes_of_submissions(connection, submissions)
+        if sum(sizes[one.scoring.submission_id] * len(one.metrics) for one in wanted) >= ENOUGH:
+            yield from _in_processes(ingest, items, wanted, workers)
+            return
     for one in wanted:
         yield computed(items, ingest.parsed.answers(connection, one.scoring), one.scoring.missing, one.metrics)
 
 
-def _size(connection: Connection, one: Wanted) -> int:
-    return sources.size_of_submission(connection, one.scoring.submission_id) * len(one.metrics)
+def _in_columns(ingest: Ingest, one: Wanted) -> bool:
+    """Whether a submission, and most likely those like it, takes less time to compute than to send to a process."""
+    reader = ingest.parsed.reader(ingest.connection, one.scoring.submission_id)
+    return reader.gives_columns and all(metric.takes_columns for metric in one.metrics)
 
 
 def computed(items: Sequence[Item], runs: Sequence[Sequence[Answer | None]], missing: str,
@@ -87,9 +96,11 @@ def computed(items: Sequence[Item], runs: Sequence[Sequence[Answer | None]], mis
         metrics: One or more.
     """
     counted = missing not in ("drop", "own")  # items without an answer, too
-    kept = np.array([counted or None not in of_item for of_item in zip(*runs, strict=True)], dtype=bool)
-    scored = [item for item, is_kept in zip(items, kept, strict=True) if is_kept]
-    answers = [[answer for answer, is_kept in zip(run, kept, strict=True) if is_kept] for run in runs]
+    kept = np.ones(len(items), dtype=bool)
+    for run in () if counted else runs:
+        kept &= _there(run)
+    scored = list(compress(items, kept))
+    answers = [_of(run, kept) for run in runs]
     statistics: list[list[NDArray[np.float64]]] = []
     errors: list[InputError] = []
     for metric in metrics:
@@ -98,6 +109,20 @@ def computed(items: Sequence[Item], runs: Sequence[Sequence[Answer | None]], mis
         except InputError as error:  # those that carry more do not travel between processes
             errors.append(InputError(error.message, item=error.item, category="score"))
     return errors or Computed(kept, statistics)
+
+
+def _there(run: Sequence[Answer | None]) -> NDArray[np.bool_]:
+    """Which items have an answer."""
+    if isinstance(run, JoinedColumns):
+        return run.there
+    return np.array([answer is not None for answer in run], dtype=bool)
+
+
+def _of(run: Sequence[Answer | None], kept: NDArray[np.bool_]) -> Sequence[Answer | None]:
+    """The answers to the items that are kept."""
+    if kept.all():
+        return run
+    return run.of(kept) if isinstance(run, JoinedColumns) else list(compress(run, kept))
 
 
 def _exact(metric: Metric, items: Sequence[Item], answers: Sequence[Answer | None]) -> NDArray[np.float64]:
@@ -115,11 +140,10 @@ def _exact(metric: Metric, items: Sequence[Item], answers: Sequence[Answer | Non
     return as_kept(computed)
 
 
-def _in_processes(connection: Connection, items: list[Item], wanted: Sequence[Wanted],
+def _in_processes(ingest: Ingest, items: list[Item], wanted: Sequence[Wanted],
                   workers: int) -> Iterator[Computed | list[InputError]]:
     def submit(one: Wanted) -> Future[Computed | list[InputError]]:
-        submission = catalog.get(connection, SubmissionRow, submission_id=one.scoring.submission_id)
-        reader, documents = stored_submission(connection, submission)
+        reader, documents = ingest.parsed.submitted(ingest.connection, one.scoring.submission_id)
         return pool.submit(_work, repr(reader), documents, one.scoring.missing, tuple(map(repr, one.metrics)))
 
     with processes(workers, _begin, items) as pool:

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby
 from pathlib import Path
+from typing import Any
 
 from registry.errors import Category, InputError, counted
 from registry.identity import digest
@@ -31,7 +32,7 @@ MAX_RATIO = 100  # of a compressed file beyond `TRUSTED` bytes; text is folded t
 TRUSTED = 2**26
 MAX_LINE = 2**24  # characters: the answers to one item may be many
 MAX_LINES = 2**24  # each may become an answer, of some 150 bytes be it ever so short
-MAX_CELLS = 2**12  # of a line that are told apart; each takes some 60 bytes, be it ever so short
+MAX_CELLS = 2**13  # of a line that are told apart; each takes some 60 bytes, be it ever so short
 FEW_CELLS = 2**7  # where a format has but a few
 MAX_MARKS = 30  # of one letter, where text is brought to NFC, as in the Stream-Safe Text Format (UAX #15, section 13)
 
@@ -81,6 +82,7 @@ class Document:
     """One file that was read: `path` names it in errors, `name` in records, `content` is its bytes as they are on disk.
 
     `problems` collect what is wrong with it, if anybody wants to know more than the first; `repair` see `repaired`.
+    `made` is what was made of it, by what made it, for the next one that wants the same: a file may hold many systems.
     """
 
     path: str
@@ -88,6 +90,11 @@ class Document:
     problems: Problems | None = field(default=None, compare=False)
     repair: tuple[str, ...] = ()
     name: str = ""
+    made: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Travel to other processes without what was made of it."""
+        return {**self.__dict__, "made": {}}
 
     @classmethod
     def load(cls, path: str | Path, within: Path | None = None) -> Document:

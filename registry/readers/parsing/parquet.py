@@ -7,10 +7,8 @@ really there, before any value is taken out of DuckDB.
 
 from __future__ import annotations
 
-import glob
-import tempfile
 from collections.abc import Iterator, Sequence
-from pathlib import Path
+from contextlib import contextmanager
 from typing import Any
 
 from registry.errors import InputError, suggest
@@ -23,15 +21,10 @@ from registry.readers.parsing.document import (
     Document,
     most_unfolded,
 )
+from registry.readers.parsing.sandbox import as_pattern, named, reading
 
-# A hostile file must not take more than a large honest one: no disk, no other file, no Python variable, no extension.
-_CONFIG: dict[str, str | bool | int | float | list[str]] = {
-    "autoload_known_extensions": "false", "autoinstall_known_extensions": "false", "temp_directory": "",
-    "python_enable_replacements": "false", "allow_persistent_secrets": "false", "threads": "1",
-}
-_LEAST_MEMORY = 2**28  # bytes for DuckDB; else twice what the file may unfold to
 _BATCH = 2048  # rows; DuckDB's own vectors hold so many
-_MAGIC = b"PAR1"
+MAGIC = b"PAR1"
 # What the footer says: rows; and bytes of the columns wanted (nested ones are called `column, list, element`), of which
 # no value takes less than one and what separates it from the next.
 _DECLARED = """
@@ -52,50 +45,81 @@ def parquet_rows(document: Document, names: Sequence[str] | None = None) -> Iter
     Raises:
         InputError: The file is not Parquet, is damaged or too large, or a column is not there.
     """
+    with opened(document) as (connection, pattern):
+        yield from _rows(connection, pattern, document, names)
+
+
+def parquet_head(document: Document) -> tuple[list[str], list[Any]]:
+    """Give the names of the columns, and the first row; nothing where there is none.
+
+    Raises:
+        InputError: As `parquet_rows`.
+    """
+    with opened(document) as (connection, pattern):
+        names = _names(connection, pattern, document)
+        first = connection.execute("SELECT * FROM read_parquet(?) LIMIT 1", [pattern]).fetchone()
+        return names, list(first or ())
+
+
+@contextmanager
+def opened(document: Document) -> Iterator[tuple[Any, str]]:
+    """Open a connection that can read the file, and give the pattern by which queries name it.
+
+    Raises:
+        InputError: The file is not Parquet; or what the connection was asked for cannot be read.
+    """
     import duckdb
 
     if document.repair:
         raise InputError("a Parquet file holds no lines of text; leave the option 'repair' out", path=document.path)
-    if not (document.content.startswith(_MAGIC) and document.content.endswith(_MAGIC)):
+    if not (document.content.startswith(MAGIC) and document.content.endswith(MAGIC)):
         raise InputError("not a Parquet file", path=document.path)
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "table.parquet"
-        path.write_bytes(document.content)
-        pattern = glob.escape(str(path))  # DuckDB takes a path for a pattern
-        memory = max(_LEAST_MEMORY, 2 * most_unfolded(document.content))
-        with duckdb.connect(config=_CONFIG | {"memory_limit": f"{memory}B"}) as connection:
-            connection.execute(f"SET allowed_paths = [{_quoted(path)}, {_quoted(pattern)}]")
-            connection.execute("SET enable_external_access = false")
-            connection.execute("SET lock_configuration = true")
-            try:
-                yield from _rows(connection, pattern, document, names)
-            except (duckdb.OutOfMemoryException, MemoryError):
-                raise InputError("unfolds to more than memory may take", path=document.path) from None
-            except (duckdb.Error, RuntimeError, ValueError) as error:  # damaged text and dates are no duckdb.Error
-                why = str(error).partition("\n")[0].replace(str(path), "it")
-                raise InputError(f"cannot read this Parquet file: {why}", path=document.path) from None
+    with reading(document.content, "table.parquet") as (connection, path):
+        try:
+            yield connection, as_pattern(path)
+        except (duckdb.OutOfMemoryException, MemoryError):
+            raise InputError("unfolds to more than memory may take", path=document.path) from None
+        except (duckdb.Error, RuntimeError, ValueError) as error:  # damaged text and dates are no duckdb.Error
+            why = str(error).partition("\n")[0].replace(str(path), "it")
+            raise InputError(f"cannot read this Parquet file: {why}", path=document.path) from None
 
 
 def _rows(connection: Any, pattern: str, document: Document,
           wanted: Sequence[str] | None) -> Iterator[tuple[int, dict[str, Any]]]:
-    (n_columns,) = connection.execute("SELECT count(*) FROM parquet_schema(?) WHERE num_children IS NULL",
-                                       [pattern]).fetchone()
-    if n_columns > MAX_CELLS:
-        raise InputError(f"{n_columns:,} columns; {MAX_CELLS:,} are the most that are read", path=document.path)
-    table = connection.execute("SELECT * FROM read_parquet(?) LIMIT 0", [pattern])
-    known = [column[0] for column in table.description]
+    known = _names(connection, pattern, document)
     names = known if wanted is None else list(dict.fromkeys(wanted))
     for name in names:
         if name not in known:
             raise InputError(f"no column {name!r}; {suggest(name, known)}", path=document.path)
-    _require_bounded(document, *connection.execute(_DECLARED, [pattern, names]).fetchone())
-    columns = ['"' + name.replace('"', '""') + '"' for name in names] or ["NULL"]
-    _require_bounded(document, *connection.execute(_measuring(columns), [pattern]).fetchone())
+    require_declared(connection, pattern, document, names)
+    columns = list(map(named, names)) or ["NULL"]
+    require_measured(connection, pattern, document, columns)
     found = connection.execute(f"SELECT {', '.join(columns)} FROM read_parquet(?)", [pattern])  # noqa: S608 - quoted
     number = 0
     while batch := found.fetchmany(_BATCH):
         for number, row in enumerate(batch, number + 1):  # noqa: B020
             yield number, dict(zip(names, row[:len(names)], strict=True))
+
+
+def _names(connection: Any, pattern: str, document: Document) -> list[str]:
+    """The names of the columns, unless there are too many."""
+    (n_columns,) = connection.execute("SELECT count(*) FROM parquet_schema(?) WHERE num_children IS NULL",
+                                       [pattern]).fetchone()
+    if n_columns > MAX_CELLS:
+        raise InputError(f"{n_columns:,} columns; {MAX_CELLS:,} are the most that are read", path=document.path)
+    return [column[0] for column in connection.execute("SELECT * FROM read_parquet(?) LIMIT 0", [pattern]).description]
+
+
+def require_declared(connection: Any, pattern: str, document: Document, names: Sequence[str]) -> int:
+    """Refuse a file whose footer says that these columns are too large; gives the number of its rows."""
+    rows, size = connection.execute(_DECLARED, [pattern, list(names)]).fetchone()
+    _require_bounded(document, rows, max(size, 2 * rows * len(names)))
+    return int(rows)
+
+
+def require_measured(connection: Any, pattern: str, document: Document, columns: Sequence[str]) -> None:
+    """Refuse a file in which these columns, given as SQL, are too large."""
+    _require_bounded(document, *connection.execute(_measuring(columns), [pattern]).fetchone())
 
 
 def _measuring(columns: Sequence[str]) -> str:
@@ -116,6 +140,3 @@ def _require_bounded(document: Document, rows: int, size: int, longest: int = 0)
         why = "" if most == MAX_BYTES else f", over {MAX_RATIO} times its size"
         raise InputError(f"unfolds to more than {most >> 20} MiB{why}", path=document.path)
 
-
-def _quoted(path: Path | str) -> str:
-    return "'" + str(path).replace("'", "''") + "'"

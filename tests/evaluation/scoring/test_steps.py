@@ -95,7 +95,7 @@ def test_scores_of_an_older_registry_are_stale_until_they_are_computed_anew(regi
     new = columns(registry, "SELECT system, item, score FROM item_score ORDER BY ALL")
     with duckdb.connect("registry.duckdb", config=CONFIG) as connection:
         connection.execute("UPDATE score SET step = NULL, digest = 'sha256:old'")
-        connection.execute("UPDATE statistics_ratio SET numerator = round(numerator * 2^30) / 2^30")
+        connection.execute("UPDATE statistics_ratio_decimal SET numerator = round(numerator * 2^30) / 2^30")
     assert "t/test: scores are of an older registry" in registry("board", "t").stderr
     assert "`registry score` does it" in registry("compare", "t", exit_code=4).stderr
     assert "3 scores computed, 0 there already" in registry("score", "t").stderr

@@ -29,14 +29,15 @@ def varied(task):
 
 @pytest.fixture
 def in_processes(monkeypatch):
-    """Every submission is large enough for a process of its own."""
+    """Every submission is large enough for a process of its own, as those are whose answers are no columns."""
     monkeypatch.setattr(computing, "ENOUGH", 0)
+    monkeypatch.setattr(computing, "_in_columns", lambda *_: False)
 
 
-def test_processes_give_the_same_statistics(varied, registry, monkeypatch):
+def test_processes_give_the_same_statistics(varied, registry, request):
     registry("apply", varied.write(), "--db", "here.duckdb")
     assert "4 scores computed" in registry("score", "--db", "here.duckdb", "--workers", "1").stderr
-    monkeypatch.setattr(computing, "ENOUGH", 0)
+    request.getfixturevalue("in_processes")
     registry("apply", varied.manifest, "--db", "there.duckdb")
     assert "4 scores computed" in registry("score", "--db", "there.duckdb", "--workers", "2").stderr
     assert scores(registry, "there.duckdb") == scores(registry, "here.duckdb")
@@ -44,6 +45,12 @@ def test_processes_give_the_same_statistics(varied, registry, monkeypatch):
 
 
 def test_small_work_starts_no_process(task, registry, monkeypatch):
+    monkeypatch.setattr(computing, "_in_processes", None)
+    assert "3 computed" in registry("run", task.write()).stderr
+
+
+def test_answers_in_columns_are_computed_here(task, registry, monkeypatch):
+    monkeypatch.setattr(computing, "ENOUGH", 0)
     monkeypatch.setattr(computing, "_in_processes", None)
     assert "3 computed" in registry("run", task.write()).stderr
 

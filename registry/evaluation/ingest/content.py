@@ -1,0 +1,86 @@
+"""What a submission says, whatever the order of its lines and the form of its files: its digest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from registry.columns import AnswerColumns, Places
+from registry.identity import canonical_json, digest, digest_lines
+from registry.items import Answer, Item
+from registry.readers import Reader
+from registry.readers.names import NamedReader
+
+Bytes = NDArray[np.uint8]
+
+_WIDEST = 2**27  # bytes of all lines, each as long as the longest
+
+
+def content_digest(reader: Reader, items: Sequence[Item], runs: Sequence[Sequence[Answer]]) -> str:
+    """The digest of what a submission says, whatever the order of its lines; of several runs that of their digests."""
+    return digest_of_runs([run_digest(reader, items, answers) for answers in runs])
+
+
+def run_digest(reader: Reader, items: Sequence[Item], answers: Sequence[Answer]) -> str:
+    """The digest of what one file says of the gold's items; see `content_digest`."""
+    if isinstance(reader, NamedReader):
+        answers = reader.folded(items, answers)
+    if isinstance(answers, AnswerColumns) and (found := _digest_of_columns(answers)) is not None:
+        return found
+    return digest_lines(sorted(canonical_json([answer.key, reader.content(answer.value)]) for answer in answers))
+
+
+def digest_of_runs(digests: list[str]) -> str:
+    """The digest of a submission, of whose runs these are the digests."""
+    return digests[0] if len(digests) == 1 else digest_lines(digests)
+
+
+class _Heads(NamedTuple):
+    """What of the lines `["key",value]` rests on keys alone: `["key",` in the order of the lines."""
+
+    order: Places
+    lines: Bytes
+    sizes: Places
+
+
+def _digest_of_columns(answers: AnswerColumns) -> str | None:
+    """The same digest without a Python object for every answer: all lines at once, as bytes padded with 0.
+
+    Gives nothing where a key stands twice, or the lines are too wide together.
+    """
+    if (heads := _heads(answers.rows.keys)) is None:
+        return None
+    values = answers.values[heads.order]
+    there = ~np.isnan(values)
+    known, codes = np.unique(values[there], return_inverse=True)
+    ends, sizes = _padded([f"{canonical_json(answers.meant(value))}]".encode() for value in known.tolist()])
+    sizes = heads.sizes[there] + sizes[codes]
+    lines = np.concatenate([_counts(int(sizes.max(initial=0)))[sizes], heads.lines[there], ends[codes]], axis=1)
+    return digest(lines[lines != 0].tobytes())
+
+
+@lru_cache(maxsize=1)
+def _heads(keys: tuple[str, ...]) -> _Heads | None:
+    heads = [f"{canonical_json([key])[:-1]}," for key in keys]
+    encoded = [head.encode() for head in heads]
+    if len(set(keys)) < len(keys) or max(map(len, encoded)) * len(heads) > _WIDEST:
+        return None
+    order = sorted(range(len(heads)), key=heads.__getitem__)
+    return _Heads(np.array(order, dtype=np.int64), *_padded([encoded[n] for n in order]))
+
+
+@lru_cache(maxsize=1)
+def _counts(most: int) -> Bytes:
+    """What `digest_lines` writes before lines of 0 to so many bytes."""
+    return _padded([b"%d:" % size for size in range(most + 1)])[0]
+
+
+def _padded(parts: list[bytes]) -> tuple[Bytes, Places]:
+    """Texts without NUL as bytes padded with it, [texts, bytes of the longest], and the size of each."""
+    sizes = np.array(list(map(len, parts)), dtype=np.int64)
+    array = np.array(parts or [b" "], dtype=np.bytes_)
+    return array.view(np.uint8).reshape(len(array), -1), sizes

@@ -1,0 +1,138 @@
+"""The submissions of a task: what the catalog holds of them, read once, and what is new, written together.
+
+A statement takes about a millisecond, however little it does. So what is brought in is looked up here and waits here,
+and a thousand submissions take as many statements as one.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, Table, select
+
+from registry.store import models
+from registry.store.row_types import SubmissionRow
+from registry.store.rows import insert_many, next_id
+
+Name = tuple[str, str, str]  # of a submission to a test set: team, system, version
+
+
+class _Known(NamedTuple):
+    row: SubmissionRow
+    name: Name
+
+
+class Ledger:
+    """The submissions of one task, and what belongs to them; what is added is in the database after `write`."""
+
+    def __init__(self, connection: Connection, task_id: int) -> None:
+        self._connection, self._task_id = connection, task_id
+        self._waiting: defaultdict[Table, list[dict[str, Any]]] = defaultdict(list)
+        self._next: dict[Table, int] = {}
+        self._ids: dict[tuple[Table, int, str], int] = {}  # of tracks, teams and systems, by what they belong to
+        self._known: dict[tuple[int, Name], SubmissionRow] = {}
+        self._same: defaultdict[tuple[int, str], list[_Known]] = defaultdict(list)  # by test set and digest
+        self._sources: defaultdict[int, list[str]] = defaultdict(list)
+        self._scorings: set[tuple[int, int, str]] = set()
+        self._read()
+
+    def _read(self) -> None:
+        connection, task_id = self._connection, self._task_id
+        of_task = models.team.c.task_id == task_id
+        for row in connection.execute(select(models.track).where(models.track.c.task_id == task_id)):
+            self._ids[models.track, task_id, row.name] = row.track_id
+        for row in connection.execute(select(models.team).where(of_task)):
+            self._ids[models.team, task_id, row.name] = row.team_id
+        of_team = models.system.join(models.team, models.team.c.team_id == models.system.c.team_id)
+        systems: dict[int, tuple[str, str]] = {}
+        for row in connection.execute(select(models.system, models.team.c.name.label("team")).select_from(
+                of_team).where(of_task)):
+            self._ids[models.system, row.team_id, row.name] = row.system_id
+            systems[row.system_id] = row.team, row.name
+        submission, test_set = models.submission, models.test_set
+        for found in connection.execute(
+                select(*SubmissionRow.columns()).join(test_set, test_set.c.test_set_id == submission.c.test_set_id)
+                .where(test_set.c.task_id == task_id).order_by(submission.c.submission_id)):
+            there = SubmissionRow.of(found)
+            self._note(there, (*systems[there.system_id], there.version))
+        ids = [submission.submission_id for submission in self._known.values()]
+        source, scoring = models.submission_source, models.scoring
+        for row in connection.execute(select(source).where(source.c.submission_id.in_(ids)).order_by(
+                source.c.submission_id, source.c.replicate)) if ids else ():
+            self._sources[row.submission_id].append(row.source_digest)
+        for row in connection.execute(select(scoring).where(scoring.c.submission_id.in_(ids))) if ids else ():
+            self._scorings.add((row.submission_id, row.gold_revision_id, row.missing))
+
+    def _note(self, row: SubmissionRow, name: Name) -> None:
+        self._known[row.test_set_id, name] = row
+        self._same[row.test_set_id, row.digest].append(_Known(row, name))
+
+    def track_id(self, name: str) -> int:
+        """The id of a track, new if need be."""
+        return self._id(models.track, {"task_id": self._task_id}, name)
+
+    def find(self, test_set_id: int, name: Name) -> SubmissionRow | None:
+        """The submission of that name, or None."""
+        return self._known.get((test_set_id, name))
+
+    def sources(self, submission_id: int) -> list[str]:
+        """The digests of the files of a submission's runs."""
+        return self._sources[submission_id]
+
+    def has_scoring(self, submission_id: int, gold_revision_id: int, missing: str) -> bool:
+        """Whether a submission was joined with a revision of the gold under a policy."""
+        return (submission_id, gold_revision_id, missing) in self._scorings
+
+    def same_answers(self, submission: SubmissionRow) -> str | None:
+        """The name (`team/system@version`) of the first submission of another system that has the same answers."""
+        for row, (team, system, version) in self._same[submission.test_set_id, submission.digest]:
+            if row.system_id != submission.system_id:
+                return f"{team}/{system}@{version}"
+        return None
+
+    def add(self, test_set_id: int, name: Name, sources: Sequence[tuple[str, str]],
+            **values: Any) -> SubmissionRow:
+        """Add a submission, its runs read from `sources` (digest and name each)."""
+        team, system, version = name
+        team_id = self._id(models.team, {"task_id": self._task_id}, team, pseudonym=None)
+        system_id = self._id(models.system, {"team_id": team_id}, system, pseudonym=None)
+        values |= {"test_set_id": test_set_id, "system_id": system_id, "version": version}
+        values["submission_id"] = self._insert(models.submission, **values)
+        row = SubmissionRow(**{column.name: values[column.name] for column in SubmissionRow.columns()})
+        self._note(row, name)
+        for replicate, (digest, file) in enumerate(sources):
+            self._sources[row.submission_id].append(digest)
+            self._waiting[models.submission_source].append({
+                "submission_id": row.submission_id, "replicate": replicate, "source_digest": digest, "name": file})
+        return row
+
+    def add_scoring(self, submission_id: int, gold_revision_id: int, missing: str, **values: int) -> int:
+        """Add a submission as it is joined with a revision of the gold; gives the scoring's id."""
+        self._scorings.add((submission_id, gold_revision_id, missing))
+        return self._insert(models.scoring, submission_id=submission_id, gold_revision_id=gold_revision_id,
+                            missing=missing, **values)
+
+    def add_rows(self, table: Table, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Add rows to a table that has no ids."""
+        self._waiting[table] += map(dict, rows)
+
+    def write(self) -> None:
+        """Write everything that waits."""
+        for table, rows in self._waiting.items():
+            insert_many(self._connection, table, rows)
+        self._waiting.clear()
+
+    def _id(self, table: Table, of: dict[str, int], name: str, **others: None) -> int:
+        (owner,) = of.values()
+        if (known := self._ids.get((table, owner, name))) is None:
+            known = self._ids[table, owner, name] = self._insert(table, **of, name=name, **others)
+        return known
+
+    def _insert(self, table: Table, **values: Any) -> int:
+        allocated = self._next.get(table) or next_id(self._connection, table)
+        self._next[table] = allocated + 1
+        (column, *_) = table.columns
+        self._waiting[table].append({column.name: allocated, **values})
+        return allocated

@@ -1,0 +1,157 @@
+"""What is brought in by columns is what is brought in row by row: the same database, or the same refusal."""
+
+import dataclasses
+import datetime
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sqlalchemy import text
+
+from registry.errors import RegistryError
+from registry.evaluation import Ingest, apply, score
+from registry.evaluation.resolve import resolve
+from registry.manifest import load_manifest
+from registry.readers import Labels
+from registry.readers.parsing import table_columns
+from registry.store.database import Database
+from registry.store.journal import Journal
+from registry.store.session import writing
+from tests.readers.small_tables import parquet_tables, tables
+
+MANIFEST = """manifest = 1
+[task]
+id = "t"
+[significance]
+seed = 1
+[[test_set]]
+name = "test"
+gold = "gold.txt"
+format = "scores"
+options = {{ item = {item}, gold = "gold", attributes = ["kind"], {written} }}
+[submission]
+missing = "{missing}"
+{metrics}
+[[submit]]
+file = "gold.txt"
+system = "a"
+options = {{ score = "aspen" }}
+[[submit]]
+file = "{others}.txt"
+system = "b"
+options = {{ score = "birch" }}
+[[submit]]
+file = "{{system}}.{{run}}.run"
+options = {{ score = "birch" }}
+"""
+WITH_GOLD = '[[metric]]\nname = "MAE"\n[[metric]]\nname = "RMSE"\n'
+METRICS = ['[[metric]]\nname = "Mean"\n', '[[metric]]\nname = "Mean"\noptions = { worst = 0.5 }\n', WITH_GOLD]
+
+
+@st.composite
+def tasks(draw):
+    """A table of gold and systems, other files with rows of it in another order, and what a manifest says of them."""
+    how, content = draw(st.one_of(tables(right=True), tables(right=True), tables(), parquet_tables(right=True)))
+    written = 'syntax = "parquet"' if how == "parquet" else f'separator = "{how}"'
+    other = content
+    if how != "parquet":
+        head, *rows = content.rstrip(b"\n").split(b"\n")
+        rows = draw(st.permutations(rows))[draw(st.sampled_from([0, 0, 0, 1])):]
+        other = b"\n".join([head, *rows])
+    return {"written": written, "item": draw(st.sampled_from(['"item"', '"item"', "[]", '["item", "kind"]'])),
+            "missing": draw(st.sampled_from(["reject", "drop", "own", "worst"])),
+            "metrics": draw(st.sampled_from(METRICS)),
+            "others": draw(st.sampled_from(["gold", "other"]))}, content, other
+
+
+LABELS = """manifest = 1
+[task]
+id = "t"
+[significance]
+seed = 1
+[[test_set]]
+name = "test"
+gold = "gold.tsv"
+format = "labels"
+options = {{ separator = "{separator}" }}
+[submission]
+missing = "{missing}"
+[[metric]]
+name = "Accuracy"
+[[metric]]
+name = "LabelF"
+[[submit]]
+file = "systems/{{system}}.{{run}}"
+options = {{ separator = "{separator}", unknown = "accept"{option} }}
+"""
+
+
+@st.composite
+def label_tasks(draw):
+    """The labels of some items, those of systems in another order, with runs, new and lacking ones; and a manifest."""
+    keys = draw(st.lists(st.integers(0, 30).map(lambda n: f"i{n}"), min_size=3, max_size=12, unique=True))
+    separator = draw(st.sampled_from(["\t", " "]))
+    labels = st.sampled_from(["yes", "no", "no", "Yes", "maybe"] if draw(st.booleans()) else ["yes", "no"])
+    files = {"gold.tsv": "".join(f"{key}{separator}{draw(labels)}\n" for key in keys)}
+    for name in ("a.1", "a.2", "b.1", "c.1"):
+        lines = [f"{key}{separator}{draw(labels)}" for key in draw(st.permutations(keys))]
+        lines = lines[draw(st.integers(0, 8)) == 0:] + draw(st.sampled_from([[]] * 12 + [["i99 no"]]))
+        files[f"systems/{name}"] = "\n".join(lines) + draw(st.sampled_from(["", "\n", "\r\n"]))
+    return {"separator": {"\t": "tab", " ": "whitespace"}[separator],
+            "missing": draw(st.sampled_from(["reject", "drop", "own", "worst"])),
+            "option": draw(st.sampled_from(["", "", ", fold_case = true", ', rename = { maybe = "no" }']))}, files
+
+
+def held(database):
+    """All rows of all tables in their order, but for the times, and what was said."""
+    with database.reading() as connection:
+        names = connection.execute(text("SELECT table_name FROM duckdb_tables() ORDER BY ALL")).scalars().all()
+        return {name: [[value for value in row if not isinstance(value, datetime.datetime)] for row in
+                       connection.execute(text(f"SELECT * FROM {name}"))] for name in names if name != "run"}
+
+
+def brought_in(folder, enough):
+    """What a database holds of the task, with what was told; or why it was refused."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(table_columns, "ENOUGH", enough)
+        if enough:
+            patch.setattr(Labels, "_at_once", lambda self, document: None)
+        specification, content = load_manifest(folder / "task.toml")
+        database, journal = Database(folder / f"{enough}.duckdb"), Journal("run", {})
+        try:
+            with writing(database, journal, create=True) as session:
+                ingest = Ingest(session.connection, journal, resolve(specification, folder / "task.toml"))
+                told = dataclasses.astuple(apply(ingest, content))
+                score(ingest, 1)
+        except RegistryError as error:
+            return str(error)
+        return told, held(database)
+
+
+@settings(max_examples=25)
+@given(tasks())
+def test_both_ways_bring_in_the_same(task):
+    options, content, other = task
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "gold.txt").write_bytes(content)
+        (folder / "other.txt").write_bytes(other)
+        for run in "12":
+            (folder / f"c.{run}.run").write_bytes(content if run == "1" else other)
+        (folder / "task.toml").write_text(MANIFEST.format(**options))
+        assert brought_in(folder, 0) == brought_in(folder, 2**62)
+
+
+@settings(max_examples=25)
+@given(label_tasks())
+def test_both_ways_bring_in_the_same_labels(task):
+    options, files = task
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "systems").mkdir()
+        for file, content in files.items():
+            (folder / file).write_text(content, newline="")
+        (folder / "task.toml").write_text(LABELS.format(**options))
+        assert brought_in(folder, 0) == brought_in(folder, 2**62)

@@ -1,0 +1,77 @@
+"""Tables read at once say what they say when they are read row by row; what is amiss is left to that."""
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from registry.columns import AnswerColumns
+from registry.errors import InputError
+from registry.evaluation.ingest.content import run_digest
+from registry.readers import Document, Scores
+from registry.readers.parsing import table_columns
+from tests.readers.small_tables import parquet_tables, tables
+
+READERS = [{"item": "item"}, {"item": []}, {"item": ["item", "kind"], "attributes": ["kind"], "gold": "gold"},
+           {"item": "item", "gold": "gold", "comment": "#"}, {"item": "item", "unscored": ["", "NA", "true"]},
+           {"item": "item", "columns": ["item", "kind", "gold", "aspen", "birch"]}]
+
+
+def said(reader, content, monkeypatch, enough):
+    """What is read: the gold's items, answers and their digest; or what is said to be wrong."""
+    monkeypatch.setattr(table_columns, "ENOUGH", enough)
+    document = Document("f", content)
+    found = []
+    for read in (lambda: reader.read_gold({"gold": document}), lambda: reader.read_answers(document)):
+        try:
+            found.append(read())
+        except InputError as error:
+            found.append(str(error))
+    answers = found[1]
+    if not isinstance(answers, str):
+        assert len(answers) == len(list(answers))
+        found = [found[0], list(answers), run_digest(reader, [], answers), repr(answers[-2:])]
+    return found, isinstance(answers, AnswerColumns)
+
+
+@pytest.mark.parametrize("options", READERS, ids=str)
+@settings(max_examples=30)
+@given(st.one_of(tables(), parquet_tables()))
+@example(("comma", b'"item","kind","gold","aspen","birch"\n"a b","x","1","0.5","1"\n'))
+@example(("comma", b"item,kind,gold,aspen,birch\na,x,1,0.5,1\n\n"))
+@example(("whitespace", b"item kind gold aspen birch\na x 1 0.5 1"))
+def test_both_ways_say_the_same(options, table):
+    how, content = table
+    written = {"syntax": "parquet", "repair": []} if how == "parquet" else {"separator": how}
+    if how == "parquet":
+        options = {name: value for name, value in options.items() if name not in ("comment", "columns")}
+    reader = Scores.build({**options, **written, "score": "aspen"})
+    with pytest.MonkeyPatch.context() as patch:
+        careful, _ = said(reader, content, patch, 2**62)
+        fast, _ = said(reader, content, patch, 0)
+    assert fast == careful
+
+
+RIGHT = b"item,kind,gold,aspen,birch\na b,x,1,0.5,\nc,y,2,-.5,1\n"
+
+
+@pytest.mark.parametrize(("content", "options", "at_once"), [
+    (RIGHT, {}, True), (RIGHT.replace(b"\n", b"\r\n"), {}, True), (RIGHT.replace(b"a b", b'"a b"'), {}, True),
+    (RIGHT.replace(b",", b"\t"), {"separator": "tab"}, True), (RIGHT + b"\n\n", {}, True),
+    (RIGHT.replace(b"a b,x,1,0.5", b"a b,x,1,?"), {}, False), (RIGHT.replace(b"c,", b'"c""",'), {}, False),
+    (RIGHT.replace(b"-.5", b"-.5,"), {}, False), (RIGHT.replace(b"c", b"c\xff"), {}, False),
+    (b"\xef\xbb\xbf" + RIGHT, {}, False), (b"\xef\xbb\xbf" + RIGHT, {"repair": ["bom"]}, True),
+    (RIGHT.replace(b"c,", b"\nc,"), {}, False), (RIGHT.replace(b"c,", b"#c,"), {"comment": "#"}, False),
+])
+def test_which_files_are_read_at_once(content, options, at_once, monkeypatch):
+    """Nothing of the small tables above would be tested if all of them went row by row."""
+    reader = Scores.build({"item": "item", "separator": "comma", "score": "aspen", **options})
+    assert said(reader, content, monkeypatch, 0)[1] == at_once
+
+
+def test_a_table_of_many_systems_is_read_once(monkeypatch):
+    monkeypatch.setattr(table_columns, "ENOUGH", 0)
+    document = Document("f", RIGHT)
+    aspen, birch = (Scores.build({"item": "item", "separator": "comma", "score": name}).read_answers(document)
+                    for name in ("aspen", "birch"))
+    assert aspen.rows is birch.rows
+    assert [(answer.key, answer.value, answer.line) for answer in birch] == [("c", 1.0, 3)]
