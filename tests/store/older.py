@@ -1,8 +1,19 @@
 """Registries as older programs left them, made from new ones by undoing migrations by hand."""
 
 
+def before_0012(connection):
+    """Whole numbers are among the decimals."""
+    connection.execute("CREATE TABLE former AS FROM statistics_ratio")
+    connection.execute("DROP VIEW statistics_ratio")
+    for table in ("statistics_ratio_whole", "statistics_ratio_decimal"):
+        connection.execute(f"DROP TABLE {table}")
+    connection.execute("ALTER TABLE former RENAME TO statistics_ratio")
+    connection.execute("UPDATE alembic_version SET version_num = '0011'")
+
+
 def before_0011(connection):
     """Pair results have a digest and all that was asked of them."""
+    before_0012(connection)
     connection.execute("""
         CREATE TABLE former AS
         SELECT pair_result_id, concat_ws(' ', a.digest, b.digest, pair_request_id) AS digest,

@@ -144,7 +144,7 @@ def test_scores_of_counts_stay_and_others_have_no_step(tmp_path):
 
 
 def test_statistics_of_older_registries_stand_beside_whole_ones(tmp_path):
-    """Whole numbers have had a table of their own since 0011; before all were in one, which is a view now."""
+    """Whole numbers have had a table of their own since 0012; before all were in one, which is a view now."""
     config = Config(stdout=open("/dev/null", "w"))  # noqa: SIM115
     config.set_main_option("script_location", str(schema.migrations()))
     engine = create_engine(f"duckdb:///{tmp_path / 'r.duckdb'}")
