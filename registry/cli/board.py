@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -93,14 +94,17 @@ def read_boards(connection: Connection, task: str | None, metric: str | None = N
                 items: int = 0, averages: bool = False, about: str = "") -> Snapshot:
     """Read what a command shows, and tell what of it is out of date; `about` begins the error that there is none."""
     from registry.leaderboards.snapshot import snapshot
+    from registry.studies.macro_average import Macro
+    from registry.studies.run import questions
+    from registry.studies.study import Choice
 
-    found = snapshot(connection, task, metric, ranks, items=items, averages=averages)
+    found = snapshot(connection, task, metric, ranks, items=items)
     if not found.boards:
         raise MismatchError(f"{about}there is no comparison to show yet; `registry score` and `registry compare` "
                             "make one")
     for warning in found.warnings:
         say(f"warning: {warning}")
-    return found
+    return replace(found, asked=tuple(questions(connection, Macro(), Choice(task, metric)))) if averages else found
 
 
 def averaged(found: Snapshot, db: Path | None) -> Snapshot:

@@ -11,9 +11,8 @@ from registry.leaderboards.items import ItemView, most_disagreed
 from registry.leaderboards.leaderboard import Leaderboard, Ranks
 from registry.leaderboards.load import declared_leaderboards, stale
 from registry.store import catalog
-from registry.studies.macro_average import Macro, MacroBoard
-from registry.studies.run import Question, questions
-from registry.studies.study import Choice
+from registry.studies.macro_average import MacroBoard
+from registry.studies.run import Question
 
 
 @dataclass(frozen=True)
@@ -68,8 +67,8 @@ class Snapshot:
 
 
 def snapshot(connection: Connection, task: str | None = None, metric: str | None = None, ranks: Ranks | None = None,
-             *, items: int = 0, averages: bool = False) -> Snapshot:
-    """Read the leaderboards that a command shows, and what stands beside them.
+             *, items: int = 0) -> Snapshot:
+    """Read the leaderboards that a command shows, and the items to look at.
 
     Args:
         connection: One transaction.
@@ -77,7 +76,6 @@ def snapshot(connection: Connection, task: str | None = None, metric: str | None
         metric: The alias of a metric; None: all metrics.
         ranks: The convention of the ranks that people see; None: as each task declares.
         items: How many items of each test set are to be looked at.
-        averages: Whether averages over test sets are looked up too.
 
     Raises:
         UnknownNameError: There is no such task or metric.
@@ -91,6 +89,4 @@ def snapshot(connection: Connection, task: str | None = None, metric: str | None
         boards = declared_leaderboards(connection, row, metric, ranks)
         views = most_disagreed(connection, row, items) if items and boards else None
         found.append(TaskBoards(row.slug, row.title, row.version, primary, boards, items=views))
-    compared = any(of.boards for of in found)
-    asked = questions(connection, Macro(), Choice(task, metric)) if averages and compared else ()
-    return Snapshot(tuple(found), tuple(stale(connection, task)), tuple(asked))
+    return Snapshot(tuple(found), tuple(stale(connection, task)))
