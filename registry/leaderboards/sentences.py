@@ -138,8 +138,9 @@ def separable(names: Sequence[str], ranks: Sequence[int], differ: NDArray[np.boo
 
 def _groups(names: Sequence[str], ranks: Sequence[int], groups: Sequence[Sequence[int]]) -> str:
     """The groups of several systems by their ranks; nothing where that is too much for a sentence."""
-    told = [_places(names, ranks, group) for group in groups if len(group) > 1]
-    if len(told) > _GROUPS or sum(map(len, told)) > _PLACES:
+    several = [group for group in groups if len(group) > 1]
+    told = [_places(names, ranks, group) for group in several[:_GROUPS]]
+    if len(several) > _GROUPS or sum(map(len, told)) > _PLACES:
         return ""
     return "; ".join(f"rank{'' if len(of) == 1 and ' to ' not in of[0] else 's'} {_listed(of)}" for of in told)
 
