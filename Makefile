@@ -51,6 +51,7 @@ fuzz: .venv/.installed
 
 durability: .venv/.installed
 	$(BIN)/python -m tests.durability
+	$(BIN)/pytest -q tests/cli/test_killed.py --hypothesis-profile thorough
 
 benchmark: .venv/.installed
 	$(BIN)/python -m tests.benchmarks
