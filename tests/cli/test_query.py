@@ -15,6 +15,7 @@ from pathlib import Path
 import duckdb
 import pytest
 
+from registry.cli import app
 from registry.cli.query import QueryFormat
 from tests.running import is_running, stat, wait_for
 
@@ -121,17 +122,19 @@ EVIL = "SELECT chr(27) || '[31m' || chr(155) || chr(13) AS a, 1 AS \"h\x1b[2J\""
 
 
 @pytest.mark.parametrize("form", [f.value for f in QueryFormat if f is not QueryFormat.parquet])
-def test_a_terminal_cannot_be_steered(db, form):
+def test_a_terminal_cannot_be_steered(db, monkeypatch, form):
     """Colours of our own may come, what comes from the data not: neither from cells nor from headings."""
     ours, theirs = pty.openpty()
-    process = start(EVIL, "--format", form, stdout=theirs, env={**os.environ, "NO_COLOR": "1", "TERM": "dumb"})
-    os.close(theirs)
+    monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setenv("TERM", "dumb")
+    with open(theirs, "w") as terminal, monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", terminal)
+        app(["query", EVIL, "--format", form], standalone_mode=False)
     shown = b""
     with suppress(OSError):  # how the other end of a terminal tells that it is closed
         while chunk := os.read(ours, 4096):
             shown += chunk
     os.close(ours)
-    assert process.wait() == 0
     text = shown.decode().replace("\r\n", "\n")
     assert "31m" in text
     assert [c for c in text if not c.isprintable() and c not in "\n\t"] == []
