@@ -148,22 +148,23 @@ def scored_registries(tmp_path_factory):
 
 @pytest.fixture
 def scored(registry, tmp_path, scored_registries):
-    """Bring a task into a new registry by `run`, once a test run for each content of its files; gives the outcome.
+    """Bring a task into a new registry, once a test run for each content of its files; gives the command's outcome.
 
     `task` is a manifest's path, or is written; `then` is a command on the registry that belongs to it.
     """
-    def bring(task, *options, db="registry.duckdb", then=()):
+    def bring(task, *options, db="registry.duckdb", command="run", then=()):
         assert not Path(db).exists()
         manifest = task if isinstance(task, Path) else task.write()
         root = Path(options[options.index("--root") + 1]) if "--root" in options else manifest.parent
         files = [path for path in sorted(root.rglob("*")) if path.suffix != ".pyc" and path.is_file()]
         read = [(str(path.relative_to(root)), path.read_bytes()) for path in files]
-        given = [manifest.read_bytes(), *read, *options, then]
+        given = [manifest.read_bytes(), *read, *options, command, then]
         kept = scored_registries / sha256(repr(given).encode()).hexdigest()
         if not (outcome := kept.with_suffix(".json")).exists():
-            done, unnamed = registry("run", manifest, *options, "--db", tmp_path / "unnamed"), tmp_path / "unnamed.json"
+            made, unnamed = ("--db", tmp_path / "unnamed"), tmp_path / "unnamed.json"
+            done = registry(command, manifest, *options, *made)
             if then:
-                registry(*then, "--db", tmp_path / "unnamed")
+                registry(*then, *made)
             unnamed.write_text(json.dumps(asdict(done)))
             (tmp_path / "unnamed").replace(kept)
             unnamed.replace(outcome)
