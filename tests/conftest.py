@@ -1,5 +1,6 @@
 """What the tests share: a command runner, a builder of small tasks, and the real data."""
 
+import gc
 import io
 import json
 import os
@@ -31,6 +32,11 @@ settings.load_profile("suite")
 testing._get_command = cache(testing._get_command)
 
 REAL_DATA = Path(os.environ.get("REGISTRY_REAL_DATA", ROOT.parent / "shared" / "data"))
+
+
+def pytest_collection_finish():
+    """What is imported by now stays: no search for garbage, of which statsmodels has one in each call, looks at it."""
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter):

@@ -29,11 +29,11 @@ def test_open_decisions_are_told_and_resolved_by_more_draws(many, registry, scor
 
 
 def test_workers_and_memory_change_no_bit(many, registry, scored):
-    asked = ("compare", "--test", "bootstrap(variant=studentized)", "--resamples", "3000", "--seed", "3", "--format", "json")
+    drawn = ("--test", "bootstrap(variant=studentized)", "--resamples", "3000", "--seed", "3", "--format", "json")
     found = []
     for db, options in (("one.duckdb", ("--workers", "1", "--memory", "1M")), ("three.duckdb", ("--workers", "3"))):
         scored(many, db=db)
-        found.append(registry(*asked, *options, "--db", db).stdout)
+        found.append(registry("compare", *drawn, *options, "--db", db).stdout)
     assert found[0] == found[1]
     assert {row["resamples"] for row in json.loads(found[0])} == {3000}
     assert "not a size" in registry("compare", "--memory", "lots", "--db", "one.duckdb", exit_code=3).stderr
