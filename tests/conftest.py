@@ -34,6 +34,11 @@ testing._get_command = cache(testing._get_command)
 REAL_DATA = Path(os.environ.get("REGISTRY_REAL_DATA", ROOT.parent / "shared" / "data"))
 
 
+def pytest_collection_modifyitems(items):
+    """What takes long comes first, so that no worker is left with it at the end."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
 def pytest_collection_finish():
     """What is imported by now stays: no search for garbage, of which statsmodels has one in each call, looks at it."""
     gc.freeze()

@@ -13,6 +13,7 @@ from registry.readers import Conllu, Document
 SOME = ("ArmParser", "NLP-Cube", "UDPipe-Future", "HUJI")
 
 
+@pytest.mark.slow
 def test_official_scores(conll2018, registry):
     with (conll2018 / "official-scores.csv").open() as file:
         official = {(row["system"], metric): float(score) for row in csv.DictReader(file)

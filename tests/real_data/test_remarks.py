@@ -46,6 +46,7 @@ def relations(path):
     return Counter(row[7].partition(":")[0] for row in rows if row[0].isdecimal())
 
 
+@pytest.mark.slow
 def test_parsers_with_relations_that_the_treebank_has_not(registry, conll2018, tmp_path):
     """Five of 25 parsers; one calls every root ROOT, which no word of the 1927 sentences is.
 

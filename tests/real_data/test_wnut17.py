@@ -70,6 +70,7 @@ def test_listed_regions_are_what_is_counted(run, registry):
     assert (row["tp"], row["fp"]) == expected
 
 
+@pytest.mark.slow
 def test_exact_p_values_lie_within_the_error_of_a_million_shuffles(run, registry):
     """All 21 pairs of F1: one matrix of 10^6 random swaps over the sentences, drawn here with another generator."""
     rows = registry("pairs", "--metric", "span_f1", "--format", "json").json
