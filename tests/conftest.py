@@ -159,7 +159,7 @@ def scored_registries(tmp_path_factory):
 
 @pytest.fixture
 def scored(registry, tmp_path, scored_registries):
-    """Bring a task into a new registry, once a test run for each content of its files; gives the command's outcome.
+    """Bring a task into a new registry, once a test run for each content of its files; gives what is told, as JSON.
 
     `task` is a manifest's path, or is written; `then` is a command on the registry that belongs to it.
     """
@@ -168,12 +168,12 @@ def scored(registry, tmp_path, scored_registries):
         manifest = task if isinstance(task, Path) else task.write()
         root = Path(options[options.index("--root") + 1]) if "--root" in options else manifest.parent
         files = [path for path in sorted(root.rglob("*")) if path.suffix != ".pyc" and path.is_file()]
-        read = [(str(path.relative_to(root)), path.read_bytes()) for path in files]
+        read = [(str(path.relative_to(root)), sha256(path.read_bytes()).digest()) for path in files]
         given = [manifest.read_bytes(), *read, *options, command, then]
         kept = scored_registries / sha256(repr(given).encode()).hexdigest()
         if not (outcome := kept.with_suffix(".json")).exists():
             made, unnamed = ("--db", tmp_path / "unnamed"), tmp_path / "unnamed.json"
-            done = registry(command, manifest, *options, *made)
+            done = registry(command, manifest, *options, *made, *(("--format", "json") if command == "run" else ()))
             if then:
                 registry(*then, *made)
             unnamed.write_text(json.dumps(asdict(done)))

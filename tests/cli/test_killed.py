@@ -26,7 +26,7 @@ MOMENTS = 100 if settings.default.max_examples > 100 else 10
 @pytest.mark.slow
 def test_killed_at_random_moments(tmp_path, task, registry, scored):
     """One moment in each of so many equal parts of the time that a whole run takes."""
-    whole = scored(task, "--format", "json", db="whole.duckdb")
+    whole = scored(task, db="whole.duckdb")
     rng = random.Random(20)
     killed = 0
     with forks(tmp_path) as run:

@@ -20,4 +20,4 @@ def wmt22(scored, real_data, tmp_path):
     """What `run` has said of the Czech-English systems; with few resamples, for speed."""
     manifest = tmp_path / "task.toml"
     manifest.write_text((HERE / "wmt22-cs-en.toml").read_text().replace("resamples = 10_000", "resamples = 100"))
-    return scored(manifest, "--root", real_data("wmt22-cs-en"), "--format", "json")
+    return scored(manifest, "--root", real_data("wmt22-cs-en"))

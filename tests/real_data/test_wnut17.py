@@ -16,7 +16,7 @@ OFFICIAL = [41.86, 40.78, 40.42, 39.98, 38.35, 37.06, 26.30]
 
 @pytest.fixture
 def run(scored, real_data):
-    return scored(MANIFEST, "--root", real_data("wnut17"), "--format", "json")
+    return scored(MANIFEST, "--root", real_data("wnut17"))
 
 
 def query(registry, sql):
