@@ -5,6 +5,9 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 BIN := .venv/bin
 DEMO_DB := .venv/demo.duckdb
 
+# What Python compiles is kept: else each process of the tests compiles all modules anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo quick test conformance validity fuzz durability benchmark docs gallery studies clean
 
 demo: .venv/.installed
@@ -51,6 +54,7 @@ fuzz: .venv/.installed
 
 durability: .venv/.installed
 	$(BIN)/python -m tests.durability
+	$(BIN)/pytest -q tests/cli/test_killed.py --hypothesis-profile thorough
 
 benchmark: .venv/.installed
 	$(BIN)/python -m tests.benchmarks

@@ -1,5 +1,6 @@
 """What the tests share: a command runner, a builder of small tasks, and the real data."""
 
+import gc
 import io
 import json
 import os
@@ -33,6 +34,16 @@ testing._get_command = cache(testing._get_command)
 REAL_DATA = Path(os.environ.get("REGISTRY_REAL_DATA", ROOT.parent / "shared" / "data"))
 
 
+def pytest_collection_modifyitems(items):
+    """What takes long comes first, so that no worker is left with it at the end."""
+    items.sort(key=lambda item: item.get_closest_marker("slow") is None)
+
+
+def pytest_collection_finish():
+    """What is imported by now stays: no search for garbage, of which statsmodels has one in each call, looks at it."""
+    gc.freeze()
+
+
 def pytest_terminal_summary(terminalreporter):
     """Say in one line what was skipped, and what to install for it."""
     if skipped := terminalreporter.stats.get("skipped"):
@@ -64,11 +75,15 @@ def _new_registries_are_copies(request, monkeypatch, empty_registry):
 
 @pytest.fixture(scope="session")
 def engine_that_compiles_once():
-    """Makes the engines of databases, which share what SQLAlchemy has compiled: a process of the suite opens many."""
+    """Makes the engines of databases, which share what SQLAlchemy has compiled: a process of the suite opens many.
+
+    Of DuckDB's threads one is enough for a few rows, and more have to be started for each database.
+    """
     first = create_engine("duckdb://")
 
-    def of(url, **options):
-        engine = create_engine(url, **options)
+    def of(url, connect_args, **options):
+        config = connect_args["config"] | {"threads": 1}
+        engine = create_engine(url, connect_args=connect_args | {"config": config}, **options)
         engine.dialect, engine._compiled_cache = first.dialect, first._compiled_cache
         return engine
 
@@ -144,19 +159,23 @@ def scored_registries(tmp_path_factory):
 
 @pytest.fixture
 def scored(registry, tmp_path, scored_registries):
-    """Bring a task into a new registry by `run`, once a test run for each content of its files; gives the outcome.
+    """Bring a task into a new registry, once a test run for each content of its files; gives what is told, as JSON.
 
-    `task` is a manifest's path, or is written.
+    `task` is a manifest's path, or is written; `then` is a command on the registry that belongs to it.
     """
-    def bring(task, *options, db="registry.duckdb"):
+    def bring(task, *options, db="registry.duckdb", command="run", then=()):
         assert not Path(db).exists()
         manifest = task if isinstance(task, Path) else task.write()
         root = Path(options[options.index("--root") + 1]) if "--root" in options else manifest.parent
         files = [path for path in sorted(root.rglob("*")) if path.suffix != ".pyc" and path.is_file()]
-        given = [manifest.read_bytes(), *((str(path.relative_to(root)), path.read_bytes()) for path in files), *options]
+        read = [(str(path.relative_to(root)), sha256(path.read_bytes()).digest()) for path in files]
+        given = [manifest.read_bytes(), *read, *options, command, then]
         kept = scored_registries / sha256(repr(given).encode()).hexdigest()
         if not (outcome := kept.with_suffix(".json")).exists():
-            done, unnamed = registry("run", manifest, *options, "--db", tmp_path / "unnamed"), tmp_path / "unnamed.json"
+            made, unnamed = ("--db", tmp_path / "unnamed"), tmp_path / "unnamed.json"
+            done = registry(command, manifest, *options, *made, *(("--format", "json") if command == "run" else ()))
+            if then:
+                registry(*then, *made)
             unnamed.write_text(json.dumps(asdict(done)))
             (tmp_path / "unnamed").replace(kept)
             unnamed.replace(outcome)

@@ -3,6 +3,7 @@
 import ast
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -57,8 +58,13 @@ def name_of(path: Path) -> str:
 
 
 MODULES = {name_of(path): path for path in sorted(PACKAGE.rglob("*.py"))}
-IMPORTS = {module: [name for name in imports(path) if name != module and name in MODULES]
-           for module, path in MODULES.items()}
+
+
+@cache
+def imports_within() -> dict[str, list[str]]:
+    """The modules of the package that each of them imports."""
+    return {module: [name for name in imports(path) if name != module and name in MODULES]
+            for module, path in MODULES.items()}
 
 
 def child(folder: str, module: str) -> str | None:
@@ -71,7 +77,7 @@ def test_imports_point_down(folder):
     floors = {name: n for n, names in enumerate(FLOORS[folder]) for name in names.split()}
     here = {child(folder, module) for module in MODULES} - {None, "__main__"}
     assert here == floors.keys(), "every file and room has a floor"
-    for module, imported in IMPORTS.items():
+    for module, imported in imports_within().items():
         for name in imported:
             above, below = child(folder, module), child(folder, name)
             if above != below and above in floors and below in floors:
@@ -90,13 +96,13 @@ def test_reports_have_data_and_no_connection():
 
 def test_no_room_asks_its_folders_face():
     """As what a folder's `__init__` shows is made of its rooms, none of these may import it."""
-    for module, imported in IMPORTS.items():
+    for module, imported in imports_within().items():
         for name in imported:
             assert not module.startswith(f"{name}.") or name == module, f"{module} imports {name}"
 
 
 def test_no_module_imports_itself_through_others():
-    left = {module: set(names) for module, names in IMPORTS.items()}
+    left = {module: set(names) for module, names in imports_within().items()}
     while left:  # take away whatever imports nothing that is left
         free = [module for module, names in left.items() if not names & left.keys()]
         assert free, f"a circle among {sorted(left)}"

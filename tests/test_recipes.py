@@ -47,6 +47,7 @@ def copy(tmp_path_factory):
     return root
 
 
+@pytest.mark.slow
 def test_what_the_recipes_add_passes_the_tests_that_they_add(copy):
     tests = [path for path, kind, _ in steps() if path.startswith("tests/") and kind == "python"]
     assert len(tests) == 4

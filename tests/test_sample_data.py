@@ -24,7 +24,7 @@ def test_the_script_writes_what_is_there(tmp_path, name, files):
 
 
 def test_entities_a_winner_a_cluster_that_cannot_be_told_apart_and_two_nearly_the_same(registry, scored):
-    board = scored(SAMPLES / "entities" / "task.toml", "--format", "json").json
+    board = scored(SAMPLES / "entities" / "task.toml").json
     clusters = {n: [r["system"] for r in board if r["cluster"] == n] for n in (1, 2, 3)}
     assert (clusters[1], len(clusters[2]), clusters[3]) == (["aspen-xl"], 4, ["dogwood-a", "dogwood-b"])
     assert len({r["team"] for r in board}) == 4
@@ -32,13 +32,13 @@ def test_entities_a_winner_a_cluster_that_cannot_be_told_apart_and_two_nearly_th
 
 
 def test_translation_has_intervals_and_a_tie_in_the_middle(scored):
-    board = scored(SAMPLES / "translation" / "task.toml", "--format", "json").json
+    board = scored(SAMPLES / "translation" / "task.toml").json
     assert [(r["rank_low"], r["rank_high"]) for r in board] == [(1, 1), (2, 3), (2, 3), (4, 4)]
     assert all(r["ci_low"] < r["score"] < r["ci_high"] for r in board)
 
 
 def test_one_clear_winner_and_one_near_duplicate_pair(registry, scored):
-    board = scored(SAMPLES / "stance" / "task.toml", "--format", "json").json
+    board = scored(SAMPLES / "stance" / "task.toml").json
     assert [row["system"] for row in board if row["cluster"] == 1] == ["aspen-large"]
     assert len({row["team"] for row in board}) == 3
     twins = [r for r in registry("pairs", "--format", "json").json if {r["system_a"], r["system_b"]} == {
@@ -50,7 +50,7 @@ def test_one_clear_winner_and_one_near_duplicate_pair(registry, scored):
 
 def test_relations_are_the_example_of_yeh_2000(registry, scored):
     """Section 3.3: recall 45.6 and 24.3 %, precision 49.5 and 64.1 %, F 47.5 and 35.2 %; one-sided exact p-values."""
-    board = scored(SAMPLES / "relations" / "task.toml", "--format", "json").json
+    board = scored(SAMPLES / "relations" / "task.toml").json
     assert {(r["metric"], r["system"]): round(100 * r["score"], 1) for r in board} == {
         ("recall", "I"): 45.6, ("recall", "II"): 24.3, ("precision", "I"): 49.5, ("precision", "II"): 64.1,
         ("f1", "I"): 47.5, ("f1", "II"): 35.2}
@@ -65,7 +65,7 @@ def test_relations_are_the_example_of_yeh_2000(registry, scored):
 
 def test_collocations_measures_that_differ_at_the_top_and_not_at_100(registry, scored):
     """As in Evert 2004 frequency is the worst; which of the two best measures is better depends on n."""
-    board = scored(SAMPLES / "collocations" / "task.toml", "--format", "json").json
+    board = scored(SAMPLES / "collocations" / "task.toml").json
     assert [(r["system"], r["rank_low"], r["rank_high"]) for r in board] == [
         ("chi-squared", 1, 2), ("log-likelihood", 1, 2), ("t-score", 3, 3), ("frequency", 4, 4)]
     pairs = registry("ranking", "collocations", "--grid", "50:300:50", "--format", "json").json

@@ -6,13 +6,16 @@ A task depends on its argument alone, and results are returned in the order of t
 from __future__ import annotations
 
 import os
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, TypeVar
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from registry.errors import InputError
 
@@ -61,7 +64,7 @@ class Execution:
         return with_progress(results, len(tasks), what, self.progress)
 
     def _in_threads(self, work: Callable[[Task], Result], tasks: Sequence[Task]) -> Iterator[Result]:
-        with threadpool_limits(1, "blas"):  # the threads are here
+        with _one_blas_thread():  # the threads are here
             if self.threads == 1 or len(tasks) < 2:
                 yield from map(work, tasks)
                 return
@@ -109,5 +112,16 @@ def ahead(submit: Callable[[Task], Future[Result]], tasks: Sequence[Task], most:
 
 
 def _with_one_blas_thread(work: Callable[[Any], Any], task: Any) -> Any:
-    with threadpool_limits(1, "blas"):
+    with _one_blas_thread():
         return work(task)
+
+
+def _one_blas_thread() -> AbstractContextManager[object]:
+    limit: AbstractContextManager[object] = _libraries(len(sys.modules)).limit(limits=1, user_api="blas")
+    return limit
+
+
+@lru_cache(maxsize=1)
+def _libraries(n_modules: int) -> ThreadpoolController:  # noqa: ARG001
+    """The libraries with threads of their own; to find them takes milliseconds, and only an import brings another."""
+    return ThreadpoolController()

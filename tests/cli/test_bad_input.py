@@ -4,9 +4,9 @@ import pytest
 
 
 @pytest.fixture
-def applied(task, registry, tmp_path):
+def applied(task, registry, scored, tmp_path):
     """A task that is in the registry; `refused` runs it again, expecting a refusal that changes nothing."""
-    registry("run", task.write())
+    scored(task)
     before = (tmp_path / "registry.duckdb").read_bytes()
 
     def refused(*says, command=("run", task.manifest), exit_code=3):

@@ -14,6 +14,8 @@ def sample(registry, tmp_path):
         folder = tmp_path / name
         shutil.copytree(ROOT / "sample_data" / name, folder)
         path = folder / "submissions" / submission
+        for other in {*path.parent.iterdir()} - {path}:
+            other.unlink()
 
         def refused(change, *says):
             lines = path.read_text().split("\n")

@@ -95,12 +95,12 @@ def test_check_touches_no_database(task, registry, tmp_path):
     assert not list(tmp_path.glob("*.duckdb*"))
 
 
-def test_lists(task, registry):
+def test_lists(task, registry, scored):
     for thing, known in (("metrics", METRICS), ("readers", READERS), ("tests", [*TESTS, *OVERALL_TESTS]),
                          ("corrections", CORRECTIONS)):
         listed = registry("list", thing, "--format", "json").json
         assert [row["id"] for row in listed] == list(known)
-    registry("run", task.write())
+    scored(task)
     assert [r["id"] for r in registry("list", "tasks", "--format", "json").json] == ["small"]
     assert [r["id"] for r in registry("list", "submissions", "--format", "json").json] == [
         f"small/test/{s}/{s}@1" for s in "abc"]

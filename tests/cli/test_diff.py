@@ -10,9 +10,9 @@ ENTITIES = ROOT / "sample_data" / "entities"
 
 
 @pytest.fixture
-def first(registry, task):
+def first(registry, scored, task):
     """The small task after its first run; `registry diff` then holds later runs against it."""
-    registry("run", task.write())
+    scored(task)
     return registry("pairs", "--format", "json").json
 
 

@@ -70,9 +70,9 @@ def test_spans_are_shown_with_their_words(registry, scored):
     assert crf["score"] == pytest.approx(2 * 1 / (2 + 2))
 
 
-def test_texts_are_shown_below_their_references(registry):
+def test_texts_are_shown_below_their_references(registry, scored):
     folder = SAMPLES / "translation"
-    registry("run", folder / "task.toml")
+    scored(folder / "task.toml")
     rows = registry("items", "translation", "show", "3", "--format", "json").json
     expected = {name: (folder / file).read_text().splitlines()[2] for name, file in {
         "gold A": "reference.A.txt", "gold B": "reference.B.txt", "harbour": "submissions/harbour.txt",

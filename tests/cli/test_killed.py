@@ -1,43 +1,60 @@
-"""SIGKILL and SIGINT in the middle of work: nothing is half-stored, and the next run completes to the same results."""
+"""SIGKILL and SIGINT in the middle of work: nothing is half-stored, and the next run completes to the same results.
 
+`pytest tests/cli/test_killed.py --hypothesis-profile thorough` kills at 100 moments, as `make durability` does.
+"""
+
+import json
 import os
 import random
 import signal
 import subprocess
 import sys
 import time
-from contextlib import suppress
+from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
 import pytest
+from hypothesis import settings
 
 from tests.conftest import ROOT
 
 MANIFEST = ROOT / "sample_data" / "stance" / "task.toml"
-COMMAND = [sys.executable, "-m", "registry", "run", str(MANIFEST), "--format", "json", "--db"]
+MOMENTS = 100 if settings.default.max_examples > 100 else 10
 
 
-def test_killed_at_20_random_moments(tmp_path, registry):
-    start, whole = time.monotonic(), tmp_path / "whole.duckdb"
-    first = subprocess.run([*COMMAND, str(whole)], capture_output=True, text=True, check=True)
-    duration = time.monotonic() - start
+@pytest.mark.slow
+def test_killed_at_random_moments(tmp_path, task, registry, scored):
+    """One moment in each of so many equal parts of the time that a whole run takes."""
+    whole = scored(task, db="whole.duckdb")
     rng = random.Random(20)
     killed = 0
-    for n in range(20):
-        db = tmp_path / f"{n}.duckdb"
-        start = time.monotonic()
-        process = subprocess.Popen([*COMMAND, str(db)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(duration * rng.uniform(0.3, 1.0))
-            duration = time.monotonic() - start  # it was faster this time
-        process.send_signal(signal.SIGKILL)
-        killed += process.wait() == -signal.SIGKILL
-        done = registry("run", MANIFEST, "--format", "json", "--db", db)
-        assert done.stdout == first.stdout
-        assert "nothing changed" in registry("run", MANIFEST, "--db", db).stderr
-        assert pair_results(db) == pair_results(whole)
-    assert killed >= 10
+    with forks(tmp_path) as run:
+        status, duration = run(["run", task.manifest, "--db", tmp_path / "second.duckdb"])
+        assert status == 0
+        for n in range(MOMENTS):
+            db = tmp_path / f"{n}.duckdb"
+            status, seconds = run(["run", task.manifest, "--db", db], duration * (n + rng.random()) / MOMENTS)
+            if status == 0:
+                duration = seconds  # it was faster this time
+            killed += status == -signal.SIGKILL
+            done = registry("run", task.manifest, "--format", "json", "--db", db)
+            assert done.stdout == whole.stdout
+            assert "nothing changed" in registry("run", task.manifest, "--db", db).stderr
+            assert pair_results(db) == pair_results("whole.duckdb")
+    assert killed >= MOMENTS / 2
+
+
+@contextmanager
+def forks(folder):
+    """Gives what runs a command in a process that begins at once, and tells its exit status and seconds."""
+    with subprocess.Popen([sys.executable, "-m", "tests.durability.forked", folder], text=True, cwd=ROOT,
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        def run(arguments, kill_after=None):
+            print(json.dumps([list(map(str, arguments)), kill_after]), file=process.stdin, flush=True)
+            return json.loads(process.stdout.readline())
+
+        yield run
 
 
 def pair_results(db):

@@ -30,11 +30,11 @@ seed = 1
 
 
 @pytest.fixture
-def ranking(tmp_path, registry):
+def ranking(tmp_path, registry, scored):
     (tmp_path / "c.csv").write_text(CANDIDATES)
     (tmp_path / "task.toml").write_text(MANIFEST + "".join(
         f'[[submit]]\nfile = "c.csv"\nsystem = "{name}"\noptions = {{ score = "{name}" }}\n' for name in "abc"))
-    registry("run", tmp_path / "task.toml")
+    scored(tmp_path / "task.toml")
 
     def run(*arguments, **expected):
         return registry("ranking", "cand", *arguments, **expected)
@@ -172,18 +172,18 @@ def sets(tmp_path, registry):
     return run
 
 
-def scored(*keys):
+def ranked(*keys):
     return [{"key": key, "score": n} for n, key in enumerate(keys)]
 
 
 def test_candidates_that_share_items_are_warned_of(sets, registry):
-    sets({"s": ["x"], "t": ["y"]}, a={"s": scored("x", "z"), "t": []}, b={"s": scored("z"), "t": scored("y")})
+    sets({"s": ["x"], "t": ["y"]}, a={"s": ranked("x", "z"), "t": []}, b={"s": ranked("z"), "t": ranked("y")})
     told = registry("ranking", "sets", "--grid", "1:2:1").stderr
     assert "warning: sets/test: candidates share items" in told
 
 
 def test_one_answer_of_every_system_to_every_item_is_refused(sets, registry):
-    sets({"s": ["x"], "t": ["y"]}, a={"s": scored("x"), "t": scored("x")}, b={"s": scored("y"), "t": scored("y")})
+    sets({"s": ["x"], "t": ["y"]}, a={"s": ranked("x"), "t": ranked("x")}, b={"s": ranked("y"), "t": ranked("y")})
     told = registry("ranking", "sets", exit_code=3).stderr
     assert "every system gives one answer to every item of sets/test" in told
     assert "take `registry compare --test mcnemar`" in told

@@ -10,13 +10,12 @@ OTHER = second_test_set("gold.tsv", 'file = "systems/{system}.tsv"')
 
 
 @pytest.fixture
-def counted(monkeypatch, registry, task):
+def counted(monkeypatch, scored, task):
     """A task of two test sets that is compared; gives how often the database was opened since."""
     task.extra, task.documents = OTHER, {}
     manifest = task.write()
     manifest.write_text(manifest.read_text().replace('{system}.tsv"', '{system}.tsv"\ntest_set = "test"', 1))
-    registry("run", manifest)
-    registry("pairs", "--wide")  # keeps averages over test sets, which are loaded anew only to be made
+    scored(manifest, then=("pairs", "--wide"))  # keeps averages over test sets, which are loaded anew only to be made
     times, reading = {"opened": 0}, Database.reading
 
     def counting(database):

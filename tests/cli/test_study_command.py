@@ -39,13 +39,13 @@ class Toy(BoardStudy):
 
 
 @pytest.fixture
-def toy(monkeypatch, task, registry):
+def toy(monkeypatch, task, scored):
     """Asks the study of a small task."""
     module = ModuleType("registry.studies.toys")
     module.Toy = Toy
     monkeypatch.setitem(sys.modules, module.__name__, module)
     monkeypatch.setitem(STUDIES, "toy", Known("toys", "Toy", "Say what scores there are."))
-    registry("run", task.write())
+    scored(task)
     app = typer.Typer(cls=RegistryGroup, rich_markup_mode=None, add_completion=False)
     add_study(app, "toy")
     app.command("other")(lambda: None)

@@ -10,6 +10,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from tests.durability.commands import prepare
 from tests.durability.rounds import rounds
 
 
@@ -21,6 +22,7 @@ def main():
     seed = int(time.time()) if given.seed is None else given.seed
     failed = 0
     with tempfile.TemporaryDirectory() as folder:
+        prepare(Path(folder) / "prepared")
         for number, wrong in rounds(Path(folder), given.rounds, seed):
             failed += bool(wrong)
             for what in wrong:

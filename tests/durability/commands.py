@@ -13,11 +13,9 @@ from pathlib import Path
 from uuid import uuid4
 
 import duckdb
+from typer.testing import CliRunner
 
 import registry.cli
-import registry.evaluation
-import registry.leaderboards.load
-import registry.store.session
 
 ITEMS = 6
 _ROWS = """SELECT task.slug, system.name
@@ -64,13 +62,23 @@ class Command:
 
     def wait(self):
         """Wait for its end, or kill it when its time has come; gives its exit status, negative where it was killed."""
-        if self.kill_after is not None:
-            time.sleep(self.kill_after)
-            with suppress(ProcessLookupError):
+        due = time.monotonic() + (self.kill_after or 0)
+        while not (ended := os.waitpid(self.pid, 0 if self.kill_after is None else os.WNOHANG))[0]:
+            if time.monotonic() >= due:
                 os.kill(self.pid, signal.SIGKILL)
-        _, ended = os.waitpid(self.pid, 0)
-        self.status = os.waitstatus_to_exitcode(ended)
+                ended = os.waitpid(self.pid, 0)
+                break
+            time.sleep(0.002)
+        self.status = os.waitstatus_to_exitcode(ended[1])
         return self.status
+
+
+def prepare(folder):
+    """Run a command in this process: what it has imported is there in those that are forked."""
+    folder.mkdir()
+    manifest = write_task(folder / "task", "prepared")
+    CliRunner().invoke(registry.cli.app, ["run", str(manifest), "--db", str(folder / "r.duckdb")],
+                       catch_exceptions=False)
 
 
 def write_task(folder, name, *, good=True):

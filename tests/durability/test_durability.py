@@ -3,9 +3,12 @@
 import subprocess
 import sys
 
+import pytest
+
 from tests.conftest import ROOT
 
 
+@pytest.mark.slow
 def test_no_committed_row_is_lost_and_no_file_removed():
     """In a process of its own, since it forks."""
     command = [sys.executable, "-m", "tests.durability", "--rounds", "5", "--seed", "5"]

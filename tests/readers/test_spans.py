@@ -121,7 +121,7 @@ def test_an_item_needs_a_name():
 
 
 @pytest.mark.slow
-def test_spans_of_tokens_are_those_that_tags_write(registry, tmp_path):
+def test_spans_of_tokens_are_those_that_tags_write(registry, scored, tmp_path):
     """The sample task with its tags written as a table: the same boards, and tables go with a gold of tags."""
     bio, folder = Bio(scheme="iob2", comment="#"), tmp_path / "task"
     (folder / "submissions").mkdir(parents=True)
@@ -149,10 +149,11 @@ def test_spans_of_tokens_are_those_that_tags_write(registry, tmp_path):
                          "--db", db, "--format", "json").stdout
         return {(row["system"], row["score"], row["ci_low"]) for row in board}, json.loads(wrong)
 
-    assert scores("task") == scores("mixed")
-    registry("run", sample / "task.toml", "--db", tmp_path / "bio.duckdb")
+    of_spans = scores("task")
+    assert of_spans == scores("mixed")
+    scored(sample / "task.toml", db=tmp_path / "bio.duckdb")
     expected = registry("board", "entities", "--db", tmp_path / "bio.duckdb", "--format", "json").json
-    assert {(row["system"], row["score"]) for row in expected} > {pair[:2] for pair in scores("task")[0]}
+    assert {(row["system"], row["score"]) for row in expected} > {pair[:2] for pair in of_spans[0]}
 
 
 def test_spans_beyond_the_golds_tokens_are_refused():

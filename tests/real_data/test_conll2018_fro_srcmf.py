@@ -1,7 +1,6 @@
 """CoNLL 2018, Old French: all eight official columns of 25 systems, and each sentence's share in them."""
 
 import csv
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,21 +9,13 @@ from udtools import udeval
 from registry.metrics import METRICS
 from registry.readers import Conllu, Document
 
-MANIFEST = Path(__file__).parent / "conll2018-fro_srcmf.toml"
 # Other sentences than the gold's; lemmas that are empty; the best; nearly nothing right.
 SOME = ("ArmParser", "NLP-Cube", "UDPipe-Future", "HUJI")
 
 
-@pytest.fixture
-def run(registry, real_data):
-    folder = real_data("conll2018-fro_srcmf")
-    registry("apply", MANIFEST, "--root", folder)
-    registry("score")
-    return folder
-
-
-def test_official_scores(run, registry):
-    with (run / "official-scores.csv").open() as file:
+@pytest.mark.slow
+def test_official_scores(conll2018, registry):
+    with (conll2018 / "official-scores.csv").open() as file:
         official = {(row["system"], metric): float(score) for row in csv.DictReader(file)
                     for metric, score in row.items() if metric != "system"}
     scores = registry("query", "SELECT system, metric, score FROM submission_score", "--format", "json").json

@@ -39,7 +39,7 @@ def answers(data):
 
 @pytest.fixture
 def run(scored, data):
-    return scored(MANIFEST, "--root", data, "--format", "json")
+    return scored(MANIFEST, "--root", data)
 
 
 def official(data, name):

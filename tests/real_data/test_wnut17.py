@@ -16,7 +16,7 @@ OFFICIAL = [41.86, 40.78, 40.42, 39.98, 38.35, 37.06, 26.30]
 
 @pytest.fixture
 def run(scored, real_data):
-    return scored(MANIFEST, "--root", real_data("wnut17"), "--format", "json")
+    return scored(MANIFEST, "--root", real_data("wnut17"))
 
 
 def query(registry, sql):
@@ -70,6 +70,7 @@ def test_listed_regions_are_what_is_counted(run, registry):
     assert (row["tp"], row["fp"]) == expected
 
 
+@pytest.mark.slow
 def test_exact_p_values_lie_within_the_error_of_a_million_shuffles(run, registry):
     """All 21 pairs of F1: one matrix of 10^6 random swaps over the sentences, drawn here with another generator."""
     rows = registry("pairs", "--metric", "span_f1", "--format", "json").json

@@ -13,7 +13,7 @@ ROW = re.compile(r"test\.(\w\w\w\w)(\.[\w-]+)?\.talp: ([\d.]+)% \(([\d.]+)%/([\d
 @pytest.fixture
 def run(scored, real_data):
     folder = real_data("wordalign")
-    return folder, scored(MANIFEST, "--root", folder, "--format", "json").json
+    return folder, scored(MANIFEST, "--root", folder).json
 
 
 def published(folder):

@@ -66,7 +66,7 @@ def test_measures_that_rank_alike_have_p_1(words):
 def run(scored, real_data):
     """The boards of both test sets by all three coefficients, and the folder."""
     folder = real_data("wordsim-rg")
-    return scored(MANIFEST, "--root", folder, "--format", "json").json, folder
+    return scored(MANIFEST, "--root", folder).json, folder
 
 
 def test_the_published_correlations_are_those_of_the_boards(run):

@@ -11,7 +11,7 @@ from tests.conftest import LabelTask
 from tests.store.ten_items import GOLD, NAMES, SCORES, A, B, C
 
 
-@pytest.fixture(scope="module", params=["new", "upgraded"])
+@pytest.fixture(scope="package", params=["new", "upgraded"])
 def database(request, tmp_path_factory):
     """The ten items in a new database, and in one whose views and macros were made anew."""
     folder = tmp_path_factory.mktemp("ten")
@@ -34,11 +34,14 @@ def database(request, tmp_path_factory):
     return path
 
 
-@pytest.fixture
-def query(database):
-    """Answer SQL over the ten items."""
-    def answer(sql):
-        with duckdb.connect(str(database), read_only=True, config=CONFIG) as connection:
-            return connection.execute(sql).fetchall()
+@pytest.fixture(scope="module")
+def connection(database):
+    """To the ten items; what a test writes, it rolls back."""
+    with duckdb.connect(str(database), config=CONFIG) as connection:
+        yield connection
 
-    return answer
+
+@pytest.fixture
+def query(connection):
+    """Answer SQL over the ten items."""
+    return lambda sql: connection.execute(sql).fetchall()

@@ -52,9 +52,9 @@ def test_segments_have_the_scores_that_sacrebleu_gives_them(scores, texts):
         assert len({round(score, 6) for score in expected}) > 50
 
 
-def test_spans_have_the_f1_of_their_item(registry):
+def test_spans_have_the_f1_of_their_item(registry, scored):
     """Birch's birch-crf has of sentence d01-04 one span of two right, and one wrong."""
-    registry("run", ROOT / "sample_data" / "entities" / "task.toml")
+    scored(ROOT / "sample_data" / "entities" / "task.toml")
     found = registry("query", """
         SELECT sum(2 * true_positives) / sum(predicted + gold) AS f1, count(*) AS n,
             count_if(item_score.score IS NULL) = count_if(predicted + gold = 0) AS undefined,

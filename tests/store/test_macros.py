@@ -3,7 +3,6 @@
 import duckdb
 import pytest
 
-from registry.store.database import CONFIG
 from tests.store.ten_items import GOLD, ITEMS, NAMES, SCORES, A, B, macro
 
 
@@ -83,17 +82,17 @@ PAIRED = ("difference_region", "shared_answers", "regions", "contingency", "disc
         ("responses", ""), ("ranked_answers", ""), ("n_best", ", 3"), ("above", ", 3"), ("n_best_curve", ", [3]"))),
 ])
 @pytest.mark.parametrize("select", ["*", "count(*)"])
-def test_an_unknown_name_is_an_error_also_where_nothing_would_be_found(database, query, call, select):
+def test_an_unknown_name_is_an_error_also_where_nothing_would_be_found(connection, query, call, select):
     with pytest.raises(duckdb.Error, match="unknown submission small/test/a/d; did you mean small/test/a/a"):
         query(f"SELECT {select} FROM {call}")
-    with duckdb.connect(str(database), config=CONFIG) as connection:
-        connection.execute("BEGIN; DELETE FROM response")  # rolled back as the connection is closed
-        with pytest.raises(duckdb.Error, match="unknown submission small/test/a/d"):
-            connection.execute(f"SELECT {select} FROM {call}").fetchall()
+    connection.execute("BEGIN; DELETE FROM response")
+    with pytest.raises(duckdb.Error, match="unknown submission small/test/a/d"):
+        query(f"SELECT {select} FROM {call}")
+    connection.execute("ROLLBACK")
 
 
-def test_submissions_to_different_test_sets_have_no_regions(registry, task):
-    registry("run", task.write())
+def test_submissions_to_different_test_sets_have_no_regions(registry, scored, task):
+    scored(task)
     task.manifest.write_text(task.manifest.read_text().replace('"small"', '"large"'))
     registry("run", task.manifest)
     for called in PAIRED:

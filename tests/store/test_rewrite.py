@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 
@@ -36,10 +37,10 @@ def older(path, revision="0006"):
     return Database(path)
 
 
-@pytest.fixture
-def named(tmp_path):
+@pytest.fixture(scope="module")
+def with_names(tmp_path_factory):
     """An older database with paths and accounts: a run of a manifest, a submission by hand, and an import."""
-    database = older(tmp_path / "r.duckdb")
+    database = older(tmp_path_factory.mktemp("named") / "r.duckdb")
     runs = [
         ("run", {"manifest": "/zz/task/task.toml"}, {"/zz/task/task.toml": "1", "/zz/task/gold/a.tsv": "2"}),
         ("submit", {"task": "t", "file": "/zz/one/out.tsv, ../zz-two/out.tsv"},
@@ -56,7 +57,13 @@ def named(tmp_path):
             for path, digest in inputs.items():
                 connection.execute("INSERT INTO source VALUES (?, ?, 1, 'x', now())", [digest, path])
                 connection.execute("INSERT INTO submission_source VALUES (?, 0, ?, ?)", [int(digest), digest, path])
-    return database
+    return database.path
+
+
+@pytest.fixture
+def named(with_names, tmp_path):
+    """The older database, to be upgraded."""
+    return Database(shutil.copyfile(with_names, tmp_path / "r.duckdb"))
 
 
 def column(database, sql):

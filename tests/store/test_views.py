@@ -144,7 +144,7 @@ def test_responses(query):
         (i, B[i], B[i] == GOLD[i]) for i in ITEMS]
 
 
-def test_versions(registry, task):
+def test_versions(registry, scored, task):
     """Without a version a name means the one that takes part; another is named with it; withdrawn ones must be."""
     def said(name):
         return registry("query", f"SELECT count_if(correct) AS n FROM responses('{name}')", "--format", "json").json
@@ -152,7 +152,7 @@ def test_versions(registry, task):
     def refused(name):
         return registry("query", f"FROM responses('{name}')", exit_code=3).stderr
 
-    registry("run", task.write())
+    scored(task)
     task.extra = "\n".join(f'[[submit]]\nfile = "systems/b.tsv"\nsystem = "a"\nversion = "{v}"' for v in (2, 3))
     registry("run", task.write())
     assert [said(f"small/test/a/a{v}") for v in ("@1", "@2", "@3", "")] == [[{"n": n}] for n in (5, 3, 3, 3)]

@@ -81,12 +81,12 @@ def test_single_responses(scored, advice):
     assert taken(advice("collocations", "--test", "permutation", "--unit", "item")) == ["permutation"]
 
 
-def test_explanations(task, registry, advice):
+def test_explanations(task, registry, scored, advice):
     said = {row["about"]: row["text"] for row in registry("study", "advise", "--explain", "t", "--format", "json").json}
     assert said["null hypothesis"] == TESTS["t"].null
     assert said["assumes"] == TESTS["t"].assumes
     assert "here" not in said
-    registry("run", task.write())
+    scored(task)
     here = registry("study", "advise", "small", "--unit", "item", "--explain", "t", "--format", "json").json[-1]
     assert here["about"] == "here"
     assert here["text"].startswith("warning: t on units")

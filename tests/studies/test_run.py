@@ -120,8 +120,8 @@ def test_what_cannot_be_kept_is_shown_all_the_same(conducted, registry, monkeypa
 @pytest.mark.parametrize(("command", "study"), [
     (("effects", "--margin", "0.1"), "effects"), (("best", "small", "--resamples", 100), "best"),
 ])
-def test_effects_and_the_best_systems_are_kept_with_a_signature(task, registry, command, study):
-    registry("run", task.write())
+def test_effects_and_the_best_systems_are_kept_with_a_signature(task, registry, scored, command, study):
+    scored(task)
     first = registry(*command, "--format", "json")
     (kept,) = rows(registry, "study")
     assert (kept["study"], kept["subject"]) == (study, "small/test, acc")

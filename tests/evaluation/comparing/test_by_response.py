@@ -44,9 +44,9 @@ def manifest(tmp_path):
     return write(tmp_path, SYSTEMS)
 
 
-def test_scores_answers_and_responses(manifest, registry):
+def test_scores_answers_and_responses(manifest, registry, scored):
     """System a: 2 of its 3 answers are right, of 3 in the gold: F = 2/3. System b: none of 2."""
-    registry("run", manifest)
+    scored(manifest)
     board = registry("board", "--format", "json").json
     assert [(row["system"], row["score"]) for row in board] == [("a", pytest.approx(2 / 3)), ("b", 0)]
     responses = registry("query", "SELECT system, item, answer, type, correct, score FROM item_response "
@@ -165,8 +165,8 @@ def test_answers_without_the_scores_that_a_metric_needs_are_refused(tmp_path, re
     registry("run", write(tmp_path, scored, options="{ best = 2 }"))
 
 
-def test_a_system_without_the_scores_of_a_later_metric_is_named(tmp_path, registry):
-    registry("run", write(tmp_path, SYSTEMS))
+def test_a_system_without_the_scores_of_a_later_metric_is_named(tmp_path, manifest, registry, scored):
+    scored(manifest)
     told = registry("run", write(tmp_path, SYSTEMS, options="{ best = 2 }"), exit_code=3).stderr
     assert f"sets/test/a/a@1: {LACKING}" in told
 

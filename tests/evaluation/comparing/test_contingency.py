@@ -32,8 +32,9 @@ def compared(registry):
 
 @pytest.mark.parametrize(("samples", "pairs"), [
     (["stance"], 6 * 5), (["entities", "stance", "relations"], 6 * 5 + 8 * 7 + 2)])
-def test_samples(registry, samples, pairs):
-    for name in samples:
+def test_samples(registry, scored, samples, pairs):
+    scored(ROOT / "sample_data" / samples[0] / "task.toml")
+    for name in samples[1:]:
         registry("run", ROOT / "sample_data" / name / "task.toml")
     assert compared(registry) == pairs
 

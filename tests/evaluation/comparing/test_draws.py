@@ -1,5 +1,7 @@
 """Draws: as many as decisions need, the same whatever the workers and the memory, and within strata."""
 
+import json
+
 import pytest
 
 from tests.evaluation.comparing.compared import pairs
@@ -26,14 +28,15 @@ def test_open_decisions_are_told_and_resolved_by_more_draws(many, registry, scor
     assert {row["resamples"] for row in pairs(registry)} == {200, 800}
 
 
-def test_workers_and_memory_change_no_bit(many, registry):
-    many.significance = {"seed": 3, "test": "bootstrap", "resamples": 3000}
-    registry("run", many.write(), "--workers", "1", "--memory", "1M")
-    first = registry("pairs", "--format", "json").stdout
-    (many.folder.parent / "registry.duckdb").unlink()
-    registry("run", many.manifest, "--workers", "3")
-    assert registry("pairs", "--format", "json").stdout == first
-    assert "not a size" in registry("compare", "--memory", "lots", exit_code=3).stderr
+def test_workers_and_memory_change_no_bit(many, registry, scored):
+    drawn = ("--test", "bootstrap(variant=studentized)", "--resamples", "3000", "--seed", "3", "--format", "json")
+    found = []
+    for db, options in (("one.duckdb", ("--workers", "1", "--memory", "1M")), ("three.duckdb", ("--workers", "3"))):
+        scored(many, db=db)
+        found.append(registry("compare", *drawn, *options, "--db", db).stdout)
+    assert found[0] == found[1]
+    assert {row["resamples"] for row in json.loads(found[0])} == {3000}
+    assert "not a size" in registry("compare", "--memory", "lots", "--db", "one.duckdb", exit_code=3).stderr
 
 
 @pytest.mark.parametrize(("options", "unused"), [
@@ -52,8 +55,8 @@ def test_options_of_draws_that_had_no_effect_are_told(many, registry, scored, mo
     assert "note" not in registry("compare", *options).stderr  # nothing is made
 
 
-def test_run_tells_options_without_effect_too(many, registry):
-    assert "nothing had to be drawn, so --dask had" in registry("run", many.write(), "--dask", "tcp://nowhere").stderr
+def test_run_tells_options_without_effect_too(task, registry):
+    assert "nothing had to be drawn, so --dask had" in registry("run", task.write(), "--dask", "tcp://nowhere").stderr
 
 
 @pytest.mark.parametrize(("options", "says"), [

@@ -21,8 +21,15 @@ def formula(task):
     return write
 
 
-def test_exact_pairs_are_planned_before_they_are_tested(task, registry):
-    told = registry("run", task.write()).stderr.splitlines()
+@pytest.fixture
+def compare(formula, registry, scored):
+    """Compare the systems of that task, which are scored; gives what is told."""
+    scored(formula(), command="apply", then=("score",))
+    return lambda *options: registry("compare", *options).stderr
+
+
+def test_exact_pairs_are_planned_before_they_are_tested(task, scored):
+    told = scored(task).stderr.splitlines()
     (plan,) = [line for line in told if line.startswith("plan: ")]
     assert plan.startswith("plan: 1 board of 3 systems, 3 pairs: all exact; about 1 s, ")
     assert told.index(plan) < next(n for n, line in enumerate(told) if line.startswith("comparisons: "))
@@ -47,8 +54,8 @@ def test_quiet_silences_the_plan_and_no_warning(formula, registry):
     assert "warning: small/test, acc: With 100 draws no difference can be significant" in told
 
 
-def test_fallbacks_to_draws_are_announced_with_their_reason(formula, registry):
-    told = registry("run", formula(resamples=300)).stderr
+def test_fallbacks_to_draws_are_announced_with_their_reason(compare):
+    told = compare("--resamples", 300)
     assert "all drawn 300 times as the score is no quotient of sums" in told
 
 
@@ -58,9 +65,9 @@ def test_a_dry_run_plans_too(formula, registry):
 
 @pytest.mark.parametrize(("correction", "draws", "hopeless"), [
     ("holm", 118, True), ("holm", 119, False), ("shaffer", 118, True), ("hochberg", 100, False), ("none", 100, False)])
-def test_too_few_draws_are_told_before_and_on_the_board(formula, registry, correction, draws, hopeless):
+def test_too_few_draws_are_told_before_and_on_the_board(compare, registry, correction, draws, hopeless):
     """6 pairs at 0.05 need 6 / 0.05 - 1 = 119 draws."""
-    told = registry("run", formula(resamples=draws, correction=correction, alpha=0.05)).stderr
+    told = compare("--resamples", draws, "--correction", correction, "--alpha", 0.05)
     sentence = (f"With {draws} draws no difference can be significant, as no p-value can be small enough: set "
                 "resamples to 119 or more.")
     assert (sentence in told) == hopeless
@@ -68,23 +75,23 @@ def test_too_few_draws_are_told_before_and_on_the_board(formula, registry, corre
     assert (" ".join(sentence.split()) in " ".join(board.split())) == hopeless
 
 
-def test_resolve_counts_as_draws(formula, registry):
-    assert "can be significant" not in registry("run", formula(resamples=100, resolve=200)).stderr
+def test_resolve_counts_as_draws(compare):
+    assert "can be significant" not in compare("--resamples", 100, "--resolve", 200)
 
 
-def test_joint_draws_are_too_few_for_a_small_level(formula, registry):
-    told = registry("run", formula(resamples=100, correction="max-t", alpha=0.005)).stderr
+def test_joint_draws_are_too_few_for_a_small_level(compare):
+    told = compare("--resamples", 100, "--correction", "max-t", "--alpha", 0.005)
     assert "With 100 draws no difference can be significant" in told
     assert "set resamples to 199 or more" in told
 
 
-def test_a_count_of_0_draws_is_no_p_value_of_0(formula, registry):
-    manifest = formula(resamples=100, test="bootstrap(variant=berg-kirkpatrick-2012)")
-    assert "set resamples to 119 or more" in registry("run", manifest).stderr
+def test_a_count_of_0_draws_is_no_p_value_of_0(compare):
+    told = compare("--resamples", 100, "--test", "bootstrap(variant=berg-kirkpatrick-2012)")
+    assert "set resamples to 119 or more" in told
 
 
-def test_a_bound_on_memory_that_cannot_be_kept_is_told_before(formula, registry):
-    told = registry("run", formula(resamples=200), "--memory", "16M").stderr
+def test_a_bound_on_memory_that_cannot_be_kept_is_told_before(compare):
+    told = compare("--resamples", 200, "--memory", "16M")
     assert "GiB of memory are needed, more than the 0.0 GiB that --memory allows" in told
 
 

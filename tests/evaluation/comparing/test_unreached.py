@@ -30,8 +30,8 @@ def pairs(registry):
 @pytest.mark.parametrize("significance", ["", 'correction = "min-p"\nresamples = 500', "resolve = 200000",
                                           'correction = "max-t"\nresamples = 500', 'interval = "percentile"',
                                           'interval = "bca"\nresamples = 500'])
-def test_a_difference_that_no_resample_reaches_is_undefined_and_no_win(registry, few, significance):
-    registry("run", few(significance))
+def test_a_difference_that_no_resample_reaches_is_undefined_and_no_win(registry, scored, few, significance):
+    scored(few(significance))
     row = pairs(registry)["best", "near"]
     assert (row["p_value"], row["log10_p"], row["p_adjusted"], row["ci_low"], row["ci_high"]) == (None,) * 5
     assert (row["significant"], row["resolved"], row["note"]) == (False, True, REASON)
@@ -41,8 +41,8 @@ def test_a_difference_that_no_resample_reaches_is_undefined_and_no_win(registry,
         "board", "--format", "md").stdout
 
 
-def test_it_counts_in_the_family_as_one_that_rejects_nothing(registry, few):
-    registry("run", few())
+def test_it_counts_in_the_family_as_one_that_rejects_nothing(registry, scored, few):
+    scored(few())
     known = pairs(registry)
     least = min(p for row in known.values() if (p := row["p_value"]) is not None)
     assert [row["p_adjusted"] for row in known.values() if row["p_value"] == least] == [pytest.approx(3 * least)]
@@ -50,9 +50,9 @@ def test_it_counts_in_the_family_as_one_that_rejects_nothing(registry, few):
 
 @pytest.mark.parametrize("stored", [
     "p_value = 0, log10_p = '-infinity'", "p_value = 1 / 501, log10_p = -2.7, method = 'monte-carlo', resamples = 500"])
-def test_what_an_older_program_found_is_computed_anew(registry, few, tmp_path, stored):
+def test_what_an_older_program_found_is_computed_anew(registry, scored, few, tmp_path, stored):
     """What it stored stays, under a request that is not asked again."""
-    registry("run", few())
+    scored(few())
     path = str(tmp_path / "registry.duckdb")
     with duckdb.connect(path) as connection:
         connection.execute(f"UPDATE pair_result SET {stored} WHERE p_value IS NULL")

@@ -28,8 +28,8 @@ def test_a_task_s_own_discordance(task, registry, scored):
         assert design.at(row["detectable"], 100).power == pytest.approx(0.8, abs=1e-4)
 
 
-def test_means_and_scores_that_are_none(registry, tmp_path):
-    """A mean of graded scores by t; BLEU by the board's own draws, which agree with its standard error."""
+def test_means_of_graded_scores(registry, tmp_path):
+    """By t."""
     rng = np.random.default_rng(1)
     lines = ["a,b", *(f"{x:.3f},{y:.3f}" for x, y in rng.random((80, 2)))]
     (tmp_path / "scores.csv").write_text("\n".join(lines) + "\n")
@@ -40,7 +40,10 @@ def test_means_and_scores_that_are_none(registry, tmp_path):
     design = MatchedTDesign(0.05, np.std(x - y, ddof=1))
     assert row["detectable"] == pytest.approx(design.detectable(200, 0.9), rel=1e-6)
 
-    registry("run", ROOT / "sample_data" / "translation" / "task.toml")
+
+def test_scores_that_are_no_means(registry, scored):
+    """BLEU by the board's own draws, which agree with its standard error."""
+    scored(ROOT / "sample_data" / "translation" / "task.toml")
     found = registry("study", "power", "translation", "--resamples", "20000", "--format", "json")
     assert "120 units are fewer than 200" in found.stderr
     rows = found.json
@@ -99,11 +102,11 @@ def test_the_curve_and_the_sizes_are_tables_of_their_own(registry):
     assert sizes[400] / sizes[1600] == pytest.approx(2, rel=0.03)  # with the root of the size
 
 
-def test_figures(task, registry, tmp_path):
+def test_figures(task, registry, scored, tmp_path):
     """Of declared rates, and of a task, from the study that is kept."""
     declared = ("study", "power", "--rate", "0.6", "--items", "400")
     assert "drawn: a.svg" in registry(*declared, "--plot", "a.svg").stderr
-    registry("run", task.write())
+    scored(task)
     registry("study", "power", "small")
     assert "drawn: b.svg" in registry("study", "power", "small", "--plot", "b.svg").stderr
     for asked in (declared, ("study", "power", "small")):
