@@ -9,7 +9,7 @@ from multiprocessing import get_context
 
 from tests.benchmarks.figures import Figure, measure
 
-BENCHMARKS = ("command_line", "inserts", "scoring", "statistics", "regions", "bootstrap", "permutation", "costs",
+BENCHMARKS = ("command_line", "ingest", "inserts", "scoring", "statistics", "regions", "bootstrap", "permutation", "costs",
               "ranking", "reading", "parsing", "boards", "studies", "plan")
 
 

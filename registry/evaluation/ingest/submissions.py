@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
-
-import numpy as np
 
 from registry.columns import JoinedColumns
 from registry.errors import InputError, counted
@@ -17,7 +15,7 @@ from registry.evaluation.ingest.declared import Declared
 from registry.evaluation.ingest.join import join
 from registry.evaluation.ingest.remarks import FEW, of_copy, of_runs, of_submission
 from registry.identity import canonical_json
-from registry.items import Answer, Response
+from registry.items import Answer
 from registry.readers import Document, Reader
 from registry.store import catalog, models, statistics
 from registry.store.journal import now
@@ -146,10 +144,14 @@ def _add_submission(ingest: Ingest, test_set: TestSetRow, one: Declared, digest:
 def _insert_responses(ingest: Ingest, scoring_id: int, gold_revision_id: int, reader: Reader,
                       runs: Sequence[Sequence[Answer | None]]) -> None:
     """Keep every answer of the submission's runs as a response, and as an answer where nobody gave it before."""
+    if type(reader).answer_set is Reader.answer_set:  # there are none
+        return
+    if reader.gives == "label" and _insert_labels(ingest, scoring_id, gold_revision_id, runs):
+        return
     connection = ingest.connection
     first_item, _ = catalog.item_ids(connection, gold_revision_id)
-    by_run = [[(first_item + n, response) for n, answers in _answer_sets(run, reader) for response in answers]
-              for run in runs]
+    by_run = [[(first_item + n, response) for n, entry in enumerate(run) if entry is not None
+               for response in reader.answer_set(entry.value)] for run in runs]
     given = [(item_id, response.key, response.type) for responses in by_run for item_id, response in responses]
     if not given:
         return
@@ -166,11 +168,19 @@ def _insert_responses(ingest: Ingest, scoring_id: int, gold_revision_id: int, re
                                 scores)
 
 
-def _answer_sets(run: Sequence[Answer | None], reader: Reader) -> Iterator[tuple[int, Iterable[Response]]]:
-    """The places of the items that have an answer, each with the distinct answers that it stands for."""
-    if not isinstance(run, JoinedColumns):
-        yield from ((n, reader.answer_set(answer.value)) for n, answer in enumerate(run) if answer is not None)
-    elif run.answers.labels is not None:
-        sets = [tuple(reader.answer_set(label)) for label in run.answers.labels]
-        at = np.flatnonzero(run.there)
-        yield from zip(at.tolist(), map(sets.__getitem__, run.values[at].astype(np.int64).tolist()), strict=True)
+def _insert_labels(ingest: Ingest, scoring_id: int, gold_revision_id: int,
+                   runs: Sequence[Sequence[Answer | None]]) -> bool:
+    """Do the same where answers are labels, unless there are too many different ones; says whether it was done."""
+    connection = ingest.connection
+    columns = [run if isinstance(run, JoinedColumns) else JoinedColumns.of_labels(run) for run in runs]
+    known, first = ingest.parsed.label_answers(connection, gold_revision_id), next_id(connection, models.answer)
+    if (given := known.take(columns, first)) is None:
+        return False
+    if given.new:
+        first_item, _ = catalog.item_ids(connection, gold_revision_id)
+        places, labels = zip(*given.new, strict=True)
+        statistics.insert_answers(connection, gold_revision_id, [first_item + place for place in places], labels,
+                                  [""] * len(labels), in_gold=False)
+    statistics.insert_responses(connection, scoring_id, [int(run.there.sum()) for run in columns], given.answer_ids,
+                                given.correct)
+    return True
