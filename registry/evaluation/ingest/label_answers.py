@@ -20,7 +20,7 @@ _MOST = 2**24  # labels times items; of questions with thousands of answers, eac
 class Given:
     """What the runs of a submission give, one after the other: the answers, and which of them are the gold's.
 
-    `new` are those that nobody gave before, in the order of their ids: the place of the item, and the label.
+    `new` are those that nobody gave before, in the order of their ids: the item's id, and the label.
     """
 
     answer_ids: Ids
@@ -35,6 +35,7 @@ class LabelAnswers:
     """
 
     def __init__(self, known: KnownAnswers, first_item: int, n_items: int) -> None:
+        self._first_item = first_item
         self._rows: dict[str, int] = {}
         self._ids: Ids = np.zeros((0, n_items), dtype=np.int32)  # 0: not known
         self._gold: Ids = np.zeros(n_items, dtype=np.int32)
@@ -58,7 +59,8 @@ class LabelAnswers:
             lacking = np.flatnonzero(ids == 0)
             ids[lacking] = first_id + len(new) + np.arange(len(lacking))
             self._ids[rows[lacking], at[lacking]] = ids[lacking]
-            new += zip(at[lacking].tolist(), [labels[code] for code in codes[lacking]], strict=True)
+            item_ids = (self._first_item + at[lacking]).tolist()
+            new += zip(item_ids, [labels[code] for code in codes[lacking]], strict=True)
             ids_of_runs.append(ids)
             places.append(at)
         answer_ids = np.concatenate(ids_of_runs)

@@ -20,7 +20,6 @@ from registry.readers import Document, Reader
 from registry.store import catalog, models, statistics
 from registry.store.journal import now
 from registry.store.row_types import NamedSubmission, SubmissionRow, TestSetRow
-from registry.store.rows import next_id
 
 
 class Change(StrEnum):
@@ -112,7 +111,7 @@ def apply_scoring(ingest: Ingest, submission_id: int, test_set: TestSetRow, one:
     scoring_id = ingest.ledger.add_scoring(*key, n_missing=sum(run.n_missing for run in joined), run_id=ingest.run_id)
     runs = [run.answers for run in joined]
     ingest.parsed.keep_answers(scoring_id, runs)
-    _insert_responses(ingest, scoring_id, test_set.gold_revision_id, one.reader, runs)
+    _add_responses(ingest, scoring_id, test_set.gold_revision_id, one.reader, runs)
     ingest.ledger.add_rows(models.remark, [
         {"scoring_id": scoring_id, "replicate": replicate, "category": remark.category, "message": remark.told}
         for replicate, of_run in enumerate(found) for remark in of_run])
@@ -141,14 +140,16 @@ def _add_submission(ingest: Ingest, test_set: TestSetRow, one: Declared, digest:
     return added
 
 
-def _insert_responses(ingest: Ingest, scoring_id: int, gold_revision_id: int, reader: Reader,
+def _add_responses(ingest: Ingest, scoring_id: int, gold_revision_id: int, reader: Reader,
                       runs: Sequence[Sequence[Answer | None]]) -> None:
     """Keep every answer of the submission's runs as a response, and as an answer where nobody gave it before."""
     if type(reader).answer_set is Reader.answer_set:  # there are none
         return
-    if reader.gives == "label" and _insert_labels(ingest, scoring_id, gold_revision_id, runs):
-        return
-    connection = ingest.connection
+    if reader.gives == "label":
+        if _add_labels(ingest, scoring_id, gold_revision_id, runs):
+            return
+        ingest.ledger.write()  # those that were added before are looked up there now
+    connection, ledger = ingest.connection, ingest.ledger
     first_item, _ = catalog.item_ids(connection, gold_revision_id)
     by_run = [[(first_item + n, response) for n, entry in enumerate(run) if entry is not None
                for response in reader.answer_set(entry.value)] for run in runs]
@@ -158,29 +159,28 @@ def _insert_responses(ingest: Ingest, scoring_id: int, gold_revision_id: int, re
     known = ingest.parsed.known_answers(connection, gold_revision_id)
     new = [answer for answer in dict.fromkeys(given) if answer not in known]
     if new:
-        ids, keys, types = (list(column) for column in zip(*new, strict=True))
-        first = next_id(connection, models.answer)
-        statistics.insert_answers(connection, gold_revision_id, ids, keys, types, in_gold=False)
+        first, (ids, keys, types) = ledger.reserve(models.answer, len(new)), zip(*new, strict=True)
+        ledger.add_columns(models.answer, statistics.answer_columns(
+            gold_revision_id, first, ids, keys, types, in_gold=False), len(new))
         known.update((answer, (first + n, False)) for n, answer in enumerate(new))
-    answer_ids, correct = (list(column) for column in zip(*(known[answer] for answer in given), strict=True))
+    answer_ids, correct = zip(*(known[answer] for answer in given), strict=True)
     scores = [response.score for responses in by_run for _, response in responses]
-    statistics.insert_responses(connection, scoring_id, [len(responses) for responses in by_run], answer_ids, correct,
-                                scores)
+    ledger.add_columns(models.response, statistics.response_columns(
+        scoring_id, [len(responses) for responses in by_run], answer_ids, correct, scores), len(given))
 
 
-def _insert_labels(ingest: Ingest, scoring_id: int, gold_revision_id: int,
-                   runs: Sequence[Sequence[Answer | None]]) -> bool:
+def _add_labels(ingest: Ingest, scoring_id: int, gold_revision_id: int,
+                runs: Sequence[Sequence[Answer | None]]) -> bool:
     """Do the same where answers are labels, unless there are too many different ones; says whether it was done."""
-    connection = ingest.connection
+    ledger, known = ingest.ledger, ingest.parsed.label_answers(ingest.connection, gold_revision_id)
     columns = [run if isinstance(run, JoinedColumns) else JoinedColumns.of_labels(run) for run in runs]
-    known, first = ingest.parsed.label_answers(connection, gold_revision_id), next_id(connection, models.answer)
-    if (given := known.take(columns, first)) is None:
+    if (given := known.take(columns, ledger.reserve(models.answer, 0))) is None:
         return False
     if given.new:
-        first_item, _ = catalog.item_ids(connection, gold_revision_id)
-        places, labels = zip(*given.new, strict=True)
-        statistics.insert_answers(connection, gold_revision_id, [first_item + place for place in places], labels,
-                                  [""] * len(labels), in_gold=False)
-    statistics.insert_responses(connection, scoring_id, [int(run.there.sum()) for run in columns], given.answer_ids,
-                                given.correct)
+        item_ids, labels = zip(*given.new, strict=True)
+        first = ledger.reserve(models.answer, len(labels))
+        ledger.add_columns(models.answer, statistics.answer_columns(
+            gold_revision_id, first, item_ids, labels, [""] * len(labels), in_gold=False), len(labels))
+    ledger.add_columns(models.response, statistics.response_columns(
+        scoring_id, [int(run.there.sum()) for run in columns], given.answer_ids, given.correct), len(given.answer_ids))
     return True
