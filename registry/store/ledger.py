@@ -10,11 +10,14 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 from sqlalchemy import Connection, Table, select
 
 from registry.store import models
 from registry.store.row_types import SubmissionRow
-from registry.store.rows import insert_many, next_id
+from registry.store.rows import Columns, insert_bulk, insert_many, next_id
+
+_MOST = 2**20  # rows of columns that wait in memory
 
 Name = tuple[str, str, str]  # of a submission to a test set: team, system, version
 
@@ -30,6 +33,8 @@ class Ledger:
     def __init__(self, connection: Connection, task_id: int) -> None:
         self._connection, self._task_id = connection, task_id
         self._waiting: defaultdict[Table, list[dict[str, Any]]] = defaultdict(list)
+        self._columns: defaultdict[Table, list[Columns]] = defaultdict(list)
+        self._rows_in_columns = 0
         self._next: dict[Table, int] = {}
         self._ids: dict[tuple[Table, int, str], int] = {}  # of tracks, teams and systems, by what they belong to
         self._known: dict[tuple[int, Name], SubmissionRow] = {}
@@ -118,11 +123,34 @@ class Ledger:
         """Add rows to a table that has no ids."""
         self._waiting[table] += map(dict, rows)
 
+    def add_columns(self, table: Table, columns: Columns, n_rows: int) -> None:
+        """Add so many rows to a table, given as `insert_bulk` takes them."""
+        if n_rows:
+            self._columns[table].append({name: np.full(n_rows, column) if np.isscalar(column) else column
+                                         for name, column in columns.items()})
+            self._rows_in_columns += n_rows
+        if self._rows_in_columns > _MOST:
+            self._write_columns()
+
+    def reserve(self, table: Table, n: int) -> int:
+        """Give the first of `n` new ids of a table, all of them free."""
+        first = self._next.get(table) or next_id(self._connection, table)
+        self._next[table] = first + n
+        return first
+
     def write(self) -> None:
         """Write everything that waits."""
         for table, rows in self._waiting.items():
             insert_many(self._connection, table, rows)
         self._waiting.clear()
+        self._write_columns()
+
+    def _write_columns(self) -> None:
+        for table, parts in self._columns.items():
+            insert_bulk(self._connection, table, {
+                name: np.concatenate([part[name] for part in parts]) for name in parts[0]})
+        self._columns.clear()
+        self._rows_in_columns = 0
 
     def _id(self, table: Table, of: dict[str, int], name: str, **others: None) -> int:
         (owner,) = of.values()
@@ -131,8 +159,7 @@ class Ledger:
         return known
 
     def _insert(self, table: Table, **values: Any) -> int:
-        allocated = self._next.get(table) or next_id(self._connection, table)
-        self._next[table] = allocated + 1
+        allocated = self.reserve(table, 1)
         (column, *_) = table.columns
         self._waiting[table].append({column.name: allocated, **values})
         return allocated

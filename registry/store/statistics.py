@@ -12,8 +12,10 @@ from sqlalchemy import Connection, Table, select
 
 from registry.families import FAMILIES
 from registry.store import models
-from registry.store.rows import driver_of, insert_bulk, next_id, texts
+from registry.store.rows import Columns, driver_of, insert_bulk, next_id, texts
 
+Ids = NDArray[np.int32]
+Flags = NDArray[np.bool_]
 KnownAnswers = dict[tuple[int, str, str], tuple[int, bool]]
 
 
@@ -137,15 +139,14 @@ def insert_items(connection: Connection, gold_revision_id: int, keys: list[str],
     return first
 
 
-def insert_answers(connection: Connection, gold_revision_id: int, item_ids: list[int], keys: list[str],
-                   types: list[str], *, in_gold: bool) -> int:
-    """Insert distinct answers to items; returns the first one's id, the others follow."""
-    first = next_id(connection, models.answer)
-    insert_bulk(connection, models.answer, {
-        "answer_id": np.arange(first, first + len(keys), dtype=np.int32), "gold_revision_id": gold_revision_id,
-        "item_id": np.array(item_ids, dtype=np.int32), "key": texts(keys), "type": texts(types), "in_gold": in_gold,
-    })
-    return first
+def answer_columns(gold_revision_id: int, first_id: int, item_ids: Sequence[int], keys: Sequence[str],
+                   types: Sequence[str], *, in_gold: bool) -> Columns:
+    """Distinct answers to items as columns of their table; the first one has the id `first_id`, the others follow."""
+    return {
+        "answer_id": np.arange(first_id, first_id + len(keys), dtype=np.int32), "gold_revision_id": gold_revision_id,
+        "item_id": np.array(item_ids, dtype=np.int32), "key": texts(list(keys)), "type": texts(list(types)),
+        "in_gold": in_gold,
+    }
 
 
 def load_answers(connection: Connection, gold_revision_id: int) -> KnownAnswers:
@@ -157,11 +158,11 @@ def load_answers(connection: Connection, gold_revision_id: int) -> KnownAnswers:
     return dict(zip(zip(items, keys, types, strict=True), zip(ids, in_gold, strict=True), strict=True))
 
 
-def insert_responses(connection: Connection, scoring_id: int, lengths: list[int], answer_ids: list[int],
-                     correct: list[bool], scores: list[float | None]) -> None:
-    """Insert the answers that one submission gave, run after run, of which each gave so many; not all have scores."""
-    replicates = np.repeat(np.arange(len(lengths), dtype=np.int16), lengths)
-    insert_bulk(connection, models.response, {
-        "scoring_id": scoring_id, "replicate": replicates, "answer_id": np.array(answer_ids, dtype=np.int32),
-        "correct": np.array(correct, dtype=bool), "score": np.array(scores, dtype=np.float64),  # None is nan here
-    })
+def response_columns(scoring_id: int, lengths: Sequence[int], answer_ids: Sequence[int] | Ids,
+                     correct: Sequence[bool] | Flags, scores: Sequence[float | None] | None = None) -> Columns:
+    """The answers that one submission gave as columns: run after run, of which each gave so many; some have scores."""
+    return {
+        "scoring_id": scoring_id, "replicate": np.repeat(np.arange(len(lengths), dtype=np.int16), lengths),
+        "answer_id": np.asarray(answer_ids, dtype=np.int32), "correct": np.asarray(correct, dtype=bool),
+        "score": np.full(len(answer_ids), np.nan) if scores is None else np.array(scores, dtype=np.float64),
+    }  # None is nan here

@@ -9,8 +9,8 @@ from multiprocessing import get_context
 
 from tests.benchmarks.figures import Figure, measure
 
-BENCHMARKS = ("command_line", "inserts", "scoring", "statistics", "regions", "bootstrap", "permutation", "costs",
-              "ranking", "reading", "parsing", "boards", "leaderboard", "studies", "plan")
+BENCHMARKS = ("command_line", "ingest", "inserts", "scoring", "statistics", "regions", "bootstrap", "permutation",
+              "costs", "ranking", "reading", "parsing", "boards", "leaderboard", "studies", "plan")
 
 
 def main(names):

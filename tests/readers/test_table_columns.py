@@ -68,6 +68,18 @@ def test_which_files_are_read_at_once(content, options, at_once, monkeypatch):
     assert said(reader, content, monkeypatch, 0)[1] == at_once
 
 
+@pytest.mark.parametrize("cell", [
+    "1_0", "nan", "inf", "-Infinity", "0x1", " 1", "1 ", "1e", "1e999", "\uff14", "1,0", "true", "1d", "1f", "--1", "+",
+    ".", "e5", "1e5.0", "4503599627370496", "4194304.5", "-1e300"])
+def test_a_cell_that_is_no_number_is_left_to_the_careful_way(cell, monkeypatch):
+    """Whatever DuckDB would take it for."""
+    content = RIGHT.replace(b",-.5", f",{cell}".encode()).replace(b",", b"\t" if "," in cell else b",")
+    reader = Scores.build({"item": "item", "separator": "tab" if "," in cell else "comma", "score": "aspen"})
+    found, at_once = said(reader, content, monkeypatch, 0)
+    assert not at_once
+    assert found == said(reader, content, monkeypatch, 2**62)[0]
+
+
 def test_a_table_of_many_systems_is_read_once(monkeypatch):
     monkeypatch.setattr(table_columns, "ENOUGH", 0)
     document = Document("f", RIGHT)

@@ -16,7 +16,7 @@ from registry.readers import Document, Reader
 from registry.store import catalog, models, statistics
 from registry.store.journal import now
 from registry.store.row_types import GoldRevisionRow, TestSetRow
-from registry.store.rows import insert
+from registry.store.rows import insert, insert_bulk, next_id
 
 Name = Literal["type", "key"]  # of an answer
 
@@ -153,5 +153,6 @@ def _insert_gold(ingest: Ingest, stored: TestSetRow, reader: Reader, items: Sequ
                for answer in reader.answer_set(item.gold)]
     if answers:
         ids, keys, types = (list(column) for column in zip(*answers, strict=True))
-        statistics.insert_answers(connection, gold_revision_id, ids, keys, types, in_gold=True)
+        insert_bulk(connection, models.answer, statistics.answer_columns(
+            gold_revision_id, next_id(connection, models.answer), ids, keys, types, in_gold=True))
     return gold_revision_id

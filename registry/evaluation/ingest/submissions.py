@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
-
-import numpy as np
 
 from registry.columns import JoinedColumns
 from registry.errors import InputError, counted
@@ -17,12 +15,11 @@ from registry.evaluation.ingest.declared import Declared
 from registry.evaluation.ingest.join import join
 from registry.evaluation.ingest.remarks import FEW, of_copy, of_runs, of_submission
 from registry.identity import canonical_json
-from registry.items import Answer, Response
+from registry.items import Answer
 from registry.readers import Document, Reader
 from registry.store import catalog, models, statistics
 from registry.store.journal import now
 from registry.store.row_types import NamedSubmission, SubmissionRow, TestSetRow
-from registry.store.rows import next_id
 
 
 class Change(StrEnum):
@@ -114,7 +111,7 @@ def apply_scoring(ingest: Ingest, submission_id: int, test_set: TestSetRow, one:
     scoring_id = ingest.ledger.add_scoring(*key, n_missing=sum(run.n_missing for run in joined), run_id=ingest.run_id)
     runs = [run.answers for run in joined]
     ingest.parsed.keep_answers(scoring_id, runs)
-    _insert_responses(ingest, scoring_id, test_set.gold_revision_id, one.reader, runs)
+    _add_responses(ingest, scoring_id, test_set.gold_revision_id, one.reader, runs)
     ingest.ledger.add_rows(models.remark, [
         {"scoring_id": scoring_id, "replicate": replicate, "category": remark.category, "message": remark.told}
         for replicate, of_run in enumerate(found) for remark in of_run])
@@ -143,34 +140,47 @@ def _add_submission(ingest: Ingest, test_set: TestSetRow, one: Declared, digest:
     return added
 
 
-def _insert_responses(ingest: Ingest, scoring_id: int, gold_revision_id: int, reader: Reader,
+def _add_responses(ingest: Ingest, scoring_id: int, gold_revision_id: int, reader: Reader,
                       runs: Sequence[Sequence[Answer | None]]) -> None:
     """Keep every answer of the submission's runs as a response, and as an answer where nobody gave it before."""
-    connection = ingest.connection
+    if type(reader).answer_set is Reader.answer_set:  # there are none
+        return
+    if reader.gives == "label":
+        if _add_labels(ingest, scoring_id, gold_revision_id, runs):
+            return
+        ingest.ledger.write()  # those that were added before are looked up there now
+    connection, ledger = ingest.connection, ingest.ledger
     first_item, _ = catalog.item_ids(connection, gold_revision_id)
-    by_run = [[(first_item + n, response) for n, answers in _answer_sets(run, reader) for response in answers]
-              for run in runs]
+    by_run = [[(first_item + n, response) for n, entry in enumerate(run) if entry is not None
+               for response in reader.answer_set(entry.value)] for run in runs]
     given = [(item_id, response.key, response.type) for responses in by_run for item_id, response in responses]
     if not given:
         return
     known = ingest.parsed.known_answers(connection, gold_revision_id)
     new = [answer for answer in dict.fromkeys(given) if answer not in known]
     if new:
-        ids, keys, types = (list(column) for column in zip(*new, strict=True))
-        first = next_id(connection, models.answer)
-        statistics.insert_answers(connection, gold_revision_id, ids, keys, types, in_gold=False)
+        first, (ids, keys, types) = ledger.reserve(models.answer, len(new)), zip(*new, strict=True)
+        ledger.add_columns(models.answer, statistics.answer_columns(
+            gold_revision_id, first, ids, keys, types, in_gold=False), len(new))
         known.update((answer, (first + n, False)) for n, answer in enumerate(new))
-    answer_ids, correct = (list(column) for column in zip(*(known[answer] for answer in given), strict=True))
+    answer_ids, correct = zip(*(known[answer] for answer in given), strict=True)
     scores = [response.score for responses in by_run for _, response in responses]
-    statistics.insert_responses(connection, scoring_id, [len(responses) for responses in by_run], answer_ids, correct,
-                                scores)
+    ledger.add_columns(models.response, statistics.response_columns(
+        scoring_id, [len(responses) for responses in by_run], answer_ids, correct, scores), len(given))
 
 
-def _answer_sets(run: Sequence[Answer | None], reader: Reader) -> Iterator[tuple[int, Iterable[Response]]]:
-    """The places of the items that have an answer, each with the distinct answers that it stands for."""
-    if not isinstance(run, JoinedColumns):
-        yield from ((n, reader.answer_set(answer.value)) for n, answer in enumerate(run) if answer is not None)
-    elif run.answers.labels is not None:
-        sets = [tuple(reader.answer_set(label)) for label in run.answers.labels]
-        at = np.flatnonzero(run.there)
-        yield from zip(at.tolist(), map(sets.__getitem__, run.values[at].astype(np.int64).tolist()), strict=True)
+def _add_labels(ingest: Ingest, scoring_id: int, gold_revision_id: int,
+                runs: Sequence[Sequence[Answer | None]]) -> bool:
+    """Do the same where answers are labels, unless there are too many different ones; says whether it was done."""
+    ledger, known = ingest.ledger, ingest.parsed.label_answers(ingest.connection, gold_revision_id)
+    columns = [run if isinstance(run, JoinedColumns) else JoinedColumns.of_labels(run) for run in runs]
+    if (given := known.take(columns, ledger.reserve(models.answer, 0))) is None:
+        return False
+    if given.new:
+        item_ids, labels = zip(*given.new, strict=True)
+        first = ledger.reserve(models.answer, len(labels))
+        ledger.add_columns(models.answer, statistics.answer_columns(
+            gold_revision_id, first, item_ids, labels, [""] * len(labels), in_gold=False), len(labels))
+    ledger.add_columns(models.response, statistics.response_columns(
+        scoring_id, [int(run.there.sum()) for run in columns], given.answer_ids, given.correct), len(given.answer_ids))
+    return True

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import compress
 
 import numpy as np
@@ -144,6 +144,7 @@ def _in_processes(ingest: Ingest, items: list[Item], wanted: Sequence[Wanted],
                   workers: int) -> Iterator[Computed | list[InputError]]:
     def submit(one: Wanted) -> Future[Computed | list[InputError]]:
         reader, documents = ingest.parsed.submitted(ingest.connection, one.scoring.submission_id)
+        documents = tuple(replace(document, made={}) for document in documents)  # what was made of them need not travel
         return pool.submit(_work, repr(reader), documents, one.scoring.missing, tuple(map(repr, one.metrics)))
 
     with processes(workers, _begin, items) as pool:

@@ -82,7 +82,7 @@ class Document:
     """One file that was read: `path` names it in errors, `name` in records, `content` is its bytes as they are on disk.
 
     `problems` collect what is wrong with it, if anybody wants to know more than the first; `repair` see `repaired`.
-    `made` is what was made of it, by what made it, for the next one that wants the same: a file may hold many systems.
+    `made` is what was made of it, for the next one that wants the same: a file may hold many systems.
     """
 
     path: str
@@ -91,10 +91,6 @@ class Document:
     repair: tuple[str, ...] = ()
     name: str = ""
     made: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Travel to other processes without what was made of it."""
-        return {**self.__dict__, "made": {}}
 
     @classmethod
     def load(cls, path: str | Path, within: Path | None = None) -> Document:

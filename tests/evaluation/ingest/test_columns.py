@@ -12,6 +12,7 @@ from sqlalchemy import text
 
 from registry.errors import RegistryError
 from registry.evaluation import Ingest, apply, score
+from registry.evaluation.ingest import label_answers
 from registry.evaluation.resolve import resolve
 from registry.manifest import load_manifest
 from registry.readers import Labels
@@ -118,6 +119,7 @@ def brought_in(folder, enough):
         patch.setattr(table_columns, "ENOUGH", enough)
         if enough:
             patch.setattr(Labels, "_at_once", lambda self, document: None)
+            patch.setattr(label_answers, "_MOST", 0)
         specification, content = load_manifest(folder / "task.toml")
         database, journal = Database(folder / f"{enough}.duckdb"), Journal("run", {})
         try:
