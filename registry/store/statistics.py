@@ -102,16 +102,18 @@ def load_statistics(connection: Connection, family: str, metric_id: int, scoring
     position[list(scoring_ids)] = np.arange(len(scoring_ids))
     n_runs = np.ones(len(scoring_ids), dtype=np.int64)
     for part in parts:
-        np.maximum.at(n_runs, position[part["scoring_id"]], part["replicate"] + 1)
-    ends = np.cumsum(n_runs)
-    statistics = np.zeros((n_items, ends[-1], len(names)))
-    present = np.zeros((n_items, ends[-1]), dtype=bool)
+        if part["replicate"].any():
+            np.maximum.at(n_runs, position[part["scoring_id"]], part["replicate"] + 1)
+    first_runs = np.cumsum(n_runs) - n_runs
+    statistics = np.zeros((n_runs.sum(), n_items, len(names)))  # as they were inserted: runs one after the other
+    present = np.zeros(statistics.shape[:2], dtype=bool)
     for part in parts:
-        items, runs = part["item_id"] - first_item, (ends - n_runs)[position[part["scoring_id"]]] + part["replicate"]
-        present[items, runs] = True
+        places = (first_runs[position[part["scoring_id"]]] + part["replicate"]) * n_items
+        places += part["item_id"] - first_item
+        present.ravel()[places] = True
         for n, name in enumerate(names):
-            statistics[items, runs, n] = part[name]
-    return np.split(statistics, ends[:-1], axis=1), present
+            statistics.reshape(-1, len(names))[places, n] = part[name]
+    return [of.transpose(1, 0, 2) for of in np.split(statistics, first_runs[1:])], present.T
 
 
 def fetch_columns(connection: Connection, query: Any) -> dict[str, NDArray[Any]]:
