@@ -24,7 +24,7 @@ MOST = 1000  # weights of a half, whose counts a float holds
 _LARGEST = 2**24  # sums of a half, of 128 MiB
 _AT_ONCE = 2**14  # counts that are added at a time, from the last on: what they are added to stays in the cache
 _BLOCK = 1024  # counts that are cumulated at a time
-_STEP, _JOIN = 2e4, 16  # what a weight costs beside its additions, and what a sum costs in the end, in additions
+STEP, _JOIN = 2e4, 16  # what a weight costs beside its additions, and what a sum costs in the end, in additions
 
 
 def log_share(weights: Ints, reach: int) -> float:
@@ -51,7 +51,7 @@ def work(weights: Ints, reach: int) -> float:
         return math.inf
     cells = sum(float(np.minimum(np.cumsum(half) / 2, reach).sum() + _JOIN * min(reach, half.sum()))
                 for half in _halves(weights))
-    return cells + _STEP * len(weights)
+    return cells + STEP * len(weights)
 
 
 def _halves(weights: Ints) -> tuple[Ints, Ints]:
