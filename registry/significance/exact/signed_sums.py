@@ -16,7 +16,7 @@ from registry.significance.distributions.fair_coins import log_tail
 from registry.significance.exact import subset_counts
 from registry.significance.exact.half_sums import Ints
 from registry.significance.exact.lattice import OVERHEAD, TooLargeError, log_probability, window_work
-from registry.significance.matrix import Floats
+from registry.significance.matrix import Floats, common_divisor
 
 MOST_WORK = 2**33  # additions, some 2 s, beyond which Monte Carlo is the better answer
 LISTED = 44  # weights up to which all sums of either half may be listed, whatever the weights: they take 32 MiB
@@ -42,7 +42,7 @@ class SignTail:
     def of(cls, weights: Ints, threshold: int) -> SignTail:
         """The sum of ±`weights`, whose signs and zeros do not matter, is to be at least the `threshold`."""
         weights = np.abs(weights[weights != 0])
-        common = int(np.gcd.reduce(weights)) or 1
+        common = common_divisor(weights)
         weights = weights // common
         total = int(weights.sum())
         start = (total + -(-threshold // common) + 1) // 2  # the sum is 2 B - total, in units of the common factor
