@@ -27,6 +27,7 @@ from registry.significance.results import PairResults
 
 _SYSTEMS, _PAIRS = 8, 4  # that are looked at
 _LONG = 2**28  # additions from which on a pair takes so long that one tells of all
+_BRIEF, _TIMES = 0.05, 50  # seconds up to which pairs are tested many times, and how many times
 _AGAIN = 1.0  # seconds up to which pairs are timed twice
 _UNITS = 2048
 _DRAWS = (BLOCK, 5 * BLOCK)
@@ -93,34 +94,45 @@ def foresee(test: PairTest, matrix: Matrix, settings: Settings) -> Foresight:
     matrix = matrix.by_unit
     pairs = list(combinations(range(matrix.statistics.shape[1]), 2))
     some = [pairs[round(n)] for n in np.linspace(0, len(pairs) - 1, min(_PAIRS, len(pairs))).tolist()]
-    methods, each = _tried(test, matrix, some, settings)
+    methods, each, begin = _tried(test, matrix, some, settings)
     once = per_draw = _NOTHING
     if methods["monte-carlo"] or test.draws_intervals:
         once, per_draw = _timed_draws(test, matrix, pairs if methods["monte-carlo"] else [], settings)
     begun = time.process_time()
     Observed.of(replace(matrix), some)
-    looking = (time.process_time() - begun) / matrix.statistics.shape[1]
+    looking = max(begin, time.process_time() - begun) / matrix.statistics.shape[1]
     return Foresight(methods, each, once._replace(system=once.system + looking), per_draw)
 
 
 def _tried(test: PairTest, matrix: Matrix, pairs: Sequence[Pair],
-           settings: Settings) -> tuple[Counter[Method], float]:
-    """How pairs come about and how long each takes, by trying; of those that take long one stands for all."""
+           settings: Settings) -> tuple[Counter[Method], float, float]:
+    """How pairs come about, how long each takes and what is done once for all of them, by trying.
+
+    Of those that take long one stands for all.
+    """
     steps = {o.pair: test.work(o, settings) for o in Observed.of(matrix, pairs)}
     short, long_ = ([pair for pair in pairs if (_LONG < steps[pair] < math.inf) == is_long]
                     for is_long in (False, True))
-    methods, taken = Counter[Method](), 0.0
+    methods, taken, begin = Counter[Method](), 0.0, 0.0
     one_draw = replace(settings, resamples=1, execution=Execution(workers=1))
     for some, times in ((short, 1), (long_[:1], len(long_))):
         results, seconds = _timed(test, matrix, some, one_draw)
         if seconds < _AGAIN:  # what is done once, such as imports, is not counted
             results, seconds = _timed(test, matrix, some, one_draw)
         if any(result.method != "monte-carlo" or 0 < steps[pair] < math.inf
-               for pair, result in zip(some, results, strict=True)):
-            taken += seconds * times  # what is only drawn is timed by itself
+               for pair, result in zip(some, results, strict=True)):  # what is only drawn is timed by itself
+            pairwise = seconds if seconds > _BRIEF else _of_pairs(test, matrix, some, one_draw, seconds)
+            taken += pairwise * times
+            begin = max(begin, seconds - pairwise)
         for result in results:
             methods[result.method] += times
-    return methods, taken / len(pairs)
+    return methods, taken / len(pairs), begin
+
+
+def _of_pairs(test: PairTest, matrix: Matrix, pairs: Sequence[Pair], settings: Settings, seconds: float) -> float:
+    """The share of the time that grows with pairs, which take no time beside the rest: by testing them many times."""
+    _, of_many = _timed(test, matrix, list(pairs) * _TIMES, settings)
+    return min(seconds, max(0.0, of_many - seconds) / (_TIMES - 1))
 
 
 def _timed(test: PairTest, matrix: Matrix, pairs: Sequence[Pair],

@@ -21,6 +21,7 @@ Quotient = tuple[tuple[int, ...], tuple[int, ...]]
 Scores = TypeVar("Scores", Floats, NDArray[np.int64], Fraction)
 
 _AT_ONCE = 2**20  # values that are checked at a time
+_FEW = 16
 
 
 def are_whole(values: Floats) -> bool:
@@ -28,6 +29,15 @@ def are_whole(values: Floats) -> bool:
     some = max(1, _AT_ONCE // max(1, values[:1].size))
     return all(np.array_equal(part, np.rint(part)) for part in (
         values[at:at + some] for at in range(0, len(values), some)))
+
+
+def common_divisor(numbers: NDArray[np.int64]) -> int:
+    """The greatest common divisor of whole numbers, 1 at least; a few of them nearly always have it already."""
+    numbers = numbers.ravel()
+    of_few = int(np.gcd.reduce(numbers[:_FEW]))
+    if of_few == 1 or (of_few and not (numbers % of_few).any()):
+        return of_few
+    return max(1, int(np.gcd.reduce(numbers)))
 
 
 def difference(scores_a: Scores, scores_b: Scores, *, lower_is_better: bool) -> Scores:
@@ -207,7 +217,7 @@ class Matrix(ABC):
             if np.abs(of_pair).sum() >= 2**53 or (of_pair != np.rint(of_pair)).any():
                 return None
             whole = of_pair.astype(np.int64)
-            sides.append(whole // max(1, int(np.gcd.reduce(whole, axis=None))))
+            sides.append(whole // common_divisor(whole))
         return sides[0], sides[1]
 
 

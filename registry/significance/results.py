@@ -176,7 +176,8 @@ class PairResults(_Columns, Sequence[PairResult]):
         p_value, log10_p = tails.probabilities()
         evidence = np.where(np.isnan(tails.favours), observed.difference, tails.favours)
         favours = (evidence > 0).astype(np.int8) - (evidence < 0)
-        kept = {name: column for name, column in tails.columns().items() if name not in ("log_p", "p", "coins")}
+        kept = {name: np.ascontiguousarray(column) for name, column in tails.columns().items()
+                if name not in ("log_p", "p", "coins")}
         found = cls(**kept | {"favours": favours}, notes=tails.notes, difference=observed.difference, p_value=p_value,
                     log10_p=log10_p, n_units=observed.n_units, n_discordant=observed.n_discordant)
         return found.noted(favours * observed.difference < 0, "the test favours the system with the worse score")

@@ -1,8 +1,10 @@
 """Permutation of all pairs: against sacrebleu's, against one matrix product, and exact against Monte Carlo."""
 
 import itertools
+import math
 import time
 from dataclasses import replace
+from decimal import Decimal, localcontext
 
 import numpy as np
 import sacrebleu.significance
@@ -12,6 +14,7 @@ from registry.metrics import SpanF
 from registry.parallel.execution import Execution
 from registry.significance import McNemar, Permutation, Settings, StatisticMatrix
 from registry.significance.base import METHODS
+from registry.significance.marks import apart
 from registry.significance.resampling import draws
 from tests.benchmarks import bleu
 from tests.benchmarks.figures import Figure, paired, seconds
@@ -121,6 +124,23 @@ def _right_or_wrong():
     off = float(np.abs(found.p_value[seen] / expected[seen] - 1).max())
     yield Figure(f"  {np.count_nonzero(seen):,} p-values above 1e-290, relative to scipy's", f"{off:.1e}", "< 1e-10",
                  off < 1e-10)
+    below = np.flatnonzero(found.p_value < 1e-290)
+    below = below[:: max(1, len(below) // 1000)]
+    only_a, only_b = apart(matrix.both_higher, a[below], b[below])
+    off = max(abs(log10 * math.log(10) - _in_whole_numbers(max(wins, losses), wins + losses)) for log10, wins, losses in
+              zip(found.log10_p[below].tolist(), only_a.tolist(), only_b.tolist(), strict=True))
+    yield Figure(f"  ln p of {len(below):,} others, against whole numbers", f"{off:.1e}", "< 1e-10", off < 1e-10)
+
+
+def _in_whole_numbers(m, n):
+    """The natural logarithm of twice the probability of m heads of n at least, rounded once."""
+    way = tail = math.comb(n, m)
+    for k in range(m, n):
+        way = way * (n - k) // (k + 1)
+        tail += way
+    more = max(0, tail.bit_length() - 200)
+    with localcontext(prec=60):
+        return float(Decimal(tail >> more).ln() + (more + 1 - n) * Decimal(2).ln())
 
 
 def _graded():

@@ -9,6 +9,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from registry.significance.base import Observed
 from registry.significance.distributions.clopper_pearson import clopper_pearson
@@ -16,6 +17,8 @@ from registry.significance.distributions.noncentral_t import noncentrality_inter
 from registry.significance.distributions.tango import tango_interval
 from registry.significance.matrix import Floats
 from registry.significance.units import has_binary_units, unit_differences
+
+Counts = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +57,41 @@ def effects(observed: Observed, confidence: float = 0.95) -> list[Effect]:
     """
     differences, slack = unit_differences(observed)
     n, only_a, only_b = len(differences), int(np.count_nonzero(differences > 0)), int(np.count_nonzero(differences < 0))
-    low, high = tango_interval(only_a, only_b, n, confidence)
-    shift = (only_a - only_b) / n if n else math.nan
     missing = observed.matrix.n_units - n
     left_out = f"units left out for an undefined score: {missing}" if missing else ""
     apart = "" if observed.is_mean else "of the scores of units, of which the score is not the mean"
     runs = "" if observed.matrix.runs is None else "of averages over runs, which are taken as they are"
     about = "; ".join(filter(None, (left_out, apart, runs)))
-    found = [_standardized(differences, slack, confidence, about), _odds(only_a, only_b, confidence, left_out)]
-    if has_binary_units(observed):
-        found.append(Effect("proportion_difference", shift, low, high, about))
-    found.append(Effect("probability_of_superiority", (1 + shift) / 2, (1 + low) / 2, (1 + high) / 2, left_out))
-    return found
+    notes = {"odds_ratio": left_out if only_a or only_b else "no unit favours either system",
+             "proportion_difference": about, "probability_of_superiority": left_out}
+    counted = counted_effects(np.array(only_a), np.array(only_b), np.array(n), confidence)
+    if not has_binary_units(observed):
+        del counted["proportion_difference"]
+    return [_standardized(differences, slack, confidence, about),
+            *(Effect(name, float(value), float(low), float(high), notes[name])
+              for name, (value, low, high) in counted.items())]
+
+
+def counted_effects(only_a: Counts, only_b: Counts, n: Counts,
+                    confidence: float = 0.95) -> dict[str, tuple[Floats, Floats, Floats]]:
+    """Give the effect sizes that are made of counts, by name: values and the ends of intervals, for many pairs at once.
+
+    Args:
+        only_a: Units in which A is better, of any shape.
+        only_b: Units in which B is better.
+        n: All units in which both scores are defined.
+        confidence: Of the intervals.
+    """
+    def odds(share: Floats) -> Floats:
+        return np.where(share < 1, share / np.where(share < 1, 1 - share, 1), np.inf)
+
+    odds_low, odds_high = map(odds, clopper_pearson(only_a, only_a + only_b, confidence))
+    low, high = tango_interval(only_a, only_b, n, confidence)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shift, ratio = (only_a - only_b) / n, np.divide(only_a, only_b)
+    return {"odds_ratio": (ratio, odds_low, odds_high),
+            "proportion_difference": (shift, low, high),
+            "probability_of_superiority": ((1 + shift) / 2, (1 + low) / 2, (1 + high) / 2)}
 
 
 def _standardized(differences: Floats, slack: float, confidence: float, note: str) -> Effect:
@@ -79,10 +105,3 @@ def _standardized(differences: Floats, slack: float, confidence: float, note: st
     value = float(differences.mean() / differences.std(ddof=1))
     low, high = (limit / math.sqrt(n) for limit in noncentrality_interval(value * math.sqrt(n), n - 1, confidence))
     return Effect(name, value, low, high, note)
-
-
-def _odds(only_a: int, only_b: int, confidence: float, note: str) -> Effect:
-    low, high = map(float, clopper_pearson(only_a, only_a + only_b, confidence))
-    value = only_a / only_b if only_b else math.inf if only_a else math.nan
-    return Effect("odds_ratio", value, low / (1 - low), high / (1 - high) if high < 1 else math.inf,
-                  note if only_a or only_b else "no unit favours either system")

@@ -93,9 +93,9 @@ def _by_score(o: Observed, margin: float, settings: Settings) -> Equivalence:
                            "score")
     differences, _ = unit_differences(o)
     n, only_a, only_b = len(differences), int(np.count_nonzero(differences > 0)), int(np.count_nonzero(differences < 0))
-    log_p = max(log_normal_p(tango_statistic(only_a, only_b, n, -margin), "greater"),
-                log_normal_p(tango_statistic(only_a, only_b, n, margin), "less"))
-    low, high = tango_interval(only_a, only_b, n, 2 * settings.confidence - 1)
+    log_p = max(log_normal_p(float(tango_statistic(only_a, only_b, n, -margin)), "greater"),
+                log_normal_p(float(tango_statistic(only_a, only_b, n, margin)), "less"))
+    low, high = map(float, tango_interval(only_a, only_b, n, 2 * settings.confidence - 1))
     return Equivalence(margin, math.exp(log_p), low, high, test="score")
 
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from registry.significance.base import Observed, ObservedPairs, Settings, Tail
 from registry.significance.exact.lattice import HOPELESS, MAX_WORK, TooLargeError, log_probability, window_work
 from registry.significance.exact.signed_sums import LISTED, MOST_WORK, SignTail
+from registry.significance.matrix import common_divisor
 
 LARGEST = 2**30  # of the sums of numerators and denominators: products of two then fit into 64 bits
 _SAMPLE = 8  # units that show a fine lattice
@@ -95,7 +96,7 @@ class _Swaps:
         self.beyond = False
         moves = np.stack([part[:, 0] - part[:, 1] for part in (over, under)], axis=1)
         self.moves = moves[moves.any(axis=1)] * (1 if self.sign >= 0 else -1)
-        self.steps = (_common(self.moves[:, 0]), _common(self.moves[:, 1]))
+        self.steps = (common_divisor(self.moves[:, 0]), common_divisor(self.moves[:, 1]))
 
     @classmethod
     def of(cls, observed: Observed) -> _Swaps | None:
@@ -112,7 +113,7 @@ class _Swaps:
         """The multiples of one vector that all moves are, or None where they do not lie on a line."""
         if not self.moves[:, 1].any():
             return self.moves[:, 0]
-        first = self.moves[0] // _common(self.moves[0])
+        first = self.moves[0] // common_divisor(self.moves[0])
         if (self.moves[:, 0] * first[1] != self.moves[:, 1] * first[0]).any():
             return None
         multiples: NDArray[np.int64] = self.moves @ first // int(first @ first)
@@ -174,8 +175,3 @@ class _Swaps:
         apart = self.excess * (under_w + w) * (under - w)
         return (apart + (over * (under_w + w) - over_w * (under - w)) * under * under_w,
                 (under + under_w) * under * under_w * self.steps[0])
-
-
-def _common(steps: NDArray[np.int64]) -> int:
-    """The greatest number that divides all of them."""
-    return max(1, int(np.gcd.reduce(np.abs(steps))))

@@ -16,6 +16,7 @@ from registry.significance.distributions.fair_coins import log_tail
 from registry.significance.exact import subset_counts
 from registry.significance.exact.half_sums import Ints
 from registry.significance.exact.lattice import OVERHEAD, TooLargeError, log_probability, window_work
+from registry.significance.matrix import Floats, common_divisor
 
 MOST_WORK = 2**33  # additions, some 2 s, beyond which Monte Carlo is the better answer
 LISTED = 44  # weights up to which all sums of either half may be listed, whatever the weights: they take 32 MiB
@@ -41,7 +42,7 @@ class SignTail:
     def of(cls, weights: Ints, threshold: int) -> SignTail:
         """The sum of ±`weights`, whose signs and zeros do not matter, is to be at least the `threshold`."""
         weights = np.abs(weights[weights != 0])
-        common = int(np.gcd.reduce(weights)) or 1
+        common = common_divisor(weights)
         weights = weights // common
         total = int(weights.sum())
         start = (total + -(-threshold // common) + 1) // 2  # the sum is 2 B - total, in units of the common factor
@@ -87,6 +88,12 @@ class SignTail:
         n = len(self.weights)
         listed = _ELEMENT * 2.0 ** (-(-n // 2)) if n <= LISTED else math.inf
         return listed, subset_counts.work(self.weights, self.reach), window_work(_on_axis(self.weights))
+
+
+def least_work(n: Ints) -> Floats:
+    """The least that the tail of so many weights costs, [...], unless they are all the same."""
+    listed = np.where(n <= LISTED, _ELEMENT * 2.0 ** (np.minimum(n, LISTED) // 2), math.inf)
+    return np.asarray(np.minimum(np.minimum(listed, subset_counts.STEP * n), OVERHEAD))
 
 
 def log_sign_tail(weights: Ints, threshold: int) -> float:

@@ -5,9 +5,10 @@ reached as often as s and s - w were before. Counts are symmetric about half of 
 that is added to, and none beyond the bar is needed. Then every sum of the one half meets the sums of the other that are
 small enough.
 
-Counts are whole numbers, exact below 2^53, which those of 53 weights are; beyond, each addition rounds, and as nothing
-is ever subtracted the result has a relative error below 1e-12 (at most `MOST` roundings of 2^-53 in the counts of
-either half, some 3,000 in cumulating them, and 40 in the last sum, which numpy takes in pairs).
+Counts are whole numbers, exact below 2^53, which those of 53 weights are. Beyond, each addition rounds, by 2^-53 at
+most. As nothing is ever subtracted, the relative error of the result is at most the number of additions in a row times
+that: `MOST` in the counts of either half, 2 `_BLOCK` and a few in cumulating them, and 40 in the last sum, which numpy
+takes in pairs. Together this is less than 1e-12.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ from registry.significance.matrix import Floats
 
 MOST = 1000  # weights of a half, whose counts a float holds
 
-_LARGEST = 2**24  # sums of a half, of 128 MiB
+_LARGEST = 2**23  # sums of a half, of 64 MiB
 _AT_ONCE = 2**14  # counts that are added at a time, from the last on: what they are added to stays in the cache
 _BLOCK = 1024  # counts that are cumulated at a time
-_STEP, _JOIN = 2e4, 16  # what a weight costs beside its additions, and what a sum costs in the end, in additions
+STEP, _JOIN = 2e4, 16  # what a weight costs beside its additions, and what a sum costs in the end, in additions
 
 
 def log_share(weights: Ints, reach: int) -> float:
@@ -36,7 +37,7 @@ def log_share(weights: Ints, reach: int) -> float:
     """
     first, second = (_counts(half, reach) for half in _halves(weights))
     n_first, n_second = len(weights) - len(weights) // 2, len(weights) // 2
-    first = np.ldexp(first, -n_first)  # so that no product overflows
+    np.ldexp(first, -n_first, out=first)  # so that no product overflows
     up_to = _cumulated(second)
     every = max(0, reach - len(up_to) + 1)  # sums that all of the other half may be added to
     partners = up_to[max(0, reach - len(first) + 1):reach - every + 1][::-1]
@@ -51,7 +52,7 @@ def work(weights: Ints, reach: int) -> float:
         return math.inf
     cells = sum(float(np.minimum(np.cumsum(half) / 2, reach).sum() + _JOIN * min(reach, half.sum()))
                 for half in _halves(weights))
-    return cells + _STEP * len(weights)
+    return cells + STEP * len(weights)
 
 
 def _halves(weights: Ints) -> tuple[Ints, Ints]:
@@ -86,9 +87,11 @@ def _mirror(counts: Floats, total: int, end: int, reach: int) -> None:
 
 
 def _cumulated(counts: Floats) -> Floats:
-    """The cumulated counts, block by block: rounding grows with their number and their size, not with the product."""
+    """The cumulated counts, by blocks and blocks of these: each is the result of few additions."""
+    if len(counts) <= _BLOCK:
+        return np.cumsum(counts)
     rows = np.zeros((-(-len(counts) // _BLOCK), _BLOCK))
     rows.ravel()[:len(counts)] = counts
     np.cumsum(rows, axis=1, out=rows)
-    rows[1:] += np.cumsum(rows[:-1, -1])[:, None]
+    rows[1:] += _cumulated(rows[:-1, -1])[:, None]
     return rows.ravel()[:len(counts)]

@@ -89,6 +89,8 @@ class PairTest(Value):
         if reason := self.refusal(matrix):
             raise ValueError(reason)
         observed = Observed.of(matrix, pairs)
+        if len(observed) and observed.n_discordant.all() and not np.isnan(observed.difference).any():
+            return PairResults.made(observed, self.tails(observed, settings))
         differ, undefined = observed.n_discordant > 0, np.isnan(observed.difference)
         parts = [(~differ, Tails.made(np.zeros(np.count_nonzero(~differ)), "exact")),
                  (differ & undefined, Tails.made(np.full(np.count_nonzero(differ & undefined), np.nan), "exact",

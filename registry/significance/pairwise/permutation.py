@@ -27,7 +27,7 @@ from registry.significance.correlations.matrix import (
 )
 from registry.significance.distributions.fair_coins import log_coins
 from registry.significance.exact.quotient_tails import lattice_work, surely_fine, tail_on_lattice
-from registry.significance.exact.signed_sums import MOST_WORK
+from registry.significance.exact.signed_sums import MOST_WORK, least_work
 from registry.significance.marks import apart
 from registry.significance.matrix import Matrix
 from registry.significance.pairwise.base import PairTest
@@ -89,12 +89,13 @@ class Permutation(PairTest):
     def work(self, observed: Observed, settings: Settings) -> float:
         """The additions that counting the swaps on a lattice costs; infinite where they are not counted on one."""
         matrix = observed.matrix
-        if matrix.higher is not None:
-            return 0.0
         if self.studentized or matrix.runs is not None or matrix.quotient is None:
             return math.inf
-        work = lattice_work(observed)
-        return work if work <= _most_work(settings) else math.inf
+        if matrix.higher is not None:
+            return 0.0
+        most = _most_work(settings)
+        work = lattice_work(observed) if least_work(np.array(observed.n_discordant)) <= most else math.inf
+        return work if work <= most else math.inf
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
         """Compute exact p-values where the lattice allows, and draw the other pairs together."""
@@ -106,8 +107,8 @@ class Permutation(PairTest):
             return _correlated(pairs, settings)
         if (both := pairs.matrix.both_higher) is not None:
             return _of_coins(*apart(both, pairs.a, pairs.b), pairs.matrix, settings)
-        # what lies on a fine lattice is drawn: a thread for each of these pairs would be more than its work
-        coarse = np.flatnonzero(~surely_fine(pairs))
+        # what will surely be drawn is not looked at: a thread for each of these pairs would be more than its work
+        coarse = np.flatnonzero(~surely_fine(pairs) & (least_work(pairs.n_discordant) <= _most_work(settings)))
         tried = settings.execution.here.map(lambda o: _exact(o, settings), pairs[coarse], "pairs to count")
         exact = {n: tail for n, tail in zip(coarse.tolist(), tried, strict=True) if tail is not None}
         drawn = np.setdiff1d(np.arange(len(pairs)), list(exact))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from registry.significance.exact import lattice, signed_sums
 from registry.significance.exact.lattice import TooLargeError
-from registry.significance.exact.signed_sums import log_sign_tail
+from registry.significance.exact.signed_sums import SignTail, least_work, log_sign_tail
 from registry.significance.exact.subset_counts import log_share
 
 
@@ -144,6 +144,13 @@ def test_the_way_that_costs_least_is_taken(n, largest, way, monkeypatch):
     monkeypatch.setattr(signed_sums.subset_counts if way == "log_share" else signed_sums, way, taken)
     with pytest.raises(TakenError):
         log_sign_tail(weights, int(weights.sum() / 10))
+
+
+@given(st.lists(st.integers(1, 10**6), min_size=2, max_size=3000).filter(lambda weights: len(set(weights)) > 1),
+       st.floats(0, 1))
+def test_no_tail_costs_less_than_the_least(weights, share):
+    tail = SignTail.of(np.array(weights), int(share * sum(weights)))
+    assert tail.reach < 0 or tail.work >= least_work(np.array(len(weights)))
 
 
 @pytest.mark.parametrize("n", [200, 1100, 2000])
