@@ -35,7 +35,7 @@ class Seed:
     def read(self, document):
         """Read a mutated file in place of this one."""
         if not self.role:
-            return self.reader.read_answers(document)
+            return list(self.reader.read_answers(document))
         return self.reader.read_gold({**self.documents, self.role: document})
 
 
