@@ -62,9 +62,9 @@ def pairs(
         "The pairs of macro-averages over test sets, as `registry board --wide` shows them."))] = False,
     db: Db = None, format_: OutputFormat = None,
 ) -> None:
-    """Print pairs of systems with their p-values, those of the best systems first.
+    """Print pairs of systems with their p-values.
 
-    All pairs of large leaderboards are written faster by `registry query --format parquet --output FILE
+    Those of the best systems come first. All pairs of large leaderboards are written faster by `registry query --format parquet --output FILE
     "SELECT * FROM pairwise"`.
     """
     from registry.leaderboards.choose import with_pairs

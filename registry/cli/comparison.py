@@ -57,9 +57,9 @@ def compare(
     workers: Workers = None, cluster: Cluster = None, memory: Memory = None, db: Db = None,
     format_: OutputFormat = None, actor: Actor = None, dry_run: DryRun = False, quiet: Quiet = False,
 ) -> None:
-    """Test all pairs of every leaderboard, rank, and print the leaderboards.
+    """Test all pairs of every leaderboard, and rank.
 
-    What is not given is as the task declares it. `registry pairs` prints the pairs.
+    What is not given is as the task declares it. The leaderboards are printed; `registry pairs` prints their pairs.
     """
     from registry.evaluation import compare as compare_task
     from registry.evaluation import declared_request

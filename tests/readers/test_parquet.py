@@ -60,7 +60,7 @@ def test_bombs_are_refused_before_a_row_is_read_and_in_bounded_memory(tmp_path):
     for n, (select, _) in enumerate(BOMBS.values()):
         folder = tmp_path / str(n)
         folder.mkdir()
-        assert len(parquet(select, folder, ", COMPRESSION zstd").content) < 500_000
+        assert len(parquet(select, folder, ", COMPRESSION zstd").content) < 1_000_000
         paths.append(folder / "made.parquet")
     told = subprocess.run([sys.executable, "-c", READ, tmp_path / "small" / "made.parquet", *paths], cwd=ROOT,
                           capture_output=True, text=True, check=True).stdout.splitlines()

@@ -1,6 +1,5 @@
 """Draws: as many as decisions need, the same whatever the workers and the memory, and within strata."""
 
-import json
 
 import pytest
 
@@ -33,9 +32,10 @@ def test_workers_and_memory_change_no_bit(many, registry, scored):
     found = []
     for db, options in (("one.duckdb", ("--workers", "1", "--memory", "1M")), ("three.duckdb", ("--workers", "3"))):
         scored(many, db=db)
-        found.append(registry("compare", *drawn, *options, "--db", db).stdout)
+        board = registry("compare", *drawn, *options, "--db", db).json
+        found.append((board, registry("pairs", "--db", db, "--format", "json").json))
     assert found[0] == found[1]
-    assert {row["resamples"] for row in json.loads(found[0])} == {3000}
+    assert {row["resamples"] for row in found[0][1]} == {3000}
     assert "not a size" in registry("compare", "--memory", "lots", "--db", "one.duckdb", exit_code=3).stderr
 
 
