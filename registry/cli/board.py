@@ -64,8 +64,8 @@ def pairs(
 ) -> None:
     """Print pairs of systems with their p-values.
 
-    Those of the best systems come first. All pairs of large leaderboards are written faster by `registry query --format parquet --output FILE
-    "SELECT * FROM pairwise"`.
+    Those of the best systems come first. All pairs of large leaderboards are written faster by `registry query
+    --format parquet --output FILE "SELECT * FROM pairwise"`.
     """
     from registry.leaderboards.choose import with_pairs
     from registry.reports.boards import pair_tables

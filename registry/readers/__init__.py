@@ -10,7 +10,8 @@ from registry.readers.lines import Lines
 from registry.readers.logprobs import LogProbabilities
 from registry.readers.mtme import Mtme
 from registry.readers.nbest import NBest
-from registry.readers.parsing.document import Document, Problems
+from registry.readers.parsing.document import Document
+from registry.readers.parsing.problems import Problems
 from registry.readers.responses import Responses
 from registry.readers.scores import Scores, Statistics
 from registry.readers.sgml import Sgml

@@ -20,7 +20,8 @@ from registry.errors import counted
 from registry.items import Answer, Item, Response
 from registry.readers.base import Reader
 from registry.readers.parsing.delimited import even_columns
-from registry.readers.parsing.document import FEW_CELLS, Document, Problems, split
+from registry.readers.parsing.document import FEW_CELLS, Document, split
+from registry.readers.parsing.problems import Problems
 
 HIGHEST = 1000  # a relevance; trec_eval counts how many documents there are of each
 RELEVANT = 1  # from this relevance on a document is one of the gold's answers

@@ -15,7 +15,6 @@ import io
 import re
 import unicodedata
 import zlib
-from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -26,6 +25,7 @@ from typing import Any
 from registry.errors import Category, InputError, counted
 from registry.identity import digest
 from registry.provenance import recorded_name
+from registry.readers.parsing.problems import Problems
 
 MAX_BYTES = 2**30
 MAX_RATIO = 100  # of a compressed file beyond `TRUSTED` bytes; text is folded to a tenth, bombs to a thousandth
@@ -37,7 +37,6 @@ FEW_CELLS = 2**7  # where a format has but a few
 MAX_MARKS = 30  # of one letter, where text is brought to NFC, as in the Stream-Safe Text Format (UAX #15, section 13)
 
 _CELL = re.compile(r"[^ \t]+")
-_LINES = 10**6  # with problems, which are remembered
 _BLOCK = 2**14  # bytes that are decoded and split into lines together
 _GZIP = b"\x1f\x8b"
 _CONTAINERS = {
@@ -50,31 +49,6 @@ _CONTAINERS = {
     b"%PDF-": "a PDF; give plain text",
 }
 _BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "UTF-8 with a byte-order mark", b"\xff\xfe": "UTF-16", b"\xfe\xff": "UTF-16"}
-
-
-class Problems:
-    """What is wrong with one file, in the order in which it was found; of every line the first problem only.
-
-    What follows from a problem in the same line is none of its own. All are counted by their category, `limit` of them
-    are kept. `notes` are what is read as if nothing were.
-    """
-
-    def __init__(self, limit: int | None) -> None:
-        self.found: list[InputError] = []
-        self.counts: Counter[str] = Counter()
-        self.notes: list[InputError] = []
-        self._limit = limit
-        self._lines: set[int] = set()
-
-    def add(self, error: InputError) -> None:
-        """Note a problem."""
-        if error.line is not None and error.line in self._lines:
-            return
-        self.counts[error.category] += 1
-        if error.line is not None and len(self._lines) < _LINES:
-            self._lines.add(error.line)
-        if self._limit is None or len(self.found) < self._limit:
-            self.found.append(error)
 
 
 @dataclass(frozen=True)
