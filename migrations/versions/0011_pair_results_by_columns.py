@@ -85,7 +85,7 @@ def upgrade() -> None:
     columns = ", ".join(REQUEST)
     op.execute(f"""
         INSERT INTO pair_request SELECT row_number() OVER (ORDER BY least), {columns}
-        FROM (SELECT {columns}, min(pair_result_id) AS least FROM asked GROUP BY {columns})""")
+        FROM (SELECT {columns}, min(pair_result_id) AS least FROM asked GROUP BY {columns})""")  # noqa: S608
     op.execute("""
         INSERT INTO tested_statistics SELECT row_number() OVER (ORDER BY digest), digest
         FROM (SELECT statistics_a AS digest FROM asked UNION SELECT statistics_b FROM asked)""")
@@ -96,6 +96,6 @@ def upgrade() -> None:
         FROM asked JOIN tested_statistics AS a ON a.digest = asked.statistics_a
         JOIN tested_statistics AS b ON b.digest = asked.statistics_b
         JOIN pair_request AS request ON {" AND ".join(f"request.{name} = asked.{name}" for name in REQUEST)}
-        ORDER BY asked.pair_result_id""")
+        ORDER BY asked.pair_result_id""")  # noqa: S608
     op.execute("DROP TABLE asked")
     op.drop_table("former_pair_result")

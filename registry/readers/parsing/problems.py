@@ -6,7 +6,6 @@ from collections import Counter
 
 from registry.errors import InputError
 
-
 _LINES = 10**6  # with problems, which are remembered
 
 
