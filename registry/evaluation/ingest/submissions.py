@@ -143,10 +143,8 @@ def _add_submission(ingest: Ingest, test_set: TestSetRow, one: Declared, digest:
 def _add_responses(ingest: Ingest, scoring_id: int, gold_revision_id: int, reader: Reader,
                       runs: Sequence[Sequence[Answer | None]]) -> None:
     """Keep every answer of the submission's runs as a response, and as an answer where nobody gave it before."""
-    if type(reader).answer_set is Reader.answer_set:  # there are none
-        return
-    if reader.gives == "label":
-        if _add_labels(ingest, scoring_id, gold_revision_id, runs):
+    if type(reader).answer_set is Reader.answer_set:  # labels are their own answers, others have none
+        if reader.gives != "label" or _add_labels(ingest, scoring_id, gold_revision_id, runs):
             return
         ingest.ledger.write()  # those that were added before are looked up there now
     connection, ledger = ingest.connection, ingest.ledger
