@@ -27,7 +27,7 @@ def tail_on_lattice(observed: Observed, settings: Settings, most: float = MOST_W
     Args:
         observed: The pair.
         settings: What the test is asked for.
-        most: The additions that it may cost.
+        most: The additions that it may cost where its lattice has one dimension (`_Swaps.work`).
     """
     if (swaps := _Swaps.of(observed)) is None:
         return None
@@ -36,7 +36,7 @@ def tail_on_lattice(observed: Observed, settings: Settings, most: float = MOST_W
     favours = swaps.sign if not observed.matrix.lower_is_better else -swaps.sign
     if settings.alternative == "less":
         favours = -favours
-    if swaps.work > most:
+    if math.isinf(swaps.work(most)):
         return None
     try:
         if settings.alternative == "two-sided":
@@ -50,10 +50,10 @@ def tail_on_lattice(observed: Observed, settings: Settings, most: float = MOST_W
     return Tail(log_p, "exact", coins=observed.n_discordant)
 
 
-def lattice_work(observed: Observed) -> float:
-    """The cost of the exact tail of a pair in additions; infinite where there is none."""
+def lattice_work(observed: Observed, most: float = MOST_WORK) -> float:
+    """The cost of the exact tail of a pair in additions; infinite where there is none (`tail_on_lattice`)."""
     swaps = _Swaps.of(observed)
-    return math.inf if swaps is None else swaps.work
+    return math.inf if swaps is None else swaps.work(most)
 
 
 def surely_fine(pairs: ObservedPairs) -> NDArray[np.bool_]:
@@ -123,14 +123,17 @@ class _Swaps:
     def _steps_moved(self) -> NDArray[np.int64]:
         return np.stack([column // step for column, step in zip(self.moves.T, self.steps, strict=True)], axis=1)
 
-    @property
-    def work(self) -> float:
-        """The cost of `log_tail` in additions; infinite where there is none."""
+    def work(self, most: float) -> float:
+        """The cost of `log_tail` in additions; infinite where there is none.
+
+        On a line it is infinite too where it is more than `most`. In two dimensions it is an upper bound, far above what
+        tilted windows mostly take, and not held against `most`.
+        """
         if not len(self.moves):
             return 0.0
-        if self.line is not None:
-            return self._along.work
-        return window_work(self._steps_moved)
+        if self.line is None:
+            return window_work(self._steps_moved)
+        return self._along.work if self._along.work <= most else math.inf
 
     def log_tail(self, *, beyond: bool = False) -> float:
         """Log P(the difference after random swaps is at least the observed one, or `beyond` it)."""

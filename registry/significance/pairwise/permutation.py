@@ -94,8 +94,7 @@ class Permutation(PairTest):
         if matrix.higher is not None:
             return 0.0
         most = _most_work(settings)
-        work = lattice_work(observed) if least_work(np.array(observed.n_discordant)) <= most else math.inf
-        return work if work <= most else math.inf
+        return lattice_work(observed, most) if least_work(np.array(observed.n_discordant)) <= most else math.inf
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
         """Compute exact p-values where the lattice allows, and draw the other pairs together."""
