@@ -18,7 +18,7 @@ from registry.significance.multiple.stepdown import bytes_of_draws
 from registry.store import comparisons
 from registry.store.row_types import TaskRow
 
-_KEPT = 2**26  # bytes of statistics that are handed on to be tested; larger boards are loaded again
+_KEPT = 4  # boards are handed on to be tested up to this part of the memory; others are loaded again
 
 
 @dataclass
@@ -28,7 +28,7 @@ class Vetted:
     refusals: list[InputError] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     _boards: dict[str, Board | None] = field(default_factory=dict)
-    _room: int = _KEPT
+    _room: int = 0
 
     def keep(self, digest: str, board: Board | None) -> None:
         """Keep the board of a comparison to be tested, if there is room for it."""
@@ -50,7 +50,7 @@ def vet(connection: Connection, task_row: TaskRow, request: Request) -> Vetted:
         UnknownNameError: The test or the correction is not known.
         MismatchError: A submission is not scored yet.
     """
-    vetted = Vetted()
+    vetted = Vetted(_room=request.execution.memory // _KEPT)
     for key in board_keys(connection, task_row, request):
         digest = key.digest(request)
         if comparisons.find_comparison(connection, digest) is not None:

@@ -126,8 +126,8 @@ class _Swaps:
     def work(self, most: float) -> float:
         """The cost of `log_tail` in additions; infinite where there is none.
 
-        On a line it is infinite too where it is more than `most`. In two dimensions it is an upper bound, far above what
-        tilted windows mostly take, and not held against `most`.
+        On a line it is infinite too where it is more than `most`. In two dimensions it is an upper bound, far above
+        what tilted windows mostly take, and not held against `most`.
         """
         if not len(self.moves):
             return 0.0

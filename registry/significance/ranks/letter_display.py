@@ -58,11 +58,23 @@ def _cliques(chosen: int, open_: int, done: int, near: Sequence[int]) -> Iterato
     if not open_ and not done:
         yield chosen
         return
-    pivot = max(_members(open_ | done), key=lambda one: (near[one] & open_).bit_count())
-    for one in _members(open_ & ~near[pivot]):
+    for one in _members(_branches(open_, done, near)):
         bit = 1 << one
         yield from _cliques(chosen | bit, open_ & near[one], done & near[one], near)
         open_, done = open_ & ~bit, done | bit
+
+
+def _branches(open_: int, done: int, near: Sequence[int]) -> int:
+    """The open ones that are not near a pivot, chosen so that they are few: every maximal clique has one of them."""
+    fewest = open_
+    for least, those in ((0, done), (1, open_)):  # a pivot that is open is not near itself
+        for pivot in _members(those):
+            branches = open_ & ~near[pivot]
+            if branches.bit_count() < fewest.bit_count():
+                fewest = branches
+                if fewest.bit_count() <= least:
+                    return fewest
+    return fewest
 
 
 def _members(bits: int) -> Iterator[int]:
