@@ -7,7 +7,7 @@ import numpy as np
 from registry.metrics import BLEU
 from registry.metrics.scores import Mean
 from registry.significance import Bootstrap, Execution, Settings, StatisticMatrix
-from registry.significance.resampled_scores import resampled_scores
+from registry.significance.resampled_scores import resampled_scores, sharing_resamples
 from tests.benchmarks.figures import Figure, seconds
 
 
@@ -24,9 +24,10 @@ def run():
 def _cost(metric, name, items, systems, resamples):
     matrix = (_bleu if metric == "BLEU" else _mean)(np.random.default_rng(0), items, systems)
     settings = Settings(resamples=resamples, execution=Execution(processes=True))  # as the commands do
+    matrix = sharing_resamples(matrix, settings)
     drawing = seconds(resampled_scores, matrix, settings)
     pairs = list(itertools.combinations(range(systems), 2))
-    testing = seconds(Bootstrap().run, matrix, pairs, settings)  # the matrix keeps its resampled scores
+    testing = seconds(Bootstrap().run, matrix, pairs, settings)  # of the scores that were drawn
     holds = testing <= drawing if name == "systems" and metric == "BLEU" else None  # a mean is drawn in half the time
     return Figure(f"bootstrap of {metric} by {name}: {items:,} items, {systems} systems, {resamples:,} resamples",
                   f"{drawing + testing:.2f} s", f"draws and scores {drawing:.2f} s, {len(pairs)} pairs {testing:.2f} s",
