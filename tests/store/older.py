@@ -1,4 +1,26 @@
-"""Registries as older programs left them, made from new ones by undoing migrations by hand."""
+"""Registries as older programs left them: empty ones, and new ones whose migrations are undone by hand."""
+
+import os
+
+from alembic import command
+from alembic.config import Config
+from sqlalchemy import create_engine
+
+from registry.store import schema
+from registry.store.database import CONFIG, Database
+
+
+def older(path, revision="0006"):
+    """A database as the program of that revision made it."""
+    config = Config(stdout=open(os.devnull, "w"))  # noqa: SIM115
+    config.set_main_option("script_location", str(schema.migrations()))
+    engine = create_engine(f"duckdb:///{path}", connect_args={"config": CONFIG})
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        command.upgrade(config, revision)
+    engine.dispose()
+    config.stdout.close()
+    return Database(path)
 
 
 def before_0012(connection):

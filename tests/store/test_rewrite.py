@@ -1,40 +1,24 @@
 """Upgrades: into a new file that holds nothing of what is no more, beside the old one, of which nothing is lost."""
 
 import json
-import os
 import shutil
 import subprocess
 import sys
 
 import duckdb
 import pytest
-from alembic import command
-from alembic.config import Config
-from sqlalchemy import create_engine, text
+from sqlalchemy import text
 
 from registry.errors import StoreError
-from registry.store import schema
 from registry.store.database import CONFIG, Database
 from registry.store.rewrite import upgrade
+from tests.store.older import older
 
 PLATFORMS = {  # of platform.platform(), by what is kept
     "Linux-6.8.0-zz-kernel-x86_64-with-glibc2.36": "Linux x86_64",
     "macOS-14.4.1-arm64-arm-64bit": "Darwin arm64",
     "Windows-10-10.0.19041-SP0": "Windows",
 }
-
-
-def older(path, revision="0006"):
-    """A database as the program of that revision made it."""
-    config = Config(stdout=open(os.devnull, "w"))  # noqa: SIM115
-    config.set_main_option("script_location", str(schema.migrations()))
-    engine = create_engine(f"duckdb:///{path}", connect_args={"config": CONFIG})
-    with engine.begin() as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, revision)
-    engine.dispose()
-    config.stdout.close()
-    return Database(path)
 
 
 @pytest.fixture(scope="module")

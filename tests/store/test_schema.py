@@ -12,6 +12,7 @@ from registry.families import FAMILIES
 from registry.store import models, schema, statistics, views
 from registry.store.database import CONFIG, Database
 from registry.store.rewrite import upgrade
+from tests.store.older import older
 
 COLUMNS = """
     SELECT table_name, column_name, ordinal_position, data_type, is_nullable FROM information_schema.columns
@@ -112,18 +113,11 @@ def test_an_upgrade_keeps_rows_and_makes_views_anew(database):
 
 def test_runs_come_to_a_database_that_knew_none(tmp_path):
     """What stood there before rests on one run each, and was compared as such."""
-    config = Config(stdout=open("/dev/null", "w"))  # noqa: SIM115
-    config.set_main_option("script_location", str(schema.migrations()))
-    engine = create_engine(f"duckdb:///{tmp_path / 'r.duckdb'}")
-    with engine.begin() as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, "0002")
-        connection.execute(text("INSERT INTO score VALUES (1, 2, 0.5, 6, 'sha256:0', 1), (3, 2, NULL, 6, 'x', 1)"))
-        connection.execute(text("INSERT INTO standing (comparison_id, position, submission_id, wins, losses) "
-                                "VALUES (1, 0, 1, 0, 0)"))
-    engine.dispose()
-    config.stdout.close()
-    database = Database(tmp_path / "r.duckdb")
+    database = older(tmp_path / "r.duckdb", "0002")
+    with duckdb.connect(str(database.path), config=CONFIG) as connection:
+        connection.execute("INSERT INTO score VALUES (1, 2, 0.5, 6, 'sha256:0', 1), (3, 2, NULL, 6, 'x', 1)")
+        connection.execute("INSERT INTO standing (comparison_id, position, submission_id, wins, losses) "
+                           "VALUES (1, 0, 1, 0, 0)")
     assert upgrade(database)
     with database.reading() as connection:
         assert connection.execute(text("SELECT * FROM replicate_score ORDER BY ALL")).all() == [
@@ -133,18 +127,11 @@ def test_runs_come_to_a_database_that_knew_none(tmp_path):
 
 def test_scores_of_counts_stay_and_others_have_no_step(tmp_path):
     """Before there were steps, families that hold other numbers than counts kept them rounded."""
-    config = Config(stdout=open("/dev/null", "w"))  # noqa: SIM115
-    config.set_main_option("script_location", str(schema.migrations()))
-    engine = create_engine(f"duckdb:///{tmp_path / 'r.duckdb'}")
-    with engine.begin() as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, "0006")
+    database = older(tmp_path / "r.duckdb", "0006")
+    with duckdb.connect(str(database.path), config=CONFIG) as connection:
         for n, family in enumerate(FAMILIES):
-            connection.execute(text(f"INSERT INTO metric VALUES ({n}, 'M{n}', '{family}', 'higher')"))
-            connection.execute(text(f"INSERT INTO score VALUES (1, {n}, 0.5, 6, 'sha256:0', 1)"))
-    engine.dispose()
-    config.stdout.close()
-    database = Database(tmp_path / "r.duckdb")
+            connection.execute(f"INSERT INTO metric VALUES ({n}, 'M{n}', '{family}', 'higher')")
+            connection.execute(f"INSERT INTO score VALUES (1, {n}, 0.5, 6, 'sha256:0', 1)")
     assert upgrade(database)
     with database.reading() as connection:
         steps = connection.execute(text("SELECT family, step FROM score JOIN metric USING (metric_id)"))
@@ -153,16 +140,9 @@ def test_scores_of_counts_stay_and_others_have_no_step(tmp_path):
 
 def test_statistics_of_older_registries_stand_beside_whole_ones(tmp_path):
     """Whole numbers have had a table of their own since 0012; before all were in one, which is a view now."""
-    config = Config(stdout=open("/dev/null", "w"))  # noqa: SIM115
-    config.set_main_option("script_location", str(schema.migrations()))
-    engine = create_engine(f"duckdb:///{tmp_path / 'r.duckdb'}")
-    with engine.begin() as connection:
-        config.attributes["connection"] = connection
-        command.upgrade(config, "0010")
-        connection.execute(text("INSERT INTO statistics_ratio VALUES (1, 2, 0, 10, 1, 1), (1, 2, 0, 11, 0.5, 1)"))
-    engine.dispose()
-    config.stdout.close()
-    database = Database(tmp_path / "r.duckdb")
+    database = older(tmp_path / "r.duckdb", "0010")
+    with duckdb.connect(str(database.path), config=CONFIG) as connection:
+        connection.execute("INSERT INTO statistics_ratio VALUES (1, 2, 0, 10, 1, 1), (1, 2, 0, 11, 0.5, 1)")
     assert upgrade(database)
     new = statistics.Block(3, 2, np.array([10, 11]), np.array([[0.0, 1.0], [1.0, 1.0]]))
     with database.writing() as connection:

@@ -20,9 +20,9 @@ from registry.evaluation.comparing.settings import Request
 from registry.manifest import Significance
 from registry.significance import CORRECTIONS, PairTest
 from registry.significance.base import FLIPPED, METHODS, Alternative
+from registry.significance.distributions.clopper_pearson import clopper_pearson
 from registry.significance.multiple.corrections import adjust
 from registry.significance.multiple.stepdown import draws_of, max_t, min_p
-from registry.significance.resampling.exceedances import monte_carlo_tail
 from registry.significance.results import PairResults
 from registry.store import comparisons, models
 from registry.store.journal import Journal
@@ -215,10 +215,12 @@ class FamilyResults:
                          self.test.name)
         draws = replace(draws, observed=np.where(np.isnan(p), np.nan, draws.observed))
         stepped = (min_p if settings.correction == "min-p" else max_t)(draws).adjusted
-        tails = [monte_carlo_tail(round(p * (settings.draws + 1)) - 1, settings.draws) if not np.isnan(p) else None
-                 for p in stepped]
-        return Decisions(np.fmax(stepped, p), np.array([
-            tail is None or tail.p_high <= settings.alpha or tail.p_low > settings.alpha for tail in tails]))
+        defined = ~np.isnan(stepped)
+        extremes = np.rint(stepped[defined] * (settings.draws + 1)).astype(np.int64) - 1
+        low, high = clopper_pearson(extremes, settings.draws)
+        resolved = ~defined
+        resolved[defined] = (high <= settings.alpha) | (low > settings.alpha)
+        return Decisions(np.fmax(stepped, p), resolved)
 
 
 def _columns(tested: PairResults) -> dict[str, Any]:
