@@ -83,7 +83,7 @@ def pairs(
         else:
             found = read_boards(connection, task, metric, "range")
     if not wide:
-        show(pair_tables([with_pairs(board, *chosen) for board in found.boards]), format_)
+        show(pair_tables(with_pairs(found.boards, *chosen)), format_)
     elif averages := _averages(asked, db):
         show([macro_pair_table(of) for of in averages], format_)
     else:

@@ -55,33 +55,39 @@ def chosen_leaderboard(boards: Sequence[Leaderboard], test_set: str | None = Non
     return boards[0]
 
 
-def with_pairs(board: Leaderboard, system: str | None = None, top: int | None = None, neighbours: int | None = None,
-               limit: int | None = None) -> Leaderboard:
-    """The leaderboard with some of its pairs.
+def with_pairs(boards: Sequence[Leaderboard], system: str | None = None, top: int | None = None,
+               neighbours: int | None = None, limit: int | None = None) -> list[Leaderboard]:
+    """The leaderboards, each with some of its pairs.
 
     Args:
-        board: Its systems and what is said of it stay as they are.
+        boards: Their systems and what is said of them stay as they are.
         system: Only pairs of this system, by its name for people, `team/system` or `team/system@version`.
         top: Only pairs among so many of the best systems.
         neighbours: Only pairs at most so many places apart.
-        limit: At most so many, the first.
+        limit: At most so many of each, the first.
 
     Raises:
-        UnknownNameError: There is no such system.
+        UnknownNameError: No leaderboard has such a system.
     """
-    pairs = board.decisions
-    kept = np.ones(len(pairs), dtype=bool)
-    if system is not None:
-        names = [{of.shown, of.system, of.submission, f"{of.team}/{of.system}"} for of in board.standings]
-        places = [n for n, known in enumerate(names) if system in known]
-        if not places:
-            raise UnknownNameError("system", system, [of.shown for of in board.standings])
-        kept &= np.isin(pairs.a, places) | np.isin(pairs.b, places)
-    if top is not None:
-        kept &= np.maximum(pairs.a, pairs.b) < top
-    if neighbours is not None:
-        kept &= np.abs(pairs.a - pairs.b) <= neighbours
-    return replace(board, decisions=pairs.chosen(np.flatnonzero(kept)[:limit]))
+    named = [_places_of(board, system) for board in boards]
+    if system is not None and not any(map(len, named)):
+        raise UnknownNameError("system", system, sorted({of.shown for board in boards for of in board.standings}))
+    chosen = []
+    for board, places in zip(boards, named, strict=True):
+        pairs = board.decisions
+        kept = np.isin(pairs.a, places) | np.isin(pairs.b, places)
+        if top is not None:
+            kept &= np.maximum(pairs.a, pairs.b) < top
+        if neighbours is not None:
+            kept &= np.abs(pairs.a - pairs.b) <= neighbours
+        chosen.append(replace(board, decisions=pairs.chosen(np.flatnonzero(kept)[:limit])))
+    return chosen
+
+
+def _places_of(board: Leaderboard, system: str | None) -> list[int]:
+    """The places of the systems that are called so; without a name all."""
+    return [n for n, of in enumerate(board.standings) if system in (
+        None, of.shown, of.system, of.submission, f"{of.team}/{of.system}")]
 
 
 def with_intervals(connection: Connection, task_row: TaskRow, board: Leaderboard) -> Leaderboard:

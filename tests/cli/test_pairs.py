@@ -38,3 +38,12 @@ def test_an_unknown_system_is_named_with_those_there_are(registry):
     assert "unknown system 'aspn-s'; did you mean 'aspen-s'" in registry(
         "pairs", "--system", "aspn-s", exit_code=3).stderr
     assert "leave --system" in registry("pairs", "--wide", "--top", "2", exit_code=3).stderr
+
+
+def test_a_system_of_one_task_is_found_beside_others(registry, scored):
+    """Leaderboards that it is not on have no pair of it."""
+    scored(ROOT / "sample_data" / "entities" / "task.toml")
+    registry("run", ROOT / "sample_data" / "stance" / "task.toml")
+    rows = registry("pairs", "--system", "aspen-s", "--format", "json").json
+    assert {row["task"] for row in rows} == {"entities"}
+    assert all("aspen-s" in (row["system_a"], row["system_b"]) for row in rows)
