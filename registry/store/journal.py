@@ -1,18 +1,25 @@
-"""Who did what when: a run row for every command that changes something, and an event for every change."""
+"""Who did what when: a run row for every command that changes something, and an event for every change.
+
+The events are a chain: the hash of each covers the event, the run that it belongs to, and the hash of the event before.
+So whoever knows the last hash knows whether anything before it was changed, removed or put in another order.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Row, select
 
-from registry.identity import canonical_json
+from registry.identity import canonical_json, digest_json
 from registry.provenance import code, environment
 from registry.store import models
-from registry.store.rows import insert
+from registry.store.rows import insert, insert_many
+
+_OF_RUN = ("command", "parameters", "started_at", "code_version", "code_revision", "code_dirty", "environment")
+_OF_EVENT = ("event_id", "run_id", "at", "actor", "action", "subject", "details")
 
 
 @dataclass
@@ -59,18 +66,52 @@ class Journal:
 
     def event(self, connection: Connection, action: str, subject: str, **details: Any) -> None:
         """Log one change."""
-        insert(connection, models.event, **self.entry(connection, action, subject, **details))
+        append(connection, [self.entry(connection, action, subject, **details)])
 
     def entry(self, connection: Connection, action: str, subject: str, **details: Any) -> dict[str, Any]:
-        """Give what the log will say of one change, without its id, to be inserted together with others."""
+        """Give what the log will say of one change, to be appended together with others."""
         return {"run_id": self.run_id(connection), "at": now(), "actor": self.actor, "action": action,
                 "subject": subject, "details": canonical_json(details)}
 
     def close(self, connection: Connection) -> None:
         """Write when the run ended and all that it has read; call it in the last transaction."""
         if self._run_id is not None:
+            inputs = canonical_json(self.inputs)
             connection.execute(models.run.update().where(models.run.c.run_id == self._run_id)
-                               .values(ended_at=now(), inputs=canonical_json(self.inputs)))
+                               .values(ended_at=now(), inputs=inputs))
+            self.event(connection, "end", self.command, inputs=digest_json(inputs))
+
+
+def append(connection: Connection, entries: Iterable[Mapping[str, Any]]) -> None:
+    """Append entries to the log, each with its place in the chain."""
+    event, run = models.event, models.run
+    last = connection.execute(select(event.c.event_id, event.c.hash).order_by(event.c.event_id.desc()).limit(1)).first()
+    latest, before = (0, None) if last is None else last
+    of_runs: dict[int, str] = {}
+    rows = []
+    for number, entry in enumerate(entries, start=latest + 1):
+        row = {"event_id": number, **entry}
+        if (run_id := row["run_id"]) not in of_runs:
+            of_runs[run_id] = digest_of_run(connection.execute(select(run).where(run.c.run_id == run_id)).one())
+        row["hash"] = before = link(before, row, of_runs[run_id])
+        rows.append(row)
+    insert_many(connection, event, rows)
+
+
+def digest_of_run(run: Row[Any]) -> str:
+    """The digest of what is known of a run when it begins."""
+    return digest_json([str(run._mapping[name]) for name in _OF_RUN])
+
+
+def link(before: str | None, event: Mapping[Any, Any], of_run: str) -> str:
+    """The hash of an event.
+
+    Args:
+        before: The hash of the event before; None: it is the first, or an older registry wrote that one.
+        event: The columns of its row.
+        of_run: The digest of its run.
+    """
+    return digest_json([before, of_run, *(str(event[name]) for name in _OF_EVENT)])
 
 
 def now() -> datetime:

@@ -144,7 +144,7 @@ run = Table(
 )
 event = Table(
     "event", metadata, _id("event_id"), _int("run_id"), _time("at"), _text("actor", null=True), _text("action"),
-    _text("subject"), _text("details"),
+    _text("subject"), _text("details"), _text("hash", null=True),
 )
 
 # Comparisons. A pair result is keyed by the content it rests on (the statistics of A, those of B, and what was asked of
@@ -173,7 +173,8 @@ comparison = Table(
     _text("alias"), _text("test"), _text("alternative"), _text("unit"), _number("alpha"), _text("correction"),
     _int("resamples"), Column("seed", BigInteger, nullable=False), _text("interval"), _number("confidence"),
     _int("n_items"), _int("n_units"), _int("n_systems"), _int("family_size"), _text("signature"), _int("run_id"),
-    _time("created_at"), Column("runs", String, server_default="fixed"), UniqueConstraint("digest"),
+    _time("created_at"), Column("runs", String, server_default="fixed"), _text("request", null=True),
+    UniqueConstraint("digest"),
 )
 comparison_pair = Table(
     "comparison_pair", metadata, _int("comparison_id"), _int("position"), _int("submission_a"), _int("submission_b"),
@@ -190,6 +191,7 @@ standing = Table(
     _int("rank_low", null=True), _int("rank_high", null=True), _int("cluster", null=True), _int("wins"),
     _int("losses"), _number("score", null=True), _number("ci_low", null=True), _number("ci_high", null=True),
     Column("runs", Integer, server_default="1"), _number("run_deviation", null=True),
+    _int("scoring_id", null=True), _text("kind", null=True), Column("late", Boolean),
 )
 
 # Studies: what was found, as JSON, and the parts of one that is not finished.

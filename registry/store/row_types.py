@@ -181,6 +181,7 @@ class Member(NamedTuple):
     system: str
     version: str
     kind: str
+    late: bool
     missing: str
     scoring_id: int
     submission_id: int

@@ -68,7 +68,8 @@ class Archive:
             studies.keep_study(
                 connection, digest, study=repr(result.study), task_id=task.task_id, subject=result.subject,
                 result=written, signature=result.signature, run_id=self.journal.run_id(connection), created_at=now())
-            self.journal.event(connection, "study", task.slug, signature=result.signature)
+            self.journal.event(connection, "study", task.slug, signature=result.signature,
+                               result=digest_json(written))
 
         self._write(store)
 

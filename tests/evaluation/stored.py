@@ -6,4 +6,6 @@ def query(registry, sql):
 
 
 def events(registry):
-    return [row["action"] for row in query(registry, "SELECT action FROM event ORDER BY event_id")]
+    """What was logged, but for the ends of commands."""
+    actions = [row["action"] for row in query(registry, "SELECT action FROM event ORDER BY event_id")]
+    return [action for action in actions if action != "end"]

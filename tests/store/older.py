@@ -23,8 +23,18 @@ def older(path, revision="0006"):
     return Database(path)
 
 
+def before_0013(connection):
+    """Comparisons do not say what was asked for, and the log is no chain."""
+    for table, columns in {"event": ["hash"], "comparison": ["request"],
+                           "standing": ["scoring_id", "kind", "late"]}.items():
+        for column in columns:
+            connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+    connection.execute("UPDATE alembic_version SET version_num = '0012'")
+
+
 def before_0012(connection):
     """Whole numbers are among the decimals."""
+    before_0013(connection)
     connection.execute("CREATE TABLE former AS FROM statistics_ratio")
     connection.execute("DROP VIEW statistics_ratio")
     for table in ("statistics_ratio_whole", "statistics_ratio_decimal"):

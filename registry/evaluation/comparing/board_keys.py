@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
@@ -52,6 +52,12 @@ class BoardKey:
     def name(self) -> str:
         """The board's name for people."""
         return LeaderboardKey(self.task.slug, self.test_set.name, self.track, self.facet_name, self.metric.alias).name
+
+    def asked(self, request: Request) -> dict[str, Any]:
+        """What is asked of this board, as JSON, beside what tells it from others and who takes part."""
+        return {"task_version": self.task.version, "cluster": self.test_set.cluster_attribute,
+                "rank_baselines": request.rank_baselines,
+                "significance": request.significance.model_dump(mode="json", exclude_none=True)}
 
     def digest(self, request: Request, *, drawn: bool = True) -> str:
         """The identity of a comparison here: everything that its numbers depend on, and nothing else.

@@ -20,6 +20,7 @@ from registry.evaluation.comparing.pair_results import FamilyResults
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.comparing.vetting import vet
 from registry.evaluation.resolve import resolve_significance
+from registry.identity import canonical_json
 from registry.manifest import Significance
 from registry.provenance import Signature
 from registry.significance import CORRECTIONS, OverallTest, PairTest, rank
@@ -73,7 +74,6 @@ def compare(connection: Connection, journal: Journal, task_row: TaskRow, request
         InputError: The test does not apply to a metric, or clusters are not declared; of all boards at once.
     """
     compared = Compared()
-    test, overall = resolve_significance(request.significance)
     for alias in request.metrics or ():
         catalog.check_metric(connection, [task_row], alias)
     vetted = vet(connection, task_row, request)
@@ -92,9 +92,7 @@ def compare(connection: Connection, journal: Journal, task_row: TaskRow, request
         if there is None:
             if (board := vetted.board(connection, key, request)) is None:
                 continue
-            here = request.of_family(len(board.members))
-            board = replace(board, matrix=sharing_resamples(board.matrix, here.settings))
-            _Comparing(connection, journal, board, here, test, overall, compared).run(digest, latest + 1)
+            compare_board(connection, journal, board, request, compared).run(digest, latest + 1)
         elif there.sequence == 0 or there.sequence < latest:
             catalog.set_values(connection, models.comparison, there.comparison_id, sequence=latest + 1)
             journal.event(connection, "compare-again", task_row.slug, signature=there.signature)
@@ -105,6 +103,14 @@ def compare(connection: Connection, journal: Journal, task_row: TaskRow, request
         catalog.set_values(connection, models.comparison, old.comparison_id, sequence=0)
         journal.event(connection, "board-retired", task_row.slug, signature=old.signature)
     return compared
+
+
+def compare_board(connection: Connection, journal: Journal, board: Board, request: Request,
+                  compared: Compared) -> Comparing:
+    """Begin the comparison of all systems of one board; what it does is added to `compared`."""
+    here = request.of_family(len(board.members))
+    board = replace(board, matrix=sharing_resamples(board.matrix, here.settings))
+    return Comparing(connection, journal, board, here, *resolve_significance(here.significance), compared)
 
 
 def _idle_resolve(settings: Significance) -> str | None:
@@ -119,7 +125,7 @@ def _idle_resolve(settings: Significance) -> str | None:
 
 
 @dataclass(frozen=True)
-class _Comparing:
+class Comparing:
     """One comparison in the making."""
 
     connection: Connection
@@ -132,6 +138,7 @@ class _Comparing:
 
     @property
     def settings(self) -> Significance:
+        """What is asked for."""
         return self.request.significance
 
     def run(self, digest: str, sequence: int) -> None:
@@ -192,8 +199,8 @@ class _Comparing:
             "n_items": len(board.items), "n_units": board.matrix.n_tested, "n_systems": len(board.members),
             "family_size": family_size,
             "signature": signature, "run_id": self.journal.run_id(self.connection), "created_at": now(),
-            "runs": settings.runs}])
-        self.journal.event(self.connection, "compare", key.task.slug, signature=signature)
+            "runs": settings.runs, "request": canonical_json(key.asked(self.request))}])
+        self.journal.event(self.connection, "compare", key.task.slug, signature=signature, digest=digest)
         return int(catalog.get(self.connection, ComparisonRow, digest=digest).comparison_id)
 
 
@@ -207,7 +214,8 @@ def _standings(board: Board, wins: NDArray[np.bool_], intervals: NDArray[np.floa
         of_runs = board.run_scores[n]
         place = {"rank": ranking.rank, "rank_low": ranking.low, "rank_high": ranking.high, "cluster": ranking.cluster}
         yield {
-            "position": n, "submission_id": member.submission_id, "score": float(board.scores[n]),
+            "position": n, "submission_id": member.submission_id, "scoring_id": member.scoring_id,
+            "kind": member.kind, "late": member.late, "score": float(board.scores[n]),
             "ci_low": float(intervals[n, 0]), "ci_high": float(intervals[n, 1]), "wins": int(wins[n].sum()),
             "losses": int(wins[:, n].sum()), "runs": len(of_runs),
             "run_deviation": float(of_runs.std(ddof=1)) if len(of_runs) > 1 else None,

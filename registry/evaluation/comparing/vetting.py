@@ -40,7 +40,7 @@ class Vetted:
     def board(self, connection: Connection, key: BoardKey, request: Request) -> Board | None:
         """Give a board that was vetted, once; None where no item is left of it."""
         digest = key.digest(request)
-        return self._boards.pop(digest) if digest in self._boards else _tested_board(connection, key, request)
+        return self._boards.pop(digest) if digest in self._boards else tested_board(connection, key, request)
 
 
 def vet(connection: Connection, task_row: TaskRow, request: Request) -> Vetted:
@@ -56,7 +56,7 @@ def vet(connection: Connection, task_row: TaskRow, request: Request) -> Vetted:
         if comparisons.find_comparison(connection, digest) is not None:
             continue
         try:
-            board = _tested_board(connection, key, request)
+            board = tested_board(connection, key, request)
             vetted.keep(digest, board)
             if board is None:
                 vetted.warnings.append(f"{key.name}: there is no item that all systems have answered, so no board")
@@ -67,7 +67,7 @@ def vet(connection: Connection, task_row: TaskRow, request: Request) -> Vetted:
     return vetted
 
 
-def _tested_board(connection: Connection, key: BoardKey, request: Request) -> Board | None:
+def tested_board(connection: Connection, key: BoardKey, request: Request) -> Board | None:
     """Load a board by the units that are tested; None where no item is left of it."""
     board = load(connection, key, request.significance)
     return by_response(connection, board) if board and request.significance.unit == "response" else board

@@ -154,7 +154,8 @@ def _apply_task(ingest: Ingest, content: bytes, applied: Applied) -> None:
     applied.task_changed |= catalog.declare_metrics(connection, ingest.task_id, metrics)
     if applied.task_changed:
         sources.keep(connection, digest(content), task.root.manifest_name, content)
-        ingest.event("task", ingest.slug, version=manifest.task.version, manifest=digest(content))
+        ingest.event("task", ingest.slug, version=manifest.task.version, manifest=digest(content),
+                     normalized=task.stored_digest, seed=values.get("seed"))
 
 
 def _follow_others(ingest: Ingest, submissions: Sequence[Declared], applied: Applied) -> None:

@@ -15,11 +15,10 @@ from registry.evaluation.resolve import ResolvedTask
 from registry.items import Item
 from registry.parallel.execution import Progress
 from registry.readers import Document
-from registry.store import catalog, models, sources
-from registry.store.journal import Journal
+from registry.store import catalog, sources
+from registry.store.journal import Journal, append
 from registry.store.ledger import Ledger
 from registry.store.row_types import TaskRow, TestSetRow
-from registry.store.rows import insert_many
 
 Refuse = Callable[[RegistryError], None]  # what is done about an error: raise it, or collect it and go on
 
@@ -93,5 +92,5 @@ class Ingest:
     def write(self) -> None:
         """Write what waits: submissions and events."""
         self.ledger.write()
-        insert_many(self.connection, models.event, self._events)
+        append(self.connection, self._events)
         self._events.clear()

@@ -113,8 +113,7 @@ def apply_gold(ingest: Ingest, test_set: TestSet, version_before: str | None, *,
     if revision is not None and not redeclared and files == catalog.gold_sources(connection, revision, repr(reader)):
         return None
     items = read_gold(task, test_set, documents)
-    digest = digest_lines(canonical_json([i.key, reader.content(i.gold), dict(i.attributes)])
-                          for i in sorted(items, key=lambda item: item.key))
+    digest = gold_digest(reader, items)
     known = catalog.find(connection, GoldRevisionRow, test_set_id=stored.test_set_id, digest=digest)
     changed = revision is not None and (known is None or known.gold_revision_id != revision)
     if changed and version_before == task.manifest.task.version:
@@ -136,6 +135,12 @@ def apply_gold(ingest: Ingest, test_set: TestSet, version_before: str | None, *,
     catalog.set_values(connection, models.test_set, stored.test_set_id, gold_revision_id=gold_revision_id)
     ingest.event("gold", f"{ingest.slug}/{test_set.name}", digest=digest, items=len(items))
     return gold_revision_id
+
+
+def gold_digest(reader: Reader, items: Sequence[Item]) -> str:
+    """The digest of what the gold says, whatever the order of its items and the form of its files."""
+    return digest_lines(canonical_json([i.key, reader.content(i.gold), dict(i.attributes)])
+                        for i in sorted(items, key=lambda item: item.key))
 
 
 def _insert_gold(ingest: Ingest, stored: TestSetRow, reader: Reader, items: Sequence[Item], digest: str) -> int:

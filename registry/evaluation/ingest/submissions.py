@@ -12,10 +12,10 @@ from registry.errors import InputError, counted
 from registry.evaluation.ingest.content import content_digest
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.ingest.declared import Declared
-from registry.evaluation.ingest.join import join
-from registry.evaluation.ingest.remarks import FEW, of_copy, of_runs, of_submission
+from registry.evaluation.ingest.join import Joined, Policies, join
+from registry.evaluation.ingest.remarks import FEW, Remark, of_copy, of_runs, of_submission
 from registry.identity import canonical_json
-from registry.items import Answer
+from registry.items import Answer, Item
 from registry.readers import Document, Reader
 from registry.store import catalog, models, statistics
 from registry.store.journal import now
@@ -100,23 +100,50 @@ def apply_scoring(ingest: Ingest, submission_id: int, test_set: TestSetRow, one:
         return None
     answers = [one.read(document) for document in one.documents] if answers is None else answers
     items = ingest.items(test_set.gold_revision_id)
-    joined = [join(items, of_run, one.reader, one.policies, document.path)
-              for of_run, document in zip(answers, one.documents, strict=True)]
-    for run, document in zip(joined, one.documents, strict=True):
-        for error in one.uncounted((item for item, a in zip(items, run.answers, strict=True) if a is None),
-                                   document.path):
+    fitted = fit(items, one.reader, one.documents, one.policies, answers)
+    for run, document in zip(fitted.joined, one.documents, strict=True):
+        lacking = (item for item, answer in zip(items, run.answers, strict=True) if answer is None)
+        for error in one.uncounted(lacking, document.path):
             raise error
-    found = [list(of_submission(items, run, one.reader, document, missing=one.missing))
-             for run, document in zip(joined, one.documents, strict=True)]
-    scoring_id = ingest.ledger.add_scoring(*key, n_missing=sum(run.n_missing for run in joined), run_id=ingest.run_id)
-    runs = [run.answers for run in joined]
-    ingest.parsed.keep_answers(scoring_id, runs)
-    _add_responses(ingest, scoring_id, test_set.gold_revision_id, one.reader, runs)
+    scoring_id = ingest.ledger.add_scoring(*key, n_missing=fitted.n_missing, run_id=ingest.run_id)
+    ingest.parsed.keep_answers(scoring_id, [run.answers for run in fitted.joined])
+    add_fitted(ingest, scoring_id, test_set.gold_revision_id, one.reader, fitted)
+    return [*(remark.error(document.path) for of_run, document in zip(fitted.remarks, one.documents, strict=True)
+              for remark in of_run), *of_runs(one.documents)]
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A submission's runs joined with the gold, and what is remarkable about each."""
+
+    joined: list[Joined]
+    remarks: list[list[Remark]]
+
+    @property
+    def n_missing(self) -> int:
+        """How many items have no answer, over all runs."""
+        return sum(run.n_missing for run in self.joined)
+
+
+def fit(items: Sequence[Item], reader: Reader, documents: Sequence[Document], policies: Policies,
+        answers: Sequence[Sequence[Answer]]) -> Fitted:
+    """Join the answers of a submission's runs, one document each, with the gold's items.
+
+    Raises:
+        InputError: Answers do not fit the gold, and the policies do not allow that.
+    """
+    joined = [join(items, of_run, reader, policies, document.path)
+              for of_run, document in zip(answers, documents, strict=True)]
+    return Fitted(joined, [list(of_submission(items, run, reader, document, missing=policies.missing))
+                           for run, document in zip(joined, documents, strict=True)])
+
+
+def add_fitted(ingest: Ingest, scoring_id: int, gold_revision_id: int, reader: Reader, fitted: Fitted) -> None:
+    """Keep the responses of a submission that fits the gold, and what is remarkable about it."""
+    _add_responses(ingest, scoring_id, gold_revision_id, reader, [run.answers for run in fitted.joined])
     ingest.ledger.add_rows(models.remark, [
         {"scoring_id": scoring_id, "replicate": replicate, "category": remark.category, "message": remark.told}
-        for replicate, of_run in enumerate(found) for remark in of_run])
-    return [*(remark.error(document.path) for of_run, document in zip(found, one.documents, strict=True)
-              for remark in of_run), *of_runs(one.documents)]
+        for replicate, of_run in enumerate(fitted.remarks) for remark in of_run])
 
 
 def rejoin(ingest: Ingest, test_set: TestSetRow, submission: NamedSubmission) -> None:
@@ -136,7 +163,7 @@ def _add_submission(ingest: Ingest, test_set: TestSetRow, one: Declared, digest:
     for document in one.documents:
         ingest.keep(document)
     ingest.event("submission-added", f"{ingest.slug}/{one.test_set.name}/{one.name}",
-                 source=", ".join(document.digest for document in one.documents))
+                 source=", ".join(document.digest for document in one.documents), digest=digest, **properties)
     return added
 
 

@@ -48,7 +48,7 @@ def score(ingest: Ingest, workers: int | None = None) -> Scored:
         workers: The most processes that compute; None: as many as there are processors.
     """
     connection = ingest.connection
-    scored, pending = Scored(), _Pending(connection)
+    scored, pending = Scored(), Pending(connection)
     declared = catalog.task_metrics(connection, ingest.task_id)
     metrics = {row.metric_id: parse("metric", METRICS, row.name) for row in declared}
     for test_set in catalog.test_sets(connection, ingest.task_id):
@@ -64,7 +64,7 @@ def score(ingest: Ingest, workers: int | None = None) -> Scored:
         wanted = [Wanted(member.name, scorings[member.scoring_id],
                          tuple(lacking),
                          tuple(metrics[row.metric_id] for row in lacking)) for member, lacking in missing]
-        scored.computed += _score(ingest, wanted, workers or os.cpu_count() or 1, pending)
+        scored.computed += score_wanted(ingest, wanted, workers or os.cpu_count() or 1, pending)
     pending.flush()
     if scored.computed:
         ingest.event("score", ingest.slug, computed=scored.computed)
@@ -72,7 +72,7 @@ def score(ingest: Ingest, workers: int | None = None) -> Scored:
     return scored
 
 
-def _score(ingest: Ingest, wanted: Sequence[Wanted], workers: int, pending: _Pending) -> int:
+def score_wanted(ingest: Ingest, wanted: Sequence[Wanted], workers: int, pending: Pending) -> int:
     """Score submissions, all of one gold revision; gives how many scores that are."""
     revision, n_scores = wanted[0].scoring.gold_revision_id, 0
     items = ItemsOfRevision(catalog.item_ids(ingest.connection, revision)[0], ingest.items(revision))
@@ -116,7 +116,7 @@ class _Kept:
     blocks: list[Block]
 
 
-class _Pending:
+class Pending:
     """Scores and statistics that wait to be inserted together."""
 
     MOST = 2**20  # items; what waits stays in memory
@@ -126,12 +126,14 @@ class _Pending:
         self._kept: defaultdict[str, list[_Kept]] = defaultdict(list)
 
     def add(self, family: str, kept: _Kept) -> None:
+        """Let the statistics of a submission wait, and insert them once there are many."""
         self._kept[family].append(kept)
         self._items += sum(len(block.item_ids) for block in kept.blocks)
         if self._items > self.MOST:
             self.flush()
 
     def flush(self) -> None:
+        """Insert all that waits."""
         for family, kept in self._kept.items():
             insert_many(self._connection, models.score, [one.score for one in kept])
             insert_many(self._connection, models.replicate_score, [row for one in kept for row in one.replicates])

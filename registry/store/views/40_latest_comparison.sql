@@ -43,7 +43,7 @@ WITH final AS (
         comparison.alias AS metric,
         metric.name AS metric_name,
         metric.better,
-        comparison.* EXCLUDE (alias, facet),
+        comparison.* EXCLUDE (alias, facet, request),
         test_set.position AS test_set_position,
         task_metric.position AS metric_position,
         row_number() OVER (
