@@ -17,7 +17,8 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
     "registry.significance": [
         "marks", "matrix", "discordance", "base", "distributions results units", "overall resampling",
         "correlations exact", "resampled_scores", "effects multiple pairwise", "assumptions foresight ranks"],
-    "registry.evaluation": ["matrices", "resolve", "ingest", "scoring", "comparing", "checking"],
+    "registry.evaluation": ["matrices", "resolve", "ingest", "scoring", "comparing", "checking verifying"],
+    "registry.evaluation.verifying": ["faults set_aside", "kept log references results scores", "verify"],
     "registry.evaluation.ingest": [
         "content headers label_answers remedies unicode_normal_form vocabulary", "join", "parsed_cache remarks",
         "context", "declared gold", "submissions", "apply"],

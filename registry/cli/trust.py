@@ -1,0 +1,113 @@
+"""Commands about trust: where a number comes from, whether it still stands, and copies: show, verify, backup."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import typer
+
+from registry.cli.console import say, show, terminal, write
+from registry.cli.execution import Memory, Quiet, Workers, execution
+from registry.cli.options import Db, OutputFormat, TaskName, database
+from registry.errors import InputError, counted
+from registry.identity import short
+
+Form = Literal["table", "md", "json"]
+
+_DIGEST = len("sha256:") + 64
+
+
+def verify(
+    task: TaskName = None,
+    results: Annotated[str, typer.Option("--results", metavar="all|none|N|ID", help=(
+        "Which comparisons to make again: all, none, N drawn at random, or the one with this id."))] = "all",
+    head: Annotated[str | None, typer.Option("--head", metavar="HASH", help=(
+        "A head of the log that was published, as `registry show --head` prints it."))] = None,
+    workers: Workers = None, memory: Memory = None, db: Db = None, format_: OutputFormat = None, quiet: Quiet = False,
+) -> None:
+    """Check that nothing was altered, and every number follows.
+
+    Files are held against their digests and the log, and scores and results are computed again, in a copy. Exit status
+    4 says that something was found.
+    """
+    import tempfile
+
+    from registry.evaluation.verifying.verify import verify as verify_registry
+    from registry.rendering.table import Table
+    from registry.store.backup import copy
+    from registry.store.database import Database
+    from registry.store.journal import Journal
+
+    how = execution(workers, None, memory, quiet=quiet)
+    with tempfile.TemporaryDirectory() as folder:
+        copied = Database(Path(folder) / "registry.duckdb", named=database(db).path)
+        copy(database(db), copied.path)
+        with copied.writing(dry_run=True) as connection:
+            verified = verify_registry(connection, Journal("verify", {}), task, results, how, head)
+    for note in verified.notes:
+        say(f"note: {note}")
+    looked_at = ", ".join(counted(n, what, "entries of the log" if what.startswith("entry") else None)
+                          for what, n in verified.looked_at.items())
+    say(f"looked at {looked_at}: {counted(len(verified.faults), 'fault') if verified.faults else 'all is well'}")
+    keys = ["kind", "of", "name", "message"]
+    if verified.faults:
+        show([Table([vars(fault) for fault in verified.faults], keys=keys)], format_)
+        raise typer.Exit(4)
+
+
+def backup(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The new file; there must be none of that name.")],
+    db: Db = None,
+) -> None:
+    """Copy the registry as it stands into a new file.
+
+    Others may read meanwhile. The copy is read from its first block to its last before it gets its name. It is a
+    registry too: to go back to it, give it the name of the one that is lost.
+    """
+    from registry.store.backup import back_up
+
+    back_up(database(db), file)
+    say(f"{file}: every block was read again; `registry verify --db {file}` computes every number again")
+
+
+def show_(
+    name: Annotated[str | None, typer.Argument(metavar="NAME", help=(
+        "A signature or the id at its end; run:NUMBER; or task/test_set/team/system, perhaps with @version."))] = None,
+    head: Annotated[bool, typer.Option("--head", help=(
+        "Print the hash of the log's last entry, to be published: it stands for all before it."))] = False,
+    db: Db = None,
+    format_: Annotated[Form, typer.Option("--format", case_sensitive=False, help="How to write it.")] = "table",
+) -> None:
+    """Tell how a number came about.
+
+    From which files, by which command and program, who and when.
+    """
+    import json
+
+    from registry.rendering.render import render
+    from registry.rendering.table import Table
+    from registry.store import history
+
+    if (name is None) == (not head):
+        raise InputError("name what to show: a signature, run:NUMBER or a submission; or give --head alone")
+    with database(db).reading() as connection:
+        found = history.head(connection) if name is None else history.history(connection, name)
+    if format_ == "json":
+        write(json.dumps([{section.title: section.rows} for section in found], indent=2, default=str) + "\n")
+        return
+    width, color = terminal()
+    shown = (lambda value: value) if head else _short  # a head is published whole
+    write(render([Table([{key: shown(value) for key, value in row.items()} for row in section.rows],
+                        title=section.title) for section in found if section.rows], format_, width=width, color=color))
+
+
+def _short(value: Any) -> Any:
+    """A value for people: digests by their first digits, as signatures have them, times to the second."""
+    if isinstance(value, float):
+        return round(value, 4)
+    if isinstance(value, datetime):
+        return str(value.replace(microsecond=0))
+    whole = isinstance(value, str) and value.startswith("sha256:") and len(value) == _DIGEST
+    return short(value) if whole else value

@@ -1,0 +1,166 @@
+"""What was put in: files, manifests, gold and submissions, held against their digests and against the log."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from registry.evaluation.ingest.content import content_digest
+from registry.evaluation.ingest.context import Ingest
+from registry.evaluation.ingest.gold import gold_digest
+from registry.evaluation.verifying.faults import Fault
+from registry.identity import digest, digest_json
+from registry.items import by_key
+from registry.readers import READERS, Document, Reader
+from registry.store import catalog, models, sources
+from registry.store.row_types import GoldRevisionRow, NamedSubmission, TaskRow
+from registry.values import parse
+
+_PROPERTIES = ("kind", "track_id", "withdrawn", "late", "missing", "attributes")
+
+
+def verify_sources(connection: Connection) -> Iterator[Fault]:
+    """Hold the bytes of every kept file against their digest."""
+    table = models.source
+    for row in connection.execute(select(table.c.digest, table.c.name, table.c.n_bytes).order_by(table.c.digest)):
+        try:
+            content = sources.fetch(connection, row.digest)
+        except Exception as error:
+            yield Fault("damaged", "source", row.name, f"its kept bytes cannot be read: {error}")
+            continue
+        if digest(content) != row.digest or len(content) != row.n_bytes:
+            yield Fault("altered", "source", row.name, f"its kept bytes are not those of {row.digest}")
+
+
+def verify_manifest(connection: Connection, task: TaskRow) -> Iterator[Fault]:
+    """Hold a task against its digest and what the log says of it last."""
+    if digest(task.manifest.encode()) != task.manifest_digest:
+        yield Fault("altered", "task", task.slug, "its manifest is not the one of its digest")
+    logged = _logged(connection, "task", task.slug)
+    if not logged:
+        yield Fault("missing", "log", task.slug, "the log does not say that this task was declared")
+        return
+    last = logged[-1]
+    if last.get("normalized", task.manifest_digest) != task.manifest_digest or last["version"] != task.version:
+        yield Fault("altered", "task", task.slug, "its manifest is not the one that the log names last")
+    seeds = [entry["seed"] for entry in logged if entry.get("seed") is not None]
+    if seeds and seeds[-1] != task.seed:
+        yield Fault("altered", "task", task.slug, f"its seed is {task.seed}, and {seeds[-1]} in the log")
+    signed = dict(map(tuple, connection.exec_driver_sql(
+        "SELECT signature, result FROM study WHERE task_id = ?", (task.task_id,))))
+    for entry in _logged(connection, "study", task.slug):
+        if (result := signed.pop(entry["signature"], None)) is None:
+            yield Fault("missing", "study", entry["signature"], "the log says that it was kept")
+        elif entry.get("result", digest_json(result)) != digest_json(result):
+            yield Fault("altered", "study", entry["signature"], "its result is not the one of the log")
+    for signature in signed:
+        yield Fault("missing", "log", signature, "the log does not say that this study was kept")
+
+
+def verify_declared(ingest: Ingest) -> Iterator[Fault]:
+    """Hold the metrics and test sets of a task, and which submissions it has, against its manifest and the log."""
+    connection, task = ingest.connection, ingest.task
+    declared = [(alias, repr(metric), metric.family, metric.better, alias == task.manifest.primary.id)
+                for alias, metric in task.metrics.items()]
+    stored = [(row.alias, row.name, row.family, row.better, row.is_primary)
+              for row in catalog.task_metrics(connection, ingest.task_id)]
+    if declared != stored:
+        yield Fault("altered", "metric", ingest.slug, "the stored metrics are not those of the manifest")
+    test_sets = catalog.test_sets(connection, ingest.task_id)
+    if [(row.name, row.cluster_attribute) for row in test_sets] != [
+            (test_set.name, test_set.cluster) for test_set in task.manifest.test_set]:
+        yield Fault("altered", "test set", ingest.slug, "the stored test sets are not those of the manifest")
+    for row in test_sets:
+        logged = _logged(connection, "gold", f"{ingest.slug}/{row.name}")
+        revision = catalog.find(connection, GoldRevisionRow, gold_revision_id=row.gold_revision_id)
+        if logged and (revision is None or logged[-1]["digest"] != revision.digest):
+            yield Fault("altered", "test set", f"{ingest.slug}/{row.name}",
+                        "its gold is not the one that the log names last")
+    names = {name_of(ingest.slug, one) for one in catalog.submissions(connection, ingest.task_id)}
+    event = models.event
+    for subject in connection.execute(select(event.c.subject).where(event.c.action == "submission-added")).scalars():
+        if subject.startswith(f"{ingest.slug}/") and subject not in names:
+            yield Fault("missing", "submission", subject, "the log says that it was added")
+
+
+def name_of(slug: str, one: NamedSubmission) -> str:
+    """The full name of a submission to the task `slug`."""
+    return f"{slug}/{one.test_set}/{one.team}/{one.system}@{one.version}"
+
+
+def verify_gold(ingest: Ingest, test_set: str, revision: GoldRevisionRow) -> Iterator[Fault]:
+    """Read a revision of the gold again from its kept files, and hold all that is stored of it against that."""
+    connection, number = ingest.connection, revision.gold_revision_id
+    name = f"{ingest.slug}/{test_set}, revision {number}"
+    reader: Reader = parse("reader", READERS, revision.reader)
+    kept = catalog.gold_sources(connection, number, revision.reader)
+    documents = {role: Document(role, sources.fetch(connection, of)) for role, of in kept.items()}
+    items = list(by_key(reader.read_gold(documents), "gold").values())
+    found = gold_digest(reader, items)
+    if found != revision.digest:
+        yield Fault("altered", "gold", name, f"its kept files give the digest {found}, not {revision.digest}")
+    logged = [entry["digest"] for entry in _logged(connection, "gold", f"{ingest.slug}/{test_set}")]
+    if revision.digest not in logged:
+        yield Fault("missing", "log", name, "the log does not say that this gold was brought in")
+    if catalog.item_keys(connection, number) != [item.key for item in items]:
+        yield Fault("altered", "gold", name, "its stored items are not those of its files")
+        return
+    first, _ = catalog.item_ids(connection, number)
+    expected = {(first + n, of, value) for n, item in enumerate(items) for of, value in item.attributes.items()
+                if value is not None}
+    table = models.item_attribute
+    stored = {tuple(row) for row in connection.execute(select(table.c.item_id, table.c.name, table.c.value).where(
+        table.c.gold_revision_id == number))}
+    if wrong := sorted(expected ^ stored):
+        yield Fault("altered", "gold", name, f"attribute {wrong[0][1]} of item {items[wrong[0][0] - first].key!r} is "
+                                               "not that of its files")
+    answers = Counter((first + n, answer.key, answer.type) for n, item in enumerate(items)
+                      for answer in reader.answer_set(item.gold))
+    table = models.answer
+    there = Counter(tuple(row) for row in connection.execute(
+        select(table.c.item_id, table.c.key, table.c.type).where(table.c.gold_revision_id == number,
+                                                                 table.c.in_gold)))
+    if wrong := sorted((answers - there) + (there - answers)):
+        yield Fault("altered", "gold", name, f"gold answer {wrong[0][1]!r} of item {items[wrong[0][0] - first].key!r}"
+                                               " is not that of its files")
+
+
+def verify_submission(ingest: Ingest, one: NamedSubmission, gold_revision_id: int) -> Iterator[Fault]:
+    """Read a submission again from its kept files, and hold its digest and properties against that and the log.
+
+    Args:
+        ingest: The command and the task.
+        one: The submission.
+        gold_revision_id: A revision of the gold that it was joined with.
+    """
+    connection = ingest.connection
+    name = name_of(ingest.slug, one)
+    reader, documents = ingest.parsed.submitted(connection, one.submission_id)
+    found = content_digest(reader, ingest.items(gold_revision_id),
+                           [reader.read_answers(document) for document in documents])
+    if found != one.digest:
+        yield Fault("altered", "submission", name, f"its kept files give the digest {found}, not {one.digest}")
+    added = _logged(connection, "submission-added", name)
+    if not added:
+        yield Fault("missing", "log", name, "the log does not say that it was added")
+        return
+    if added[-1]["source"] != ", ".join(document.digest for document in documents):
+        yield Fault("altered", "submission", name, "its files are not those that the log names")
+    logged = added[-1]
+    for changed in _logged(connection, "submission-changed", name):
+        logged |= changed
+    for key in _PROPERTIES:
+        if logged.get(key, getattr(one, key)) != getattr(one, key):
+            yield Fault("altered", "submission", name,
+                          f"{key} is {getattr(one, key)!r}, and {logged[key]!r} in the log")
+
+
+def _logged(connection: Connection, action: str, subject: str) -> list[dict[str, Any]]:
+    """The details of what the log says of something, oldest first."""
+    event = models.event
+    query = select(event.c.details).where(event.c.action == action, event.c.subject == subject)
+    return [json.loads(details) for details in connection.execute(query.order_by(event.c.event_id)).scalars()]

@@ -1,0 +1,49 @@
+"""Whether every row that another one refers to is there, and keys are keys: the database holds neither by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlalchemy import Connection, Table
+
+from registry.errors import counted
+from registry.evaluation.verifying.faults import Fault
+from registry.store import models
+
+_ALSO = {"submission_a": "submission_id", "submission_b": "submission_id", "statistics_a": "tested_statistics_id",
+         "statistics_b": "tested_statistics_id", "source_digest": "digest"}
+_KEYS = {"item": ("item_id",), "answer": ("answer_id",), "pair_result": ("pair_result_id",),
+         "comparison_pair": ("comparison_id", "position"), "standing": ("comparison_id", "position")}
+
+
+def _owners() -> dict[str, Table]:
+    """The table whose rows a column refers to, by the column's name."""
+    tables = models.metadata.tables
+    first = {next(iter(table.columns)).name: table for name, table in tables.items()
+             if next(iter(table.columns)).name == f"{name}_id"}
+    return first | {"digest": tables["source"]}
+
+
+def verify_references(connection: Connection) -> Iterator[Fault]:
+    """Look for rows that refer to nothing, and for two rows with one key."""
+    owners = _owners()
+    for table in models.metadata.tables.values():
+        for column in table.columns:
+            key = _ALSO.get(column.name, column.name)
+            owner = owners.get(key)
+            if owner is None or owner is table or (key == "digest" and column.name == "digest"):
+                continue
+            n, such = connection.exec_driver_sql(f"""
+                SELECT count(*), min("{column.name}") FROM "{table.name}"
+                WHERE "{column.name}" IS NOT NULL AND "{column.name}" NOT IN (SELECT "{key}" FROM "{owner.name}")
+                """).one()  # noqa: S608
+            if n:
+                yield Fault("missing", owner.name, str(such),
+                              f"{counted(n, 'row')} of {table.name} refer to it, and it is not there")
+    for name, keys in _KEYS.items():
+        columns = ", ".join(keys)
+        for row in connection.exec_driver_sql(f"""
+                SELECT {columns}, count(*) AS n FROM "{name}" GROUP BY {columns} HAVING n > 1 ORDER BY ALL LIMIT 10
+                """).mappings():  # noqa: S608
+            which = ", ".join(f"{key} {row[key]}" for key in keys)
+            yield Fault("surplus", name, which, f"stands {row['n']} times")

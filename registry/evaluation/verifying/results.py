@@ -1,0 +1,117 @@
+"""Comparisons made again from what was recorded of them, and held against the stored ones, bit for bit."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
+
+from sqlalchemy import Connection
+
+from registry.evaluation.comparing.board_keys import BoardKey
+from registry.evaluation.comparing.compare import Compared, compare_board
+from registry.evaluation.comparing.settings import Request
+from registry.evaluation.comparing.vetting import tested_board
+from registry.evaluation.verifying.faults import Fault, differences, summarized
+from registry.manifest import Significance
+from registry.significance import Execution
+from registry.store import catalog
+from registry.store.journal import Journal
+from registry.store.row_types import DeclaredMetric, GoldRevisionRow, Member, TaskRow, TestSetRow
+
+TABLES = ("comparison", "comparison_pair", "overall_result", "standing", "pair_request", "pair_result")
+
+_PAIRS = """
+    SELECT c.digest, p.position, p.* EXCLUDE (comparison_id, position, pair_result_id),
+        r.* EXCLUDE (pair_result_id, pair_request_id, statistics_a, statistics_b, run_id),
+        a.digest AS statistics_a, b.digest AS statistics_b
+    FROM {stored}comparison_pair AS p
+    JOIN {stored}comparison AS c USING (comparison_id)
+    LEFT JOIN {stored}pair_result AS r USING (pair_result_id)
+    LEFT JOIN tested_statistics AS a ON a.tested_statistics_id = r.statistics_a
+    LEFT JOIN tested_statistics AS b ON b.tested_statistics_id = r.statistics_b"""
+_OF_COMPARISON = """
+    SELECT c.digest, t.* EXCLUDE (comparison_id) FROM {stored}{table} AS t
+    JOIN {stored}comparison AS c USING (comparison_id)"""
+_COMPARISONS = """
+    SELECT * EXCLUDE (comparison_id, run_id, created_at, sequence, signature, request),
+        regexp_replace(signature, '\\|v:[^|]*', '') AS signature
+    FROM {stored}comparison"""
+
+
+def derive_results(connection: Connection, journal: Journal, task: TaskRow, chosen: Sequence[int],
+                   execution: Execution) -> Iterator[Fault]:
+    """Make comparisons of a task again, in the order in which they were made; their tables are set aside.
+
+    Args:
+        connection: To a copy of the registry.
+        journal: Of the command.
+        task: Of which all of them are.
+        chosen: Their ids.
+        execution: Who computes.
+    """
+    for row in connection.exec_driver_sql("FROM stored_comparison ORDER BY comparison_id").mappings().all():
+        if row["comparison_id"] not in chosen:
+            continue
+        name = row["signature"].rpartition("|")[2]
+        try:
+            request, key = _asked(row, execution), _key(connection, task, row)
+            if key.digest(request) != row["digest"]:
+                yield Fault("altered", "comparison", name, "its settings, its members or what their scores rest on "
+                                                             "are not those of its digest")
+                continue
+            board = tested_board(connection, key, request)
+            if board is None:
+                yield Fault("altered", "comparison", name, "no item is left of it")
+                continue
+            compare_board(connection, journal, board, request, Compared()).run(row["digest"], row["sequence"])
+        except Exception as error:
+            yield Fault("damaged", "comparison", name, f"cannot be made again: {type(error).__name__}: {error}")
+
+
+def _asked(row: Any, execution: Execution) -> Request:
+    """The request that is recorded with a comparison."""
+    asked = json.loads(row["request"])
+    return Request(Significance.model_validate(asked["significance"]), {}, asked["rank_baselines"], None, execution)
+
+
+def _key(connection: Connection, task: TaskRow, row: Any) -> BoardKey:
+    """The board of a comparison, as it was when it was made."""
+    asked = json.loads(row["request"])
+    there = catalog.get(connection, TestSetRow, test_set_id=row["test_set_id"])
+    test_set = TestSetRow(there.test_set_id, there.name, asked["cluster"], row["gold_revision_id"])
+    metric = DeclaredMetric._make(connection.exec_driver_sql(
+        "SELECT ?, FALSE, metric.* FROM metric WHERE metric_id = ?", (row["alias"], row["metric_id"])).one())
+    members = [Member(**of) for of in connection.exec_driver_sql(f"""
+        SELECT '{task.slug}/' || '{there.name}/' || team.name || '/' || system.name || '@' || version AS name,
+            track.name AS track, team.name AS team, system.name AS system, version, stood.kind, stood.late,
+            scoring.missing, stood.scoring_id, submission_id, c.track_id
+        FROM stored_standing AS stood JOIN stored_comparison AS c USING (comparison_id)
+        JOIN scoring USING (scoring_id, submission_id) JOIN submission USING (submission_id)
+        JOIN system USING (system_id) JOIN team USING (team_id) LEFT JOIN track ON track.track_id = c.track_id
+        WHERE comparison_id = {row['comparison_id']} ORDER BY submission_id""").mappings()]  # noqa: S608
+    attribute, _, value = (row["facet"] or "").partition("=")
+    return BoardKey(replace(task, version=asked["task_version"]), test_set,
+                    catalog.get(connection, GoldRevisionRow, gold_revision_id=row["gold_revision_id"]), metric,
+                    members[0].track, (attribute, value) if attribute else None, members,
+                    catalog.scores(connection, metric.metric_id, [member.scoring_id for member in members]))
+
+
+def compare_results(connection: Connection, chosen: Sequence[int]) -> Iterator[Fault]:
+    """Hold the stored comparisons against those that were made again."""
+    ids = ", ".join(map(str, chosen)) or "NULL"
+    signatures: dict[str, str] = dict(map(tuple, connection.exec_driver_sql(
+        "SELECT digest, signature FROM stored_comparison")))
+    of_both = f"""digest IN (SELECT digest FROM comparison)
+        AND digest IN (SELECT digest FROM stored_comparison WHERE comparison_id IN ({ids}))"""  # noqa: S608
+    for what, query, keys in (
+            ("comparison", _COMPARISONS, ("digest",)), ("pair", _PAIRS, ("digest", "position")),
+            ("standing", _OF_COMPARISON.replace("{table}", "standing"), ("digest", "position")),
+            ("overall result", _OF_COMPARISON.replace("{table}", "overall_result"), ("digest", "test"))):
+        before, after = (f"SELECT * FROM ({query.format(stored=stored)}) WHERE {of_both}" for stored in ("stored_", ""))  # noqa: S608
+        by_comparison: dict[str, list[Any]] = {}
+        for difference in differences(connection, before, after, keys):
+            by_comparison.setdefault(difference.key.pop("digest"), []).append(difference)
+        for digest, found in by_comparison.items():
+            yield from summarized(what, signatures[digest].rpartition("|")[2], found, "rows")

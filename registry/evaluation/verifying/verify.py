@@ -1,0 +1,188 @@
+"""Whether a registry holds what was put into it, and whether all that it says follows from that.
+
+Files, gold and submissions have digests, and the log names them; responses, statistics, scores and comparisons are
+derived again, by the code that made them, in a copy of the database, and must be the same to the last bit.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from sqlalchemy import Connection, select
+
+from registry.errors import UnknownNameError, counted
+from registry.evaluation.ingest.context import Ingest
+from registry.evaluation.resolve import resolve_stored
+from registry.evaluation.verifying.faults import Fault
+from registry.evaluation.verifying.kept import (
+    name_of,
+    verify_declared,
+    verify_gold,
+    verify_manifest,
+    verify_sources,
+    verify_submission,
+)
+from registry.evaluation.verifying.log import verify_log
+from registry.evaluation.verifying.references import verify_references
+from registry.evaluation.verifying.results import TABLES as OF_RESULTS
+from registry.evaluation.verifying.results import compare_results, derive_results
+from registry.evaluation.verifying.scores import TABLES as OF_SCORES
+from registry.evaluation.verifying.scores import compare_scores, derive_scores
+from registry.evaluation.verifying.set_aside import set_aside
+from registry.significance import Execution
+from registry.store import catalog, models
+from registry.store.backup import unreadable
+from registry.store.journal import Journal
+from registry.store.row_types import GoldRevisionRow, ScoringRow, TaskRow
+
+
+@dataclass
+class Verified:
+    """What a verification found, what it could not look at, and how much it did look at."""
+
+    faults: list[Fault] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    looked_at: dict[str, int] = field(default_factory=dict)
+
+    def count(self, what: str, n: int) -> None:
+        """Add to what was looked at."""
+        self.looked_at[what] = self.looked_at.get(what, 0) + n
+
+
+def verify(connection: Connection, journal: Journal, task: str | None, results: str, execution: Execution,
+           head: str | None = None) -> Verified:
+    """Verify a registry, or one of its tasks.
+
+    Args:
+        connection: To a copy of the registry, in a transaction that is undone afterwards: it is written to.
+        journal: Of the command.
+        task: The task's id; None: all of them.
+        results: Which comparisons are made again: `all`, `none`, a number of them drawn at random, or the id at the end
+            of a signature.
+        execution: Who computes.
+        head: A head of the log that was published.
+
+    Raises:
+        UnknownNameError: There is no such task, or no comparison with that id.
+    """
+    verified = Verified()
+    verified.faults += [Fault("damaged", "table", table, f"cannot be read: {why}")
+                        for table, why in unreadable(connection).items()]
+    if verified.faults:
+        verified.notes.append("blocks are damaged, so nothing else was looked at; restore a backup")
+        return verified
+    tasks = catalog.tasks(connection, task)
+    chosen = _chosen(connection, results)
+    verified.faults += verify_sources(connection)
+    verified.count("file", _number(connection, "source"))
+    verified.faults += verify_references(connection)
+    verified.faults += verify_log(connection, head)
+    verified.count("entry of the log", _number(connection, "event"))
+    if head is None:
+        verified.notes.append("that the log was not cut at its end, data and all, or written anew, only a head can "
+                              "show that was published before (`registry show --head`, `--head`)")
+    connection.exec_driver_sql("CREATE TEMP TABLE derived_scoring (scoring_id INTEGER)")
+    set_aside(connection, OF_SCORES)
+    for row in tasks:
+        _verify_task(connection, journal, row, execution, verified)
+    verified.faults += compare_scores(connection, _names(connection))
+    _restore_scores(connection)
+    if chosen:
+        set_aside(connection, OF_RESULTS)
+        for row in tasks:
+            of_task = [number for number, task_id in chosen if task_id == row.task_id]
+            verified.faults += derive_results(connection, journal, row, of_task, execution)
+            verified.count("comparison", len(of_task))
+        verified.faults += compare_results(connection, [number for number, _ in chosen])
+    if older := _number(connection, "stored_comparison WHERE request IS NULL" if chosen else
+                        "comparison WHERE request IS NULL"):
+        verified.notes.append(f"{counted(older, 'comparison')} of an older registry cannot be made again: what was "
+                              "asked for was not recorded; `registry compare` after `registry score` records new ones")
+    return verified
+
+
+def _verify_task(connection: Connection, journal: Journal, row: TaskRow, execution: Execution,
+                 verified: Verified) -> None:
+    """Verify what was put in for one task, and derive its scores."""
+    verified.faults += verify_manifest(connection, row)
+    try:
+        ingest = Ingest(connection, journal, resolve_stored(row.manifest, row.slug))
+        verified.faults += verify_declared(ingest)
+    except Exception as error:
+        verified.faults.append(Fault("damaged", "task", row.slug, f"its manifest cannot be read: {error}"))
+        return
+    broken = set()
+    for test_set, revision in _revisions(connection, row.task_id):
+        try:
+            verified.faults += verify_gold(ingest, test_set, revision)
+            ingest.items(revision.gold_revision_id)
+        except Exception as error:
+            broken.add(revision.gold_revision_id)
+            verified.faults.append(Fault("damaged", "gold", f"{row.slug}/{test_set}",
+                                             f"cannot be read again: {type(error).__name__}: {error}"))
+        verified.count("gold revision", 1)
+    scorings = [(ScoringRow.of(found[:-1]), found[-1]) for found in connection.execute(
+        select(*ScoringRow.columns(), models.scoring.c.n_missing)) if found.gold_revision_id not in broken]
+    joined = {scoring.submission_id: scoring.gold_revision_id for scoring, _ in scorings}
+    submissions = [one for one in catalog.submissions(connection, row.task_id) if one.submission_id in joined]
+    whole = set()
+    for one in submissions:
+        try:
+            verified.faults += verify_submission(ingest, one, joined[one.submission_id])
+            whole.add(one.submission_id)
+        except Exception as error:
+            verified.faults.append(Fault("damaged", "submission", name_of(row.slug, one),
+                                             f"cannot be read again: {type(error).__name__}: {error}"))
+        verified.count("submission", 1)
+    scorings = [(scoring, n_missing) for scoring, n_missing in scorings if scoring.submission_id in whole]
+    if scorings:
+        ids = ", ".join(f"({scoring.scoring_id})" for scoring, _ in scorings)
+        connection.exec_driver_sql(f"INSERT INTO derived_scoring VALUES {ids}")  # noqa: S608
+    verified.faults += derive_scores(ingest, scorings, _names(connection), execution.threads)
+
+
+def _restore_scores(connection: Connection) -> None:
+    """Give the comparisons the stored statistics to rest on again: what differs in them was told."""
+    for table in OF_SCORES:
+        connection.exec_driver_sql(f'DELETE FROM "{table}"')  # noqa: S608
+        connection.exec_driver_sql(f'INSERT INTO "{table}" FROM "stored_{table}"')
+
+
+def _revisions(connection: Connection, task_id: int) -> list[tuple[str, GoldRevisionRow]]:
+    """The revisions of the gold of every test set, with the names of these."""
+    revision, test_set = models.gold_revision, models.test_set
+    query = select(test_set.c.name, *GoldRevisionRow.columns()).join(
+        test_set, test_set.c.test_set_id == revision.c.test_set_id).where(test_set.c.task_id == task_id)
+    return [(name, GoldRevisionRow.of(row)) for name, *row in connection.execute(query)]
+
+
+def _names(connection: Connection) -> dict[int, str]:
+    """What to call every scoring: the submission, with the revision of the gold where there are several."""
+    return dict(map(tuple, connection.exec_driver_sql("""
+        SELECT scoring_id, task.slug || '/' || test_set.name || '/' || team.name || '/' || system.name || '@'
+            || submission.version || if(revision.revision > 1, ' with gold ' || revision.revision, '')
+        FROM scoring JOIN submission USING (submission_id) JOIN system USING (system_id) JOIN team USING (team_id)
+        JOIN test_set USING (test_set_id) JOIN task ON task.task_id = test_set.task_id
+        JOIN gold_revision AS revision ON revision.gold_revision_id = scoring.gold_revision_id""")))
+
+
+def _chosen(connection: Connection, results: str) -> Sequence[tuple[int, int]]:
+    """The comparisons that are made again, each with its task."""
+    found = connection.exec_driver_sql("""
+        SELECT comparison_id, task_id, signature FROM comparison JOIN test_set USING (test_set_id)
+        WHERE request IS NOT NULL ORDER BY comparison_id""").all()
+    if results in ("all", "none"):
+        return [(row[0], row[1]) for row in found] if results == "all" else []
+    if results.isdecimal() and len(results) < 8:
+        some = random.SystemRandom().sample(found, min(int(results), len(found)))
+        return sorted((row[0], row[1]) for row in some)
+    known = {row[2].rpartition("id:")[2]: (row[0], row[1]) for row in found}
+    if (one := known.get(results.rpartition("id:")[2])) is None:
+        raise UnknownNameError("comparison", results, known)
+    return [one]
+
+
+def _number(connection: Connection, table: str) -> int:
+    return int(connection.exec_driver_sql(f"SELECT count(*) FROM {table}").scalar_one())  # noqa: S608

@@ -1,0 +1,79 @@
+"""`show`: how a number came about, from the files to the command, the program and the person."""
+
+import pytest
+
+from registry.identity import digest
+from tests.conftest import LabelTask
+
+GOLD = {f"i{n}": "ab"[n % 2] for n in range(12)}
+
+
+@pytest.fixture
+def shown(registry, tmp_path):
+    """A task that two people worked on: one ran it, one submitted and compared again; gives what `show` tells."""
+    task = LabelTask(tmp_path / "task", GOLD, {"one": GOLD, "two": GOLD | {"i0": "b", "i2": "b"}})
+    registry("run", task.write(), "--actor", "ada")
+    late = tmp_path / "three.tsv"
+    late.write_text("".join(f"{item}\ta\n" for item in GOLD))
+    registry("submit", "small", late, "--system", "three", "--actor", "bo")
+    registry("score", "--actor", "bo")
+    registry("compare", "--actor", "bo")
+
+    def show(name):
+        found = registry("show", name, "--format", "json").json
+        return {title: rows for section in found for title, rows in section.items()}
+
+    return show
+
+
+def test_a_signature_leads_to_files_settings_systems_and_commands(shown, registry, tmp_path):
+    signature = registry("board", "--format", "json").json[0]["signature"]
+    by_whole, by_id = shown(signature), shown(signature.rpartition("id:")[2])
+    assert by_whole == by_id
+    (gold,) = by_whole["gold"]
+    assert (gold["file"], gold["digest"]) == ("gold.tsv", digest((tmp_path / "task" / "gold.tsv").read_bytes()))
+    assert {row["setting"]: row["value"] for row in by_whole["asked for"]}["correction"] == "holm"
+    assert [row["submission"] for row in by_whole["systems"]] == ["one/one@1", "two/two@1", "three/three@1"]
+    assert [row["scored_by_run"] for row in by_whole["systems"]] == [1, 1, 3]
+    assert {(row["run"], row["pairs"]) for row in by_whole["pairs by run"]} == {(1, 1), (4, 2)}
+    assert {row["actor"] for row in by_whole["log"]} == {"bo"}
+    assert {row["what"]: row["value"] for row in by_whole["run 4"]}["command"] == "compare"
+
+
+def test_a_run_leads_to_what_it_read_and_logged(shown, tmp_path):
+    found = shown("run:1")
+    assert {row["file"]: row["digest"] for row in found["read"]}["systems/two.tsv"] == digest(
+        (tmp_path / "task" / "systems" / "two.tsv").read_bytes())
+    assert {row["actor"] for row in found["log"]} == {"ada"}
+    assert "duckdb" in {row["what"] for row in found["environment"]}
+
+
+@pytest.mark.parametrize("name", ["small/test/three/three", "small/test/three/three@1"])
+def test_a_submission_leads_to_its_file_scores_and_boards(shown, name, tmp_path):
+    found = shown(name)
+    assert found["files"][0]["digest"] == digest((tmp_path / "three.tsv").read_bytes())
+    assert [(row["metric"], row["score"], row["run"]) for row in found["scores"]] == [("Accuracy", 0.5, 3)]
+    assert [(row["rank"], row["score"]) for row in found["boards"]] == [(3, 0.5)]
+    assert [(row["action"], row["actor"]) for row in found["log"]] == [("submission-added", "bo")]
+
+
+def test_the_head_stands_for_the_whole_log(shown, registry):
+    (before,) = registry("show", "--head", "--format", "json").json[0]["head of the log"]
+    assert before["hash"].startswith("sha256:")
+    assert before["hash"] in registry("show", "--head").stdout
+    registry("compare", "--alpha", "0.1")
+    (after,) = registry("show", "--head", "--format", "json").json[0]["head of the log"]
+    assert after["entry"] > before["entry"]
+    assert after["hash"] != before["hash"]
+
+
+@pytest.mark.parametrize("name", ["run:99", "run:x", "id:00000000", "small/test/three/tree", "", "id:"])
+def test_what_is_not_there_is_said_with_what_may_be_meant(shown, registry, name):
+    told = registry("show", name, exit_code=3).stderr
+    assert "unknown signature, run or submission" in told
+    assert "small/test/three/three" in told
+
+
+def test_a_name_or_the_head_is_asked_for(shown, registry):
+    for arguments in ([], ["run:1", "--head"]):
+        assert "name what to show" in registry("show", *arguments, exit_code=3).stderr

@@ -1,0 +1,145 @@
+"""Backups: whole, consistent beside writers, never in the place of another file; damage of any block is found."""
+
+import random
+import shutil
+import subprocess
+import sys
+from contextlib import nullcontext, suppress
+
+import duckdb
+import pytest
+from sqlalchemy import text
+
+from registry.errors import InputError, RegistryError
+from registry.store import models
+from registry.store.backup import back_up, unreadable
+from registry.store.database import CONFIG, Database
+from tests.conftest import LabelTask
+from tests.running import wait_for
+
+WRITER = """
+import sys
+from sqlalchemy import text
+from registry.errors import LockedError
+from registry.store.database import Database
+
+for n in range(1, 200):
+    try:
+        with Database(sys.argv[1]).writing() as connection:
+            for table in ("track", "study_part"):  # always as many rows in the one as in the other
+                connection.execute(text(f"INSERT INTO {table} VALUES " + (f"({n}, 1, '{n}')" if table == "track"
+                                        else f"('{n}', 'k', 'r')")))
+    except LockedError:
+        pass
+    print(n, flush=True)
+"""
+
+
+def held(path):
+    """All that a registry holds, by table."""
+    with duckdb.connect(str(path), read_only=True, config=CONFIG) as connection:
+        return {name: sorted(map(str, connection.execute(f'FROM "{name}"').fetchall()))
+                for name in models.metadata.tables}
+
+
+@pytest.fixture
+def filled(scored, tmp_path):
+    scored(LabelTask(tmp_path / "task", {f"i{n}": "ab"[n % 2] for n in range(40)},
+                     {"one": {f"i{n}": "a" for n in range(40)}, "two": {f"i{n}": "b" for n in range(40)}}))
+    return Database(tmp_path / "registry.duckdb")
+
+
+def test_a_backup_is_the_registry(filled, tmp_path, registry):
+    told = registry("backup", "copy.duckdb", "--db", filled.path)
+    assert "every block was read again" in told.stderr
+    assert held(tmp_path / "copy.duckdb") == held(filled.path)
+    assert sorted(path.name for path in tmp_path.glob("*duckdb*")) == ["copy.duckdb", "registry.duckdb"]
+
+
+def test_a_backup_replaces_nothing(filled, tmp_path):
+    (tmp_path / "copy.duckdb").write_text("mine")
+    with pytest.raises(InputError, match="there already"):
+        back_up(filled, tmp_path / "copy.duckdb")
+    assert (tmp_path / "copy.duckdb").read_text() == "mine"
+
+
+def test_what_is_committed_but_stands_in_the_log_is_in_the_backup(filled, tmp_path, monkeypatch):
+    """As where a process was killed, and the disk has become read-only since."""
+    monkeypatch.setattr(Database, "_complete", lambda *_: None)
+    monkeypatch.setattr(Database, "_settle", lambda *_: None)
+    left, log = tmp_path / "left.duckdb", tmp_path / "left.duckdb.wal"
+    with duckdb.connect(str(filled.path), config=CONFIG) as connection:
+        connection.execute("INSERT INTO track VALUES (7, 1, 'seven')")
+        shutil.copyfile(filled.path, left)
+        shutil.copyfile(f"{filled.path}.wal", log)
+    monkeypatch.undo()
+    monkeypatch.setattr(Database, "_settle", lambda *_: None)
+    back_up(Database(left), tmp_path / "copy.duckdb")
+    assert not (tmp_path / "copy.duckdb.wal").exists()
+    assert held(tmp_path / "copy.duckdb")["track"] == ["(7, 1, 'seven')"]
+
+
+def test_a_backup_beside_a_writer_is_of_one_moment(filled, tmp_path):
+    with subprocess.Popen([sys.executable, "-c", WRITER, filled.path], stdout=subprocess.PIPE, text=True) as writer:
+        writer.stdout.readline()
+        counts = []
+        for n in range(5):
+            back_up(filled, tmp_path / f"{n}.duckdb")
+            tables = held(tmp_path / f"{n}.duckdb")
+            assert len(tables["track"]) == len(tables["study_part"])
+            counts.append(len(tables["track"]))
+            wait_for(lambda: writer.stdout.readline())
+        writer.kill()
+    assert counts == sorted(counts)
+    assert counts[-1] > counts[0]
+
+
+def test_the_lock_is_held_as_long_as_another_process_copies(filled, tmp_path, monkeypatch):
+    """A process that closes a file loses its lock on it, so it must not be the one that copies."""
+    monkeypatch.setattr("registry.store.database.RETRY_SECONDS", 0)
+    copying = subprocess.Popen([sys.executable, "-c", """
+import sys
+from pathlib import Path
+from registry.store import backup
+from registry.store.database import Database
+
+backup._COPY = "import shutil, sys, time; shutil.copyfile(*sys.argv[1:]); time.sleep(1)"
+backup.back_up(Database(sys.argv[1]), Path(sys.argv[2]))""", filled.path, tmp_path / "copy.duckdb"])
+    wait_for(lambda: any(tmp_path.glob(".copy*")))  # the copy is there, and its process not yet at its end
+    assert _is_locked(filled)
+    assert copying.wait() == 0
+    assert not _is_locked(filled)
+
+
+def _is_locked(database):
+    try:
+        with database.holding():
+            return False
+    except RegistryError:
+        return True
+
+
+def test_damage_of_any_block_is_found(filled, tmp_path):
+    """A byte is changed at 20 places: it is found, or what the registry holds is what it held."""
+    content, before = filled.path.read_bytes(), held(filled.path)
+    rng, damaged, found = random.Random(5), tmp_path / "damaged.duckdb", 0
+    for _ in range(20):
+        place = rng.randrange(12 * 1024, len(content))
+        damaged.write_bytes(content[:place] + bytes([content[place] ^ 1 << rng.randrange(8)]) + content[place + 1:])
+        try:
+            with Database(damaged).reading() as connection:
+                noticed = bool(unreadable(connection))
+        except Exception:
+            noticed = True
+        found += noticed
+        assert noticed or held(damaged) == before
+        with suppress(Exception) if noticed else nullcontext():
+            back_up(Database(damaged), tmp_path / f"{place}.duckdb")
+        assert (tmp_path / f"{place}.duckdb").exists() != noticed
+    assert found > 4
+
+
+def test_tables_can_be_read(filled):
+    with filled.reading() as connection:
+        assert unreadable(connection) == {}
+        assert connection.execute(text("SELECT count(*) FROM source")).scalar_one() > 0
