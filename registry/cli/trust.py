@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -98,7 +99,7 @@ def show_(
         write(json.dumps([{section.title: section.rows} for section in found], indent=2, default=str) + "\n")
         return
     width, color = terminal()
-    shown = (lambda value: value) if head else _short  # a head is published whole
+    shown: Callable[[Any], Any] = str if head else _short  # a head is published whole
     write(render([Table([{key: shown(value) for key, value in row.items()} for row in section.rows],
                         title=section.title) for section in found if section.rows], format_, width=width, color=color))
 
