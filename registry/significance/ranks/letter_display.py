@@ -22,11 +22,10 @@ def alike_groups(differ: NDArray[np.bool_]) -> list[tuple[int, ...]]:
     Returns:
         The groups by their first and then their later members; none where there are more than 702.
     """
-    n = len(differ)
     near = [int.from_bytes(row.tobytes(), "little") & ~(1 << a)
             for a, row in enumerate(np.packbits(~differ, axis=1, bitorder="little"))]
     found: list[int] = []
-    for group in _cliques(0, (1 << n) - 1, 0, near):
+    for group in _cliques(near):
         found.append(group)
         if len(found) > _MOST:
             return []
@@ -53,15 +52,20 @@ def name(n: int) -> str:
     return (chr(96 + n // 26) if n >= 26 else "") + chr(97 + n % 26)
 
 
-def _cliques(chosen: int, open_: int, done: int, near: Sequence[int]) -> Iterator[int]:
-    """All maximal cliques that hold `chosen` and otherwise only `open_` ones; sets are the bits of whole numbers."""
-    if not open_ and not done:
-        yield chosen
-        return
-    for one in _members(_branches(open_, done, near)):
-        bit = 1 << one
-        yield from _cliques(chosen | bit, open_ & near[one], done & near[one], near)
-        open_, done = open_ & ~bit, done | bit
+def _cliques(near: Sequence[int]) -> Iterator[int]:
+    """All maximal cliques; sets are the bits of whole numbers.
+
+    Those are left to look at that hold what is chosen and otherwise only what is open, and that nothing done extends.
+    """
+    left = [(0, (1 << len(near)) - 1, 0)]  # a clique can be larger than Python's calls may be nested
+    while left:
+        chosen, open_, done = left.pop()
+        if not open_ and not done:
+            yield chosen
+        for one in _members(_branches(open_, done, near)):
+            bit = 1 << one
+            left.append((chosen | bit, open_ & near[one], done & near[one]))
+            open_, done = open_ & ~bit, done | bit
 
 
 def _branches(open_: int, done: int, near: Sequence[int]) -> int:
