@@ -22,8 +22,8 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
         "content headers label_answers remedies unicode_normal_form vocabulary", "join", "parsed_cache remarks",
         "context", "declared gold", "submissions", "apply"],
     "registry.evaluation.comparing": [
-        "contingency settings", "board_keys", "board_statistics", "by_response pair_results", "plan vetting",
-        "compare"],
+        "contingency leaderboard_key settings", "board_keys", "board_statistics", "by_response pair_results",
+        "plan vetting", "compare"],
     "registry.manifest": ["fields write", "folder spec", "files load"],
     "registry.readers": [
         "parsing", "base", "alignments lines markup names tables trec",

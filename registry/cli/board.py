@@ -36,13 +36,13 @@ def board(
     db: Db = None, format_: OutputFormat = None,
 ) -> None:
     """Print the leaderboards."""
-    from registry.reports.wide import wide_boards, wide_table
-
     if wide and ranks is not None:
         raise InputError("--wide shows the ranks that significant differences leave open; leave --ranks out")
     with database(db).reading() as connection:
         found = read_boards(connection, task, metric, "range" if wide else ranks, averages=wide)
     if wide:
+        from registry.reports.wide import wide_boards, wide_table
+
         show([wide_table(board) for of in averaged(found, db).tasks
               for board in wide_boards(of.boards, of.averages, of.primary)], format_)
     else:
@@ -69,22 +69,20 @@ def pairs(
     """
     from registry.leaderboards.choose import with_pairs
     from registry.reports.boards import pair_tables
-    from registry.reports.wide import macro_pair_table
-    from registry.studies.macro_average import Macro
-    from registry.studies.run import questions
-    from registry.studies.study import Choice
 
     chosen = (system, top, neighbours, limit)
     if wide and chosen != (None,) * 4:
         raise InputError("--wide prints the pairs of averages; leave --system, --top, --neighbours and --limit out")
     with database(db).reading() as connection:
         if wide:
-            asked = questions(connection, Macro(), Choice(task, metric))
+            asked = _macro_questions(connection, task, metric)
         else:
             found = read_boards(connection, task, metric, "range")
     if not wide:
         show(pair_tables(with_pairs(found.boards, *chosen)), format_)
     elif averages := _averages(asked, db):
+        from registry.reports.wide import macro_pair_table
+
         show([macro_pair_table(of) for of in averages], format_)
     else:
         raise MismatchError("no task here has several test sets to average over")
@@ -94,9 +92,6 @@ def read_boards(connection: Connection, task: str | None, metric: str | None = N
                 items: int = 0, averages: bool = False, about: str = "") -> Snapshot:
     """Read what a command shows, and tell what of it is out of date; `about` begins the error that there is none."""
     from registry.leaderboards.snapshot import snapshot
-    from registry.studies.macro_average import Macro
-    from registry.studies.run import questions
-    from registry.studies.study import Choice
 
     found = snapshot(connection, task, metric, ranks, items=items)
     if not found.boards:
@@ -104,12 +99,21 @@ def read_boards(connection: Connection, task: str | None, metric: str | None = N
                             "make one")
     for warning in found.warnings:
         say(f"warning: {warning}")
-    return replace(found, asked=tuple(questions(connection, Macro(), Choice(task, metric)))) if averages else found
+    return replace(found, asked=tuple(_macro_questions(connection, task, metric))) if averages else found
 
 
 def averaged(found: Snapshot, db: Path | None) -> Snapshot:
     """What was read, with its averages over test sets; those that were not there are made, and kept where they can."""
     return found.with_averages(_averages(found.asked, db))
+
+
+def _macro_questions(connection: Connection, task: str | None, metric: str | None) -> Sequence[Question]:
+    """What averages over test sets are asked of."""
+    from registry.studies.macro_average import Macro
+    from registry.studies.run import questions
+    from registry.studies.study import Choice
+
+    return questions(connection, Macro(), Choice(task, metric))
 
 
 def _averages(asked: Sequence[Question], db: Path | None) -> list[MacroBoard]:

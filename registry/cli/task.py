@@ -55,8 +55,8 @@ def apply(manifest: ManifestPath, root: Root = None, db: Db = None, actor: Actor
 
     Files that are there already are left alone.
     """
-    from registry.evaluation import Ingest
-    from registry.evaluation import apply as apply_task
+    from registry.evaluation.ingest.apply import apply as apply_task
+    from registry.evaluation.ingest.context import Ingest
     from registry.store.journal import Journal
     from registry.store.session import writing
 
@@ -88,8 +88,8 @@ def submit(
 
     It is read under the rules of the task, which is there.
     """
-    from registry.evaluation import Ingest
-    from registry.evaluation import submit as submit_one
+    from registry.evaluation.ingest.apply import submit as submit_one
+    from registry.evaluation.ingest.context import Ingest
     from registry.evaluation.ingest.declared import declare, natural
     from registry.evaluation.resolve import resolve_stored
     from registry.manifest import submit_entry

@@ -10,7 +10,7 @@ import numpy as np
 from sqlalchemy import Connection, text
 
 from registry.errors import MismatchError, UnknownNameError
-from registry.evaluation import declared_request
+from registry.evaluation.comparing.settings import declared_request
 from registry.leaderboards.leaderboard import Leaderboard, Ranks
 from registry.leaderboards.load import declared_leaderboards
 from registry.store import catalog

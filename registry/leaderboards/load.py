@@ -10,8 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, text
 
-from registry.evaluation import declared_request
-from registry.evaluation.comparing.board_keys import LeaderboardKey
+from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
 from registry.leaderboards.decisions import Decisions
 from registry.leaderboards.leaderboard import (
     SHARED_KEYS,
@@ -27,7 +26,6 @@ from registry.significance.ranks.letter_display import alike_groups, letters
 from registry.significance.ranks.ranks import frequent_ranks, neighbour_ranges
 from registry.store.row_types import TaskRow
 from registry.store.statistics import fetch_columns
-from registry.studies.score_distributions import rank_distributions
 
 Row = dict[str, Any]
 Frequencies = Mapping[str, NDArray[np.float64]]  # of all places, by the name of the board and the submission
@@ -67,6 +65,9 @@ def declared_leaderboards(connection: Connection, task_row: TaskRow, metric: str
     chosen = ranks or stored_manifest(task_row.manifest).board.ranks
     frequencies = None
     if chosen == "bootstrap":
+        from registry.evaluation.comparing.settings import declared_request  # late: other ranks draw nothing
+        from registry.studies.score_distributions import rank_distributions
+
         request = declared_request(task_row, metrics=None if metric is None else (metric,))
         frequencies = rank_distributions(connection, task_row, request)
     return leaderboards(connection, task_row.slug, metric, chosen, frequencies)

@@ -40,7 +40,11 @@ def letters(groups: Sequence[Sequence[int]], systems: int) -> list[str]:
     """
     names = [name(n) for n in range(len(groups))]
     apart = "," if len(groups) > 26 else ""
-    return [apart.join(names[n] for n, group in enumerate(groups) if system in group) for system in range(systems)]
+    found: list[list[str]] = [[] for _ in range(systems)]
+    for letter, group in zip(names, groups, strict=True):
+        for system in group:
+            found[system].append(letter)
+    return [apart.join(of) for of in found]
 
 
 def name(n: int) -> str:
