@@ -38,8 +38,10 @@ def board(
     """Print the leaderboards."""
     if wide and ranks is not None:
         raise InputError("--wide shows the ranks that significant differences leave open; leave --ranks out")
+    from registry.leaderboards.load import BOARD_PAIRS
+
     with database(db).reading() as connection:
-        found = read_boards(connection, task, metric, "range" if wide else ranks, averages=wide)
+        found = read_boards(connection, task, metric, "range" if wide else ranks, averages=wide, pairs=BOARD_PAIRS)
     if wide:
         from registry.reports.wide import wide_boards, wide_table
 
@@ -89,11 +91,16 @@ def pairs(
 
 
 def read_boards(connection: Connection, task: str | None, metric: str | None = None, ranks: Ranks | None = None, *,
-                items: int = 0, averages: bool = False, about: str = "") -> Snapshot:
-    """Read what a command shows, and tell what of it is out of date; `about` begins the error that there is none."""
+                items: int = 0, averages: bool = False, pairs: Sequence[str] | None = None,
+                about: str = "") -> Snapshot:
+    """Read what a command shows, with all or some columns of pairs, and tell what of it is out of date.
+
+    `about` begins the error that there is none.
+    """
+    from registry.leaderboards.load import ALL_PAIRS
     from registry.leaderboards.snapshot import snapshot
 
-    found = snapshot(connection, task, metric, ranks, items=items)
+    found = snapshot(connection, task, metric, ranks, items=items, pairs=pairs or ALL_PAIRS)
     if not found.boards:
         raise MismatchError(f"{about}there is no comparison to show yet; `registry score` and `registry compare` "
                             "make one")

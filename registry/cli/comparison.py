@@ -64,7 +64,7 @@ def compare(
     from registry.evaluation.comparing.compare import compare as compare_task
     from registry.evaluation.comparing.plan import plan
     from registry.evaluation.comparing.settings import declared_request
-    from registry.leaderboards.load import declared_leaderboards
+    from registry.leaderboards.load import BOARD_PAIRS, declared_leaderboards
     from registry.store import catalog
     from registry.store.journal import Journal
     from registry.store.session import writing
@@ -83,7 +83,7 @@ def compare(
             compared = compare_task(session.connection, journal, row, request)
             say_results(compared=compared)
             say_unused(context, compared)
-            boards += declared_leaderboards(session.connection, row, metric)
+            boards += declared_leaderboards(session.connection, row, metric, pairs=BOARD_PAIRS)
     say_end(changed=journal.changed, dry_run=dry_run)
     show_boards(boards, format_)
 

@@ -33,7 +33,7 @@ def run(context: typer.Context, manifest: ManifestPath, root: Root = None, db: D
         workers: Workers = None, cluster: Cluster = None, memory: Memory = None, actor: Actor = None,
         dry_run: DryRun = False, quiet: Quiet = False) -> None:
     """Do the whole job: apply, score, compare, print boards."""
-    from registry.leaderboards.load import declared_leaderboards
+    from registry.leaderboards.load import BOARD_PAIRS, declared_leaderboards
     from registry.store.journal import Journal
     from registry.store.session import writing
 
@@ -42,7 +42,7 @@ def run(context: typer.Context, manifest: ManifestPath, root: Root = None, db: D
     journal = Journal("run", {"manifest": task.root.manifest_name}, actor=actor_name(actor))
     with writing(database(db), journal, create=True, dry_run=dry_run) as session:
         row, scored, compared = bring_up(session, journal, task, content, how)
-        boards = declared_leaderboards(session.connection, row)
+        boards = declared_leaderboards(session.connection, row, pairs=BOARD_PAIRS)
     say_results(scored, compared)
     say_unused(context, compared, scored)
     say_end(changed=journal.changed, dry_run=dry_run)
