@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from registry.studies.macro_average import MacroBoard
     from registry.studies.run import Question
 
+_PRINTED = 1_000_000  # pairs, which take some 2 GB as rows
 Ranks = Literal["range", "cluster", "neighbour", "bootstrap"]
 
 
@@ -81,7 +82,11 @@ def pairs(
         else:
             found = read_boards(connection, task, metric, "range")
     if not wide:
-        show(pair_tables(with_pairs(found.boards, *chosen)), format_)
+        boards = with_pairs(found.boards, *chosen)
+        if (n := sum(len(board.decisions) for board in boards)) > _PRINTED:
+            raise InputError(f"{n:,} pairs are too many to print; choose by --system, --top, --neighbours or --limit, "
+                             "or write all of them by `registry query`, as `registry pairs --help` says")
+        show(pair_tables(boards), format_)
     elif averages := _averages(asked, db):
         from registry.reports.wide import macro_pair_table
 
