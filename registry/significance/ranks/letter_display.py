@@ -22,14 +22,15 @@ def alike_groups(differ: NDArray[np.bool_]) -> list[tuple[int, ...]]:
     Returns:
         The groups by their first and then their later members; none where there are more than 702.
     """
-    near = [int.from_bytes(row.tobytes(), "little") & ~(1 << a)
-            for a, row in enumerate(np.packbits(~differ, axis=1, bitorder="little"))]
+    order = np.argsort(differ.sum(axis=1), kind="stable")  # pivots that are near many others leave few branches
+    alike = np.packbits(~differ[np.ix_(order, order)], axis=1, bitorder="little")
+    near = [int.from_bytes(row.tobytes(), "little") & ~(1 << a) for a, row in enumerate(alike)]
     found: list[int] = []
     for group in _cliques(near):
         found.append(group)
         if len(found) > _MOST:
             return []
-    return sorted(tuple(_members(group)) for group in found)
+    return sorted(tuple(np.sort(order[list(_members(group))]).tolist()) for group in found)
 
 
 def letters(groups: Sequence[Sequence[int]], systems: int) -> list[str]:
