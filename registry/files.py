@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -54,6 +54,33 @@ def replace_file(path: Path, content: str) -> None:
         raise StoreError(path, f"cannot write the file: {error.strerror}") from None
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def replace_files(folder: Path, pattern: str, files: Iterable[tuple[str, str]]) -> None:
+    """Write the files of a folder that a pattern finds: those that are as they were stay untouched, what is more goes.
+
+    Args:
+        folder: Where to; it is made if need be, and taken away with its own folders where they are empty.
+        pattern: Of names within it, as `Path.glob` has them.
+        files: Name and content of each.
+
+    Raises:
+        StoreError: One cannot be written or taken away.
+    """
+    kept = set()
+    for name, content in files:
+        path = folder / name
+        kept.add(path)
+        if not path.is_file() or path.read_bytes() != content.encode():
+            replace_file(path, content)
+    try:
+        for path in set(folder.glob(pattern)) - kept:
+            path.unlink()
+        for emptied in (*folder.glob("*"), folder):
+            if emptied.is_dir() and not any(emptied.iterdir()):
+                emptied.rmdir()
+    except OSError as error:
+        raise StoreError(folder, f"cannot take away what is of before: {error.strerror}") from None
 
 
 def is_database(path: Path) -> bool:

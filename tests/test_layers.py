@@ -23,8 +23,8 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
         "content headers label_answers remedies unicode_normal_form vocabulary", "join", "parsed_cache remarks",
         "context", "declared gold", "submissions", "apply"],
     "registry.evaluation.comparing": [
-        "contingency settings", "board_keys", "board_statistics", "by_response pair_results", "plan vetting",
-        "compare"],
+        "contingency leaderboard_key settings", "board_keys", "board_statistics", "by_response pair_results",
+        "plan vetting", "compare"],
     "registry.manifest": ["fields write", "folder spec", "files load"],
     "registry.readers": [
         "parsing", "base", "alignments lines markup names tables trec",
@@ -120,3 +120,12 @@ def test_help_imports_nothing_heavy():
     imported = {module.partition(".")[0] for module in modules.split()}
     assert "typer" in imported
     assert not imported & set(HEAVY)
+
+
+def test_boards_are_shown_without_what_computes_them():
+    """So that a board comes at once: neither what reads files nor what checks, scores and compares is imported."""
+    code = "import sys, registry.leaderboards.snapshot, registry.reports.boards; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    computing = ("registry.readers", "registry.studies", "registry.evaluation.ingest", "registry.evaluation.scoring",
+                 "registry.evaluation.checking", "registry.evaluation.resolve", "scipy")
+    assert not [module for module in done.stdout.split() if module.startswith(computing)]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from registry.studies.macro_average import MacroBoard
     from registry.studies.run import Question
 
+_PRINTED = 1_000_000  # pairs, which take some 2 GB as rows
 Ranks = Literal["range", "cluster", "neighbour", "bootstrap"]
 
 
@@ -36,13 +37,15 @@ def board(
     db: Db = None, format_: OutputFormat = None,
 ) -> None:
     """Print the leaderboards."""
-    from registry.reports.wide import wide_boards, wide_table
-
     if wide and ranks is not None:
         raise InputError("--wide shows the ranks that significant differences leave open; leave --ranks out")
+    from registry.leaderboards.load import BOARD_PAIRS
+
     with database(db).reading() as connection:
-        found = read_boards(connection, task, metric, "range" if wide else ranks, averages=wide)
+        found = read_boards(connection, task, metric, "range" if wide else ranks, averages=wide, pairs=BOARD_PAIRS)
     if wide:
+        from registry.reports.wide import wide_boards, wide_table
+
         show([wide_table(board) for of in averaged(found, db).tasks
               for board in wide_boards(of.boards, of.averages, of.primary)], format_)
     else:
@@ -69,47 +72,60 @@ def pairs(
     """
     from registry.leaderboards.choose import with_pairs
     from registry.reports.boards import pair_tables
-    from registry.reports.wide import macro_pair_table
-    from registry.studies.macro_average import Macro
-    from registry.studies.run import questions
-    from registry.studies.study import Choice
 
     chosen = (system, top, neighbours, limit)
     if wide and chosen != (None,) * 4:
         raise InputError("--wide prints the pairs of averages; leave --system, --top, --neighbours and --limit out")
     with database(db).reading() as connection:
         if wide:
-            asked = questions(connection, Macro(), Choice(task, metric))
+            asked = _macro_questions(connection, task, metric)
         else:
             found = read_boards(connection, task, metric, "range")
     if not wide:
-        show(pair_tables(with_pairs(found.boards, *chosen)), format_)
+        boards = with_pairs(found.boards, *chosen)
+        if (n := sum(len(board.decisions) for board in boards)) > _PRINTED:
+            raise InputError(f"{n:,} pairs are too many to print; choose by --system, --top, --neighbours or --limit, "
+                             "or write all of them by `registry query`, as `registry pairs --help` says")
+        show(pair_tables(boards), format_)
     elif averages := _averages(asked, db):
+        from registry.reports.wide import macro_pair_table
+
         show([macro_pair_table(of) for of in averages], format_)
     else:
         raise MismatchError("no task here has several test sets to average over")
 
 
 def read_boards(connection: Connection, task: str | None, metric: str | None = None, ranks: Ranks | None = None, *,
-                items: int = 0, averages: bool = False, about: str = "") -> Snapshot:
-    """Read what a command shows, and tell what of it is out of date; `about` begins the error that there is none."""
-    from registry.leaderboards.snapshot import snapshot
-    from registry.studies.macro_average import Macro
-    from registry.studies.run import questions
-    from registry.studies.study import Choice
+                items: int = 0, averages: bool = False, pairs: Sequence[str] | None = None,
+                about: str = "") -> Snapshot:
+    """Read what a command shows, with all or some columns of pairs, and tell what of it is out of date.
 
-    found = snapshot(connection, task, metric, ranks, items=items)
+    `about` begins the error that there is none.
+    """
+    from registry.leaderboards.load import ALL_PAIRS
+    from registry.leaderboards.snapshot import snapshot
+
+    found = snapshot(connection, task, metric, ranks, items=items, pairs=pairs or ALL_PAIRS)
     if not found.boards:
         raise MismatchError(f"{about}there is no comparison to show yet; `registry score` and `registry compare` "
                             "make one")
     for warning in found.warnings:
         say(f"warning: {warning}")
-    return replace(found, asked=tuple(questions(connection, Macro(), Choice(task, metric)))) if averages else found
+    return replace(found, asked=tuple(_macro_questions(connection, task, metric))) if averages else found
 
 
 def averaged(found: Snapshot, db: Path | None) -> Snapshot:
     """What was read, with its averages over test sets; those that were not there are made, and kept where they can."""
     return found.with_averages(_averages(found.asked, db))
+
+
+def _macro_questions(connection: Connection, task: str | None, metric: str | None) -> Sequence[Question]:
+    """What averages over test sets are asked of."""
+    from registry.studies.macro_average import Macro
+    from registry.studies.run import questions
+    from registry.studies.study import Choice
+
+    return questions(connection, Macro(), Choice(task, metric))
 
 
 def _averages(asked: Sequence[Question], db: Path | None) -> list[MacroBoard]:

@@ -17,7 +17,7 @@ from registry.errors import InputError, ManifestError, counted
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from registry.evaluation import Checked
+    from registry.evaluation.checking.check import Checked
     from registry.evaluation.ingest.declared import Declared
     from registry.evaluation.resolve import ResolvedTask
     from registry.significance import Execution
@@ -54,7 +54,7 @@ def check(
     if task is None:
         checked = _checked_task(file[0], root, db, limit, how)
     else:
-        from registry.evaluation import check as check_submissions
+        from registry.evaluation.checking.check import check as check_submissions
 
         against, _ = resolved(task, root)
         checked = check_submissions(against, list(_submissions(against, file, test_set, option or [])), limit=limit)
@@ -119,7 +119,7 @@ def _submissions(task: ResolvedTask, files: list[Path], test_set: str | None, op
 
 def _checked_task(manifest: Path, root: Path | None, db: Path | None, limit: int | None, how: Execution) -> Checked:
     """Check a manifest with all its files; what is wrong with its tables and names is a problem like others."""
-    from registry.evaluation import Checked, check_task
+    from registry.evaluation.checking.check import Checked, check_task
     from registry.store.database import Database
 
     try:

@@ -17,9 +17,9 @@ from registry.errors import counted
 def score(task: TaskName = None, workers: Workers = None, db: Db = None, actor: Actor = None, dry_run: DryRun = False,
           quiet: Quiet = False) -> None:
     """Compute the per-item statistics that are missing."""
-    from registry.evaluation import Ingest
-    from registry.evaluation import score as score_task
+    from registry.evaluation.ingest.context import Ingest
     from registry.evaluation.resolve import resolve_stored
+    from registry.evaluation.scoring.score import score as score_task
     from registry.store import catalog
     from registry.store.journal import Journal
     from registry.store.session import writing
@@ -61,10 +61,10 @@ def compare(
 
     What is not given is as the task declares it. The leaderboards are printed; `registry pairs` prints their pairs.
     """
-    from registry.evaluation import compare as compare_task
-    from registry.evaluation import declared_request
+    from registry.evaluation.comparing.compare import compare as compare_task
     from registry.evaluation.comparing.plan import plan
-    from registry.leaderboards.load import declared_leaderboards
+    from registry.evaluation.comparing.settings import declared_request
+    from registry.leaderboards.load import BOARD_PAIRS, declared_leaderboards
     from registry.store import catalog
     from registry.store.journal import Journal
     from registry.store.session import writing
@@ -83,7 +83,7 @@ def compare(
             compared = compare_task(session.connection, journal, row, request)
             say_results(compared=compared)
             say_unused(context, compared)
-            boards += declared_leaderboards(session.connection, row, metric)
+            boards += declared_leaderboards(session.connection, row, metric, pairs=BOARD_PAIRS)
     say_end(changed=journal.changed, dry_run=dry_run)
     show_boards(boards, format_)
 

@@ -11,8 +11,9 @@ from registry.cli.options import size_in_bytes
 from registry.cli.progress import reporter
 
 if TYPE_CHECKING:
-    from registry.evaluation import Compared, Scored
+    from registry.evaluation.comparing.compare import Compared
     from registry.evaluation.comparing.plan import Plan
+    from registry.evaluation.scoring.score import Scored
     from registry.significance import Execution
 
 Workers = Annotated[int | None, typer.Option("--workers", envvar="REGISTRY_WORKERS", min=1, help=(

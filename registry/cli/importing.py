@@ -31,8 +31,10 @@ def import_(
     Its items, submissions and scores are brought in. It is written as a manifest with its files, so that `registry
     run` and everything else work on it as on any other.
     """
-    from registry.evaluation import Ingest, apply, score
+    from registry.evaluation.ingest.apply import apply
+    from registry.evaluation.ingest.context import Ingest
     from registry.evaluation.resolve import resolve
+    from registry.evaluation.scoring.score import score
     from registry.importers import IMPORTERS
     from registry.manifest import load_manifest
     from registry.provenance import recorded_name

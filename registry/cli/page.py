@@ -35,10 +35,12 @@ def page(
     It holds leaderboards and pairs, and with --items also items, and needs no network.
     """
     from registry.files import replace_file
+    from registry.leaderboards.load import PAGE_PAIRS
     from registry.reports.page import page as html
 
     with database(db).reading() as connection:
-        found = read_boards(connection, task, ranks=ranks, items=items, averages=True, about=f"{task}: ")
+        found = read_boards(connection, task, ranks=ranks, items=items, averages=True, pairs=PAGE_PAIRS,
+                            about=f"{task}: ")
     (contents,) = averaged(found, db).tasks
     replace_file(output, html(contents))
     say(f"{output}: written")
@@ -52,23 +54,27 @@ def site(
     items: Items = 0, root: Root = None, db: Db = None, workers: Workers = None, memory: Memory = None,
     actor: Actor = None, quiet: Quiet = False,
 ) -> None:
-    """Write an index and a page for every task.
+    """Write an index and a page for every task, and beside it files with the pairs that a page has no room for.
 
     What a manifest declares is applied, scored and compared first, as `registry run` does.
     """
-    from registry.files import replace_file
+    from registry.files import replace_file, replace_files
+    from registry.leaderboards.load import PAGE_PAIRS
     from registry.reports.page import page as html
-    from registry.reports.page import site_index
+    from registry.reports.page import pair_files, site_index
     from registry.store import catalog
 
     how = execution(workers, None, memory, quiet=quiet)
     tasks = [_run(Path(one), root, db, actor_name(actor), how) if one.endswith(".toml") else one for one in what or ()]
     with database(db).reading() as connection:
         tasks = tasks or [row.slug for row in catalog.tasks(connection)]
-        read = [read_boards(connection, task, items=items, averages=True, about=f"{task}: ") for task in tasks]
+        read = [read_boards(connection, task, items=items, averages=True, pairs=PAGE_PAIRS, about=f"{task}: ")
+                for task in tasks]
     pages = {f"tasks/{of.task}.html": of for found in read for of in averaged(found, db).tasks}
     for name, contents in pages.items():
-        replace_file(output / name, html(contents, home="../index.html"))
+        folder = f"{contents.task}.pairs"
+        replace_files(output / "tasks" / folder, "[0-9]*/[0-9]*.js", pair_files(contents.primary_first))
+        replace_file(output / name, html(contents, home="../index.html", folder=folder))
     replace_file(output / "index.html", site_index(pages))
     say(f"{output}: index and {counted(len(pages), 'page')} written")
 

@@ -13,8 +13,10 @@ from registry.errors import ManifestError
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from registry.evaluation import Applied, Compared, Scored
+    from registry.evaluation.comparing.compare import Compared
+    from registry.evaluation.ingest.apply import Applied
     from registry.evaluation.resolve import ResolvedTask
+    from registry.evaluation.scoring.score import Scored
     from registry.significance import Execution
     from registry.store.journal import Journal
     from registry.store.row_types import TaskRow
@@ -35,8 +37,12 @@ def resolved(manifest: Path, root: Path | None) -> tuple[ResolvedTask, bytes]:
 def bring_up(session: Session, journal: Journal, task: ResolvedTask, content: bytes,
              how: Execution) -> tuple[TaskRow, Scored, Compared]:
     """Apply, score and compare what a manifest declares; gives the task's row too."""
-    from registry.evaluation import Ingest, apply, compare, declared_request, score
+    from registry.evaluation.comparing.compare import compare
     from registry.evaluation.comparing.plan import plan
+    from registry.evaluation.comparing.settings import declared_request
+    from registry.evaluation.ingest.apply import apply
+    from registry.evaluation.ingest.context import Ingest
+    from registry.evaluation.scoring.score import score
     from registry.store import catalog
 
     session.bound(how.memory)

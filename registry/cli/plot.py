@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 Kind = Literal["scores", "pairs", "gains", "alike", "ranks"]
 
+_ROOM = 200  # systems: a figure of a column's width that is two feet high
+
 
 def plot(
     task: Annotated[str, typer.Argument(metavar="TASK", help="A task's id.")],
@@ -29,18 +31,29 @@ def plot(
     by: Annotated[str, typer.Option("--by", metavar="ATTRIBUTE", help=(
         "Of submissions, for gains: pairs that share it are marked. team, kind, or what the manifest declares."))
     ] = "team",
+    top: Annotated[int | None, typer.Option("--top", metavar="N", min=2, help=(
+        "Only the N best systems; a figure has room for 200."))] = None,
     db: Db = None,
 ) -> None:
     """Draw a leaderboard for a paper; needs the extra plot."""
-    from registry.leaderboards.choose import chosen_leaderboard, leaderboards_by, submission_attributes, with_intervals
+    from registry.leaderboards.choose import (
+        best,
+        chosen_leaderboard,
+        leaderboards_by,
+        submission_attributes,
+        with_intervals,
+    )
     from registry.store import catalog
 
     if by != "team" and kind != "gains":
         raise InputError("--by says which pairs to mark, for gains alone")
     with database(db).reading() as connection:
         (row,) = catalog.tasks(connection, task)
-        boards = leaderboards_by(connection, row, metric, "bootstrap" if kind == "ranks" else "range")
-        board = chosen_leaderboard(boards, test_set, track, facet)
+        where = test_set, track, facet
+        board = best(chosen_leaderboard(leaderboards_by(connection, row, metric, "range"), *where), top, _ROOM)
+        if kind == "ranks":  # nothing is drawn before it is known that there is room
+            drawn = chosen_leaderboard(leaderboards_by(connection, row, metric, "bootstrap"), *where)
+            board = best(drawn, top, _ROOM)
         if kind == "scores":
             board = with_intervals(connection, row, board)
         values = submission_attributes(connection, board, by) if kind == "gains" else {}

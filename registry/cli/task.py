@@ -33,7 +33,7 @@ def run(context: typer.Context, manifest: ManifestPath, root: Root = None, db: D
         workers: Workers = None, cluster: Cluster = None, memory: Memory = None, actor: Actor = None,
         dry_run: DryRun = False, quiet: Quiet = False) -> None:
     """Do the whole job: apply, score, compare, print boards."""
-    from registry.leaderboards.load import declared_leaderboards
+    from registry.leaderboards.load import BOARD_PAIRS, declared_leaderboards
     from registry.store.journal import Journal
     from registry.store.session import writing
 
@@ -42,7 +42,7 @@ def run(context: typer.Context, manifest: ManifestPath, root: Root = None, db: D
     journal = Journal("run", {"manifest": task.root.manifest_name}, actor=actor_name(actor))
     with writing(database(db), journal, create=True, dry_run=dry_run) as session:
         row, scored, compared = bring_up(session, journal, task, content, how)
-        boards = declared_leaderboards(session.connection, row)
+        boards = declared_leaderboards(session.connection, row, pairs=BOARD_PAIRS)
     say_results(scored, compared)
     say_unused(context, compared, scored)
     say_end(changed=journal.changed, dry_run=dry_run)
@@ -55,8 +55,8 @@ def apply(manifest: ManifestPath, root: Root = None, db: Db = None, actor: Actor
 
     Files that are there already are left alone.
     """
-    from registry.evaluation import Ingest
-    from registry.evaluation import apply as apply_task
+    from registry.evaluation.ingest.apply import apply as apply_task
+    from registry.evaluation.ingest.context import Ingest
     from registry.store.journal import Journal
     from registry.store.session import writing
 
@@ -88,8 +88,8 @@ def submit(
 
     It is read under the rules of the task, which is there.
     """
-    from registry.evaluation import Ingest
-    from registry.evaluation import submit as submit_one
+    from registry.evaluation.ingest.apply import submit as submit_one
+    from registry.evaluation.ingest.context import Ingest
     from registry.evaluation.ingest.declared import declare, natural
     from registry.evaluation.resolve import resolve_stored
     from registry.manifest import submit_entry

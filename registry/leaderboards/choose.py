@@ -10,9 +10,10 @@ import numpy as np
 from sqlalchemy import Connection, text
 
 from registry.errors import MismatchError, UnknownNameError
-from registry.evaluation import declared_request
+from registry.evaluation.comparing.settings import declared_request
 from registry.leaderboards.leaderboard import Leaderboard, Ranks
-from registry.leaderboards.load import declared_leaderboards
+from registry.leaderboards.load import PAGE_PAIRS, declared_leaderboards
+from registry.significance.ranks.letter_display import alike_groups
 from registry.store import catalog
 from registry.store.row_types import TaskRow
 from registry.studies.score_distributions import score_intervals
@@ -28,7 +29,7 @@ def leaderboards_by(connection: Connection, task_row: TaskRow, metric: str | Non
     """
     catalog.check_metric(connection, [task_row], metric)
     alias = metric or catalog.primary_metric(connection, task_row.task_id).alias
-    found = declared_leaderboards(connection, task_row, alias, ranks)
+    found = declared_leaderboards(connection, task_row, alias, ranks, PAGE_PAIRS)
     if not found:
         raise MismatchError("there is no comparison to show yet; `registry score` and `registry compare` make one")
     return found
@@ -53,6 +54,25 @@ def chosen_leaderboard(boards: Sequence[Leaderboard], test_set: str | None = Non
         titles = "; ".join(board.title for board in boards[:5]) + ("; ..." if len(boards) > 5 else "")
         raise MismatchError(f"{len(boards)} leaderboards are meant; choose by --test-set and --track: {titles}")
     return boards[0]
+
+
+def best(board: Leaderboard, top: int | None, room: int) -> Leaderboard:
+    """The leaderboard of so many of its best systems, else of all; their ranks and decisions stay those of the whole.
+
+    Raises:
+        MismatchError: There is room for fewer.
+    """
+    n = min(top or len(board.standings), len(board.standings))
+    if n > room:
+        raise MismatchError(f"{board.title}: {n:,} systems are too many for one figure; --top {room} draws the best "
+                            f"{room}")
+    pairs = board.decisions.chosen(np.maximum(board.decisions.a, board.decisions.b) < n)
+    won = pairs.chosen(pairs.significant)
+    differ = np.zeros((n, n), dtype=bool)
+    differ[won.a, won.b] = differ[won.b, won.a] = True
+    ranked = np.flatnonzero([of.rank is not None for of in board.standings[:n]])
+    alike = tuple(tuple(ranked[list(group)].tolist()) for group in alike_groups(differ[np.ix_(ranked, ranked)]))
+    return replace(board, standings=board.standings[:n], decisions=pairs, alike=alike)
 
 
 def with_pairs(boards: Sequence[Leaderboard], system: str | None = None, top: int | None = None,

@@ -10,7 +10,7 @@ from typing import Any
 from sqlalchemy import Connection, text
 
 from registry.errors import UnknownNameError
-from registry.evaluation.comparing.board_keys import LeaderboardKey
+from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
 from registry.leaderboards.decisions import PairDecision
 from registry.leaderboards.leaderboard import Standing
 

@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 
 from registry.errors import counted
-from registry.evaluation.comparing.board_keys import LeaderboardKey
+from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
 from registry.leaderboards.decisions import Decisions
 from registry.metrics import METRICS
 from registry.values import parse

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection, bindparam, select, text
 
-from registry.evaluation import declared_request
-from registry.evaluation.comparing.board_keys import LeaderboardKey
+from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
 from registry.leaderboards.decisions import Decisions
 from registry.leaderboards.leaderboard import (
     SHARED_KEYS,
@@ -25,16 +24,24 @@ from registry.leaderboards.sentences import sentences, separable
 from registry.manifest import stored_manifest
 from registry.significance.ranks.letter_display import alike_groups, letters
 from registry.significance.ranks.ranks import frequent_ranks, neighbour_ranges
+from registry.store import models
 from registry.store.row_types import TaskRow
 from registry.store.statistics import fetch_columns
-from registry.studies.score_distributions import rank_distributions
+
+BOARD_PAIRS = ("p_value", "resolved", "resamples", "method", "note")  # what a board without its pairs says of them
+PAGE_PAIRS = (*BOARD_PAIRS, "p_adjusted", "difference", "ci_low", "ci_high", "n_discordant")
+ALL_PAIRS = (*PAGE_PAIRS, "n_units", "log10_p", "p_low", "p_high", "statistic")
+_VALUES = {key: key for key in ALL_PAIRS} | {
+    "resolved": "is_resolved", "difference": "if(is_swapped, -difference, difference)",
+    "ci_low": "if(is_swapped, -ci_high, ci_low)", "ci_high": "if(is_swapped, -ci_low, ci_high)"}
+_TEXTS = ("method", "note")  # of which there are few
 
 Row = dict[str, Any]
 Frequencies = Mapping[str, NDArray[np.float64]]  # of all places, by the name of the board and the submission
 
 
 def leaderboards(connection: Connection, task: str, metric: str | None = None, ranks: Ranks = "range",
-                 frequencies: Frequencies | None = None) -> list[Leaderboard]:
+                 frequencies: Frequencies | None = None, pairs: Sequence[str] = ALL_PAIRS) -> list[Leaderboard]:
     """Every leaderboard of a task (by one metric).
 
     Args:
@@ -43,6 +50,7 @@ def leaderboards(connection: Connection, task: str, metric: str | None = None, r
         metric: A metric's alias; None: by all.
         ranks: The convention of the ranks that people see.
         frequencies: How often every submission has every place in resamples, by the board's and its own name.
+        pairs: What is read of pairs beside the decisions: all, or as little as `PAGE_PAIRS` or `BOARD_PAIRS`.
     """
     chosen = {"task": task, "metric": metric}
     where = "WHERE task = :task AND (:metric IS NULL OR metric = :metric)"
@@ -57,19 +65,22 @@ def leaderboards(connection: Connection, task: str, metric: str | None = None, r
             n_items, n_units, n_systems, family_size, signature, o.test AS overall, o.statistic, o.degrees, o.p_value
         FROM latest_comparison AS l LEFT JOIN overall_result AS o USING (comparison_id) {where}"""), chosen)  # noqa: S608
     settings = {row.signature: row for row in map(Comparison._make, found)}
-    return [_leaderboard(connection, settings[signature], standings, ranks, frequencies or {})
-            for signature, standings in rows.items()]
+    return [_leaderboard(settings[signature], standings, _decisions(connection, settings[signature], standings, pairs),
+                         ranks, frequencies or {}) for signature, standings in rows.items()]
 
 
 def declared_leaderboards(connection: Connection, task_row: TaskRow, metric: str | None = None,
-                          ranks: Ranks | None = None) -> list[Leaderboard]:
+                          ranks: Ranks | None = None, pairs: Sequence[str] = ALL_PAIRS) -> list[Leaderboard]:
     """Every leaderboard of a task (by one metric), with the ranks that it declares unless others are asked for."""
     chosen = ranks or stored_manifest(task_row.manifest).board.ranks
     frequencies = None
     if chosen == "bootstrap":
+        from registry.evaluation.comparing.settings import declared_request  # late: other ranks draw nothing
+        from registry.studies.score_distributions import rank_distributions
+
         request = declared_request(task_row, metrics=None if metric is None else (metric,))
         frequencies = rank_distributions(connection, task_row, request)
-    return leaderboards(connection, task_row.slug, metric, chosen, frequencies)
+    return leaderboards(connection, task_row.slug, metric, chosen, frequencies, pairs)
 
 
 def _grouped(connection: Connection, query: str, chosen: Mapping[str, Any]) -> dict[str, list[Row]]:
@@ -77,10 +88,9 @@ def _grouped(connection: Connection, query: str, chosen: Mapping[str, Any]) -> d
     return {signature: list(group) for signature, group in groupby(rows, key=lambda row: row["signature"])}
 
 
-def _leaderboard(connection: Connection, comparison: Comparison, rows: Sequence[Row], ranks: Ranks,
+def _leaderboard(comparison: Comparison, rows: Sequence[Row], decisions: Decisions, ranks: Ranks,
                  frequencies: Frequencies) -> Leaderboard:
     """One leaderboard from its rows, best first."""
-    decisions = _decisions(connection, comparison, rows)
     wins = np.zeros((len(rows), len(rows)), dtype=bool)
     wins[decisions.a, decisions.b] = decisions.significant
     ranked = [n for n, row in enumerate(rows) if row["rank"] is not None]
@@ -105,17 +115,23 @@ def _leaderboard(connection: Connection, comparison: Comparison, rows: Sequence[
                        standings=standings, decisions=decisions, alike=alike, sentences=said, ranks=ranks)
 
 
-def _decisions(connection: Connection, comparison: Comparison, rows: Sequence[Row]) -> Decisions:
+def _decisions(connection: Connection, comparison: Comparison, rows: Sequence[Row], pairs: Sequence[str]) -> Decisions:
     """The pairs of a comparison, whose standings these are."""
-    columns = fetch_columns(connection, text("""
-        SELECT submission_a, submission_b, p_value, p_adjusted, is_significant AS significant, method, n_units,
-            n_discordant, resamples, log10_p, p_low, p_high, statistic, is_resolved AS resolved, note,
-            if(is_swapped, -difference, difference) AS difference,
-            if(is_swapped, -ci_high, ci_low) AS ci_low, if(is_swapped, -ci_low, ci_high) AS ci_high
+    texts = {key: list(connection.execute(select(models.pair_result.c[key]).distinct().order_by(key)).scalars())
+             for key in _TEXTS}
+    values = {key: f"list_position(list_value :{key}, {key})" if key in texts else _VALUES[key] for key in pairs}
+    columns = fetch_columns(connection, text(f"""
+        SELECT submission_a, submission_b, is_significant AS significant,
+            {', '.join(f'{value} AS "{key}"' for key, value in values.items())}
         FROM comparison_pair JOIN pair_result USING (pair_result_id)
-        WHERE comparison_id = :comparison ORDER BY position""").bindparams(comparison=comparison.comparison_id))
-    place = {row["submission_id"]: n for n, row in enumerate(rows)}
-    a, b = (_places(columns.pop(side), place) for side in ("submission_a", "submission_b"))
+        WHERE comparison_id = :comparison ORDER BY position""").bindparams(  # noqa: S608 - columns, of `_VALUES`
+            bindparam("comparison", comparison.comparison_id),
+            *(bindparam(key, known or [""], expanding=True) for key, known in texts.items())))
+    for key, known in texts.items():  # one object of each text, not one in every row
+        columns[key] = np.array([None, *known], dtype=object)[columns[key]]
+    place = np.zeros(1 + max(row["submission_id"] for row in rows), dtype=np.int64)
+    place[[row["submission_id"] for row in rows]] = np.arange(len(rows))
+    a, b = (place[columns.pop(side)] for side in ("submission_a", "submission_b"))
     teams = np.unique([row["team"] for row in rows], return_inverse=True)[1]
     columns["same_team"] = teams[a] == teams[b]
     drawn = np.ma.getmaskarray(columns["resamples"])
@@ -124,12 +140,6 @@ def _decisions(connection: Connection, comparison: Comparison, rows: Sequence[Ro
         key: getattr(comparison, key) for key in ("test", "alternative", "correction", "family_size", "unit")}
     return Decisions(a, b, columns, shared, [{key: row[key] for key in ("system", "submission", "score")}
                                              for row in rows])
-
-
-def _places(submissions: NDArray[Any], place: Mapping[int, int]) -> NDArray[np.int64]:
-    """The places of submissions, which are by their ids."""
-    known, at = np.unique(submissions, return_inverse=True)
-    return np.array([place[int(submission)] for submission in known], dtype=np.int64)[at]
 
 
 def _resampled(rows: Sequence[Row], frequencies: Frequencies, confidence: float) -> Iterator[Row]:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from sqlalchemy import Connection
 
-from registry.leaderboards.items import ItemView, most_disagreed
 from registry.leaderboards.leaderboard import Leaderboard, Ranks
-from registry.leaderboards.load import declared_leaderboards, stale
+from registry.leaderboards.load import ALL_PAIRS, declared_leaderboards, stale
 from registry.store import catalog
-from registry.studies.macro_average import MacroBoard
-from registry.studies.run import Question
+from registry.store.row_types import TaskRow
+
+if TYPE_CHECKING:
+    from registry.leaderboards.items import ItemView
+    from registry.studies.macro_average import MacroBoard
+    from registry.studies.run import Question
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,7 @@ class Snapshot:
 
 
 def snapshot(connection: Connection, task: str | None = None, metric: str | None = None, ranks: Ranks | None = None,
-             *, items: int = 0) -> Snapshot:
+             *, items: int = 0, pairs: Sequence[str] = ALL_PAIRS) -> Snapshot:
     """Read the leaderboards that a command shows, and the items to look at.
 
     Args:
@@ -76,6 +80,7 @@ def snapshot(connection: Connection, task: str | None = None, metric: str | None
         metric: The alias of a metric; None: all metrics.
         ranks: The convention of the ranks that people see; None: as each task declares.
         items: How many items of each test set are to be looked at.
+        pairs: What is read of pairs beside the decisions (`registry.leaderboards.load.leaderboards`).
 
     Raises:
         UnknownNameError: There is no such task or metric.
@@ -86,7 +91,13 @@ def snapshot(connection: Connection, task: str | None = None, metric: str | None
     catalog.check_metric(connection, rows, metric)
     for row in rows:
         primary = catalog.primary_metric(connection, row.task_id).alias
-        boards = declared_leaderboards(connection, row, metric, ranks)
-        views = most_disagreed(connection, row, items) if items and boards else None
+        boards = declared_leaderboards(connection, row, metric, ranks, pairs)
+        views = _views(connection, row, items) if items and boards else None
         found.append(TaskBoards(row.slug, row.title, row.version, primary, boards, items=views))
     return Snapshot(tuple(found), tuple(stale(connection, task)))
+
+
+def _views(connection: Connection, row: TaskRow, items: int) -> Sequence[ItemView]:
+    from registry.leaderboards.items import most_disagreed  # late: it reads golds again, and boards do not
+
+    return most_disagreed(connection, row, items)

@@ -11,10 +11,10 @@ import numpy as np
 from sqlalchemy import Connection
 
 from registry.errors import InputError, MismatchError, UnknownNameError
-from registry.evaluation import Request
 from registry.evaluation.comparing.board_keys import BoardKey, board_keys
 from registry.evaluation.comparing.board_statistics import Board, load
 from registry.evaluation.comparing.by_response import by_response
+from registry.evaluation.comparing.settings import Request
 from registry.evaluation.resolve import resolve_significance
 from registry.provenance import StudySignature
 from registry.significance import CORRECTIONS, PairTest, Settings

@@ -16,7 +16,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from registry.errors import InputError, LockedError, MismatchError, StoreError, counted
-from registry.evaluation import Request, declared_request
+from registry.evaluation.comparing.settings import Request, declared_request
 from registry.identity import digest_json, plain_value
 from registry.parallel.execution import Execution
 from registry.store import catalog, studies

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal, Protocol, TypeVar
 from sqlalchemy import Connection
 
 from registry.errors import InputError
-from registry.evaluation import Request
+from registry.evaluation.comparing.settings import Request
 from registry.identity import canonical_json
 from registry.parallel.execution import Progress, with_progress
 from registry.provenance import StudySignature

@@ -9,8 +9,12 @@ import time
 from pathlib import Path
 
 from registry.cli.pipeline import resolved
-from registry.evaluation import Ingest, apply, compare, declared_request, score
+from registry.evaluation.comparing.compare import compare
 from registry.evaluation.comparing.plan import plan
+from registry.evaluation.comparing.settings import declared_request
+from registry.evaluation.ingest.apply import apply
+from registry.evaluation.ingest.context import Ingest
+from registry.evaluation.scoring.score import score
 from registry.significance import Execution
 from registry.store import catalog
 from registry.store.database import Database

@@ -47,3 +47,11 @@ def test_a_system_of_one_task_is_found_beside_others(registry, scored):
     rows = registry("pairs", "--system", "aspen-s", "--format", "json").json
     assert {row["task"] for row in rows} == {"entities"}
     assert all("aspen-s" in (row["system_a"], row["system_b"]) for row in rows)
+
+
+def test_pairs_beyond_all_reading_are_not_printed(registry, scored, task, monkeypatch):
+    scored(task)
+    monkeypatch.setattr("registry.cli.board._PRINTED", 2)
+    said = registry("pairs", "small", exit_code=3).stderr
+    assert "3 pairs are too many to print; choose by --system, --top, --neighbours or --limit, or write" in said
+    assert len(registry("pairs", "small", "--limit", "2", "--format", "json").json) == 2

@@ -2,7 +2,7 @@
 
 import pytest
 
-from registry.leaderboards.choose import chosen_leaderboard, leaderboards_by, with_intervals
+from registry.leaderboards.choose import best, chosen_leaderboard, leaderboards_by, with_intervals
 from registry.store import catalog
 from registry.store.database import Database
 from tests.conftest import ROOT
@@ -15,6 +15,32 @@ def test_a_leaderboard_is_drawn(registry, scored, task, tmp_path, kind):
     scored(task)
     assert "drawn: f.pdf" in registry("plot", "small", kind, "-o", "f.pdf").stderr
     assert (tmp_path / "f.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_the_best_systems_are_drawn_by_what_the_whole_board_says(registry, scored, tmp_path):
+    """Places, p-values and decisions stay, also where systems that are left out come into a group."""
+    scored(ENTITIES)
+    with Database("registry.duckdb").reading() as connection:
+        (row,) = catalog.tasks(connection, "entities")
+        board = chosen_leaderboard(leaderboards_by(connection, row))
+    few = best(board, 3, room=3)
+    assert [of.submission for of in few.standings] == [of.submission for of in board.standings[:3]]
+    assert list(few.decisions) == [of for of in board.decisions if max(of.a, of.b) < 3]
+    among = {tuple(place for place in group if place < 3) for group in board.alike} - {()}
+    largest = {group for group in among if not any(set(group) < set(other) for other in among)}
+    assert set(few.alike) == largest
+    assert best(board, None, room=200).alike == best(board, 999, room=200).alike == board.alike
+    for kind in ("scores", "pairs", "gains", "alike", "ranks"):
+        registry("plot", "entities", kind, "-o", f"{kind}.svg", "--top", "2")
+        assert (tmp_path / f"{kind}.svg").exists()
+
+
+def test_a_figure_has_no_room_for_very_many_systems(registry, scored, task, monkeypatch):
+    scored(task)
+    monkeypatch.setattr("registry.cli.plot._ROOM", 2)
+    said = registry("plot", "small", "ranks", "-o", "f.svg", exit_code=4).stderr
+    assert "small/test: acc = Accuracy: 3 systems are too many for one figure; --top 2 draws the best 2" in said
+    registry("plot", "small", "ranks", "-o", "f.svg", "--top", "2")
 
 
 def test_exact_tests_borrow_the_bootstrap_s_intervals(registry, scored):

@@ -176,3 +176,11 @@ def test_thirty_systems_are_legible_in_a_column(drawn):
     assert len(heights) == 30
     assert all(y + 0.8 * h <= above for (y, h), (above, _) in pairwise(heights))
     assert min(t.get_fontsize() for t in figure.findobj(Text) if t.get_text()) >= 5.5
+
+
+def test_ranks_of_the_best_systems_have_the_places_that_these_take(drawn):
+    """Of four systems the two best, of which none is ever the last."""
+    best = tuple(replace(of, frequencies=(0.5, 0.25, 0.25, 0.0)) for of in RESAMPLED.standings[:2])
+    image = drawn("ranks", replace(RESAMPLED, standings=best)).axes[0].images[0]
+    assert image.get_array().shape == (2, 3)
+    assert drawn("ranks").axes[0].images[0].get_array().shape == (4, 4)

@@ -40,7 +40,7 @@ def synthesize(
     import tempfile
     from contextlib import ExitStack
 
-    from registry.evaluation import declared_request
+    from registry.evaluation.comparing.settings import declared_request
     from registry.manifest import load_manifest
     from registry.manifest.fields import check_slug
     from registry.rendering.table import Column, Table, number, text

@@ -4,30 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import Connection
 
 from registry.errors import MismatchError
+from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
 from registry.evaluation.comparing.settings import Request
 from registry.identity import digest_json
 from registry.store import catalog
 from registry.store.row_types import DeclaredMetric, GoldRevisionRow, Member, ScoreRow, TaskRow, TestSetRow
-
-
-class LeaderboardKey(NamedTuple):
-    """What tells a leaderboard from all others; the metric by its alias."""
-
-    task: str
-    test_set: str
-    track: str | None
-    facet: str | None
-    metric: str
-
-    @property
-    def name(self) -> str:
-        """What people call the board."""
-        return ", ".join(filter(None, (f"{self.task}/{self.test_set}", *self[2:])))
 
 
 @dataclass(frozen=True)

@@ -111,8 +111,10 @@ def draw_ranks(board: Leaderboard, path: Path) -> None:
 
         axes = figure.subplots()
         n = len(ranked[0].frequencies)
-        image = axes.imshow([of.frequencies for of in ranked], cmap="Blues", norm=PowerNorm(0.5, 0, 1), aspect="auto",
-                            extent=(0.5, n + 0.5, len(ranked) - 0.5, -0.5), interpolation="none",
+        if len(ranked) < n:  # of the best systems, places that none of them has
+            n = max(place for of in ranked for place, share in enumerate(of.frequencies, 1) if share > 0)
+        image = axes.imshow([of.frequencies[:n] for of in ranked], cmap="Blues", norm=PowerNorm(0.5, 0, 1),
+                            aspect="auto", extent=(0.5, n + 0.5, len(ranked) - 0.5, -0.5), interpolation="none",
                             interpolation_stage="rgba")  # few cells are coloured, not each of many pixels
         labels(axes, ranked)
         for k, of in enumerate(ranked):

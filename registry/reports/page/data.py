@@ -11,8 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from registry.identity import plain_value
+from registry.identity import digest_lines, plain_value
 from registry.leaderboards.decisions import Decisions
 from registry.leaderboards.items import ItemView, SystemOutput
 from registry.leaderboards.leaderboard import SHARED_KEYS, Leaderboard
@@ -34,21 +35,34 @@ Json = dict[str, Any]
 
 
 def page_data(task: Mapping[str, str], boards: Sequence[Leaderboard], items: Sequence[ItemView],
-              averages: Sequence[MacroBoard] = ()) -> Json:
+              averages: Sequence[MacroBoard] = (), folder: str | None = None) -> Json:
     """Everything that a page shows.
 
     `task` has its id, title and version, `boards` those by the primary metric first, `items` the worst of each test set
-    first, `averages` what stands beside the boards side by side.
+    first, `averages` what stands beside the boards side by side; `folder` has the files of pairs that are left out.
     """
-    left, written = PAIRS, []
+    written = []
+    for n, (board, reach) in enumerate(zip(boards, reaches(boards), strict=True)):
+        files = {"folder": f"{folder}/{n}", "key": board_key(board)} if folder and reach is not None else None
+        written.append(_board(board, reach) | {"files": files})
+    return {"task": dict(task), "keys": BOARD_KEYS, "boards": written,
+            "items": dict(_items(items)), "wide": list(_wide(boards, averages))}
+
+
+def reaches(boards: Sequence[Leaderboard]) -> list[int | None]:
+    """How many places apart the systems of a pair on the page are at most, for each board; None: it has all pairs."""
+    left, found = PAIRS, list[int | None]()
     for board in boards:
         n = len(board.standings)
         reach = n if len(board.decisions) <= left else max(NEIGHBOURS, left // n)
-        near = _near(board.decisions, reach)
-        left = max(0, left - len(near))
-        written.append(_board(board, near, reach if reach < n else None))
-    return {"task": dict(task), "keys": BOARD_KEYS, "boards": written,
-            "items": dict(_items(items)), "wide": list(_wide(boards, averages))}
+        left = max(0, left - int(np.count_nonzero(_apart(board.decisions) <= reach)))
+        found.append(reach if reach < n else None)
+    return found
+
+
+def board_key(board: Leaderboard) -> str:
+    """What tells a board from other states of it: its family, and the order of its systems."""
+    return digest_lines([board.signature, *(of.submission for of in board.standings)])[-16:]
 
 
 def embedded(data: Any) -> str:
@@ -61,15 +75,21 @@ def embedded(data: Any) -> str:
     return "".join(f"\\u{ord(c):04x}" if c in "<>&\u2028\u2029" else c for c in written)
 
 
-def _near(decisions: Decisions, reach: int) -> Decisions:
-    """The pairs of systems up to so many places apart, in the order (0, 1), (0, 2), ..., (1, 2), ..."""
-    near = np.flatnonzero(np.abs(decisions.a - decisions.b) <= reach)
+def _apart(decisions: Decisions) -> NDArray[np.int64]:
+    """How many places apart the systems of each pair are."""
+    apart: NDArray[np.int64] = np.abs(decisions.a - decisions.b)
+    return apart
+
+
+def _near(decisions: Decisions, reach: int | None) -> Decisions:
+    """The pairs of systems up to so many places apart, or all, in the order (0, 1), (0, 2), ..., (1, 2), ..."""
+    near = np.flatnonzero(_apart(decisions) <= (len(decisions) if reach is None else reach))
     return decisions.chosen(near[np.lexsort((decisions.b[near], decisions.a[near]))])
 
 
-def _board(board: Leaderboard, near: Decisions, reach: int | None) -> Json:
-    """A board with the pairs that are `near`: those up to `reach` places apart, or all."""
-    by = board.comparison
+def _board(board: Leaderboard, reach: int | None) -> Json:
+    """A board with the pairs of systems up to so many places apart, or all."""
+    by, near = board.comparison, _near(board.decisions, reach)
     keys = [key for key in BOARD_KEYS if key not in SHARED_KEYS]
     standings = {key: _column(getattr(of, key) for of in board.standings) for key in (*keys, "shown")} | {
         # What people see, as all other forms write it, so that nothing is rounded in another way.

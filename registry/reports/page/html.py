@@ -15,16 +15,24 @@ from registry.rendering.table import number, visible
 from registry.reports.page.data import embedded, page_data
 from registry.version import __version__
 
-SCRIPTS = ("core.js", "table.js", "boards.js", "wide.js", "pairs.js", "plot.js", "items.js", "downloads.js", "main.js")
+SCRIPTS = ("core.js", "table.js", "boards.js", "wide.js", "pairs.js", "plot.js", "opened.js", "items.js",
+           "downloads.js", "main.js")
 
 
-def page(contents: TaskBoards, home: str = "") -> str:
-    """A task's page, with a link to the site's index at `home`; the same contents give the same bytes."""
+def page(contents: TaskBoards, home: str = "", folder: str | None = None) -> str:
+    """A task's page; the same contents give the same bytes.
+
+    Args:
+        contents: What it shows.
+        home: Where the site's index is, for a link to it.
+        folder: Where `pair_files` are, beside the page; None: the page stands alone.
+    """
     task = {"id": contents.task, "title": contents.title, "version": contents.version}
-    data = embedded(page_data(task, contents.primary_first, contents.items or (), contents.averages))
+    shown = page_data(task, contents.primary_first, contents.items or (), contents.averages, folder)
+    data, beside = embedded(shown), any(board["files"] for board in shown["boards"])
     script = "\n".join(['"use strict";', "{", *map(_asset, SCRIPTS), "}"])
     return _rendered("page.html", contents=contents, home=home, script=Markup(script), data=Markup(data),  # noqa: S704
-                     policy=_policy(script))
+                     policy=_policy(script, beside=beside))
 
 
 def site_index(pages: Mapping[str, TaskBoards]) -> str:
@@ -41,11 +49,12 @@ def _rendered(template: str, **values: object) -> str:
     return environment.get_template(template).render(style=Markup(style), program=__version__, **values)  # noqa: S704
 
 
-def _policy(script: str | None = None) -> str:
-    """Nothing but this style and this script, and no way to make elements out of text."""
-    admitted = f" script-src {_hash(script)};" if script else ""
+def _policy(script: str | None = None, *, beside: bool = False) -> str:
+    """Nothing but this style, this script and files beside the page that it loads; and no elements out of text."""
+    loaded, types = (" 'strict-dynamic'", "pairs") if beside else ("", "'none'")
+    admitted = f" script-src {_hash(script)}{loaded};" if script else ""
     return (f"default-src 'none';{admitted} style-src {_hash(_asset('style.css'))}; base-uri 'none'; "
-            "form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'")
+            f"form-action 'none'; require-trusted-types-for 'script'; trusted-types {types}")
 
 
 def _hash(content: str) -> str:

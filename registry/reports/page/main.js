@@ -8,7 +8,8 @@ function drawPairs() {
   if (!board.pairs) return;
   byId("left-out").hidden = board.pairs.reach == null;
   byId("left-out").textContent = `All ${board.n_pairs.toLocaleString("en")} pairs of this leaderboard would make the page too large: here are ` +
-    `those of systems up to ${board.pairs.reach} places apart; registry pairs prints the others.`;
+    `those of systems up to ${board.pairs.reach} places apart; ` +
+    (board.files ? "below, all pairs of a system that you choose." : "registry pairs prints the others.");
   shown.all ??= pairsOf(board);
   for (const input of document.getElementsByName("p")) {
     input.checked = input.value === view.p;
@@ -16,6 +17,7 @@ function drawPairs() {
   }
   drawMatrix(board, shown.all);
   drawPlot(board, shown.all);
+  drawOpened(board);
 }
 
 function draw(last) {

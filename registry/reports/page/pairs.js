@@ -24,26 +24,38 @@ function pairsOf(board) {
   };
 }
 
-// What there is to say of a pair, the system at `i` first.
-function pairLines(board, all, i, j) {
+// The figures of a pair as they are written, the system at `i` first.
+function pairFigures(board, all, i, j) {
   const k = all.of(i, j), { pairs } = board, turned = i > j, sign = turned ? -1 : 1;
   const difference = all.difference(k), low = at(pairs.ci_low, k), high = at(pairs.ci_high, k);
   const ends = turned ? [high, low] : [low, high];
-  const name = n => visible(at(board.standings.shown, n));
   const turn = value => (value == null ? "–" : fixed(sign * value));
+  return {
+    difference: difference == null ? "n/a" : signed(sign * difference),
+    interval: ends.some(end => end != null) ? `${turn(ends[0])} to ${turn(ends[1])}` : "",
+    p: pValue(at(pairs.p_value, k)), adjusted: pValue(at(pairs.p_adjusted, k)), significant: all.significant(k),
+    notes: [
+      at(pairs.resolved, k) === false ? "Hangs on Monte-Carlo error" : null,
+      all.sameTeam(k) ? "Both are of one team" : null,
+      at(pairs.note, k) || null,
+    ].filter(note => note != null),
+  };
+}
+
+// What there is to say of a pair, the system at `i` first.
+function pairLines(board, all, i, j) {
+  const of = pairFigures(board, all, i, j), k = all.of(i, j), { pairs } = board;
+  const name = n => visible(at(board.standings.shown, n));
   const counted = at(pairs.n_discordant, k);
   const unit = board.unit === "item" || board.unit === "cluster" ? board.unit : "unit";
   return [
     `${name(i)} against ${name(j)}`,
-    `Difference ${difference == null ? "n/a" : signed(sign * difference)}` +
-      (ends.some(end => end != null) ? `, ${100 * board.confidence} % interval ${turn(ends[0])} to ${turn(ends[1])}` : ""),
-    `p = ${pValue(at(pairs.p_value, k))}` + (board.corrected ? `, adjusted ${pValue(at(pairs.p_adjusted, k))}` : "") +
+    `Difference ${of.difference}` + (of.interval && `, ${100 * board.confidence} % interval ${of.interval}`),
+    `p = ${of.p}` + (board.corrected ? `, adjusted ${of.adjusted}` : "") +
       (at(pairs.method, k) ? ` (${at(pairs.method, k)})` : ""),
     counted == null ? null : `${counted} ${unit}${counted === 1 ? " differs" : "s differ"}`,
-    all.significant(k) ? "Significant" + (view.p === "raw" && board.corrected ? " without correction" : "") : "Not significant",
-    at(pairs.resolved, k) === false ? "Hangs on Monte-Carlo error" : null,
-    all.sameTeam(k) ? "Both are of one team" : null,
-    at(pairs.note, k) || null,
+    of.significant ? "Significant" + (view.p === "raw" && board.corrected ? " without correction" : "") : "Not significant",
+    ...of.notes,
   ].filter(line => line != null);
 }
 

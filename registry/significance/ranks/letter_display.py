@@ -22,15 +22,15 @@ def alike_groups(differ: NDArray[np.bool_]) -> list[tuple[int, ...]]:
     Returns:
         The groups by their first and then their later members; none where there are more than 702.
     """
-    n = len(differ)
-    near = [int.from_bytes(row.tobytes(), "little") & ~(1 << a)
-            for a, row in enumerate(np.packbits(~differ, axis=1, bitorder="little"))]
+    order = np.argsort(differ.sum(axis=1), kind="stable")  # pivots that are near many others leave few branches
+    alike = np.packbits(~differ[np.ix_(order, order)], axis=1, bitorder="little")
+    near = [int.from_bytes(row.tobytes(), "little") & ~(1 << a) for a, row in enumerate(alike)]
     found: list[int] = []
-    for group in _cliques(0, (1 << n) - 1, 0, near):
+    for group in _cliques(near):
         found.append(group)
         if len(found) > _MOST:
             return []
-    return sorted(tuple(_members(group)) for group in found)
+    return sorted(tuple(np.sort(order[list(_members(group))]).tolist()) for group in found)
 
 
 def letters(groups: Sequence[Sequence[int]], systems: int) -> list[str]:
@@ -41,7 +41,11 @@ def letters(groups: Sequence[Sequence[int]], systems: int) -> list[str]:
     """
     names = [name(n) for n in range(len(groups))]
     apart = "," if len(groups) > 26 else ""
-    return [apart.join(names[n] for n, group in enumerate(groups) if system in group) for system in range(systems)]
+    found: list[list[str]] = [[] for _ in range(systems)]
+    for letter, group in zip(names, groups, strict=True):
+        for system in group:
+            found[system].append(letter)
+    return [apart.join(of) for of in found]
 
 
 def name(n: int) -> str:
@@ -53,15 +57,20 @@ def name(n: int) -> str:
     return (chr(96 + n // 26) if n >= 26 else "") + chr(97 + n % 26)
 
 
-def _cliques(chosen: int, open_: int, done: int, near: Sequence[int]) -> Iterator[int]:
-    """All maximal cliques that hold `chosen` and otherwise only `open_` ones; sets are the bits of whole numbers."""
-    if not open_ and not done:
-        yield chosen
-        return
-    for one in _members(_branches(open_, done, near)):
-        bit = 1 << one
-        yield from _cliques(chosen | bit, open_ & near[one], done & near[one], near)
-        open_, done = open_ & ~bit, done | bit
+def _cliques(near: Sequence[int]) -> Iterator[int]:
+    """All maximal cliques; sets are the bits of whole numbers.
+
+    Those are left to look at that hold what is chosen and otherwise only what is open, and that nothing done extends.
+    """
+    left = [(0, (1 << len(near)) - 1, 0)]  # a clique can be larger than Python's calls may be nested
+    while left:
+        chosen, open_, done = left.pop()
+        if not open_ and not done:
+            yield chosen
+        for one in _members(_branches(open_, done, near)):
+            bit = 1 << one
+            left.append((chosen | bit, open_ & near[one], done & near[one]))
+            open_, done = open_ & ~bit, done | bit
 
 
 def _branches(open_: int, done: int, near: Sequence[int]) -> int:

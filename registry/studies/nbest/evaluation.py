@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from registry.errors import InputError, UnknownNameError
-from registry.evaluation import Request
+from registry.evaluation.comparing.settings import Request
 from registry.identity import digest_array
 from registry.provenance import StudySignature
 from registry.store import catalog

@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from sqlalchemy import text
 
 from registry.errors import RegistryError
-from registry.evaluation import Ingest, apply, score
 from registry.evaluation.ingest import label_answers
+from registry.evaluation.ingest.apply import apply
+from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.resolve import resolve
+from registry.evaluation.scoring.score import score
 from registry.manifest import load_manifest
 from registry.readers import Labels
 from registry.readers.parsing import table_columns

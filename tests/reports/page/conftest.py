@@ -1,5 +1,7 @@
 """A browser, and pages that it opens: without a network and without a complaint."""
 
+from pathlib import Path
+
 import pytest
 
 from registry.reports.page import page as html
@@ -17,12 +19,14 @@ def browser():
 
 @pytest.fixture
 def open_page(browser, tmp_path):
-    """Open contents, or HTML that is there, at a fragment; at the end, nothing was asked of a network or complained."""
+    """Open contents, HTML or a file at a fragment; at the end, nothing was asked of a network or complained."""
     complaints, asked, contexts = [], [], []
 
     def opened(of, fragment="", **how):
-        path = tmp_path / f"page{len(contexts)}.html"
-        path.write_text(of if isinstance(of, str) else html(of), "utf-8")
+        path = of
+        if not isinstance(of, Path):
+            path = tmp_path / f"page{len(contexts)}.html"
+            path.write_text(of if isinstance(of, str) else html(of), "utf-8")
         context = browser.new_context(accept_downloads=True, **how)
         contexts.append(context)
         page = context.new_page()

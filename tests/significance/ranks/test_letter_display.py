@@ -48,3 +48,8 @@ def test_the_example_of_a_textbook():
 def test_too_many_groups_are_no_display():
     differ = np.kron(np.eye(8, dtype=bool), ~np.eye(3, dtype=bool))  # 3^8 groups: one of each triple
     assert alike_groups(differ) == []
+
+
+def test_a_thousand_systems_that_are_alike_are_one_group():
+    """More than Python's calls may be nested."""
+    assert alike_groups(np.zeros((1500, 1500), dtype=bool)) == [tuple(range(1500))]
