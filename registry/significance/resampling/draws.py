@@ -19,7 +19,7 @@ from registry.significance.matrix import Floats
 from registry.significance.resampling.columns import Columns
 
 Used = TypeVar("Used")
-Singles = NDArray[np.float32]
+Bytes = NDArray[np.uint8]
 
 BLOCK = 512  # draws in a block
 # the kinds of streams: permutations, bootstraps, the same of whole runs; resampled systems, drawn test sets; outputs of
@@ -71,7 +71,7 @@ def units_by_stratum(strata: NDArray[np.int64] | None, units: int) -> list[tuple
     return [((n,), np.flatnonzero(strata == n)) for n in range(int(strata.max()) + 1)]
 
 
-def swaps(units: int, block: int, seed: int) -> Iterator[tuple[slice, NDArray[np.uint8]]]:
+def swaps(units: int, block: int, seed: int) -> Iterator[tuple[slice, Bytes]]:
     """Draw the swaps of a block: some units at a time, and whether each draw swaps them, [units, draws] of 0 and 1."""
     bits = stream(seed, SIGNS, block)
     for at in range(0, units, _CHUNK):
@@ -81,7 +81,7 @@ def swaps(units: int, block: int, seed: int) -> Iterator[tuple[slice, NDArray[np
 
 
 def resamples_of(units: int, draws: int, block: int, seed: int,
-                 stratum: tuple[int, ...] = ()) -> Iterator[tuple[slice, Singles]]:
+                 stratum: tuple[int, ...] = ()) -> Iterator[tuple[slice, Bytes]]:
     """Draw the resamples of a block: some draws at a time, and how often each takes every unit, [draws, units].
 
     The counts of n draws with replacement are multinomial. Independent Poisson counts with the sum N are multinomial
@@ -99,10 +99,10 @@ def resamples_of(units: int, draws: int, block: int, seed: int,
         places = np.repeat(np.arange(rows) * units, missing)
         places += rng.integers(0, units, len(places), dtype=np.uint32)
         np.add.at(counts.reshape(-1), places, np.uint8(1))
-        yield slice(at, at + rows), counts.astype(np.float32)
+        yield slice(at, at + rows), counts
 
 
-def _poisson_rows(rng: np.random.Generator, rows: int, units: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+def _poisson_rows(rng: np.random.Generator, rows: int, units: int) -> tuple[Bytes, NDArray[np.int64]]:
     """Poisson counts [rows, units] with a mean somewhat below 1, and how many draws each row lacks."""
     mean = max(0.0, 1 - 2.5 / math.sqrt(units))  # 1 row in 160 has more draws than it may
     if not mean:
@@ -118,7 +118,8 @@ def _poisson_rows(rng: np.random.Generator, rows: int, units: int) -> tuple[NDAr
     counts = found.view(np.uint8)
     counts[2 * unclear], counts[2 * unclear + 1] = outcomes // most, outcomes % most
     counts = counts[:rows * units].reshape(rows, units)
-    return counts, units - counts.sum(axis=1, dtype=np.uint32).astype(np.int64)
+    exact = np.uint16 if units < 2**15 else np.uint32  # sums are hardly more than the units; short ones are faster
+    return counts, units - counts.sum(axis=1, dtype=exact).astype(np.int64)
 
 
 @cache

@@ -153,74 +153,59 @@ class _Workspace:
 
     def __init__(self, resamples: int, absolute: bool, rank: int) -> None:
         self.absolute, self.rank = absolute, rank
-        self.values, self.moved = np.empty((2, resamples), np.int16)
-        self.within, self.more = np.empty((2, resamples), dtype=bool)
+        self.values = np.empty(resamples, np.int16)
+        # whole words, so that places are looked for by eights
+        self.above, self.within = np.zeros((2, -(-resamples // 8) * 8), dtype=bool)
 
     def screen(self, a: Shorts, b: Shorts, low: int, high: int, still: int, near: int) -> _Pair | None:
         values = np.subtract(a, b, out=self.values)
         if self.absolute:
             np.abs(values, out=values)
-        sample = values[:max(_SAMPLE, len(values) // 8)]
-        if int(sample.max()) <= still:
+        if int(values.max()) <= still:
             return None
-        extremes = self._above(high)
-        np.greater_equal(values, low, out=self.within)
-        self.within ^= self.more
-        window = self._window(sample, near) if self.rank else None
-        places = self.within.nonzero()[0].astype(np.int32)
-        values = values[places]
-        doubtful = places[(values >= low) & (values <= high)]
-        if window is None:
+        extremes, doubtful = self._between(low, high)
+        if not self.rank:
             return _Pair(extremes, doubtful, doubtful[:0], 0)
-        ranked = window.look(places, values, self.rank, near)
+        ranked = self._of_rank(near, *self._window(near))
         return ranked and _Pair(extremes, doubtful, *ranked)
 
-    def _above(self, step: int) -> int:
-        """Mark and count the values above a step."""
-        return int(np.count_nonzero(np.greater(self.values, step, out=self.more)))
+    def _between(self, low: int, high: int) -> tuple[int, Places]:
+        """Count the values above `high`, and find the resamples whose value is from `low` to `high`."""
+        above, within = (marks[:len(self.values)] for marks in (self.above, self.within))
+        np.greater(self.values, high, out=above)
+        np.greater_equal(self.values, low, out=within)
+        within ^= above
+        eights = (self.within.view(np.uint64) != 0).nonzero()[0]
+        marked = self.within.reshape(-1, 8).take(eights, axis=0).ravel().nonzero()[0]
+        places = 8 * eights[marked >> 3] + (marked & 7)
+        return int(np.count_nonzero(above)), places.astype(np.int32)
 
-    def _window(self, sample: Shorts, near: int) -> _Window:
-        """Bound the value of the rank, and mark the values within the bounds.
+    def _window(self, near: int) -> tuple[int, int]:
+        """Bound the value of the rank by the ranks that it may have in a sample, the first resamples.
 
-        The sample's value of the rank is a guess, which the number of all values above it corrects. The bounds allow
-        for the sample's error: in few of a thousand pairs the value lies outside.
+        In one of 10,000 pairs it lies outside.
         """
-        n, size = len(sample), len(self.values)
-        share = self.rank / size
-        error = 3.5 * math.sqrt(n * share * (1 - share)) + 2
+        sample = self.values[:max(_SAMPLE, len(self.values) // 8)].astype(np.int32)  # 32 bits are sorted fastest
+        n, share = len(sample), self.rank / len(self.values)
+        error = 4 * math.sqrt(n * share * (1 - share)) + 2
         least, most = n - math.ceil(n * share + error), n - math.floor(n * share - error)
-        first, last = max(least, 0), min(most, n - 1)
-        tail = np.partition(sample.astype(np.int32), first)[first:]  # 32 bits are sorted fastest
-        tail.sort()
-        guess = int(tail[min(max(n - round(n * share), 0), n - 1) - first])
-        per_rank = float(tail[last - first] - tail[0]) / (max(1, last - first) * size / n)  # of one resample: 0
-        above = self._above(guess)
-        off = (above - self.rank) * per_rank
-        spare = abs(off) / 2 + 3 * math.sqrt(abs(above - self.rank)) * per_rank + 2 * near + 2
-        low = int(max(guess + min(off, 0) - spare, LEAST)) if least > 0 else LEAST
-        high = int(min(guess + max(off, 0) + spare, MOST)) if most < n else MOST
-        np.subtract(self.values, low, out=self.moved)  # unsigned, what is below wraps round to the largest
-        self.within |= np.less_equal(self.moved.view(np.uint16), high - low, out=self.more)
-        return _Window(low, high, guess, above)
+        first = max(least, 0)
+        tail = np.partition(sample, first)[first:]
+        low = int(tail[0]) - near if least > 0 else LEAST
+        high = int(np.partition(tail, most - first)[most - first]) + near if most < n else MOST
+        return max(low, LEAST), min(high, MOST)
 
+    def _of_rank(self, near: int, low: int, high: int) -> tuple[Places, int] | None:
+        """The resamples that may have the value of the rank, and its place among them by value, from the end.
 
-class _Window(NamedTuple):
-    """Bounds of the value of a rank, in steps, and the number of values above a guess."""
-
-    low: int
-    high: int
-    guess: int
-    above: int
-
-    def look(self, places: Places, values: Shorts, rank: int, near: int) -> tuple[Places, int] | None:
-        """The resamples that may have the value of the rank, which is within `near` of its rounded one."""
-        inside = (values >= self.low) & (values <= self.high)
-        places, values = places[inside], values[inside]
-        rank += int(np.count_nonzero(values > self.guess)) - self.above
+        Its exact value is within `near` of its rounded one. None where that may lie outside of `low` to `high`.
+        """
+        above, places = self._between(low, high)
+        values, rank = self.values[places], self.rank - above
         if not 0 < rank <= len(values):
             return None
         rounded = int(np.partition(values, len(values) - rank)[len(values) - rank])
-        if rounded - near < self.low or rounded + near > self.high:
+        if rounded - near < low or rounded + near > high:
             return None
-        above = values > rounded + near
-        return places[(values >= rounded - near) & ~above], int(np.count_nonzero(above)) - rank
+        larger = values > rounded + near
+        return places[(values >= rounded - near) & ~larger], int(np.count_nonzero(larger)) - rank
