@@ -20,10 +20,8 @@ from numpy.typing import NDArray
 from registry.parallel.execution import Execution, ahead, with_progress
 from registry.parallel.processes import processes
 from registry.parallel.scratch_files import scratch
-
-Shorts = NDArray[np.int16]
-Places = NDArray[np.int32]
-Whole = NDArray[np.int64]
+from registry.significance.resampling.loops import loops
+from registry.significance.resampling.plain_loops import Loops, Places, Shorts, Whole
 
 ENOUGH = 2**29  # differences from which on further processes are worth their start
 _AT_ONCE = 2**26  # differences of one task
@@ -100,36 +98,39 @@ def screened(rounded: Shorts, question: Question, execution: Execution) -> Itera
     """
     parts = question.parts(rounded.shape[1])
     workers = min(execution.threads, len(parts)) if execution.processes else 1
-    many = len(question.pairs) * rounded.shape[1] >= ENOUGH and rounded.nbytes <= execution.memory // 4
+    differences = len(question.pairs) * rounded.shape[1]
+    many = differences >= ENOUGH and rounded.nbytes <= execution.memory // 4
     done = "parts of the pairs to look at"
     if workers < 2 or not many or sys.platform == "win32":  # whose processes cannot be given a file without a name
-        yield from with_progress((_answer(rounded, part) for part in parts), len(parts), done, execution.progress)
+        alone = (_answer(rounded, part, differences) for part in parts)
+        yield from with_progress(alone, len(parts), done, execution.progress)
         return
     with scratch(rounded.nbytes, "give --workers 1") as file:
         memory = Arena(rounded.nbytes, file.fileno())
         _shared(memory, rounded.shape)[:] = rounded
-        with processes(workers, _begin, memory, rounded.shape) as pool:
+        with processes(workers, _begin, memory, rounded.shape, differences / workers) as pool:
             answers = ahead(lambda part: pool.submit(_work, part), parts, 2 * workers)
             yield from with_progress(answers, len(parts), done, execution.progress)
 
 
-_given: list[Shorts] = []  # what a screening process is given at its start
+_given: list[tuple[Shorts, float]] = []  # what a screening process is given at its start: scores, and how much to do
 
 
-def _begin(memory: Arena, shape: tuple[int, int]) -> None:
-    _given[:] = [_shared(memory, shape)]
+def _begin(memory: Arena, shape: tuple[int, int], many: float) -> None:
+    _given[:] = [(_shared(memory, shape), many)]
 
 
 def _work(part: Question) -> Screened:
-    return _answer(_given[0], part)
+    (rounded, many), = _given
+    return _answer(rounded, part, many)
 
 
 def _shared(memory: Arena, shape: tuple[int, int]) -> Shorts:
     return np.frombuffer(memory.buffer, np.int16).reshape(shape)
 
 
-def _answer(rounded: Shorts, question: Question) -> Screened:
-    workspace = _Workspace(rounded.shape[1], question.absolute, question.rank)
+def _answer(rounded: Shorts, question: Question, many: float) -> Screened:
+    workspace = _Workspace(rounded.shape[1], question.absolute, question.rank, loops(many))
     asked = zip(*(numbers.tolist() for numbers in (question.pairs, question.low, question.high, question.still,
                                                    question.near)), strict=True)
     found = [workspace.screen(rounded[a], rounded[b], *of_pair) for (a, b), *of_pair in asked]
@@ -151,34 +152,18 @@ class _Pair(NamedTuple):
 class _Workspace:
     """Memory that all pairs reuse: allocating it costs more than filling it."""
 
-    def __init__(self, resamples: int, absolute: bool, rank: int) -> None:
-        self.absolute, self.rank = absolute, rank
+    def __init__(self, resamples: int, absolute: bool, rank: int, loops: Loops) -> None:
+        self.absolute, self.rank, self.loops = absolute, rank, loops
         self.values = np.empty(resamples, np.int16)
-        # whole words, so that places are looked for by eights
-        self.above, self.within = np.zeros((2, -(-resamples // 8) * 8), dtype=bool)
 
     def screen(self, a: Shorts, b: Shorts, low: int, high: int, still: int, near: int) -> _Pair | None:
-        values = np.subtract(a, b, out=self.values)
-        if self.absolute:
-            np.abs(values, out=values)
-        if int(values.max()) <= still:
+        if self.loops.distances(a, b, self.absolute, self.values) <= still:
             return None
-        extremes, doubtful = self._between(low, high)
+        extremes, doubtful = self.loops.between(self.values, low, high)
         if not self.rank:
             return _Pair(extremes, doubtful, doubtful[:0], 0)
         ranked = self._of_rank(near, *self._window(near))
         return ranked and _Pair(extremes, doubtful, *ranked)
-
-    def _between(self, low: int, high: int) -> tuple[int, Places]:
-        """Count the values above `high`, and find the resamples whose value is from `low` to `high`."""
-        above, within = (marks[:len(self.values)] for marks in (self.above, self.within))
-        np.greater(self.values, high, out=above)
-        np.greater_equal(self.values, low, out=within)
-        within ^= above
-        eights = (self.within.view(np.uint64) != 0).nonzero()[0]
-        marked = self.within.reshape(-1, 8).take(eights, axis=0).ravel().nonzero()[0]
-        places = 8 * eights[marked >> 3] + (marked & 7)
-        return int(np.count_nonzero(above)), places.astype(np.int32)
 
     def _window(self, near: int) -> tuple[int, int]:
         """Bound the value of the rank by the ranks that it may have in a sample, the first resamples.
@@ -200,7 +185,7 @@ class _Workspace:
 
         Its exact value is within `near` of its rounded one. None where that may lie outside of `low` to `high`.
         """
-        above, places = self._between(low, high)
+        above, places = self.loops.between(self.values, low, high)
         values, rank = self.values[places], self.rank - above
         if not 0 < rank <= len(values):
             return None
