@@ -10,7 +10,8 @@ from multiprocessing import get_context
 from tests.benchmarks.figures import Figure, measure
 
 BENCHMARKS = ("command_line", "ingest", "inserts", "scoring", "statistics", "regions", "bootstrap", "permutation",
-              "costs", "ranking", "reading", "parsing", "boards", "leaderboard", "studies", "plan", "growth")
+              "costs", "ranking", "reading", "parsing", "boards", "leaderboard", "studies", "plan", "growth",
+              "peers")
 
 
 def main(names):

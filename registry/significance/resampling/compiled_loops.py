@@ -6,11 +6,22 @@ What is compiled is kept beside this file or in the user's cache, so only the fi
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
 from registry.significance.resampling.plain_loops import UNCLEAR, Bytes, Loops, Pairs, Places, Shorts, Whole
 
 _AT_ONCE = 32  # values that are looked at together, which the processor does in few steps
+
+
+def compiled() -> Loops:
+    """The loops, each of which is compiled, or read from where it is kept, at its first call.
+
+    Raises:
+        ImportError: There is no numba.
+        RuntimeError: It has nowhere to keep what it compiles.
+    """
+    from numba import njit
+
+    return Loops(*map(njit(nogil=True, cache=True), (_looked_up, _sums, _add_ones, _distances, _between)))
 
 
 def _looked_up(table: Pairs, bits: Pairs) -> tuple[Pairs, Whole]:
@@ -73,6 +84,3 @@ def _between(values: Shorts, low: int, high: int) -> tuple[int, Places]:
             places[n] = i
             n += 1
     return int(above), places[:n].copy()
-
-
-COMPILED = Loops(*map(njit(nogil=True, cache=True), (_looked_up, _sums, _add_ones, _distances, _between)))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 
+from registry.significance.resampling.compiled_loops import compiled
 from registry.significance.resampling.plain_loops import PLAIN, Loops
 
 ENOUGH = 2**30  # elements from which on compiled loops gain more than their import takes, some 0.6 s
@@ -21,7 +22,6 @@ def loops(elements: float) -> Loops:
 @cache
 def _best() -> Loops:
     try:
-        from registry.significance.resampling.compiled_loops import COMPILED
-    except (ImportError, RuntimeError):  # numba is not there, or has nowhere to keep what it compiles
+        return compiled()
+    except (ImportError, RuntimeError):
         return PLAIN
-    return COMPILED

@@ -1,6 +1,7 @@
 """The inner loops of resampling against brute force, and compiled ones against those in numpy."""
 
 import sys
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from registry.parallel.execution import Execution
 from registry.significance import Bootstrap, Settings
 from registry.significance.resampling import draws, loops, plain_loops, screening
+from tests.needs import need
 from tests.significance.matrices import matrix
 
 BOTH = ["plain", "compiled"]
@@ -16,7 +18,7 @@ BOTH = ["plain", "compiled"]
 def of(kind):
     if kind == "plain":
         return plain_loops.PLAIN
-    pytest.importorskip("numba", exc_type=ImportError)
+    need("numba", there=find_spec("numba"))
     return loops.loops(loops.ENOUGH)
 
 
@@ -75,12 +77,12 @@ def test_a_bootstrap_is_the_same_with_compiled_loops(monkeypatch):
 
 
 def test_without_numba_the_plain_loops_do(monkeypatch):
-    monkeypatch.setitem(sys.modules, "registry.significance.resampling.compiled_loops", None)
+    monkeypatch.setitem(sys.modules, "numba", None)
     loops._best.cache_clear()
     assert loops.loops(loops.ENOUGH) is plain_loops.PLAIN
     loops._best.cache_clear()
 
 
 def test_little_work_does_not_import_numba(monkeypatch):
-    monkeypatch.setitem(sys.modules, "numba", None)
+    monkeypatch.setattr(loops, "_best", None)
     assert loops.loops(loops.ENOUGH - 1) is plain_loops.PLAIN
