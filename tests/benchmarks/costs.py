@@ -2,8 +2,11 @@
 
 import itertools
 
-from registry.significance import Bootstrap, Execution, Settings
+import numpy as np
+
+from registry.significance import Bootstrap, Execution, Permutation, Settings
 from registry.significance.resampled_scores import resampled_scores, sharing_resamples
+from registry.significance.resampling.draws import swapped_sums
 from tests.benchmarks.figures import Figure, seconds
 from tests.benchmarks.growth import bleu, mean
 
@@ -15,7 +18,8 @@ def run():
              *(("resamples", n, n) for n in (25_000, 50_000, 100_000, 200_000))]
     return [*(_cost("BLEU", name, **({"items": 2000, "systems": 20} | {name: size} | {"resamples": resamples}))
               for name, size, resamples in sizes),
-            *(_cost("a mean of scores", "systems", 2000, n, 100_000) for n in (20, 50, 100, 200))]
+            *(_cost("a mean of scores", "systems", 2000, n, 100_000) for n in (20, 50, 100, 200)),
+            *(_cost_of_swaps(2000, n, 100_000) for n in (20, 50, 100, 200))]
 
 
 def _cost(metric, name, items, systems, resamples):
@@ -29,3 +33,14 @@ def _cost(metric, name, items, systems, resamples):
     return Figure(f"bootstrap of {metric} by {name}: {items:,} items, {systems} systems, {resamples:,} resamples",
                   f"{drawing + testing:.2f} s", f"draws and scores {drawing:.2f} s, {len(pairs)} pairs {testing:.2f} s",
                   holds)
+
+
+def _cost_of_swaps(items, systems, resamples):
+    matrix, pairs = mean(items, systems), list(itertools.combinations(range(systems), 2))
+    settings = Settings(resamples=resamples, execution=Execution(processes=True))
+    numerators = matrix.statistics[:, :, :1]
+    drawing = seconds(lambda: list(swapped_sums(numerators, resamples, 0, np.copy, settings.execution)))
+    testing = seconds(Permutation().run, matrix, pairs, settings) - drawing
+    return Figure(f"permutation of a mean of scores: {items:,} items, {systems} systems, {resamples:,} draws",
+                  f"{drawing + testing:.2f} s", f"draws {drawing:.2f} s, {len(pairs)} pairs {testing:.2f} s",
+                  testing <= drawing)
