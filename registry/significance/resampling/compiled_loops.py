@@ -63,9 +63,8 @@ def _distances(a: Shorts, b: Shorts, absolute: bool, values: Shorts) -> int:
     return int(largest)
 
 
-def _between(values: Shorts, low: int, high: int) -> tuple[int, Places]:
-    least, most = np.int16(low), np.int16(high)
-    places, n, above = np.empty(len(values), np.int32), 0, np.int64(0)
+def _between(values: Shorts, low: int, high: int, places: Places) -> tuple[int, int]:
+    least, most, n, above = np.int16(low), np.int16(high), 0, np.int64(0)
     full = len(values) // _AT_ONCE * _AT_ONCE
     for at in range(0, full, _AT_ONCE):
         more, within = np.int16(0), np.int16(0)
@@ -83,4 +82,4 @@ def _between(values: Shorts, low: int, high: int) -> tuple[int, Places]:
         if (values[i] >= least) & (values[i] <= most):
             places[n] = i
             n += 1
-    return int(above), places[:n].copy()
+    return int(above), n

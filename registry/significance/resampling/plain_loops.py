@@ -28,14 +28,15 @@ class Loops(NamedTuple):
         add_ones: Adds 1 to counts [draws, units] of units that are drawn, so many for each draw.
         distances: Puts the differences of two systems' scores into the third array, their sizes if asked for, and
             returns the largest.
-        between: The number of values above the second bound, and the places of those from the first to the second.
+        between: Puts the places of the values from the first to the second bound into the last array, and returns the
+            number of values above the second, and of these places.
     """
 
     looked_up: Callable[[Pairs, Pairs], tuple[Pairs, Whole]]
     sums: Callable[[Bytes], Whole]
     add_ones: Callable[[Bytes, Whole, NDArray[np.uint32]], None]
     distances: Callable[[Shorts, Shorts, bool, Shorts], int]
-    between: Callable[[Shorts, int, int], tuple[int, Places]]
+    between: Callable[[Shorts, int, int, Places], tuple[int, int]]
 
 
 def _looked_up(table: Pairs, bits: Pairs) -> tuple[Pairs, Whole]:
@@ -61,8 +62,8 @@ def _distances(a: Shorts, b: Shorts, absolute: bool, values: Shorts) -> int:
     return int(values.max())
 
 
-def _between(values: Shorts, low: int, high: int) -> tuple[int, Places]:
-    n_above, places = 0, []
+def _between(values: Shorts, low: int, high: int, places: Places) -> tuple[int, int]:
+    n_above = n = 0
     for at in range(0, len(values), _AT_ONCE):
         some = values[at:at + _AT_ONCE]
         above, within = some > high, some >= low
@@ -71,8 +72,10 @@ def _between(values: Shorts, low: int, high: int) -> tuple[int, Places]:
         eights = len(within) // 8 * 8  # bytes of whole words, in which places are looked for by eights
         words = (within[:eights].view(np.uint64) != 0).nonzero()[0]
         marked = within[:eights].reshape(-1, 8).take(words, axis=0).ravel().nonzero()[0]
-        places += [at + 8 * words[marked >> 3] + (marked & 7), at + eights + within[eights:].nonzero()[0]]
-    return n_above, np.concatenate(places).astype(np.int32)
+        for found in (8 * words[marked >> 3] + (marked & 7), eights + within[eights:].nonzero()[0]):
+            places[n:n + len(found)] = found + at
+            n += len(found)
+    return n_above, n
 
 
 PLAIN = Loops(_looked_up, _sums, _add_ones, _distances, _between)

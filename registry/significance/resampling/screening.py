@@ -154,12 +154,13 @@ class _Workspace:
 
     def __init__(self, resamples: int, absolute: bool, rank: int, loops: Loops) -> None:
         self.absolute, self.rank, self.loops = absolute, rank, loops
-        self.values = np.empty(resamples, np.int16)
+        self.values, self.places = np.empty(resamples, np.int16), np.empty(resamples, np.int32)
 
     def screen(self, a: Shorts, b: Shorts, low: int, high: int, still: int, near: int) -> _Pair | None:
         if self.loops.distances(a, b, self.absolute, self.values) <= still:
             return None
-        extremes, doubtful = self.loops.between(self.values, low, high)
+        extremes, n = self.loops.between(self.values, low, high, self.places)
+        doubtful = self.places[:n].copy()
         if not self.rank:
             return _Pair(extremes, doubtful, doubtful[:0], 0)
         ranked = self._of_rank(near, *self._window(near))
@@ -175,9 +176,12 @@ class _Workspace:
         error = 4 * math.sqrt(n * share * (1 - share)) + 2
         least, most = n - math.ceil(n * share + error), n - math.floor(n * share - error)
         first = max(least, 0)
-        tail = np.partition(sample, first)[first:]
+        sample.partition(first)
+        tail = sample[first:]
         low = int(tail[0]) - near if least > 0 else LEAST
-        high = int(np.partition(tail, most - first)[most - first]) + near if most < n else MOST
+        if most < n:
+            tail.partition(most - first)
+        high = int(tail[most - first]) + near if most < n else MOST
         return max(low, LEAST), min(high, MOST)
 
     def _of_rank(self, near: int, low: int, high: int) -> tuple[Places, int] | None:
@@ -185,11 +189,14 @@ class _Workspace:
 
         Its exact value is within `near` of its rounded one. None where that may lie outside of `low` to `high`.
         """
-        above, places = self.loops.between(self.values, low, high)
-        values, rank = self.values[places], self.rank - above
-        if not 0 < rank <= len(values):
+        above, n = self.loops.between(self.values, low, high, self.places)
+        places, rank = self.places[:n], self.rank - above
+        if not 0 < rank <= n:
             return None
-        rounded = int(np.partition(values, len(values) - rank)[len(values) - rank])
+        values = self.values.take(places)
+        in_order = values.copy()
+        in_order.partition(n - rank)
+        rounded = int(in_order[n - rank])
         if rounded - near < low or rounded + near > high:
             return None
         larger = values > rounded + near
