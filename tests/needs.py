@@ -11,6 +11,7 @@ INSTALLED_BY = {
     "axe-core": "npm install --no-save axe-core",
     "chromium": "apt-get install chromium",
     "java": "apt-get install default-jre-headless",
+    "numba": "pip install numba",
     "pandas": "pip install pandas",
     "pdflatex": "apt-get install texlive-latex-recommended",
     "perl": "apt-get install perl",

@@ -1,6 +1,7 @@
 """One line of the benchmarks' table, and how its times are taken."""
 
 import importlib
+import resource
 import statistics
 import time
 from dataclasses import dataclass
@@ -17,8 +18,10 @@ class Figure:
 
 
 def measure(name):
-    """Run the benchmark of that name."""
-    return importlib.import_module(f"tests.benchmarks.{name}").run()
+    """Run the benchmark of that name; also the GiB of memory that this process or one that it started took at most."""
+    figures = list(importlib.import_module(f"tests.benchmarks.{name}").run())
+    peak = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return figures, peak / 2**20
 
 
 def seconds(function, *arguments):

@@ -17,6 +17,7 @@ from registry.significance.matrix import Floats
 Ints = NDArray[np.int64]
 
 SILENT = -50.0  # the logarithm of a negligible modulus
+_STEEP = 20  # of a tilt: a summand is then nearly always, or hardly ever, there
 
 
 class HalfSums:
@@ -59,16 +60,18 @@ class HalfSums:
         """The standard deviation of either coordinate."""
         return np.sqrt(np.diag(self.covariance(tilt)))
 
-    def tilt_for(self, point: Floats) -> Floats:
-        """The tilt with which the mean of B is about `point`, by Newton's method on the convex K(t) - t.point."""
-        tilt = np.zeros(2)
-        value = 0.0
+    def tilt_for(self, point: Floats, start: Floats | None = None) -> Floats:
+        """The tilt with which the mean of B is about `point`, by Newton's method on the convex K(t) - t.point.
+
+        It begins at the tilt `start`, that of a point nearby, unless it is too steep for the next steps, or at 0.
+        """
+        tilt = np.zeros(2) if start is None or np.abs(self.vectors @ start).max() > _STEEP else start
+        value = self.log_scale(tilt, point)
         for _ in range(60):
             gradient = self.mean(tilt) - point
             if (np.abs(gradient) < 0.05).all():
                 break
-            # no step along a direction in which B does not move
-            step = np.linalg.pinv(self.covariance(tilt), rcond=1e-9, hermitian=True) @ gradient
+            step = _newton_step(self.covariance(tilt), gradient)
             length = min(1.0, 8 / max(np.abs(self.vectors @ step).max(), 1e-300))
             while True:
                 there = tilt - length * step
@@ -80,10 +83,6 @@ class HalfSums:
             if np.abs(self.vectors @ tilt).max() > 600:  # a point on the rim of what is possible
                 break
         return tilt
-
-    def rate(self, point: Floats) -> float:
-        """The rate function sup_t t.point - K(t), to a few digits."""
-        return -self.log_scale(self.tilt_for(point), point)
 
     def log_rows(self, first: int, last: int) -> float:
         """Chernoff's bound on log P(second coordinate of B from `first` to `last`)."""
@@ -119,44 +118,79 @@ class HalfSums:
         return tilt + (near + far) / 2 * direction
 
     def window(self, tilt: Floats, first: Ints, last: Ints) -> Floats:
-        """P_t(B = x) for x from `first` to `last`; what lies outside is folded in modulo the window's sides."""
-        sides = last - first + 1
+        """P_t(B = x) for x from `first` to `last`; what lies outside is folded in modulo sides that are no smaller."""
+        from scipy.fft import ifft, irfft, next_fast_len
+
+        wanted = last - first + 1
+        sides = np.array([next_fast_len(int(wanted[0])), next_fast_len(int(wanted[1]), real=True)])
         p, q = self.probabilities(tilt)
         rows, columns = self._loud(p * q, sides)
         # the inverse transform has exp(+i...), so it takes the conjugate of E exp(i f.B), moved to the window's corner
         log_modulus, phase = np.zeros(len(rows)), -_turn(rows, columns, first, sides)
-        for n, vector in enumerate(self.whole):  # by logarithms that keep their digits near 0
-            turned = _turn(rows, columns, vector, sides)
+        for n, vector in enumerate(self.whole):
+            sine, cosine = _half_turn(rows, columns, vector, sides)
+            squared = sine * sine  # of half the angle: its logarithm below keeps its digits near 0
             with np.errstate(divide="ignore"):  # a modulus of 0 is exact: its logarithm is -inf
-                log_modulus += self.counts[n] / 2 * np.log1p(-4 * p[n] * q[n] * np.sin(turned / 2) ** 2)
-            phase += self.counts[n] * np.arctan2(p[n] * np.sin(turned), q[n] + p[n] * np.cos(turned))
-        transform = np.zeros((sides[0], sides[1] // 2 + 1), dtype=np.complex128)
+                log_modulus += self.counts[n] / 2 * np.log1p(-4 * p[n] * q[n] * squared)
+            phase += self.counts[n] * np.arctan2(2 * p[n] * sine * cosine, 1 - 2 * p[n] * squared)
+        transform = np.zeros((sides[0], int(columns.max()) + 1), dtype=np.complex128)  # 0 in all columns from there on
         transform[rows, columns] = np.exp(log_modulus) * np.exp(-1j * phase)
-        masses: Floats = np.fft.irfft2(transform, tuple(sides))
-        return masses
+        masses: Floats = irfft(ifft(transform, axis=0, overwrite_x=True)[:wanted[0]], n=int(sides[1]), axis=1)
+        return masses[:, :wanted[1]]
 
     def _loud(self, variances: Floats, sides: Ints) -> tuple[Ints, Ints]:
         """The frequencies at which the transform is not negligible: few, unless the window is hardly wider than B.
 
-        The modulus of the transform is a product over the vectors. With the largest variances first, nearly all
-        frequencies drop out at once.
+        The modulus of the transform is a product over the vectors. Those along an axis rule out whole rows or columns
+        of frequencies, and of the others those with the largest variances nearly all that is left.
         """
-        rows, columns = (side.ravel() for side in np.indices((sides[0], sides[1] // 2 + 1)))
-        log_modulus = np.zeros(len(rows))
-        for n in np.argsort(-self.counts * variances):
-            cosine = [(np.cos(angle), np.sin(angle)) for angle in (
-                _angle(np.arange(side), step, side) for step, side in zip(self.whole[n], sides, strict=True))]
-            (c, s), (d, t) = cosine
-            swing = np.clip(1 - (c[rows] * d[columns] - s[rows] * t[columns]), 0, 2)
-            log_modulus += self.counts[n] / 2 * np.log1p(-2 * min(variances[n], 0.25 * (1 - 1e-15)) * swing)
-            if np.count_nonzero(loud := log_modulus > SILENT) < 0.7 * len(rows):
-                rows, columns, log_modulus = rows[loud], columns[loud], log_modulus[loud]
-        return rows, columns
+        loud, moduli = [], []
+        for axis, size in enumerate((int(sides[0]), int(sides[1]) // 2 + 1)):
+            modulus = np.zeros(size)
+            for n in np.flatnonzero(self.whole[:, 1 - axis] == 0).tolist():
+                cosine = np.cos(_angle(np.arange(size), self.whole[n, axis], sides[axis]))
+                modulus += self._log_modulus(n, variances, 1 - cosine)
+            loud.append(np.flatnonzero(modulus > SILENT))
+            moduli.append(modulus[loud[axis]])
+        rows, columns = loud
+        log_modulus = np.add.outer(*moduli)
+        slanted = np.flatnonzero(self.whole.all(axis=1))
+        for n in slanted[np.argsort(-(self.counts * variances)[slanted])].tolist():
+            sine, _ = _half_turn(rows[:, None], columns, self.whole[n], sides)
+            log_modulus += self._log_modulus(n, variances, 2 * sine * sine)
+            heard = log_modulus > SILENT
+            across, along = heard.any(axis=1), heard.any(axis=0)
+            if np.count_nonzero(across) * np.count_nonzero(along) < 0.7 * heard.size:
+                rows, columns, log_modulus = rows[across], columns[along], log_modulus[across][:, along]
+        row, column = np.nonzero(log_modulus > SILENT)
+        return rows[row], columns[column]
+
+    def _log_modulus(self, n: int, variances: Floats, swing: Floats) -> Floats:
+        """What the vector n adds to the logarithm of the modulus where 1 - cos(f.v) is `swing`."""
+        variance = min(variances[n], 0.25 * (1 - 1e-15))
+        return np.asarray(self.counts[n] / 2 * np.log1p(-2 * variance * np.clip(swing, 0, 2)))
+
+
+def _newton_step(hessian: Floats, gradient: Floats) -> Floats:
+    """The solution of two equations, without a part along a direction in which B does not move."""
+    (a, b), (_, d) = hessian
+    determinant = a * d - b * b
+    if determinant > 1e-6 * a * d:
+        return np.asarray(np.array([d, a]) * gradient - b * gradient[::-1]) / float(determinant)
+    return np.asarray(np.linalg.pinv(hessian, rcond=1e-9, hermitian=True) @ gradient)
 
 
 def _turn(rows: Ints, columns: Ints, vector: Ints, sides: Ints) -> Floats:
     """The angles 2 pi f.v of frequencies and a vector, up to whole turns."""
     return _angle(rows, vector[0], sides[0]) + _angle(columns, vector[1], sides[1])
+
+
+def _half_turn(rows: Ints, columns: Ints, vector: Ints, sides: Ints) -> tuple[Floats, Floats]:
+    """The sine and the cosine of half these angles, up to a sign that both share."""
+    (a, b), (c, d) = ((np.sin(half), np.cos(half)) for half in (
+        _angle(np.arange(side), step, side) / 2 for side, step in zip(sides, vector, strict=True)))
+    a, b, c, d = a[rows], b[rows], c[columns], d[columns]
+    return a * d + b * c, b * d - a * c
 
 
 def _angle(frequencies: Ints, multiple: int, size: int) -> Floats:

@@ -194,7 +194,7 @@ class _Tail:
             reach = reach * 1.5
 
     def _likeliest(self, region: Region, run: tuple[int, int]) -> Floats:
-        """The point of the region's boundary with the least rate function, by golden section search over the rows.
+        """The point of the boundary with the least rate function sup_t t.point - K(t), by golden section over the rows.
 
         Any point gives the right probability; one near the likeliest gives it without loss of digits.
         """
@@ -205,18 +205,25 @@ class _Tail:
         def boundary(row: float) -> Floats:
             return np.array([np.clip(region.threshold(row), self.low[0], self.high[0]), row])
 
+        tilt = np.zeros(2)  # that of the row before, which is near
+
+        def rate(row: float) -> float:
+            nonlocal tilt
+            tilt = self.sums.tilt_for(boundary(row), tilt)
+            return -self.sums.log_scale(tilt, boundary(row))
+
         ratio = (math.sqrt(5) - 1) / 2
         a, b = right - ratio * (right - left), left + ratio * (right - left)
-        rate_a, rate_b = self.sums.rate(boundary(a)), self.sums.rate(boundary(b))
+        rate_a, rate_b = rate(a), rate(b)
         while right - left > 0.5:
             if rate_a < rate_b:
                 right, b, rate_b = b, a, rate_a
                 a = right - ratio * (right - left)
-                rate_a = self.sums.rate(boundary(a))
+                rate_a = rate(a)
             else:
                 left, a, rate_a = a, b, rate_b
                 b = left + ratio * (right - left)
-                rate_b = self.sums.rate(boundary(b))
+                rate_b = rate(b)
         return boundary((left + right) / 2)
 
 
@@ -225,12 +232,17 @@ def _weigh(masses: Floats, tilt: Floats, point: Floats, first: Ints, starts: Int
 
     Returns the sum and an estimate of its rounding error, which a transform spreads evenly over the window.
     """
-    x = np.arange(masses.shape[0])[:, None] + first[0]
-    y = np.arange(masses.shape[1])[None, :] + first[1]
-    exponents = -(tilt[0] * (x - point[0]) + tilt[1] * (y - point[1]))
-    exponents = np.where(x >= starts[None, :], exponents, -np.inf)
-    if exponents.max(initial=-math.inf) > 100:
+    across, n_rows = masses.shape
+    begins = np.maximum(starts - first[0], 0)  # of the region in each row of the window
+    inside = begins < across
+    edge = -(tilt[0] * (begins + first[0] - point[0]) + tilt[1] * (np.arange(n_rows) + first[1] - point[1]))[inside]
+    steps = -tilt[0] * np.arange(across)  # from there on
+    if (edge + np.maximum(0, steps[across - 1 - begins[inside]])).max(initial=-math.inf) > 100:
         return 0.0, math.inf  # the tilt has overshot
-    weights = np.exp(exponents)
+    along, edges = np.exp(steps), np.exp(edge)
+    by_row = np.ascontiguousarray(masses.T[inside])
+    tail = sum(weight * float(row[begin:] @ along[:across - begin]) for weight, row, begin in
+               zip(edges.tolist(), by_row, begins[inside].tolist(), strict=True))
+    squares = np.cumsum(along * along)[across - 1 - begins[inside]]
     spread = np.linalg.norm(masses) / math.sqrt(masses.size)
-    return float((masses * weights).sum()), 1e-15 * float(spread * np.linalg.norm(weights))
+    return tail, 1e-15 * float(spread * np.sqrt(edges * edges @ squares))

@@ -19,6 +19,7 @@ from registry.significance.matrix import common_divisor
 
 LARGEST = 2**30  # of the sums of numerators and denominators: products of two then fit into 64 bits
 _SAMPLE = 8  # units that show a fine lattice
+_ROUNDING = 2.0**-45  # of 12 products of four sums each at most, with 10 roundings of 2^-53
 
 
 def tail_on_lattice(observed: Observed, settings: Settings, most: float = MOST_WORK) -> Tail | None:
@@ -166,11 +167,15 @@ class _Swaps:
         return float(over / under)
 
     def thresholds(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        first = []
-        for row in rows.tolist():
-            over, under = self._bound(row * self.steps[1])
-            first.append(over // under + 1 if self.beyond else -(-over // under))
-        return np.array(first, dtype=np.int64)
+        """Rounded quotients give nearly all of them; whole numbers those that may be on the other side of one."""
+        over, under = self._bound(rows * float(self.steps[1]))
+        bounds = over / float(under)
+        error = _ROUNDING * max(map(abs, self.better + self.worse)) ** 4 / under
+        first: NDArray[np.int64] = (np.floor(bounds) + 1 if self.beyond else np.ceil(bounds)).astype(np.int64)
+        for n in np.flatnonzero(np.abs(bounds - np.rint(bounds)) <= error).tolist():
+            over, under = self._bound(int(rows[n]) * self.steps[1])
+            first[n] = over // under + 1 if self.beyond else -(-over // under)
+        return first
 
     def _bound(self, w: Any) -> tuple[Any, Any]:
         """The least u at a given w, in steps, as a fraction."""

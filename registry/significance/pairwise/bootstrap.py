@@ -13,6 +13,7 @@ from dataclasses import replace
 from typing import ClassVar, Literal, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from registry.families import FAMILIES
 from registry.parallel.execution import Execution
@@ -25,7 +26,7 @@ from registry.significance.pairwise.base import PairTest
 from registry.significance.resampled_scores import percentiles, resampled_scores, resampling_refusal, shares_resamples
 from registry.significance.resampling import studentized
 from registry.significance.resampling.bootstrap_intervals import dual_interval, dual_rank, quantile_interval
-from registry.significance.resampling.exceedances import monte_carlo_tail, monte_carlo_tails, tolerance
+from registry.significance.resampling.exceedances import monte_carlo_tail, monte_carlo_tails, tolerance, tolerances
 from registry.significance.resampling.random_runs import runs_refusal
 from registry.significance.resampling.reach import UNREACHED, is_reachable
 from registry.significance.resampling.recentred import Recentred, by_sorting, recentred
@@ -123,32 +124,46 @@ def _recentred(pairs: ObservedPairs, scores: Floats, settings: Settings) -> Tail
     rounded = room(scores.shape, settings.execution.memory // 4, np.int16)
     found = recentred(pairs, scores, rounded, settings.alternative, rank, settings.execution)
     tails = monte_carlo_tails([of.extremes for of in found], settings.resamples)
-    ends = _each(lambda told: _interval(*told, scores, settings), list(zip(pairs, found, strict=True)), settings)
-    low, high = np.array([end[:2] for end in ends], dtype=np.float64).T
-    notes = np.array([end[2] for end in ends])
-    parts = [(notes == "", replace(tails, ci_low=low, ci_high=high).at(notes == ""))]
+    notes = _notes(pairs, found, settings)
+    told = np.flatnonzero(notes == "")
+    if settings.interval == "dual":
+        low, high = _dual_intervals(pairs[told], np.array([of.reach for of in found])[told], settings)
+    else:
+        low, high = _quantile_intervals(pairs[told], scores, settings)
+    parts = [(told, replace(tails.at(told), ci_low=low, ci_high=high))]
     for note in np.unique(notes[notes != ""]).tolist():
-        where = notes == note
-        untested = Tails.made(np.full(np.count_nonzero(where), math.nan), "monte-carlo", resamples=settings.resamples)
-        told = tails.at(where) if note == NO_INTERVAL else untested
-        parts.append((where, told.noted(np.ones(len(told), dtype=bool), note)))
+        where = np.flatnonzero(notes == note)
+        untested = Tails.made(np.full(len(where), math.nan), "monte-carlo", resamples=settings.resamples)
+        without = tails.at(where) if note == NO_INTERVAL else untested
+        parts.append((where, without.noted(np.ones(len(where), dtype=bool), note)))
     return Tails.joined(len(pairs), parts)
 
 
-def _interval(o: Observed, found: Recentred, scores: Floats, settings: Settings) -> tuple[float, float, str]:
-    """The interval of a pair, or the reason why it has none, or cannot be tested at all."""
-    alternative = settings.alternative
-    if not found.moves and o.difference:
-        return math.nan, math.nan, CONSTANT
-    if not found.extremes and not is_reachable(o, alternative):
-        return math.nan, math.nan, UNREACHED
-    if found.undefined > MOST_UNDEFINED * settings.resamples:
-        return math.nan, math.nan, NO_INTERVAL
-    if settings.interval == "dual":
-        bar = extremity(o.difference, alternative)
-        return *dual_interval(o.difference, found.reach, bar, tolerance(o), alternative), ""
-    moved = o.matrix.difference(*(scores[system] for system in o.pair))
-    return *quantile_interval(o, moved[~np.isnan(moved)], settings), ""
+def _notes(pairs: ObservedPairs, found: Sequence[Recentred], settings: Settings) -> NDArray[np.str_]:
+    """The reason why a pair has no interval, or cannot be tested at all, [pairs]; empty where there is none."""
+    notes = np.array([NO_INTERVAL if of.undefined > MOST_UNDEFINED * settings.resamples else "" for of in found],
+                     dtype=f"<U{max(map(len, (CONSTANT, UNREACHED, NO_INTERVAL)))}")
+    for n, of in enumerate(found):
+        if not of.moves and pairs.difference[n]:
+            notes[n] = CONSTANT
+        elif not of.extremes and not is_reachable(pairs[n], settings.alternative):
+            notes[n] = UNREACHED
+    return notes
+
+
+def _dual_intervals(pairs: ObservedPairs, reach: Floats, settings: Settings) -> tuple[Floats, Floats]:
+    bars = extremity(pairs.difference, settings.alternative)
+    return dual_interval(pairs.difference, reach, bars, tolerances(pairs.matrix, pairs.a, pairs.b),
+                         settings.alternative)
+
+
+def _quantile_intervals(pairs: ObservedPairs, scores: Floats, settings: Settings) -> tuple[Floats, Floats]:
+    def interval(o: Observed) -> tuple[float, float]:
+        moved = o.matrix.difference(*(scores[system] for system in o.pair))
+        return quantile_interval(o, moved[~np.isnan(moved)], settings)
+
+    low, high = np.array(_each(interval, pairs, settings), dtype=np.float64).reshape(-1, 2).T
+    return low, high
 
 
 def _berg_kirkpatrick(pairs: ObservedPairs, scores: Floats, settings: Settings) -> Tails:
@@ -196,8 +211,8 @@ def _studentized_tail(drawn: Floats, difference: float, error: float, settings: 
     if found.undefined > MOST_UNDEFINED * len(drawn):
         return replace(tail, note=NO_INTERVAL)
     if settings.interval == "dual":
-        low, high = dual_interval(statistic, found.reach, bar, slack, alternative)
-        low, high = low * error, high * error
+        reach = np.array([found.reach])
+        low, high = (float(end[0]) * error for end in dual_interval(statistic, reach, bar, slack, alternative))
     else:
         outside = (1 - settings.confidence) / 2
         defined = drawn[~np.isnan(drawn)]  # some can be infinite

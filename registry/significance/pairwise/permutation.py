@@ -47,6 +47,7 @@ from registry.significance.resampling.random_runs import (
     runs_refusal,
 )
 from registry.significance.resampling.studentized import count_all_swaps, count_swaps
+from registry.significance.resampling.swapped_means import count_swapped_means, only_numerators_move
 from registry.significance.results import Tails
 
 FAMILY_WORK = 2**40  # additions, some 5 minutes of a core, that all pairs of a family may cost to be exact
@@ -172,6 +173,8 @@ def _monte_carlo(pairs: ObservedPairs, settings: Settings) -> Tails:
     """Draw the swapped units of all pairs at once; each pair swaps only its own two systems."""
     if not len(pairs):
         return Tails.of([])
+    if only_numerators_move(pairs.matrix):
+        return monte_carlo_tails(count_swapped_means(pairs, settings), settings.resamples)
     counts = reduce(np.add, swapped_sums(
         pairs.matrix.statistics, settings.resamples, settings.seed, SwapCounter.of(pairs, settings.alternative),
         settings.execution))

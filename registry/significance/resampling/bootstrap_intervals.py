@@ -16,20 +16,21 @@ def dual_rank(settings: Settings) -> int:
     return min(rank, settings.resamples)
 
 
-def dual_interval(d: float, reach: float, bar: float, tolerance: float,
-                  alternative: Alternative) -> tuple[float, float]:
-    """The interval that excludes 0 just when (c + 1) / (R + 1) <= alpha, where alpha = 1 - confidence.
+def dual_interval(d: Floats | float, reach: Floats, bar: Floats | float, tolerance: Floats | float,
+                  alternative: Alternative) -> tuple[Floats, Floats]:
+    """The intervals that exclude 0 just when (c + 1) / (R + 1) <= alpha, where alpha = 1 - confidence, [pairs] each.
 
     Args:
-        d: The observed difference.
-        reach: The extremity of `dual_rank`, which is below the observed one just when the test is significant.
-        bar: The observed extremity.
+        d: The observed differences.
+        reach: The extremities of `dual_rank`, which are below the observed ones just when the test is significant.
+        bar: The observed extremities.
         tolerance: How far equal extremities may be apart by rounding.
         alternative: The alternative of the test; a one-sided interval has one end.
     """
-    if abs(reach - bar) <= tolerance:
-        reach = bar  # a tie, as the p-value counts it: the interval ends at 0
-    return -math.inf if alternative == "less" else d - reach, math.inf if alternative == "greater" else d + reach
+    # a tie, as the p-value counts it: the interval ends at 0
+    reach = np.where(np.abs(reach - bar) <= tolerance, bar, reach)
+    endless = np.full(len(reach), math.inf)
+    return -endless if alternative == "less" else d - reach, endless if alternative == "greater" else d + reach
 
 
 def quantile_interval(o: Observed, resampled: Floats, settings: Settings) -> tuple[float, float]:

@@ -86,13 +86,12 @@ class Columns:
             counts: How often each draw takes every unit, [units, draws].
             units: The units of the counts.
         """
-        counts = counts.astype(self.own.dtype, copy=False)
-        sums: NDArray[Any] = self.own[units].T @ counts
+        sums: NDArray[Any] = self.own[units].T @ counts.astype(self.own.dtype, copy=False)
         if not len(self.bases):
             return sums
         start, stop, _ = units.indices(len(self.own))
         there = slice(*np.searchsorted(self.apart, (start, stop)))
-        rest = self.rest[there].T @ counts[self.apart[there] - start]
+        rest = self.rest[there].T @ counts[self.apart[there] - start].astype(self.own.dtype, copy=False)
         rest += self.constants[:, None] * sums[-1]
         rest += sums[self.bases]
         return np.concatenate([sums, rest])

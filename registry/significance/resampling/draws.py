@@ -17,16 +17,16 @@ from numpy.typing import NDArray
 from registry.parallel.execution import Execution
 from registry.significance.matrix import Floats
 from registry.significance.resampling.columns import Columns
+from registry.significance.resampling.loops import loops
+from registry.significance.resampling.plain_loops import PLAIN, UNCLEAR, Bytes, Loops
 
 Used = TypeVar("Used")
-Singles = NDArray[np.float32]
 
 BLOCK = 512  # draws in a block
 # the kinds of streams: permutations, bootstraps, the same of whole runs; resampled systems, drawn test sets; outputs of
 # systems and training sets that are written
 SIGNS, COUNTS, LABELS, RUNS, SYSTEMS, SETS, OUTPUTS, TRAINING = range(8)
 
-_UNCLEAR = 2**16 - 1  # no two counts
 _ALL = 2**64 - 1  # whole random words, drawn without holding other threads up
 _CHUNK = 2**11  # units whose bits are expanded at once: a core keeps them
 _CELLS = 2**21  # draws times units whose counts are drawn at once, 8 MiB: part of what a seed means
@@ -61,7 +61,8 @@ def resampled_sums(statistics: Floats, resamples: int, seed: int, use: Callable[
     columns = Columns.of(statistics)
     parts = [(key, columns if strata is None else columns.of_units(units))
              for key, units in units_by_stratum(strata, len(statistics))]
-    return execution.map(partial(_resampled_block, parts, seed, use), blocks(resamples))
+    elements = resamples * len(statistics)
+    return execution.map(partial(_resampled_block, parts, elements, seed, use), blocks(resamples))
 
 
 def units_by_stratum(strata: NDArray[np.int64] | None, units: int) -> list[tuple[tuple[int, ...], NDArray[np.int64]]]:
@@ -71,7 +72,7 @@ def units_by_stratum(strata: NDArray[np.int64] | None, units: int) -> list[tuple
     return [((n,), np.flatnonzero(strata == n)) for n in range(int(strata.max()) + 1)]
 
 
-def swaps(units: int, block: int, seed: int) -> Iterator[tuple[slice, NDArray[np.uint8]]]:
+def swaps(units: int, block: int, seed: int) -> Iterator[tuple[slice, Bytes]]:
     """Draw the swaps of a block: some units at a time, and whether each draw swaps them, [units, draws] of 0 and 1."""
     bits = stream(seed, SIGNS, block)
     for at in range(0, units, _CHUNK):
@@ -80,8 +81,8 @@ def swaps(units: int, block: int, seed: int) -> Iterator[tuple[slice, NDArray[np
         yield part, np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")
 
 
-def resamples_of(units: int, draws: int, block: int, seed: int,
-                 stratum: tuple[int, ...] = ()) -> Iterator[tuple[slice, Singles]]:
+def resamples_of(units: int, draws: int, block: int, seed: int, stratum: tuple[int, ...] = (),
+                 loops: Loops = PLAIN) -> Iterator[tuple[slice, Bytes]]:
     """Draw the resamples of a block: some draws at a time, and how often each takes every unit, [draws, units].
 
     The counts of n draws with replacement are multinomial. Independent Poisson counts with the sum N are multinomial
@@ -93,16 +94,15 @@ def resamples_of(units: int, draws: int, block: int, seed: int,
     some = max(1, _CELLS // units)
     for at in range(0, draws, some):
         rows = min(some, draws - at)
-        counts, missing = _poisson_rows(rng, rows, units)
+        counts, missing = _poisson_rows(rng, rows, units, loops)
         while len(over := np.flatnonzero(missing < 0)):
-            counts[over], missing[over] = _poisson_rows(rng, len(over), units)
-        places = np.repeat(np.arange(rows) * units, missing)
-        places += rng.integers(0, units, len(places), dtype=np.uint32)
-        np.add.at(counts.reshape(-1), places, np.uint8(1))
-        yield slice(at, at + rows), counts.astype(np.float32)
+            counts[over], missing[over] = _poisson_rows(rng, len(over), units, loops)
+        loops.add_ones(counts, missing, rng.integers(0, units, int(missing.sum()), dtype=np.uint32))
+        yield slice(at, at + rows), counts
 
 
-def _poisson_rows(rng: np.random.Generator, rows: int, units: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+def _poisson_rows(rng: np.random.Generator, rows: int, units: int,
+                  loops: Loops) -> tuple[Bytes, NDArray[np.int64]]:
     """Poisson counts [rows, units] with a mean somewhat below 1, and how many draws each row lacks."""
     mean = max(0.0, 1 - 2.5 / math.sqrt(units))  # 1 row in 160 has more draws than it may
     if not mean:
@@ -111,21 +111,20 @@ def _poisson_rows(rng: np.random.Generator, rows: int, units: int) -> tuple[NDAr
     twos = -(-rows * units // 2)
     words = rng.integers(0, _ALL, -(-twos // 4), dtype=np.uint64, endpoint=True).astype("<u8", copy=False)
     bits = words.view("<u2")[:twos]
-    found = table.take(bits)
-    unclear = np.flatnonzero(found == _UNCLEAR)
+    found, unclear = loops.looked_up(table, bits)
     finer = (bits[unclear] + rng.random(len(unclear))) / 2**16
     outcomes = np.searchsorted(distribution, finer, side="right")
     counts = found.view(np.uint8)
     counts[2 * unclear], counts[2 * unclear + 1] = outcomes // most, outcomes % most
     counts = counts[:rows * units].reshape(rows, units)
-    return counts, units - counts.sum(axis=1, dtype=np.uint32).astype(np.int64)
+    return counts, units - loops.sums(counts)
 
 
 @cache
 def _poisson(mean: float) -> tuple[NDArray[np.uint16], Floats, int]:
     """A table of two Poisson counts by 16 random bits, the distribution of pairs of counts, and `most`.
 
-    A table entry is two bytes, or `_UNCLEAR` where more bits must decide. The counts (i, j) have the number
+    A table entry is two bytes, or `UNCLEAR` where more bits must decide. The counts (i, j) have the number
     i * `most` + j, and the distribution is P(number <= k).
     """
     masses = [math.exp(-mean)]
@@ -135,7 +134,7 @@ def _poisson(mean: float) -> tuple[NDArray[np.uint16], Floats, int]:
     distribution = np.cumsum(np.outer(masses, masses))
     outcomes = np.searchsorted(distribution, np.arange(2**16) / 2**16, side="right")
     table = np.stack([outcomes // most, outcomes % most], axis=1).astype(np.uint8).view(np.uint16)[:, 0]
-    table[np.minimum((distribution * 2**16).astype(np.int64), 2**16 - 1)] = _UNCLEAR
+    table[np.minimum((distribution * 2**16).astype(np.int64), 2**16 - 1)] = UNCLEAR
     return table, distribution, most
 
 
@@ -145,12 +144,11 @@ def _swapped_block(columns: Columns, seed: int, use: Callable[[Floats], Used], n
     return use(columns.lay_out(sums[:, :draws]))
 
 
-def _resampled_block(strata: list[tuple[tuple[int, ...], Columns]], seed: int, use: Callable[[Floats], Used],
-                     numbered: tuple[int, int]) -> Used:
-    block, draws = numbered
-    sums = reduce(np.add, (np.concatenate([
-        columns.sums(counts.T) for _, counts in resamples_of(len(columns.own), draws, block, seed, stratum)], axis=1)
-        for stratum, columns in strata))
+def _resampled_block(strata: list[tuple[tuple[int, ...], Columns]], elements: float, seed: int,
+                     use: Callable[[Floats], Used], numbered: tuple[int, int]) -> Used:
+    (block, draws), best = numbered, loops(elements)
+    sums = reduce(np.add, (np.concatenate([columns.sums(counts.T) for _, counts in resamples_of(
+        len(columns.own), draws, block, seed, stratum, best)], axis=1) for stratum, columns in strata))
     return use(strata[0][1].lay_out(sums))
 
 

@@ -18,7 +18,8 @@ from registry.parallel.execution import Execution
 from registry.significance.base import Alternative, Observed, ObservedPairs, extremity
 from registry.significance.matrix import Floats
 from registry.significance.resampling.exceedances import tolerance, tolerances
-from registry.significance.resampling.screening import LEAST, MOST, Question, Screened, Shorts, Some, Whole, screened
+from registry.significance.resampling.plain_loops import Shorts, Whole
+from registry.significance.resampling.screening import LEAST, MOST, Question, Screened, Some, screened
 
 _STEPS = 2**14 - 1  # of the largest distance: differences of two fit into 16 bits
 _FAR = 64  # times the middle distance of all systems: what is farther would make steps too coarse for the others

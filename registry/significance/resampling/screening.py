@@ -20,10 +20,8 @@ from numpy.typing import NDArray
 from registry.parallel.execution import Execution, ahead, with_progress
 from registry.parallel.processes import processes
 from registry.parallel.scratch_files import scratch
-
-Shorts = NDArray[np.int16]
-Places = NDArray[np.int32]
-Whole = NDArray[np.int64]
+from registry.significance.resampling.loops import loops
+from registry.significance.resampling.plain_loops import Loops, Places, Shorts, Whole
 
 ENOUGH = 2**29  # differences from which on further processes are worth their start
 _AT_ONCE = 2**26  # differences of one task
@@ -100,36 +98,39 @@ def screened(rounded: Shorts, question: Question, execution: Execution) -> Itera
     """
     parts = question.parts(rounded.shape[1])
     workers = min(execution.threads, len(parts)) if execution.processes else 1
-    many = len(question.pairs) * rounded.shape[1] >= ENOUGH and rounded.nbytes <= execution.memory // 4
+    differences = len(question.pairs) * rounded.shape[1]
+    many = differences >= ENOUGH and rounded.nbytes <= execution.memory // 4
     done = "parts of the pairs to look at"
     if workers < 2 or not many or sys.platform == "win32":  # whose processes cannot be given a file without a name
-        yield from with_progress((_answer(rounded, part) for part in parts), len(parts), done, execution.progress)
+        alone = (_answer(rounded, part, differences) for part in parts)
+        yield from with_progress(alone, len(parts), done, execution.progress)
         return
     with scratch(rounded.nbytes, "give --workers 1") as file:
         memory = Arena(rounded.nbytes, file.fileno())
         _shared(memory, rounded.shape)[:] = rounded
-        with processes(workers, _begin, memory, rounded.shape) as pool:
+        with processes(workers, _begin, memory, rounded.shape, differences / workers) as pool:
             answers = ahead(lambda part: pool.submit(_work, part), parts, 2 * workers)
             yield from with_progress(answers, len(parts), done, execution.progress)
 
 
-_given: list[Shorts] = []  # what a screening process is given at its start
+_given: list[tuple[Shorts, float]] = []  # what a screening process is given at its start: scores, and how much to do
 
 
-def _begin(memory: Arena, shape: tuple[int, int]) -> None:
-    _given[:] = [_shared(memory, shape)]
+def _begin(memory: Arena, shape: tuple[int, int], many: float) -> None:
+    _given[:] = [(_shared(memory, shape), many)]
 
 
 def _work(part: Question) -> Screened:
-    return _answer(_given[0], part)
+    (rounded, many), = _given
+    return _answer(rounded, part, many)
 
 
 def _shared(memory: Arena, shape: tuple[int, int]) -> Shorts:
     return np.frombuffer(memory.buffer, np.int16).reshape(shape)
 
 
-def _answer(rounded: Shorts, question: Question) -> Screened:
-    workspace = _Workspace(rounded.shape[1], question.absolute, question.rank)
+def _answer(rounded: Shorts, question: Question, many: float) -> Screened:
+    workspace = _Workspace(rounded.shape[1], question.absolute, question.rank, loops(many))
     asked = zip(*(numbers.tolist() for numbers in (question.pairs, question.low, question.high, question.still,
                                                    question.near)), strict=True)
     found = [workspace.screen(rounded[a], rounded[b], *of_pair) for (a, b), *of_pair in asked]
@@ -151,76 +152,52 @@ class _Pair(NamedTuple):
 class _Workspace:
     """Memory that all pairs reuse: allocating it costs more than filling it."""
 
-    def __init__(self, resamples: int, absolute: bool, rank: int) -> None:
-        self.absolute, self.rank = absolute, rank
-        self.values, self.moved = np.empty((2, resamples), np.int16)
-        self.within, self.more = np.empty((2, resamples), dtype=bool)
+    def __init__(self, resamples: int, absolute: bool, rank: int, loops: Loops) -> None:
+        self.absolute, self.rank, self.loops = absolute, rank, loops
+        self.values, self.places = np.empty(resamples, np.int16), np.empty(resamples, np.int32)
 
     def screen(self, a: Shorts, b: Shorts, low: int, high: int, still: int, near: int) -> _Pair | None:
-        values = np.subtract(a, b, out=self.values)
-        if self.absolute:
-            np.abs(values, out=values)
-        sample = values[:max(_SAMPLE, len(values) // 8)]
-        if int(sample.max()) <= still:
+        if self.loops.distances(a, b, self.absolute, self.values) <= still:
             return None
-        extremes = self._above(high)
-        np.greater_equal(values, low, out=self.within)
-        self.within ^= self.more
-        window = self._window(sample, near) if self.rank else None
-        places = self.within.nonzero()[0].astype(np.int32)
-        values = values[places]
-        doubtful = places[(values >= low) & (values <= high)]
-        if window is None:
+        extremes, n = self.loops.between(self.values, low, high, self.places)
+        doubtful = self.places[:n].copy()
+        if not self.rank:
             return _Pair(extremes, doubtful, doubtful[:0], 0)
-        ranked = window.look(places, values, self.rank, near)
+        ranked = self._of_rank(near, *self._window(near))
         return ranked and _Pair(extremes, doubtful, *ranked)
 
-    def _above(self, step: int) -> int:
-        """Mark and count the values above a step."""
-        return int(np.count_nonzero(np.greater(self.values, step, out=self.more)))
+    def _window(self, near: int) -> tuple[int, int]:
+        """Bound the value of the rank by the ranks that it may have in a sample, the first resamples.
 
-    def _window(self, sample: Shorts, near: int) -> _Window:
-        """Bound the value of the rank, and mark the values within the bounds.
-
-        The sample's value of the rank is a guess, which the number of all values above it corrects. The bounds allow
-        for the sample's error: in few of a thousand pairs the value lies outside.
+        In one of 10,000 pairs it lies outside.
         """
-        n, size = len(sample), len(self.values)
-        share = self.rank / size
-        error = 3.5 * math.sqrt(n * share * (1 - share)) + 2
+        sample = self.values[:max(_SAMPLE, len(self.values) // 8)].astype(np.int32)  # 32 bits are sorted fastest
+        n, share = len(sample), self.rank / len(self.values)
+        error = 4 * math.sqrt(n * share * (1 - share)) + 2
         least, most = n - math.ceil(n * share + error), n - math.floor(n * share - error)
-        first, last = max(least, 0), min(most, n - 1)
-        tail = np.partition(sample.astype(np.int32), first)[first:]  # 32 bits are sorted fastest
-        tail.sort()
-        guess = int(tail[min(max(n - round(n * share), 0), n - 1) - first])
-        per_rank = float(tail[last - first] - tail[0]) / (max(1, last - first) * size / n)  # of one resample: 0
-        above = self._above(guess)
-        off = (above - self.rank) * per_rank
-        spare = abs(off) / 2 + 3 * math.sqrt(abs(above - self.rank)) * per_rank + 2 * near + 2
-        low = int(max(guess + min(off, 0) - spare, LEAST)) if least > 0 else LEAST
-        high = int(min(guess + max(off, 0) + spare, MOST)) if most < n else MOST
-        np.subtract(self.values, low, out=self.moved)  # unsigned, what is below wraps round to the largest
-        self.within |= np.less_equal(self.moved.view(np.uint16), high - low, out=self.more)
-        return _Window(low, high, guess, above)
+        first = max(least, 0)
+        sample.partition(first)
+        tail = sample[first:]
+        low = int(tail[0]) - near if least > 0 else LEAST
+        if most < n:
+            tail.partition(most - first)
+        high = int(tail[most - first]) + near if most < n else MOST
+        return max(low, LEAST), min(high, MOST)
 
+    def _of_rank(self, near: int, low: int, high: int) -> tuple[Places, int] | None:
+        """The resamples that may have the value of the rank, and its place among them by value, from the end.
 
-class _Window(NamedTuple):
-    """Bounds of the value of a rank, in steps, and the number of values above a guess."""
-
-    low: int
-    high: int
-    guess: int
-    above: int
-
-    def look(self, places: Places, values: Shorts, rank: int, near: int) -> tuple[Places, int] | None:
-        """The resamples that may have the value of the rank, which is within `near` of its rounded one."""
-        inside = (values >= self.low) & (values <= self.high)
-        places, values = places[inside], values[inside]
-        rank += int(np.count_nonzero(values > self.guess)) - self.above
-        if not 0 < rank <= len(values):
+        Its exact value is within `near` of its rounded one. None where that may lie outside of `low` to `high`.
+        """
+        above, n = self.loops.between(self.values, low, high, self.places)
+        places, rank = self.places[:n], self.rank - above
+        if not 0 < rank <= n:
             return None
-        rounded = int(np.partition(values, len(values) - rank)[len(values) - rank])
-        if rounded - near < self.low or rounded + near > self.high:
+        values = self.values.take(places)
+        in_order = values.copy()
+        in_order.partition(n - rank)
+        rounded = int(in_order[n - rank])
+        if rounded - near < low or rounded + near > high:
             return None
-        above = values > rounded + near
-        return places[(values >= rounded - near) & ~above], int(np.count_nonzero(above)) - rank
+        larger = values > rounded + near
+        return places[(values >= rounded - near) & ~larger], int(np.count_nonzero(larger)) - rank

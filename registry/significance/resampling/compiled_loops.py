@@ -1,0 +1,85 @@
+"""The inner loops of resampling, compiled by numba: they read and write memory once where numpy does several times.
+
+What is compiled is kept beside this file or in the user's cache, so only the first program on a machine compiles.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from registry.significance.resampling.plain_loops import UNCLEAR, Bytes, Loops, Pairs, Places, Shorts, Whole
+
+_AT_ONCE = 32  # values that are looked at together, which the processor does in few steps
+
+
+def compiled() -> Loops:
+    """The loops, each of which is compiled, or read from where it is kept, at its first call.
+
+    Raises:
+        ImportError: There is no numba.
+        RuntimeError: It has nowhere to keep what it compiles.
+    """
+    from numba import njit
+
+    return Loops(*map(njit(nogil=True, cache=True), (_looked_up, _sums, _add_ones, _distances, _between)))
+
+
+def _looked_up(table: Pairs, bits: Pairs) -> tuple[Pairs, Whole]:
+    found, unclear, n = np.empty(len(bits), np.uint16), np.empty(len(bits), np.int64), 0
+    for i in range(len(bits)):
+        found[i] = table[bits[i]]
+        if found[i] == UNCLEAR:
+            unclear[n] = i
+            n += 1
+    return found, unclear[:n].copy()
+
+
+def _sums(counts: Bytes) -> Whole:
+    found = np.empty(len(counts), np.int64)
+    for draw in range(len(counts)):
+        total = np.uint32(0)
+        for unit in range(counts.shape[1]):
+            total += np.uint32(counts[draw, unit])
+        found[draw] = total
+    return found
+
+
+def _add_ones(counts: Bytes, many: Whole, units: Whole) -> None:
+    at = 0
+    for draw in range(len(counts)):
+        for _ in range(many[draw]):
+            counts[draw, units[at]] += np.uint8(1)
+            at += 1
+
+
+def _distances(a: Shorts, b: Shorts, absolute: bool, values: Shorts) -> int:
+    largest = np.int16(-(2**15))
+    for i in range(len(values)):
+        value = np.int16(a[i] - b[i])
+        if absolute and value < 0:
+            value = np.int16(-value)
+        values[i] = value
+        largest = max(largest, value)
+    return int(largest)
+
+
+def _between(values: Shorts, low: int, high: int, places: Places) -> tuple[int, int]:
+    least, most, n, above = np.int16(low), np.int16(high), 0, np.int64(0)
+    full = len(values) // _AT_ONCE * _AT_ONCE
+    for at in range(0, full, _AT_ONCE):
+        more, within = np.int16(0), np.int16(0)
+        for i in range(at, at + _AT_ONCE):
+            more += np.int16(values[i] > most)
+            within += np.int16((values[i] >= least) & (values[i] <= most))
+        above += more
+        if within:
+            for i in range(at, at + _AT_ONCE):
+                if (values[i] >= least) & (values[i] <= most):
+                    places[n] = i
+                    n += 1
+    for i in range(full, len(values)):
+        above += values[i] > most
+        if (values[i] >= least) & (values[i] <= most):
+            places[n] = i
+            n += 1
+    return int(above), n

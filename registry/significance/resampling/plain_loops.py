@@ -1,0 +1,81 @@
+"""The inner loops of resampling, in numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Bytes = NDArray[np.uint8]
+Pairs = NDArray[np.uint16]
+Shorts = NDArray[np.int16]
+Places = NDArray[np.int32]
+Whole = NDArray[np.int64]
+
+UNCLEAR = 2**16 - 1  # no two counts
+_AT_ONCE = 2**17  # values that are marked at once, in memory that is not given back in between
+_SHORT = 2**15  # units whose counts surely add up to less than 2^16: they are hardly more than the units
+
+
+class Loops(NamedTuple):
+    """One implementation of all loops.
+
+    Attributes:
+        looked_up: From a table and 16 random bits each to two counts each, and the places of `UNCLEAR` ones.
+        sums: The sums of counts [draws, units] over the units.
+        add_ones: Adds 1 to counts [draws, units] of units that are drawn, so many for each draw.
+        distances: Puts the differences of two systems' scores into the third array, their sizes if asked for, and
+            returns the largest.
+        between: Puts the places of the values from the first to the second bound into the last array, and returns the
+            number of values above the second, and of these places.
+    """
+
+    looked_up: Callable[[Pairs, Pairs], tuple[Pairs, Whole]]
+    sums: Callable[[Bytes], Whole]
+    add_ones: Callable[[Bytes, Whole, NDArray[np.uint32]], None]
+    distances: Callable[[Shorts, Shorts, bool, Shorts], int]
+    between: Callable[[Shorts, int, int, Places], tuple[int, int]]
+
+
+def _looked_up(table: Pairs, bits: Pairs) -> tuple[Pairs, Whole]:
+    found = table.take(bits)
+    return found, np.flatnonzero(found == UNCLEAR)
+
+
+def _sums(counts: Bytes) -> Whole:
+    exact = np.uint16 if counts.shape[1] < _SHORT else np.uint32
+    return np.asarray(counts.sum(axis=1, dtype=exact), dtype=np.int64)
+
+
+def _add_ones(counts: Bytes, many: Whole, units: NDArray[np.uint32]) -> None:
+    places = np.repeat(np.arange(len(counts)) * counts.shape[1], many)
+    places += units
+    np.add.at(counts.reshape(-1), places, np.uint8(1))
+
+
+def _distances(a: Shorts, b: Shorts, absolute: bool, values: Shorts) -> int:
+    np.subtract(a, b, out=values)
+    if absolute:
+        np.abs(values, out=values)
+    return int(values.max())
+
+
+def _between(values: Shorts, low: int, high: int, places: Places) -> tuple[int, int]:
+    n_above = n = 0
+    for at in range(0, len(values), _AT_ONCE):
+        some = values[at:at + _AT_ONCE]
+        above, within = some > high, some >= low
+        within ^= above
+        n_above += int(np.count_nonzero(above))
+        eights = len(within) // 8 * 8  # bytes of whole words, in which places are looked for by eights
+        words = (within[:eights].view(np.uint64) != 0).nonzero()[0]
+        marked = within[:eights].reshape(-1, 8).take(words, axis=0).ravel().nonzero()[0]
+        for found in (8 * words[marked >> 3] + (marked & 7), eights + within[eights:].nonzero()[0]):
+            places[n:n + len(found)] = found + at
+            n += len(found)
+    return n_above, n
+
+
+PLAIN = Loops(_looked_up, _sums, _add_ones, _distances, _between)

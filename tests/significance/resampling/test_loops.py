@@ -1,0 +1,88 @@
+"""The inner loops of resampling against brute force, and compiled ones against those in numpy."""
+
+import sys
+from importlib.util import find_spec
+
+import numpy as np
+import pytest
+
+from registry.parallel.execution import Execution
+from registry.significance import Bootstrap, Settings
+from registry.significance.resampling import draws, loops, plain_loops, screening
+from tests.needs import need
+from tests.significance.matrices import matrix
+
+BOTH = ["plain", "compiled"]
+
+
+def of(kind):
+    if kind == "plain":
+        return plain_loops.PLAIN
+    need("numba", there=find_spec("numba"))
+    return loops.loops(loops.ENOUGH)
+
+
+@pytest.mark.parametrize("kind", BOTH)
+@pytest.mark.parametrize("size", [1, 31, 1000, 70_001])
+def test_counts_are_looked_up(kind, size):
+    table, bits = np.arange(2**16, dtype=np.uint16)[::-1].copy(), np.random.default_rng(size).integers(0, 2**16, size)
+    bits[::7] = 0  # where the table says that it is unclear
+    found, unclear = of(kind).looked_up(table, bits.astype(np.uint16))
+    assert found.tolist() == [2**16 - 1 - n for n in bits.tolist()]
+    assert unclear.tolist() == [place for place, n in enumerate(bits.tolist()) if n == 0]
+
+
+@pytest.mark.parametrize("kind", BOTH)
+@pytest.mark.parametrize("units", [1, 300, 2**15 + 5, 80_000])
+def test_counts_are_summed_and_completed(kind, units):
+    rng = np.random.default_rng(units)
+    counts, many = rng.integers(0, 3, (5, units), dtype=np.uint8), np.array([0, 3, 1, 0, 40])
+    drawn = rng.integers(0, units, many.sum(), dtype=np.uint32)
+    expected = counts.tolist()
+    assert of(kind).sums(counts).tolist() == [sum(row) for row in expected]
+    for draw, unit in zip(np.repeat(range(5), many).tolist(), drawn.tolist(), strict=True):
+        expected[draw][unit] += 1
+    of(kind).add_ones(counts, many, drawn)
+    assert counts.tolist() == expected
+
+
+@pytest.mark.parametrize("kind", BOTH)
+@pytest.mark.parametrize("size", [1, 7, 64, 1001, 2**17 + 3])
+def test_distances_and_what_is_between_two_bounds(kind, size):
+    rng = np.random.default_rng(size)
+    a, b = rng.integers(-(2**14), 2**14, (2, size), dtype=np.int16)
+    values, places = np.empty(size, np.int16), np.empty(size, np.int32)
+    for absolute in (False, True):
+        expected = [abs(x - y) if absolute else x - y for x, y in zip(a.tolist(), b.tolist(), strict=True)]
+        assert of(kind).distances(a, b, absolute, values) == max(expected)
+        assert values.tolist() == expected
+        for low, high in ((-(2**15), 2**15 - 1), (-300, 500), (expected[0], expected[0]), (2**15 - 1, 2**15 - 1)):
+            above, n = of(kind).between(values, low, high, places)
+            assert above == sum(value > high for value in expected)
+            assert places[:n].tolist() == [n for n, value in enumerate(expected) if low <= value <= high]
+
+
+def test_a_bootstrap_is_the_same_with_compiled_loops(monkeypatch):
+    rng = np.random.default_rng(1)
+    m = matrix(np.stack([rng.integers(0, 9, (300, 3)), rng.integers(9, 20, (300, 3))], axis=-1))
+    pairs, settings = [(0, 1), (0, 2), (1, 2)], Settings(resamples=4000, execution=Execution(workers=1))
+    plain = Bootstrap().run(m, pairs, settings)
+    used = []
+    compiled = of("compiled")
+    assert compiled is not plain_loops.PLAIN
+    monkeypatch.setattr(draws, "loops", lambda elements: used.append(elements) or compiled)
+    monkeypatch.setattr(screening, "loops", lambda elements: used.append(elements) or compiled)
+    assert repr(list(Bootstrap().run(m, pairs, settings))) == repr(list(plain))
+    assert used == [300 * 4000] * 8 + [3 * 4000]
+
+
+def test_without_numba_the_plain_loops_do(monkeypatch):
+    monkeypatch.setitem(sys.modules, "numba", None)
+    loops._best.cache_clear()
+    assert loops.loops(loops.ENOUGH) is plain_loops.PLAIN
+    loops._best.cache_clear()
+
+
+def test_little_work_does_not_import_numba(monkeypatch):
+    monkeypatch.setattr(loops, "_best", None)
+    assert loops.loops(loops.ENOUGH - 1) is plain_loops.PLAIN
