@@ -153,7 +153,7 @@ def _kept(ingest: Ingest, items: KeptItems, scoring: ScoringRow, row: DeclaredMe
     step = 1.0 if FAMILIES[row.family].integer else step_of(runs)
     steps = Steps.of(metric, [runs], step)
     key = {"scoring_id": scoring.scoring_id, "metric_id": row.metric_id}
-    value = float(scores_of(metric, averaged([runs], steps))[0])
+    value = float(scores_of(metric, averaged([runs], 1, steps))[0])
     return _Kept(
         key | {"value": value, "n_items": len(items.ids), "digest": digest, "run_id": ingest.run_id, "step": step},
         [key | {"replicate": n, "value": float(of_run)}

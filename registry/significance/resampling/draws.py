@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.parallel.execution import Execution
+from registry.significance.compact import Statistics
 from registry.significance.matrix import Floats
 from registry.significance.resampling.columns import Columns
 
 Used = TypeVar("Used")
-Singles = NDArray[np.float32]
 
 BLOCK = 512  # draws in a block
 # the kinds of streams: permutations, bootstraps, the same of whole runs; resampled systems, drawn test sets; outputs of
@@ -29,10 +29,11 @@ SIGNS, COUNTS, LABELS, RUNS, SYSTEMS, SETS, OUTPUTS, TRAINING = range(8)
 _UNCLEAR = 2**16 - 1  # no two counts
 _ALL = 2**64 - 1  # whole random words, drawn without holding other threads up
 _CHUNK = 2**11  # units whose bits are expanded at once: a core keeps them
-_CELLS = 2**21  # draws times units whose counts are drawn at once, 8 MiB: part of what a seed means
+_CELLS = 2**21  # draws times units whose counts are drawn at once: part of what a seed means
+_TOGETHER = 2**26  # draws times units, up to which they are multiplied together: statistics are read for each product
 
 
-def swapped_sums(statistics: Floats, resamples: int, seed: int, use: Callable[[Floats], Used],
+def swapped_sums(statistics: Statistics, resamples: int, seed: int, use: Callable[[Floats], Used],
                  execution: Execution) -> Iterator[Used]:
     """Sum statistics over random subsets of the units, which a permutation swaps.
 
@@ -48,17 +49,18 @@ def swapped_sums(statistics: Floats, resamples: int, seed: int, use: Callable[[F
     Yields:
         The results of `use` in the order of the blocks.
     """
-    return execution.map(partial(_swapped_block, Columns.of(statistics), seed, use), blocks(resamples))
+    columns = Columns.of(statistics, execution.memory)
+    return execution.map(partial(_swapped_block, columns, seed, use), blocks(resamples))
 
 
-def resampled_sums(statistics: Floats, resamples: int, seed: int, use: Callable[[Floats], Used],
+def resampled_sums(statistics: Statistics, resamples: int, seed: int, use: Callable[[Floats], Used],
                    execution: Execution, strata: NDArray[np.int64] | None = None) -> Iterator[Used]:
     """Sum statistics over bootstrap resamples: as many units as there are, drawn with replacement.
 
     Arguments and results are those of `swapped_sums`. Within each of the `strata` [units], numbered from 0, as many
     units are drawn as it has.
     """
-    columns = Columns.of(statistics)
+    columns = Columns.of(statistics, execution.memory)
     parts = [(key, columns if strata is None else columns.of_units(units))
              for key, units in units_by_stratum(strata, len(statistics))]
     return execution.map(partial(_resampled_block, parts, seed, use), blocks(resamples))
@@ -81,7 +83,7 @@ def swaps(units: int, block: int, seed: int) -> Iterator[tuple[slice, NDArray[np
 
 
 def resamples_of(units: int, draws: int, block: int, seed: int,
-                 stratum: tuple[int, ...] = ()) -> Iterator[tuple[slice, Singles]]:
+                 stratum: tuple[int, ...] = ()) -> Iterator[tuple[slice, NDArray[np.uint8]]]:
     """Draw the resamples of a block: some draws at a time, and how often each takes every unit, [draws, units].
 
     The counts of n draws with replacement are multinomial. Independent Poisson counts with the sum N are multinomial
@@ -99,7 +101,7 @@ def resamples_of(units: int, draws: int, block: int, seed: int,
         places = np.repeat(np.arange(rows) * units, missing)
         places += rng.integers(0, units, len(places), dtype=np.uint32)
         np.add.at(counts.reshape(-1), places, np.uint8(1))
-        yield slice(at, at + rows), counts.astype(np.float32)
+        yield slice(at, at + rows), counts
 
 
 def _poisson_rows(rng: np.random.Generator, rows: int, units: int) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
@@ -141,7 +143,7 @@ def _poisson(mean: float) -> tuple[NDArray[np.uint16], Floats, int]:
 
 def _swapped_block(columns: Columns, seed: int, use: Callable[[Floats], Used], numbered: tuple[int, int]) -> Used:
     block, draws = numbered
-    sums = reduce(np.add, (columns.sums(taken, part) for part, taken in swaps(len(columns.own), block, seed)))
+    sums = reduce(np.add, (columns.sums(taken, part) for part, taken in swaps(columns.own.shape[0], block, seed)))
     return use(columns.lay_out(sums[:, :draws]))
 
 
@@ -149,9 +151,21 @@ def _resampled_block(strata: list[tuple[tuple[int, ...], Columns]], seed: int, u
                      numbered: tuple[int, int]) -> Used:
     block, draws = numbered
     sums = reduce(np.add, (np.concatenate([
-        columns.sums(counts.T) for _, counts in resamples_of(len(columns.own), draws, block, seed, stratum)], axis=1)
+        reduce(np.add, (columns.sums(counts[:, part].T, part) for part in columns.parts()))
+        for counts in _together(columns.own.shape[0], draws, block, seed, stratum)], axis=1)
         for stratum, columns in strata))
     return use(strata[0][1].lay_out(sums))
+
+
+def _together(units: int, draws: int, block: int, seed: int, stratum: tuple[int, ...]) -> Iterator[NDArray[np.uint8]]:
+    """The resamples of a block, as many together as there is room for, [draws, units] each."""
+    waiting: list[NDArray[np.uint8]] = []
+    for _, counts in resamples_of(units, draws, block, seed, stratum):
+        if waiting and (sum(map(len, waiting)) + len(counts)) * units > _TOGETHER:
+            yield np.concatenate(waiting)
+            waiting = []
+        waiting.append(counts)
+    yield np.concatenate(waiting) if len(waiting) > 1 else waiting[0]
 
 
 def stream(seed: int, *key: int) -> np.random.PCG64:
