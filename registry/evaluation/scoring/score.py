@@ -148,7 +148,7 @@ def _kept(ingest: Ingest, items: KeptItems, scoring: ScoringRow, row: DeclaredMe
     if isinstance(metric, ConfusionMetric):
         labels = with_new_labels(ingest.connection, scoring.gold_revision_id, computed)
         stored = [labels.numbered(codes) for codes in computed]
-        counts = [labels.counted(metric, of_run) for of_run in stored]
+        counts = [labels.summed(metric, of_run)[None] for of_run in stored]  # as one item: the score is one of sums
     runs = np.stack(counts, axis=1)
     step = 1.0 if FAMILIES[row.family].integer else step_of(runs)
     steps = Steps.of(metric, [runs], step)
