@@ -172,9 +172,9 @@ class Matrix(ABC):
         return map(self._parts, self._by_block())
 
     def _by_block(self) -> Iterator[Floats]:
-        """The statistics of some units after the others, [some units, systems, columns] each."""
+        """The statistics of some units after the others, [some units, systems, columns] each; none are one block."""
         some = max(_FEW, _AT_ONCE // max(1, math.prod(self.statistics.shape[1:])))
-        return (self.statistics[at:at + some] for at in range(0, len(self.statistics), some))
+        return (self.statistics[at:at + some] for at in range(0, max(1, len(self.statistics)), some))
 
     def _parts(self, statistics: Statistics) -> tuple[Floats, Floats]:
         assert self.quotient is not None

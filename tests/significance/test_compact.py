@@ -64,6 +64,12 @@ def test_a_matrix_of_them_is_the_same(name, units):
         np.testing.assert_array_equal(of(other), of(plain))
 
 
+def test_a_matrix_without_units_has_no_scores_of_them():
+    """Such a matrix asks a test whether it takes a metric."""
+    empty = StatisticMatrix(np.zeros((0, 2, 2)), lambda sums: sums[..., 0], quotient=((1, 0), (0, 1)))
+    assert empty.unit_scores().shape == empty.jackknife().shape == (0, 2)
+
+
 @pytest.mark.parametrize("statistics", [RNG.integers(0, 2, (3000, 4, 1)), RNG.integers(0, 3, (3000, 4, 1))],
                          ids=["right or wrong", "three values"])
 def test_means_of_many_units_are_seen_by_blocks(statistics, monkeypatch):
