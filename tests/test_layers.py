@@ -15,7 +15,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
         "manifest metrics readers significance store", "evaluation importers query", "api studies", "leaderboards",
         "reports", "cli"],
     "registry.significance": [
-        "marks", "matrix", "discordance", "base", "distributions results units", "overall resampling",
+        "compact marks", "matrix", "discordance", "base", "distributions results units", "overall resampling",
         "correlations exact", "resampled_scores", "effects multiple pairwise", "assumptions foresight ranks"],
     "registry.evaluation": ["matrices", "resolve", "ingest", "scoring", "comparing", "checking verifying"],
     "registry.evaluation.verifying": ["faults set_aside", "kept log references results scores", "verify"],

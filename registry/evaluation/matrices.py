@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from registry.families import FINEST
 from registry.metrics import AdditiveMetric, CorrelationMetric, Metric
 from registry.significance import COEFFICIENTS, Matrix, PairMatrix, StatisticMatrix
+from registry.significance.compact import Statistics
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -31,9 +32,10 @@ class Steps:
         width = statistics[0].shape[-1]
         if step == 1 or isinstance(metric, CorrelationMetric):
             return cls((1,) * width)
-        per_one = round(1 / step)
-        return cls(tuple(1 if all(np.array_equal(of[..., n], np.rint(of[..., n])) for of in statistics) else per_one
-                         for n in range(width)))
+        whole = np.ones(width, dtype=bool)
+        for of in statistics:
+            whole &= [np.array_equal(of[..., n], np.rint(of[..., n])) for n in range(width)]
+        return cls(tuple(np.where(whole, 1, round(1 / step)).tolist()))
 
     @property
     def are_one(self) -> bool:
@@ -55,7 +57,7 @@ class Counts:
         multiple: What makes averages whole numbers.
     """
 
-    statistics: Floats
+    statistics: Statistics
     steps: Steps
     multiple: int
 
@@ -80,7 +82,7 @@ def matrix_of(metric: Metric, counts: Counts, units: Numbers | None = None, stra
     """
     statistics, lower = counts.statistics, metric.better == "lower"
     if isinstance(metric, CorrelationMetric):
-        return PairMatrix(statistics, units=units, strata=strata, lower_is_better=lower, runs=runs,
+        return PairMatrix(statistics[:], units=units, strata=strata, lower_is_better=lower, runs=runs,
                           coefficient=COEFFICIENTS[metric.coefficient])
     assert isinstance(metric, AdditiveMetric)
     per_one = counts.steps.per_one

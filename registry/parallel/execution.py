@@ -31,7 +31,7 @@ class Execution:
     Attributes:
         workers: The number of threads; None: as many as there are processors.
         cluster: The address of a dask scheduler that does the work; None: this process does.
-        memory: The bytes that draws and their scores may take; larger arrays are in a temporary file.
+        memory: The bytes that statistics, draws and scores may take; larger arrays are in a temporary file.
         progress: Called with the progress of the work.
         processes: Whether as many processes may work on pairs; their start imports the main module again, which must
             then do nothing.

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from registry.errors import RegistryError
 
-Number = TypeVar("Number", np.int16, np.float64)
+Number = TypeVar("Number", bound=np.generic)
 
 
 @contextmanager
@@ -42,7 +42,7 @@ def scratch(size: int, remedy: str) -> Iterator[IO[bytes]]:
         yield file
 
 
-def room(shape: tuple[int, int], most: int, dtype: type[Number]) -> NDArray[Number]:
+def room(shape: tuple[int, ...], most: int, dtype: type[Number] | np.dtype[Number]) -> NDArray[Number]:
     """An uninitialized array, in memory if it takes `most` bytes at most, else in a temporary file."""
     size = math.prod(shape) * np.dtype(dtype).itemsize
     if size <= most:

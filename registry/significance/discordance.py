@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from registry.significance.compact import columns_of
 from registry.significance.marks import apart
-from registry.significance.matrix import Floats, Matrix
+from registry.significance.matrix import Matrix
 
 Whole = NDArray[np.int64]
 
@@ -19,12 +21,13 @@ _SPARSE = 16  # times as many pairs of systems as are asked for: counting each b
 def discordant(matrix: Matrix, a: Whole, b: Whole) -> Whole:
     """The number of units in which the statistics of systems `a` and `b` differ, [pairs]; the matrix is by unit."""
     statistics, units = matrix.statistics, matrix.units
-    varying = [n for n in range(statistics.shape[2]) if (statistics[:, :, n] != statistics[:, :1, n]).any()]
+    columns = columns_of(statistics).reshape(*statistics.shape[1:], -1)
+    varying = [n for n in range(statistics.shape[2]) if any((row != columns[0, n]).any() for row in columns[1:, n])]
     tells = len(varying) == 1 and matrix.quotient is not None and matrix.quotient[0][varying[0]]
     if tells and statistics.shape[1] ** 2 < _SPARSE * len(a) and matrix.both_higher is not None:
         only_a, only_b = apart(matrix.both_higher, a, b)  # systems differ just where their numerators do
         return only_a + only_b
-    codes = _codes(statistics, varying)
+    codes = _codes([columns[:, n] for n in varying])
     counts = np.zeros(len(a), dtype=np.int64)
     for n, (first, second) in enumerate(zip(a.tolist(), b.tolist(), strict=True) if codes else ()):
         differ = codes[0][first] != codes[0][second]
@@ -34,37 +37,60 @@ def discordant(matrix: Matrix, a: Whole, b: Whole) -> Whole:
     return counts
 
 
-def _codes(statistics: Floats, varying: Sequence[int]) -> list[NDArray[Any]]:
-    """Arrays [systems, units] that differ just where statistics do; whole columns are packed into one as its digits."""
-    columns = (np.ascontiguousarray(statistics[:, :, n].T) for n in varying)  # one at a time: all are as large as these
+def _codes(columns: Sequence[NDArray[Any]]) -> list[NDArray[Any]]:
+    """Arrays [systems, units] that differ just where one of the columns does, from columns [systems, units].
+
+    Whole columns are packed into one as its digits, in as few bytes as it needs: all of them are read for every pair.
+    """
     codes: list[NDArray[Any]] = []
-    most = 2**63
-    for column in columns:
-        code, digits = _digits(column)
-        if not digits:
-            codes.insert(0, code)
-            continue
-        most *= digits
-        if most < 2**63:
-            codes[-1] = codes[-1] * np.int64(digits) + code
+    packed: list[_Digits] = []
+    for digits in map(_Digits.of, columns):
+        if not digits.number:
+            codes.append(digits.column)
+        elif math.prod(of.number for of in packed) * digits.number < 2**63:
+            packed.append(digits)
         else:
-            codes.append(code)
-            most = digits
-    return [_narrow(code) for code in codes]
+            codes.append(_packed(packed))
+            packed = [digits]
+    return [*codes, _packed(packed)] if packed else codes
 
 
-def _digits(column: Floats) -> tuple[NDArray[Any], int]:
-    """A column as whole numbers from 0, or as truth values where there are two, and their number; else itself and 0."""
-    least, largest = column.min(), column.max()
-    high = column == largest
-    if (high | (column == least)).all():
-        return high, 2
-    digits = largest - least + 1
-    if not digits < 2**53 or (column != np.rint(column)).any():
-        return column, 0
-    return (column - least).astype(np.int64), int(digits)
+class _Digits(NamedTuple):
+    """A column of whole numbers as digits: the largest of two values and not, or how much more than the least.
+
+    Attributes:
+        column: [systems, units].
+        least: The least number.
+        is_mark: Whether there are but two.
+        number: How many digits there are; 0 for a column that is not whole, or too wide.
+    """
+
+    column: NDArray[Any]
+    least: float
+    is_mark: bool
+    number: int
+
+    @classmethod
+    def of(cls, column: NDArray[Any]) -> _Digits:
+        least, largest = float(column.min()), float(column.max())
+        if all(((row == least) | (row == largest)).all() for row in column):
+            return cls(column, least, True, 2)
+        whole = column.dtype.kind in "iu" or all((row == np.rint(row)).all() for row in column)
+        return cls(column, least, False, int(largest - least) + 1 if whole and largest - least < 2**53 else 0)
+
+    def of_system(self, n: int) -> Whole:
+        """The digits of one system, [units]."""
+        if self.is_mark:
+            return np.asarray(self.column[n] != self.least, dtype=np.int64)
+        return np.asarray(self.column[n], dtype=np.int64) - int(self.least)
 
 
-def _narrow(code: NDArray[Any]) -> NDArray[Any]:
-    """A code in as few bytes as it needs: all of them are read for every pair."""
-    return code if code.dtype != np.int64 else code.astype(np.min_scalar_type(int(code.max(initial=0))))
+def _packed(columns: Sequence[_Digits]) -> NDArray[Any]:
+    numbers = [of.number for of in columns]
+    codes = np.empty(columns[0].column.shape, np.min_scalar_type(math.prod(numbers) - 1))
+    for n in range(len(codes)):
+        code = columns[0].of_system(n)
+        for of in columns[1:]:
+            code = code * of.number + of.of_system(n)
+        codes[n] = code
+    return codes

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from hashlib import sha256
 from typing import Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from registry.significance.compact import CompactStatistics, Statistics, are_whole, of_systems
 from registry.significance.marks import in_both
 
 Floats = NDArray[np.float64]
@@ -20,15 +22,8 @@ Score = Callable[[Floats], Floats]
 Quotient = tuple[tuple[int, ...], tuple[int, ...]]
 Scores = TypeVar("Scores", Floats, NDArray[np.int64], Fraction)
 
-_AT_ONCE = 2**20  # values that are checked at a time
+_AT_ONCE = 2**20  # values that are looked at together
 _FEW = 16
-
-
-def are_whole(values: Floats) -> bool:
-    """Whether all values are whole numbers; some are checked at a time, so that no second array is as large."""
-    some = max(1, _AT_ONCE // max(1, values[:1].size))
-    return all(np.array_equal(part, np.rint(part)) for part in (
-        values[at:at + some] for at in range(0, len(values), some)))
 
 
 def common_divisor(numbers: NDArray[np.int64]) -> int:
@@ -38,6 +33,14 @@ def common_divisor(numbers: NDArray[np.int64]) -> int:
     if of_few == 1 or (of_few and not (numbers % of_few).any()):
         return of_few
     return max(1, int(np.gcd.reduce(numbers)))
+
+
+def _summed_columns(statistics: Statistics, coefficients: Sequence[int]) -> Floats:
+    """The columns times their coefficients, one after the other: a product with so few of them takes longer."""
+    found = np.zeros(statistics.shape[:2])
+    for n in np.flatnonzero(coefficients).tolist():
+        found += coefficients[n] * statistics[:, :, n]
+    return found
 
 
 def difference(scores_a: Scores, scores_b: Scores, *, lower_is_better: bool) -> Scores:
@@ -87,7 +90,7 @@ class Matrix(ABC):
         resampled: The scores in resamples that all tests of the matrix share; None: each test draws its own.
     """
 
-    statistics: Floats
+    statistics: Statistics
     _: KW_ONLY
     units: NDArray[np.int64] | None = None
     strata: NDArray[np.int64] | None = None
@@ -145,7 +148,7 @@ class Matrix(ABC):
 
     def of_systems(self, chosen: Sequence[int]) -> Self:
         """The same matrix with only the chosen systems, in their order; resamples are not shared any more."""
-        return replace(self, statistics=self.statistics[:, list(chosen)], resampled=None,
+        return replace(self, statistics=of_systems(self.statistics, chosen), resampled=None,
                        runs=self.runs and tuple(self.runs[n] for n in chosen))
 
     def difference(self, scores_a: Scores, scores_b: Scores) -> Scores:
@@ -158,16 +161,25 @@ class Matrix(ABC):
 
         A common factor of the coefficients of one side is left out: it scales all scores alike.
         """
-        assert self.quotient is not None
-        over, under = (self._summed_columns([c // math.gcd(*side) for c in side]) for side in self.quotient)
-        return over, under
+        return self._parts(self.statistics)
 
-    def _summed_columns(self, coefficients: Sequence[int]) -> Floats:
-        """The columns times their coefficients, one after the other: a product with so few of them takes longer."""
-        found = np.zeros(self.statistics.shape[:2])
-        for n in np.flatnonzero(coefficients).tolist():
-            found += coefficients[n] * self.statistics[:, :, n]
-        return found
+    def parts_of(self, systems: Sequence[int]) -> tuple[Floats, Floats]:
+        """The `parts` of some systems, [units, systems] each."""
+        return self._parts(self.statistics[:, list(systems)])
+
+    def parts_by_block(self) -> Iterator[tuple[Floats, Floats]]:
+        """The `parts` of some units after the others, [some units, systems] each."""
+        return map(self._parts, self._by_block())
+
+    def _by_block(self) -> Iterator[Floats]:
+        """The statistics of some units after the others, [some units, systems, columns] each; none are one block."""
+        some = max(_FEW, _AT_ONCE // max(1, math.prod(self.statistics.shape[1:])))
+        return (self.statistics[at:at + some] for at in range(0, max(1, len(self.statistics)), some))
+
+    def _parts(self, statistics: Statistics) -> tuple[Floats, Floats]:
+        assert self.quotient is not None
+        over, under = (_summed_columns(statistics, [c // math.gcd(*side) for c in side]) for side in self.quotient)
+        return over, under
 
     @property
     def scale(self) -> float:
@@ -179,7 +191,17 @@ class Matrix(ABC):
     @cached_property
     def is_mean(self) -> bool:
         """Whether the score is the plain mean of the units' scores: a quotient with the same denominator in each."""
-        return self.quotient is not None and bool((self.parts[1] == self.parts[1].flat[0]).all())
+        if self.quotient is None:
+            return False
+        first = self._parts(self.statistics[:1])[1].flat[0]
+        return all((under == first).all() for _, under in self.parts_by_block())
+
+    @cached_property
+    def denominators(self) -> NDArray[np.int64]:
+        """Numbers that are equal just where systems share the denominators of all units, [systems]."""
+        seen: dict[bytes, int] = {}
+        return np.array([seen.setdefault(sha256(self.parts_of([n])[1].tobytes()).digest(), len(seen))
+                         for n in range(self.statistics.shape[1])])
 
     @cached_property
     def higher(self) -> NDArray[np.bool_] | None:
@@ -190,15 +212,17 @@ class Matrix(ABC):
         """
         if self.quotient is None:
             return None
-        over, under = self.parts
-        if (under != under[:, :1]).any():
-            return None
-        least, most = over.min(axis=1, keepdims=True), over.max(axis=1, keepdims=True)
-        steps = np.unique(most - least)
-        higher: NDArray[np.bool_] = over != least
-        if np.count_nonzero(steps) > 1 or not are_whole(least) or not are_whole(most):
-            return None
-        return higher if ((over == most) | ~higher).all() else None
+        found: list[NDArray[np.bool_]] = []
+        steps: set[float] = set()
+        for over, under in self.parts_by_block():
+            least, most = over.min(axis=1, keepdims=True), over.max(axis=1, keepdims=True)
+            steps.update(np.unique(most - least).tolist())
+            if (under != under[:, :1]).any() or len(steps - {0.0}) > 1 or not are_whole(least) or not are_whole(most):
+                return None
+            found.append(over != least)
+            if not ((over == most) | ~found[-1]).all():
+                return None
+        return np.concatenate(found)
 
     @cached_property
     def both_higher(self) -> NDArray[np.int64] | None:
@@ -212,8 +236,7 @@ class Matrix(ABC):
         whole, or too large.
         """
         sides = []
-        for part in self.parts:
-            of_pair = part[:, list(pair)]
+        for of_pair in self.parts_of(pair):
             if np.abs(of_pair).sum() >= 2**53 or (of_pair != np.rint(of_pair)).any():
                 return None
             whole = of_pair.astype(np.int64)
@@ -246,7 +269,10 @@ class StatisticMatrix(Matrix):
             np.add.at(sums, units, statistics)
             return sums
 
-        return replace(self, statistics=summed(self.statistics), units=None, answers_to=None, runs=self.runs and tuple(
+        held = self.statistics
+        statistics = summed(held) if not isinstance(held, CompactStatistics) else CompactStatistics.of_each(
+            (summed(held[:, n]) for n in range(held.shape[1])), held.shape[1], held.nbytes)
+        return replace(self, statistics=statistics, units=None, answers_to=None, runs=self.runs and tuple(
             map(summed, self.runs)), strata=self.unit_strata)
 
     def scores(self) -> Floats:
@@ -255,11 +281,12 @@ class StatisticMatrix(Matrix):
 
     def unit_scores(self) -> Floats:
         """Score every system on each unit, [units, systems]; the matrix must be by unit."""
-        return self.score(self.statistics)
+        return np.concatenate([self.score(some) for some in self._by_block()])
 
     def jackknife(self) -> Floats:
         """Score the sums without each unit in turn, [units, systems]."""
-        return self.score(self.statistics.sum(axis=0) - self.statistics)
+        sums = self.statistics.sum(axis=0)
+        return np.concatenate([self.score(sums - some) for some in self._by_block()])
 
 
 def additive(matrix: Matrix) -> StatisticMatrix:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from functools import partial
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, Table, select
+from sqlalchemy import Connection, Table, func, select
 
 from registry.families import FAMILIES
 from registry.store import models
@@ -16,6 +18,8 @@ from registry.store.rows import Columns, driver_of, insert_bulk, next_id, texts
 
 Ids = NDArray[np.int32]
 Flags = NDArray[np.bool_]
+_AT_ONCE = 2**21  # items that are loaded together
+
 KnownAnswers = dict[tuple[int, str, str], tuple[int, bool]]
 
 
@@ -114,6 +118,73 @@ def load_statistics(connection: Connection, family: str, metric_id: int, scoring
         for n, name in enumerate(names):
             statistics.reshape(-1, len(names))[places, n] = part[name]
     return [of.transpose(1, 0, 2) for of in np.split(statistics, first_runs[1:])], present.T
+
+
+class StoredStatistics(Sequence[NDArray[np.float64]]):
+    """The statistics of submissions by one metric, [items, runs, columns] each; a few are in memory at a time.
+
+    Attributes:
+        present: Whether the items of the gold are in the runs that lack some, [items, such runs].
+        of_present: The places of the submissions that these runs are of.
+    """
+
+    def __init__(self, connection: Connection, family: str, metric_id: int, scoring_ids: Sequence[int],
+                 first_item: int, n_items: int) -> None:
+        """Find the runs that lack items; the arguments are those of `load_statistics`."""
+        self._scoring_ids, self._n_items = list(scoring_ids), n_items
+        self._many = max(1, _AT_ONCE // max(1, n_items))
+        self._load = partial(load_statistics, connection, family, metric_id, first_item=first_item, n_items=n_items)
+        self._items: NDArray[np.int64] | None = None
+        self._some = slice(0, 0)
+        self._loaded: list[NDArray[np.float64]] = []
+        lacking = set(self._scoring_ids) - _complete(connection, family, metric_id, scoring_ids, n_items)
+        places = [n for n, scoring_id in enumerate(self._scoring_ids) if scoring_id in lacking]
+        self.of_present, self.present = np.empty(0, dtype=np.int64), np.empty((n_items, 0), dtype=bool)
+        for at in range(0, len(places), self._many):
+            some = places[at:at + self._many]
+            found, present = self._load([self._scoring_ids[n] for n in some])
+            self.of_present = np.append(self.of_present, np.repeat(some, [of.shape[1] for of in found]))
+            self.present = np.concatenate([self.present, present], axis=1)
+
+    def take(self, items: NDArray[np.int64]) -> None:
+        """Give from now on only these items, by their places in the gold, in this order."""
+        self._items = None if np.array_equal(items, np.arange(self._n_items)) else items
+        self._some, self._loaded = slice(0, 0), []
+
+    def __len__(self) -> int:
+        """The number of submissions."""
+        return len(self._scoring_ids)
+
+    @overload
+    def __getitem__(self, at: int) -> NDArray[np.float64]: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[NDArray[np.float64]]: ...
+    def __getitem__(self, at: int | slice) -> NDArray[np.float64] | list[NDArray[np.float64]]:
+        """Those of one submission, or of several."""
+        if isinstance(at, slice):
+            return [self[n] for n in range(*at.indices(len(self)))]
+        if not 0 <= at < len(self):
+            raise IndexError(at)
+        if not self._some.start <= at < self._some.stop:
+            self._some = slice(at, at + self._many)
+            self._loaded = []  # before others take room
+            self._loaded, _ = self._load(self._scoring_ids[self._some])
+        found = self._loaded[at - self._some.start]
+        return found if self._items is None else found[self._items]
+
+
+def _complete(connection: Connection, family: str, metric_id: int, scoring_ids: Sequence[int],
+              n_items: int) -> set[int]:
+    """The submissions that have statistics of every item in each of their runs."""
+    counted: dict[int, dict[int, int]] = defaultdict(dict)
+    for table in _tables(family):
+        of = table.c.scoring_id, table.c.replicate
+        found = fetch_columns(connection, select(*of, func.count().label("n")).where(
+            table.c.metric_id == metric_id, table.c.scoring_id.in_(list(scoring_ids))).group_by(*of))
+        for scoring_id, replicate, n in zip(*(found[name].tolist() for name in found), strict=True):
+            counted[scoring_id][replicate] = n
+    return {scoring_id for scoring_id, runs in counted.items()
+            if len(runs) == 1 + max(runs) and set(runs.values()) == {n_items}}
 
 
 def fetch_columns(connection: Connection, query: Any) -> dict[str, NDArray[Any]]:

@@ -200,7 +200,7 @@ class _Averaging:
         together = np.zeros((rows[-1], len(systems), ends[-1]))
         for matrix, row, end in zip(matrices, rows, ends, strict=True):
             n, _, width = matrix.statistics.shape
-            together[row - n:row, :, end - width:end] = matrix.statistics
+            together[row - n:row, :, end - width:end] = matrix.statistics[:]
         return StatisticMatrix(together, _MeanScore(tuple(additive(matrix).score for matrix in matrices), tuple(ends)),
                                lower_is_better=matrices[0].lower_is_better)
 

@@ -107,6 +107,14 @@ def test_a_system_is_scored_the_same_whatever_labels_others_invent():
             assert metric.score(narrow.sum(axis=0)) == metric.score(counted(metric, rows).sum(axis=0))
 
 
+@pytest.mark.parametrize("n_items", [0, 1, 4096, 10_000])
+def test_counts_are_summed_some_items_at_a_time(n_items):
+    labels = LabelNumbers(NUMBERS)
+    statistics = np.random.default_rng(1).choice([0, 3, 5, 7], (n_items, 2)).astype(float)
+    expected = labels.counted(LabelF(), statistics).sum(axis=0)
+    np.testing.assert_array_equal(labels.summed(LabelF(), statistics), expected)
+
+
 def test_the_bootstrap_resamples_macro_f1():
     """The interval of the score holds it, and identical systems have p = 1."""
     rng = np.random.default_rng(6)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,20 +14,18 @@ from registry.evaluation.comparing.board_keys import BoardKey
 from registry.evaluation.ingest.gold import split_cluster
 from registry.evaluation.matrices import Counts, Steps, matrix_of, scores_of
 from registry.evaluation.scoring.label_codes import LabelNumbers
-from registry.evaluation.scoring.run_averages import averaged, in_order_of_content, unchanged
+from registry.evaluation.scoring.run_averages import averaged, in_order_of_content
 from registry.identity import digest_array, digest_json
 from registry.manifest import Significance
 from registry.metrics import METRICS, ConfusionMetric, Metric
 from registry.significance import Matrix
+from registry.significance.compact import CompactStatistics
 from registry.store import catalog, statistics
 from registry.store.row_types import Member
 from registry.values import parse
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
-
-_VALUES = 2**20  # that change places at once
-
 
 @dataclass(frozen=True, eq=False)
 class Board:
@@ -64,12 +61,18 @@ class _Rows:
 
     items: Numbers
     item_ids: Numbers
-    of_members: list[Floats]
+    of_members: Sequence[Floats]
     unequal: bool
 
 
-def load(connection: Connection, key: BoardKey, settings: Significance) -> Board | None:
+def load(connection: Connection, key: BoardKey, settings: Significance, most: int = 2**30) -> Board | None:
     """Load a board's statistics; None where no item is left of it.
+
+    Args:
+        connection: To read from.
+        key: The board.
+        settings: What it is tested by.
+        most: The bytes that statistics may take in memory; more are in a temporary file.
 
     Raises:
         InputError: Clusters are asked for, but the test set declares none; or strata that items do not have.
@@ -84,35 +87,68 @@ def load(connection: Connection, key: BoardKey, settings: Significance) -> Board
         raise InputError(f"{key.name}: {metric.name} needs an answer of every system to every item; take another "
                          'policy for missing items than "own"')
     units, strata = _groups(connection, key, settings, rows.item_ids)
-    by_run: list[Floats] | None = None  # what tells members with runs of their own apart
-    expanded, like = unchanged, rows.of_members
+    labels, like = None, rows.of_members
     if isinstance(metric, ConfusionMetric):
         labels = LabelNumbers.of(connection, key.gold.gold_revision_id)
-        by_run = [in_order_of_content(labels.coded(of_member)) for of_member in rows.of_members]
-        expanded = partial(labels.counted, metric)
-        like = [expanded(rows.of_members[0][:0])]  # counts of labels are whole
+        like = [labels.counted(metric, rows.of_members[0][:0])]  # counts of labels are whole
     steps = Steps.of(metric, like, min(key.scores[member.scoring_id].step for member in key.members))
-    averages, runs = averaged(rows.of_members, steps, expanded), None
-    if settings.runs == "random":
-        ordered = [in_order_of_content(expanded(of_member)) for of_member in rows.of_members]
-        runs = tuple(steps.counted(of_member) * averages.multiple for of_member in ordered)
-        by_run = by_run or ordered
+    members = _Members(metric, steps, labels, random_runs=settings.runs == "random")
+    averages = averaged(map(members.look_at, rows.of_members), len(key.members), steps, most)
+    runs = tuple(of_member * averages.multiple for of_member in members.runs) or None
     matrix = matrix_of(metric, averages, units, strata, runs=runs, unequal=rows.unequal)
-    contents = averages.digests if by_run is None else [[digest_array(of_member)] for of_member in by_run]
-    run_scores = [scores_of(metric, Counts.of(expanded(of_member), steps)) for of_member in rows.of_members]
+    contents = averages.digests if not members.digests else [[digest] for digest in members.digests]
     groups = [None if units is None else digest_array(units), *([] if strata is None else [digest_array(strata)])]
     return _best_first(Board(key, metric, key.members, [digest_json([*content, *groups]) for content in contents],
-                             rows.items, matrix, matrix.scores(), run_scores))
+                             rows.items, matrix, matrix.scores(), members.scores))
+
+
+@dataclass
+class _Members:
+    """What is found out of a board's members one after the other, since all of their statistics take much room.
+
+    Attributes:
+        metric, steps: What they are scored by and counted in.
+        labels: Of the confusion family.
+        random_runs: Whether the runs themselves are kept.
+        scores: Of every member's runs, [runs].
+        runs: The statistics of every member's runs in steps, [items, runs, columns], if they are kept.
+        digests: Of members' runs, where these tell members apart: averages would not, or are none of what is stored.
+    """
+
+    metric: Metric
+    steps: Steps
+    labels: LabelNumbers | None
+    random_runs: bool
+    scores: list[Floats] = field(default_factory=list)
+    runs: list[Floats] = field(default_factory=list)
+    digests: list[str] = field(default_factory=list)
+
+    def look_at(self, stored: Floats) -> Floats:
+        """Look at the next member, [items, runs, columns]; returns its statistics as they add up."""
+        statistics = stored
+        if self.labels is not None:
+            assert isinstance(self.metric, ConfusionMetric)
+            statistics = self.labels.counted(self.metric, stored)
+            self.digests.append(digest_array(in_order_of_content(self.labels.coded(stored))))
+        if self.random_runs:
+            ordered = in_order_of_content(statistics)
+            self.runs.append(self.steps.counted(ordered))
+            if self.labels is None:
+                self.digests.append(digest_array(ordered))
+        self.scores.append(scores_of(self.metric, Counts.of(statistics, self.steps)))
+        return statistics
 
 
 def _rows(connection: Connection, key: BoardKey, metric: Metric) -> _Rows | None:
     """Load what is stored of a board, items in the order of their keys; None where no item is left of it."""
     gold_revision_id = key.gold.gold_revision_id
     first, n_items = catalog.item_ids(connection, gold_revision_id)
-    loaded, present = statistics.load_statistics(
+    stored = statistics.StoredStatistics(
         connection, metric.family, key.metric.metric_id, [m.scoring_id for m in key.members], first, n_items)
-    lacks_own = np.repeat([m.missing == "own" for m in key.members], [of.shape[1] for of in loaded])
-    kept = (present | lacks_own).all(axis=1) & present.any(axis=1)
+    lacks_own = np.array([m.missing == "own" for m in key.members])[stored.of_present]
+    kept: NDArray[np.bool_] = (stored.present | lacks_own).all(axis=1)
+    if len(set(stored.of_present.tolist())) == len(key.members):
+        kept &= stored.present.any(axis=1)
     if key.facet is not None:
         values = catalog.item_attribute(connection, gold_revision_id, key.facet[0])
         kept &= np.array([values.get(first + n) == key.facet[1] for n in range(n_items)])
@@ -120,7 +156,8 @@ def _rows(connection: Connection, key: BoardKey, metric: Metric) -> _Rows | None
     items = np.array(sorted(np.flatnonzero(kept), key=lambda n: keys[n]), dtype=np.int64)
     if not len(items):
         return None
-    return _Rows(items, first + items, [of_member[items] for of_member in loaded], not present[items].all())
+    stored.take(items)
+    return _Rows(items, first + items, stored, not stored.present[items].all())
 
 
 def _best_first(board: Board) -> Board:
@@ -128,19 +165,16 @@ def _best_first(board: Board) -> Board:
     towards = board.scores if board.matrix.lower_is_better else -board.scores
     order = sorted(range(len(board.members)),
                    key=lambda n: (np.isnan(board.scores[n]), towards[n], board.members[n].name))
-    _reorder(board.matrix.statistics, order)
+    held = board.matrix.statistics
+    if isinstance(held, CompactStatistics):
+        held.reorder(order)
+    else:
+        held = np.ascontiguousarray(held[:, order])
     runs = board.matrix.runs and tuple(board.matrix.runs[n] for n in order)
     return replace(
         board, members=[board.members[n] for n in order], digests=[board.digests[n] for n in order],
-        matrix=replace(board.matrix, runs=runs), scores=board.scores[order],
+        matrix=replace(board.matrix, statistics=held, runs=runs), scores=board.scores[order],
         run_scores=[board.run_scores[n] for n in order])
-
-
-def _reorder(statistics: Floats, systems: Sequence[int]) -> None:
-    """Put the systems of statistics [items, systems, columns] in this order, without room for a second array."""
-    some = max(1, _VALUES // statistics[0].size)
-    for at in range(0, len(statistics), some):
-        statistics[at:at + some] = statistics[at:at + some, list(systems)]
 
 
 def _numbered(connection: Connection, key: BoardKey, attribute: str, item_ids: Numbers) -> Numbers:

@@ -28,7 +28,8 @@ from registry.store import comparisons
 from registry.store.row_types import TaskRow
 
 _PROCESS = 2**28  # bytes of the program itself with its libraries
-_COPIES, _OF_CLASSES = 3.0, 1.5  # of a board's statistics at the most at once, and of those that are made of labels
+_COPIES = 2  # of a board's statistics at the most at once, in as few bytes as they need
+_LOADED = 2**21 * 40  # bytes of the statistics that are loaded at once
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,8 @@ class PlannedBoard:
         systems: How many take part.
         new: How many of their pairs no earlier comparison has tested.
         cells: Items times columns of the statistics of one system.
+        cell: The bytes that each of these numbers takes.
         loading: Seconds that its statistics take to be loaded.
-        copies: How many times they are held at the most at once.
         foresight: What its pairs will take; None where there are none, or where the test will be refused.
         why_drawn: Why pairs are drawn that are computed elsewhere.
     """
@@ -52,8 +53,8 @@ class PlannedBoard:
     systems: int
     new: int
     cells: int
+    cell: int
     loading: float
-    copies: float
     foresight: Foresight | None
     why_drawn: str = ""
 
@@ -134,9 +135,10 @@ class Plan:
         return _PROCESS + max((self._of_board(board) for board in self.boards), default=0)
 
     def _of_board(self, board: PlannedBoard) -> int:
-        statistics = 8 * board.cells * board.systems
+        cells = board.cells * board.systems
+        multiplied = min(4 * cells, self.memory // 8) if board.drawn else 0
         scores = min(8 * board.systems * board.settings.draws, self.memory) if board.drawn else 0
-        return int(board.copies * statistics) + scores
+        return _COPIES * board.cell * cells + min(40 * cells, _LOADED) + multiplied + scores
 
     def hopeless(self) -> Iterator[Hopeless]:
         """The boards none of whose drawn pairs can be significant.
@@ -173,14 +175,15 @@ def _planned(connection: Connection, key: BoardKey, request: Request, test: Pair
     few = replace(key, members=[key.members[m] for m in few_systems(n)])
     begun = time.process_time()
     if n < 2 or (board := load(connection, few, settings)) is None:
-        return PlannedBoard(key.name, settings, n, new, 0, 0.0, _COPIES, None)
+        return PlannedBoard(key.name, settings, n, new, 0, 0, 0.0, None)
     loading = (time.process_time() - begun) * n / len(few.members)
     if settings.unit == "response":
         board = by_response(connection, board)
-    cells = len(board.matrix.statistics) * board.matrix.statistics.shape[2]
+    statistics = board.matrix.statistics
+    cells = len(statistics) * statistics.shape[2]
+    cell = statistics.nbytes // (cells * len(few.members))
     foresight = _foresight(test, board.matrix, request)
-    copies = _OF_CLASSES if board.metric.family == "confusion" else _COPIES
-    return PlannedBoard(key.name, settings, n, new, cells, loading, copies, foresight,
+    return PlannedBoard(key.name, settings, n, new, cells, cell, loading, foresight,
                         test.why_drawn(board.matrix.by_unit))
 
 

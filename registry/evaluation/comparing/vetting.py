@@ -18,7 +18,7 @@ from registry.significance.multiple.stepdown import bytes_of_draws
 from registry.store import comparisons
 from registry.store.row_types import TaskRow
 
-_KEPT = 4  # boards are handed on to be tested up to this part of the memory; others are loaded again
+_KEPT = 2  # boards are handed on to be tested up to this part of the memory; others are loaded again
 
 
 @dataclass
@@ -69,7 +69,7 @@ def vet(connection: Connection, task_row: TaskRow, request: Request) -> Vetted:
 
 def tested_board(connection: Connection, key: BoardKey, request: Request) -> Board | None:
     """Load a board by the units that are tested; None where no item is left of it."""
-    board = load(connection, key, request.significance)
+    board = load(connection, key, request.significance, request.execution.memory // 2)
     return by_response(connection, board) if board and request.significance.unit == "response" else board
 
 

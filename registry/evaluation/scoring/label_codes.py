@@ -24,6 +24,8 @@ Floats = NDArray[np.float64]
 
 MOST = 1000  # labels of a test set, each of which is counted for every item and system
 
+_AT_ONCE = 2**12  # items whose labels are counted at once
+
 
 @dataclass(frozen=True)
 class LabelNumbers:
@@ -56,6 +58,13 @@ class LabelNumbers:
         gold, predicted = (statistics[..., [side]] == classes for side in (0, 1))
         counts = np.stack([gold & predicted, predicted, gold], axis=-1).astype(np.float64)
         return counts.reshape(*statistics.shape[:-1], 3 * len(classes))
+
+    def summed(self, metric: ConfusionMetric, statistics: Floats) -> Floats:
+        """The counts summed over items, [items, 2] to [3 classes], without room for those of all items."""
+        total: Floats = self.counted(metric, statistics[:0]).sum(axis=0)
+        for at in range(0, len(statistics), _AT_ONCE):
+            total += self.counted(metric, statistics[at:at + _AT_ONCE]).sum(axis=0)
+        return total
 
 
 def _translated(values: Floats, table: dict[int, int]) -> Floats:

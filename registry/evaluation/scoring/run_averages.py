@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from registry.evaluation.matrices import Counts, Steps
 from registry.families import PLACES
 from registry.identity import digest_array
+from registry.significance.compact import CompactStatistics
 
 Floats = NDArray[np.float64]
 
@@ -26,7 +27,7 @@ class Averages(Counts):
         n_runs: [systems].
     """
 
-    totals: Floats
+    totals: CompactStatistics
     n_runs: tuple[int, ...]
 
     @cached_property
@@ -36,36 +37,35 @@ class Averages(Counts):
                 for n, runs in enumerate(self.n_runs)]
 
 
-def unchanged(runs: Floats) -> Floats:
-    """The statistics of a system where they add up as they are kept."""
-    return runs
-
-
-def averaged(runs: Sequence[Floats], steps: Steps, expanded: Callable[[Floats], Floats] = unchanged) -> Averages:
+def averaged(runs: Iterable[Floats], n_systems: int, steps: Steps, most: int = 2**30) -> Averages:
     """Average the statistics of each system over its runs.
 
     Exact tests count in whole numbers, and only their sums are the same in every order. So averages are given as whole
     multiples, all systems' alike; where those would be too large, as decimals in as many places as there is room for.
 
     Args:
-        runs: Of each system, [items, runs, columns], one or more.
-        steps: What they are counted in, once they add up.
-        expanded: Makes statistics that add up of those of a system, [items, runs, others]; of one after the other,
-            since all of them are as large as the result.
+        runs: Of each system, [items, runs, columns], one or more; each is taken once.
+        n_systems: How many they are.
+        steps: What they are counted in.
+        most: The bytes that the averages may take in memory; more are in a temporary file.
     """
-    n_runs = tuple(of_system.shape[1] for of_system in runs)
-    first = steps.counted(expanded(runs[0]))
-    totals = np.empty((len(first), len(runs), first.shape[2]))
-    for n, of_system in enumerate(runs):
-        totals[:, n] = (steps.counted(expanded(of_system)) if n else first).sum(axis=1)
-    multiple = math.lcm(*n_runs)
+    sizes = []
+
+    def summed() -> Iterator[Floats]:
+        for of_system in runs:
+            sizes.append(of_system.shape[1])
+            yield steps.counted(of_system).sum(axis=1)
+
+    totals = CompactStatistics.of_each(summed(), n_systems, most)
+    multiple, n_runs = math.lcm(*sizes), tuple(sizes)
     if multiple == 1:
         return Averages(totals, steps, multiple, totals, n_runs)
-    if (largest := max(float(np.abs(t).sum()) for t in totals.transpose(1, 0, 2))) * multiple >= 2**53:
+    if (largest := max(float(np.abs(totals[:, n]).sum()) for n in range(n_systems))) * multiple >= 2**53:
         multiple = next((10**places for places in range(PLACES, 0, -1) if largest * 10**places < 2**53), 1)
-    averages = [np.rint(totals[:, n] * multiple / of) if multiple % of else totals[:, n] * (multiple // of)
-                for n, of in enumerate(n_runs)]
-    return Averages(np.stack(averages, axis=1), steps, multiple, totals, n_runs)
+    averages = CompactStatistics.of_each((
+        np.rint(totals[:, n] * multiple / of) if multiple % of else totals[:, n] * (multiple // of)
+        for n, of in enumerate(n_runs)), n_systems, most)
+    return Averages(averages, steps, multiple, totals, n_runs)
 
 
 def in_order_of_content(runs: Floats) -> Floats:

@@ -150,12 +150,12 @@ def _kept(ingest: Ingest, items: KeptItems, scoring: ScoringRow, row: DeclaredMe
     if isinstance(metric, ConfusionMetric):
         labels = with_new_labels(ingest.connection, scoring.gold_revision_id, computed)
         stored = [labels.numbered(codes) for codes in computed]
-        counts = [labels.counted(metric, of_run) for of_run in stored]
+        counts = [labels.summed(metric, of_run)[None] for of_run in stored]  # as one item: the score is one of sums
     runs = np.stack(counts, axis=1)
     step = 1.0 if FAMILIES[row.family].integer else step_of(runs)
     steps = Steps.of(metric, [runs], step)
     key = {"scoring_id": scoring.scoring_id, "metric_id": row.metric_id}
-    value = float(scores_of(metric, averaged([runs], steps))[0])
+    value = float(scores_of(metric, averaged([runs], 1, steps))[0])
     return _Kept(
         key | {"value": value, "n_items": len(items.ids), "digest": digest, "run_id": ingest.run_id, "step": step},
         [key | {"replicate": n, "value": float(of_run)}

@@ -58,7 +58,7 @@ def ideal_tail(observed: Observed, settings: Settings) -> Tail | None:
     over, under = whole_parts
     if (under[:, 0] != under[:, 1]).any() or under.min() < 0 or is_wide(over[:, 0] - over[:, 1]):
         return None
-    parts = [part[:, list(observed.pair)] for part in matrix.parts]
+    parts = matrix.parts_of(observed.pair)
     if len(over) < 2:
         return Tail(math.nan, "ideal", note="one unit cannot be resampled")
     step, step_under = (math.gcd(*side) * float(np.abs(part).sum() / max(1, np.abs(whole).sum())) or 1.0

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from functools import reduce
 
 import numpy as np
 from numpy.typing import NDArray
 
 from registry.significance.base import ObservedPairs
-from registry.significance.matrix import Floats
+from registry.significance.matrix import Floats, Matrix
 
 Ints = NDArray[np.int64]
 
@@ -18,28 +19,33 @@ _AROUND = 2 ** np.linspace(-5, 3, 33)  # times what is best for a normal distrib
 
 
 def too_fine(pairs: ObservedPairs) -> NDArray[np.bool_]:
-    """Whether the lattice of pairs of one matrix is surely too fine for `ideal_tail`, [pairs].
+    """Whether the lattice of pairs that share their denominators is surely too fine for `ideal_tail`, [pairs].
 
     It is for scores with many digits, which few units show at little cost; `ideal_tail` finds the other cases. Each
     pair is counted in its own common steps, whatever other systems need.
     """
+    fine = np.zeros(len(pairs), dtype=bool)
+    if not len(pairs):
+        return fine
     chosen, places = np.unique(np.stack([pairs.a, pairs.b]), return_inverse=True)
-    over, (a, b) = pairs.matrix.parts[0][:, chosen], places.reshape(2, -1)
-    if np.abs(over).sum(axis=0).max(initial=0) >= 2**53 or (over != np.rint(over)).any():
-        return np.zeros(len(pairs), dtype=bool)
-    whole = over.astype(np.int64)
-    own = np.gcd.reduce(whole, axis=0)
-    return _surely_wide(whole, a, b, np.maximum(1, np.gcd(own[a], own[b])))
+    matrix, (a, b) = pairs.matrix.of_systems(chosen.tolist()), places.reshape(2, -1)
+    sums = own = np.zeros(len(chosen), dtype=np.int64)
+    for over, _ in matrix.parts_by_block():
+        if (np.abs(sums) + np.abs(over).sum(axis=0)).max() >= 2**53 or (over != np.rint(over)).any():
+            return fine
+        sums = sums + over.sum(axis=0)
+        own = np.gcd(own, np.gcd.reduce(over.astype(np.int64), axis=0))
+    return _surely_wide(matrix, a, b, np.maximum(1, np.gcd(own[a], own[b])), sums / len(matrix.statistics))
 
 
-def _surely_wide(whole: Ints, a: Ints, b: Ints, steps: Ints) -> NDArray[np.bool_]:
-    """Whether differences of systems [units, systems] are too wide in `steps` [pairs], beyond any rounding."""
-    few = whole[:8, a] - whole[:8, b]
-    deviations = whole - whole.mean(axis=0)
-    products = deviations.T @ deviations
-    variances = (products[a, a] + products[b, b] - 2 * products[a, b]) / len(whole)
-    return np.asarray((np.gcd.reduce(few - few[0]) == steps)
-                      & (_width(variances, len(whole)) > 1.001 * MAX_CELLS * steps))
+def _surely_wide(matrix: Matrix, a: Ints, b: Ints, steps: Ints, means: Floats) -> NDArray[np.bool_]:
+    """Whether differences of systems are too wide in `steps` [pairs], beyond any rounding; `means` are [systems]."""
+    n = len(matrix.statistics)
+    few = next(matrix.parts_by_block())[0][:8].astype(np.int64)
+    few = few[:, a] - few[:, b]
+    products = reduce(np.add, ((over - means).T @ (over - means) for over, _ in matrix.parts_by_block()))
+    variances = (products[a, a] + products[b, b] - 2 * products[a, b]) / n
+    return np.asarray((np.gcd.reduce(few - few[0]) == steps) & (_width(variances, n) > 1.001 * MAX_CELLS * steps))
 
 
 def is_wide(differences: Ints) -> bool:

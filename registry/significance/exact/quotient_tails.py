@@ -6,7 +6,7 @@ The lattice has one dimension where both systems share the denominators, and whe
 from __future__ import annotations
 
 import math
-from functools import cached_property
+from functools import cached_property, reduce
 from typing import Any
 
 import numpy as np
@@ -62,11 +62,12 @@ def surely_fine(pairs: ObservedPairs) -> NDArray[np.bool_]:
     matrix, a, b = pairs.matrix, pairs.a, pairs.b
     if matrix.quotient is None:
         return np.zeros(len(pairs), dtype=bool)
-    over, bar = matrix.parts[0], 2 * HOPELESS * MAX_WORK / 9
-    products = over.T @ over
+    bar = 2 * HOPELESS * MAX_WORK / 9
+    products = reduce(np.add, (over.T @ over for over, _ in matrix.parts_by_block()))
     wide = products[a, a] + products[b, b] - 2 * products[a, b] > bar**2
     candidates = np.flatnonzero(wide & (pairs.n_discordant > LISTED))
-    few = np.rint(over[:_SAMPLE, a[candidates]] - over[:_SAMPLE, b[candidates]]).astype(np.int64)
+    over = next(matrix.parts_by_block())[0][:_SAMPLE]
+    few = np.rint(over[:, a[candidates]] - over[:, b[candidates]]).astype(np.int64)
     steps = np.maximum(1, np.gcd.reduce(few, axis=0))
     fine = np.zeros(len(pairs), dtype=bool)
     a, b = a[candidates], b[candidates]

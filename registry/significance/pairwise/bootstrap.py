@@ -89,7 +89,8 @@ class Bootstrap(PairTest):
             return _drawn(pairs, _berg_kirkpatrick, settings)
         if not may_be_ideal(matrix, settings):
             return _drawn(pairs, _recentred, settings)
-        coarse = np.flatnonzero(~too_fine(pairs))
+        shared = np.flatnonzero(matrix.denominators[pairs.a] == matrix.denominators[pairs.b])
+        coarse = shared[~too_fine(pairs[shared])]
         here = settings.execution.here if not matrix.is_mean else _alone(settings)  # small lattices
         tried = here.map(lambda o: ideal_tail(o, settings), pairs[coarse], "pairs to compute")
         ideal = {n: tail for n, tail in zip(coarse.tolist(), tried, strict=True) if tail is not None}

@@ -116,7 +116,7 @@ class _Proportions(IndependentTest):
 
     def z(self, o: Observed, *, pooled: bool) -> float:
         """The difference of the proportions over its standard error under independence; nan where that is 0."""
-        hits, things = (part[:, list(o.pair)].sum(axis=0) for part in o.matrix.parts)
+        hits, things = (part.sum(axis=0) for part in o.matrix.parts_of(o.pair))
         shares = hits / things
         p = np.full(2, hits.sum() / things.sum()) if pooled else shares
         error = math.sqrt(float((p * (1 - p) / things).sum()))
@@ -159,7 +159,7 @@ class ChiSquared(_Proportions):
         if math.isnan(z):
             return Tail(math.nan, "asymptotic", note="a column of the table is empty")
         if self.correction:
-            hits, things = (part[:, list(o.pair)].sum(axis=0) for part in o.matrix.parts)
+            hits, things = (part.sum(axis=0) for part in o.matrix.parts_of(o.pair))
             deviation = abs(hits[0] - hits.sum() * things[0] / things.sum())
             z *= max(0.0, deviation - 0.5) / deviation if deviation else 0.0
         return Tail(log_normal_p(z, alternative), "asymptotic", statistic=z * z)

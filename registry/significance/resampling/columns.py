@@ -2,7 +2,9 @@
 
 Systems share columns (the lengths of references), and some columns equal others plus a constant in most units: a text
 has one bigram less than words, unless it is short. A column of the second kind needs the product only for the other
-units. Sums of whole numbers are exact, hence independent of the order of summation.
+units. Columns that are 0 in most units, such as those of classes, are multiplied as sparse ones. Large ones stay in as
+few bytes as they need, and those of some units at a time become floating-point numbers. Sums of whole numbers are
+exact, hence independent of the order of summation.
 """
 
 from __future__ import annotations
@@ -13,24 +15,27 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-from registry.significance.matrix import Floats, are_whole
+from registry.significance.compact import Statistics, are_whole, columns_of
+from registry.significance.matrix import Floats
 
 _APART = 1 / 8  # of the units at most: a column that is another in all the rest
 _WORTHLESS = 1 / 2  # of the units: where some derived column is apart in more of them, nothing is saved
 _LOOKED_AT = 64  # units that show most columns to be no other
 _NEAR = 16  # own columns before it that a column may be
 _WORTH = 512  # units from which on it is looked for
+_SPARSE, _MANY = 1 / 10, 2**11  # the share of values that are not 0 up to which columns of so many units are sparse
+_FEW, _SOME = 2**11, 2**12  # units of a product with columns that are made for it, and with others
 
 
 @dataclass(frozen=True, eq=False)
 class Columns:
     """The columns of statistics [units, systems, columns], for sums over draws of the units.
 
-    They are float32 where every sum of a draw is exact there.
-
     Attributes:
         own: [units, own], the columns that are not derived from others; if any is, the last of them is all 1.
+        dtype: Of the sums, and of large columns' products: float32 where every sum of a draw is exact there.
         bases: [derived], the place in `own` of the column that a derived column is based on.
         constants: [derived], the difference of a derived column from its base in most units.
         apart: The other units, in which some derived column differs by another value.
@@ -39,7 +44,8 @@ class Columns:
         shape: The numbers of systems and columns.
     """
 
-    own: NDArray[Any]
+    own: Any  # an array or a sparse one
+    dtype: np.dtype[Any]
     apart: NDArray[np.int64]
     rest: NDArray[Any]
     bases: NDArray[np.int64]
@@ -48,29 +54,33 @@ class Columns:
     shape: tuple[int, int]
 
     @classmethod
-    def of(cls, statistics: Floats) -> Columns:
-        """Find the own and the derived columns."""
-        flat = statistics.reshape(len(statistics), -1)
-        most = len(flat) * max(flat.max(initial=0), -flat.min(initial=0)) if are_whole(flat) else np.inf
-        seen: dict[bytes, int] = {}
-        places = np.array([seen.setdefault(sha256(column.tobytes()).digest(), len(seen))
-                           for column in flat.T], dtype=np.int64)
-        distinct = np.empty((len(flat), len(seen)), np.float32 if most < 2**24 else np.float64, order="F")
-        for n, column in zip(places, flat.T, strict=True):
-            distinct[:, n] = column
-        derived = _derived(distinct) if 2 * most < 2**24 else {}
+    def of(cls, statistics: Statistics, memory: int = 2**31) -> Columns:
+        """Find the own and the derived columns, which take an eighth of the memory unless they are in few bytes."""
+        columns = columns_of(statistics)
+        largest = max(float(columns.max(initial=0)), -float(columns.min(initial=0)))
+        most = len(statistics) * largest if are_whole(statistics) else np.inf
+        dtype = np.dtype(np.float32 if most < 2**24 else np.float64)
+        firsts: dict[bytes, int] = {}
+        digests = [sha256(column.tobytes()).digest() for column in columns]
+        for n, digest in enumerate(digests):
+            firsts.setdefault(digest, n)
+        numbers = {digest: n for n, digest in enumerate(firsts)}
+        places = np.array([numbers[digest] for digest in digests], dtype=np.int64)
+        distinct = _held(columns, list(firsts.values()), dtype, memory // 8)
+        derived = _derived(distinct) if 2 * most < 2**24 and not sparse.issparse(distinct) else {}
         apart = _apart(distinct, derived)
-        if len(apart) > _WORTHLESS * len(distinct):
+        if len(apart) > _WORTHLESS * len(statistics):
             derived, apart = {}, apart[:0]
         own = [n for n in range(distinct.shape[1]) if n not in derived]
         bases = np.searchsorted(own, [base for base, _ in derived.values()])
-        constants = np.array([constant for _, constant in derived.values()], dtype=distinct.dtype)
-        there = distinct[apart]
-        rest = there[:, list(derived)] - there[:, np.array(own)[bases]] - constants
+        constants = np.array([constant for _, constant in derived.values()], dtype=dtype)
+        rest = np.empty((len(apart), len(derived)), dtype)
+        for at, (n, (base, constant)) in enumerate(derived.items()):
+            rest[:, at] = _difference(distinct, n, base, apart) - constant
         if derived:
-            distinct = np.hstack([distinct[:, own], np.ones((len(flat), 1), dtype=distinct.dtype)])
+            distinct = np.hstack([distinct[:, own], np.ones((len(statistics), 1), dtype=distinct.dtype)])
         order = np.argsort(own + list(derived))  # the ones lie between them
-        return cls(distinct, apart, rest, bases, constants,
+        return cls(distinct, dtype, apart, rest, bases, constants,
                    (order + (order >= len(own)))[places], (statistics.shape[1], statistics.shape[2]))
 
     def of_units(self, units: NDArray[np.int64]) -> Columns:
@@ -79,6 +89,12 @@ class Columns:
         there = np.isin(self.apart, units)
         return replace(self, own=self.own[units], apart=places[there], rest=self.rest[there])
 
+    def parts(self) -> list[slice]:
+        """Units that are multiplied together."""
+        units = self.own.shape[0]
+        some = _SOME if self.own.dtype == self.dtype and not sparse.issparse(self.own) else _FEW
+        return [slice(at, min(at + some, units)) for at in range(0, units, some)]
+
     def sums(self, counts: NDArray[Any], units: slice = slice(None)) -> NDArray[Any]:
         """Sum the columns over draws, [own and derived, draws].
 
@@ -86,12 +102,13 @@ class Columns:
             counts: How often each draw takes every unit, [units, draws].
             units: The units of the counts.
         """
-        sums: NDArray[Any] = self.own[units].T @ counts.astype(self.own.dtype, copy=False)
+        counts = counts.astype(self.dtype, copy=False)
+        sums: NDArray[Any] = self.own[units].astype(self.dtype, copy=False).T @ counts
         if not len(self.bases):
             return sums
-        start, stop, _ = units.indices(len(self.own))
+        start, stop, _ = units.indices(self.own.shape[0])
         there = slice(*np.searchsorted(self.apart, (start, stop)))
-        rest = self.rest[there].T @ counts[self.apart[there] - start].astype(self.own.dtype, copy=False)
+        rest = self.rest[there].T @ counts[self.apart[there] - start]
         rest += self.constants[:, None] * sums[-1]
         rest += sums[self.bases]
         return np.concatenate([sums, rest])
@@ -102,12 +119,36 @@ class Columns:
         return laid_out.reshape(*self.shape, -1).transpose(2, 0, 1)
 
 
-def _apart(distinct: NDArray[Any], derived: dict[int, tuple[int, float]]) -> NDArray[np.int64]:
+def _held(columns: NDArray[Any], chosen: list[int], dtype: np.dtype[Any], most: int) -> Any:
+    """The chosen ones of columns [columns, units] as [units, chosen]; as they are where others took too many bytes."""
+    units = columns.shape[1]
+    sample = columns[chosen, ::-(-units // _MANY)] if units >= _MANY else np.ones(1)
+    if np.count_nonzero(sample) <= _SPARSE * sample.size:
+        there = [np.flatnonzero(columns[n]) for n in chosen]
+        values = np.concatenate([columns[n, units] for n, units in zip(chosen, there, strict=True)]).astype(dtype)
+        starts = np.cumsum([0, *map(len, there)])
+        return sparse.csc_array((values, np.concatenate(there).astype(np.int32), starts),
+                                shape=(units, len(chosen))).tocsr()
+    if units * len(chosen) * dtype.itemsize > most and columns.dtype.itemsize < dtype.itemsize:
+        dtype = columns.dtype
+    held = np.empty((units, len(chosen)), dtype, order="F")
+    for at, n in enumerate(chosen):
+        held[:, at] = columns[n]
+    return held
+
+
+def _apart(distinct: Any, derived: dict[int, tuple[int, float]]) -> NDArray[np.int64]:
     """The units in which some derived column differs from its base by more than its constant."""
-    differs = np.zeros(len(distinct), dtype=bool)
+    differs = np.zeros(distinct.shape[0], dtype=bool)
     for n, (base, constant) in derived.items():
-        differs |= distinct[:, n] - distinct[:, base] != constant
+        differs |= _difference(distinct, n, base) != constant
     return np.flatnonzero(differs)
+
+
+def _difference(distinct: Any, n: int, base: int, units: NDArray[np.int64] | slice = slice(None)) -> NDArray[Any]:
+    """Two columns' differences in some units."""
+    found: NDArray[Any] = np.subtract(distinct[units, n], distinct[units, base], dtype=np.float32)
+    return found
 
 
 def _derived(distinct: NDArray[Any]) -> dict[int, tuple[int, float]]:
@@ -119,14 +160,14 @@ def _derived(distinct: NDArray[Any]) -> dict[int, tuple[int, float]]:
     if len(distinct) < _WORTH:
         return found
     own: list[int] = []
-    some = distinct[:: -(-len(distinct) // _LOOKED_AT)]
+    some = distinct[:: -(-len(distinct) // _LOOKED_AT)].astype(np.float32)
     for n in range(distinct.shape[1]):
         bases = own[-_NEAR:]
         apart = some[:, [n]] - some[:, bases]
         constants = np.partition(apart, len(apart) // 2, axis=0)[len(apart) // 2]
         often = np.count_nonzero(apart != constants, axis=0) <= 2 * _APART * len(some)
         for base, constant in ((bases[at], float(constants[at])) for at in np.flatnonzero(often)):
-            if np.count_nonzero(distinct[:, n] - distinct[:, base] != constant) <= _APART * len(distinct):
+            if np.count_nonzero(_difference(distinct, n, base) != constant) <= _APART * len(distinct):
                 found[n] = base, constant
                 break
         else:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.parallel.execution import Execution
+from registry.significance.compact import Statistics
 from registry.significance.matrix import Floats
 from registry.significance.resampling.columns import Columns
 from registry.significance.resampling.loops import loops
@@ -29,10 +30,11 @@ SIGNS, COUNTS, LABELS, RUNS, SYSTEMS, SETS, OUTPUTS, TRAINING = range(8)
 
 _ALL = 2**64 - 1  # whole random words, drawn without holding other threads up
 _CHUNK = 2**11  # units whose bits are expanded at once: a core keeps them
-_CELLS = 2**21  # draws times units whose counts are drawn at once, 8 MiB: part of what a seed means
+_CELLS = 2**21  # draws times units whose counts are drawn at once: part of what a seed means
+_TOGETHER = 2**26  # draws times units, up to which they are multiplied together: statistics are read for each product
 
 
-def swapped_sums(statistics: Floats, resamples: int, seed: int, use: Callable[[Floats], Used],
+def swapped_sums(statistics: Statistics, resamples: int, seed: int, use: Callable[[Floats], Used],
                  execution: Execution) -> Iterator[Used]:
     """Sum statistics over random subsets of the units, which a permutation swaps.
 
@@ -48,17 +50,18 @@ def swapped_sums(statistics: Floats, resamples: int, seed: int, use: Callable[[F
     Yields:
         The results of `use` in the order of the blocks.
     """
-    return execution.map(partial(_swapped_block, Columns.of(statistics), seed, use), blocks(resamples))
+    columns = Columns.of(statistics, execution.memory)
+    return execution.map(partial(_swapped_block, columns, seed, use), blocks(resamples))
 
 
-def resampled_sums(statistics: Floats, resamples: int, seed: int, use: Callable[[Floats], Used],
+def resampled_sums(statistics: Statistics, resamples: int, seed: int, use: Callable[[Floats], Used],
                    execution: Execution, strata: NDArray[np.int64] | None = None) -> Iterator[Used]:
     """Sum statistics over bootstrap resamples: as many units as there are, drawn with replacement.
 
     Arguments and results are those of `swapped_sums`. Within each of the `strata` [units], numbered from 0, as many
     units are drawn as it has.
     """
-    columns = Columns.of(statistics)
+    columns = Columns.of(statistics, execution.memory)
     parts = [(key, columns if strata is None else columns.of_units(units))
              for key, units in units_by_stratum(strata, len(statistics))]
     elements = resamples * len(statistics)
@@ -140,16 +143,29 @@ def _poisson(mean: float) -> tuple[NDArray[np.uint16], Floats, int]:
 
 def _swapped_block(columns: Columns, seed: int, use: Callable[[Floats], Used], numbered: tuple[int, int]) -> Used:
     block, draws = numbered
-    sums = reduce(np.add, (columns.sums(taken, part) for part, taken in swaps(len(columns.own), block, seed)))
+    sums = reduce(np.add, (columns.sums(taken, part) for part, taken in swaps(columns.own.shape[0], block, seed)))
     return use(columns.lay_out(sums[:, :draws]))
 
 
 def _resampled_block(strata: list[tuple[tuple[int, ...], Columns]], elements: float, seed: int,
                      use: Callable[[Floats], Used], numbered: tuple[int, int]) -> Used:
     (block, draws), best = numbered, loops(elements)
-    sums = reduce(np.add, (np.concatenate([columns.sums(counts.T) for _, counts in resamples_of(
-        len(columns.own), draws, block, seed, stratum, best)], axis=1) for stratum, columns in strata))
+    sums = reduce(np.add, (np.concatenate([
+        reduce(np.add, (columns.sums(counts[:, part].T, part) for part in columns.parts()))
+        for counts in _together(resamples_of(columns.own.shape[0], draws, block, seed, stratum, best))], axis=1)
+        for stratum, columns in strata))
     return use(strata[0][1].lay_out(sums))
+
+
+def _together(resamples: Iterator[tuple[slice, Bytes]]) -> Iterator[Bytes]:
+    """The resamples of a block, as many together as there is room for, [draws, units] each."""
+    waiting: list[Bytes] = []
+    for _, counts in resamples:
+        if waiting and sum(of.size for of in waiting) + counts.size > _TOGETHER:
+            yield np.concatenate(waiting)
+            waiting = []
+        waiting.append(counts)
+    yield np.concatenate(waiting) if len(waiting) > 1 else waiting[0]
 
 
 def stream(seed: int, *key: int) -> np.random.PCG64:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.significance.base import Alternative, Observed, ObservedPairs, Tail, extremity
+from registry.significance.compact import are_whole
 from registry.significance.distributions.clopper_pearson import clopper_pearson
 from registry.significance.matrix import (
     Floats,
@@ -19,7 +20,6 @@ from registry.significance.matrix import (
     Score,
     StatisticMatrix,
     additive,
-    are_whole,
     difference,
 )
 from registry.significance.results import Tails

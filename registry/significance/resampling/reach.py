@@ -28,7 +28,7 @@ def is_reachable(observed: Observed, alternative: Alternative, *, strictly: bool
     matrix, (a, b) = observed.matrix, observed.pair
     if matrix.runs is not None or matrix.family == "pair" or extremity(observed.difference, alternative) <= 0:
         return True
-    if matrix.quotient is not None and np.array_equal(matrix.parts[1][:, a], matrix.parts[1][:, b]):
+    if matrix.quotient is not None and matrix.denominators[a] == matrix.denominators[b]:
         return _shared(observed, alternative, strictly=strictly)
     return matrix.n_units > FEW or matrix.strata is not None or _few(observed, alternative, strictly=strictly)
 
@@ -39,15 +39,16 @@ def _shared(observed: Observed, alternative: Alternative, *, strictly: bool) -> 
     The difference of a resample is u / w, with sums u of unit differences and w of denominators. It reaches 2 d just
     where u - 2 d w is not negative, and that is largest where each stratum's best unit is drawn every time.
     """
-    matrix, (a, b) = observed.matrix, observed.pair
-    over, weights = matrix.parts[0], matrix.parts[1][:, a]
+    matrix = observed.matrix
+    over, under = matrix.parts_of(observed.pair)
+    weights = under[:, 0]
     strata = np.zeros(len(weights), dtype=np.int64) if matrix.strata is None else matrix.strata
     if not _largest_sum(-weights, strata):  # a resample without a denominator is undefined
         return True
-    differences = np.copysign(1, observed.difference) * matrix.difference(over[:, a], over[:, b])
+    differences = np.copysign(1, observed.difference) * matrix.difference(over[:, 0], over[:, 1])
     rises = [differences - 2 * differences.sum() / weights.sum() * weights]
     rises += [-differences] if alternative == "two-sided" else []
-    slack = TOLERANCE * float(np.abs(over[:, [a, b]]).sum())
+    slack = TOLERANCE * float(np.abs(over).sum())
     return any(_largest_sum(rise, strata) > (slack if strictly else -slack) for rise in rises)
 
 

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from registry.parallel.scratch_files import room
 from registry.significance.base import ObservedPairs, Settings, extremity
-from registry.significance.matrix import Floats, Matrix, are_whole
+from registry.significance.compact import are_whole
+from registry.significance.matrix import Floats, Matrix
 from registry.significance.resampling.draws import swapped_sums
 from registry.significance.resampling.screening import LEAST, MOST, Question, screened
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from registry.errors import InputError
 from registry.significance import Matrix, Settings
+from registry.significance.compact import Statistics
 from registry.significance.matrix import Floats
 from registry.studies.gains.pair_gains import Gains, Places, all_gains, bootstrap_warnings, by_unit
 
@@ -41,7 +42,7 @@ def of_sets(matrix: Matrix, sets: Places) -> Matrix:
         matrix: By unit. One of correlations takes one test set, as all its systems share the gold's values.
         sets: The units of each test set, [sets, units of a set]; a unit may be there several times.
     """
-    def beside(statistics: Floats) -> Floats:
+    def beside(statistics: Statistics) -> Floats:
         """[units, systems, columns] to [units of a set, sets x systems, columns]."""
         return statistics[sets.T].reshape(sets.shape[1], -1, statistics.shape[2])
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from registry.significance.compact import CompactStatistics
 from registry.significance.resampling.columns import Columns
 
 UNITS = np.random.default_rng(0).integers(1, 30, 600)  # words of each
@@ -25,17 +26,24 @@ STATISTICS = {
     "nearly too large": np.stack([ngrams(UNITS) + 80_000, ngrams(OTHER)], axis=1),
     "too large": np.stack([ngrams(UNITS) + 2**20, ngrams(OTHER)], axis=1),
     "one unit": ngrams(UNITS)[:1, None, :],
+    "classes": np.eye(30)[np.random.default_rng(4).integers(0, 30, (6000, 3))],
 }
 
 
+def compact(statistics):
+    return CompactStatistics.of_each(iter(statistics.transpose(1, 0, 2)), statistics.shape[1], 2**20)
+
+
 @pytest.mark.parametrize("name", STATISTICS)
-def test_sums_are_those_of_the_statistics(name):
+@pytest.mark.parametrize(("held", "memory"), [(np.asarray, 2**31), (compact, 2**31), (compact, 0)],
+                         ids=["floats", "compact", "little memory"])
+def test_sums_are_those_of_the_statistics(name, held, memory):
     statistics = STATISTICS[name].astype(float)
     counts = np.random.default_rng(3).multinomial(len(statistics), np.full(len(statistics), 1 / len(statistics)), 50)
-    columns, expected = Columns.of(statistics), np.einsum("du,usc->dsc", counts, statistics)
+    columns, expected = Columns.of(held(statistics), memory), np.einsum("du,usc->dsc", counts, statistics)
     assert np.array_equal(columns.lay_out(columns.sums(counts.T)), expected)
-    thirds = [slice(at, at + 200) for at in range(0, len(statistics), 200)]
-    assert np.array_equal(columns.lay_out(sum(columns.sums(counts.T[part], part) for part in thirds)), expected)
+    for parts in ([slice(at, at + 200) for at in range(0, len(statistics), 200)], columns.parts()):
+        assert np.array_equal(columns.lay_out(sum(columns.sums(counts.T[part], part) for part in parts)), expected)
     strata = [np.flatnonzero(np.arange(len(statistics)) % 3 == n) for n in range(3)]
     assert np.array_equal(columns.lay_out(sum(columns.of_units(units).sums(counts.T[units]) for units in strata)),
                           expected)
@@ -47,3 +55,11 @@ def test_what_is_another_column_but_for_a_few_units_needs_no_product():
     assert 0 < len(columns.apart) < 600 / 4
     assert columns.own.dtype == np.float32
     assert Columns.of(STATISTICS["too large"].astype(float)).own.dtype == np.float64
+
+
+def test_columns_take_few_bytes():
+    """Those of classes are sparse, a value and its place for each that is not 0; others are as they are held."""
+    classes, ngrams_ = (compact(STATISTICS[name].astype(float)) for name in ("classes", "n-grams"))
+    assert Columns.of(classes).own.nnz == 6000 * 3
+    assert Columns.of(ngrams_, memory=0).own.dtype == np.uint8
+    assert Columns.of(ngrams_, memory=0).dtype == np.float32
