@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, Table, func, select
+from sqlalchemy import Connection, Table
 
 _WIDEST = 100  # characters of a text kept at fixed width, of 4 bytes each
 
@@ -32,7 +32,8 @@ def driver_of(connection: Connection) -> Any:
 def next_id(connection: Connection, table: Table) -> int:
     """The first free id of a table whose first column is its id."""
     (column, *_) = table.columns
-    return int(connection.execute(select(func.coalesce(func.max(column), 0))).scalar_one()) + 1
+    query = f'SELECT max("{column.name}") FROM "{table.name}"'  # noqa: S608
+    return int(connection.exec_driver_sql(query).scalar_one() or 0) + 1
 
 
 def insert(connection: Connection, table: Table, **values: Any) -> int:
