@@ -8,7 +8,7 @@ DEMO_DB := .venv/demo.duckdb
 # What Python compiles is kept: else each process of the tests compiles all modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo quick test conformance validity fuzz durability benchmark docs gallery studies clean
+.PHONY: demo quick test lint types suite conformance validity fuzz durability benchmark docs gallery studies clean
 
 demo: .venv/.installed
 	@rm -f $(DEMO_DB)
@@ -29,9 +29,17 @@ quick: .venv/.installed
 	$(BIN)/pytest -n auto --dist worksteal -m "not slow and not simulation" tests/test_layers.py \
 		tests/manifest tests/metrics tests/readers tests/significance
 
+# All at once: mypy would leave all cores but one idle.
 test: .venv/.installed
+	@$(MAKE) --no-print-directory --jobs=3 lint types suite
+
+lint: .venv/.installed
 	$(BIN)/ruff check .
+
+types: .venv/.installed
 	$(BIN)/mypy --strict registry
+
+suite: .venv/.installed
 	$(BIN)/pytest -n auto --dist worksteal
 
 docs: .venv/.installed

@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, settings
 from sqlalchemy import create_engine
 from typer import testing
 
-from registry.cli import app
+from registry.cli import UNSEARCHED, app
 from registry.query import process
 from registry.query.writer import write
 from registry.store import opening
@@ -40,8 +40,12 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_collection_finish():
-    """What is imported by now stays: no search for garbage, of which statsmodels has one in each call, looks at it."""
+    """What is imported by now stays: no search for garbage, of which statsmodels has one in each call, looks at it.
+
+    Other searches are as rare as in the program.
+    """
     gc.freeze()
+    gc.set_threshold(*UNSEARCHED)
 
 
 def pytest_terminal_summary(terminalreporter):

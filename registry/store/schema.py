@@ -8,11 +8,13 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from sqlalchemy import Connection, inspect, text
+from sqlalchemy import Connection, text
 
 from registry.errors import InputError, SchemaError
 from registry.store import comments, models, views
 from registry.version import __version__
+
+_TABLES = "SELECT table_name FROM duckdb_tables() WHERE database_name = current_database() AND NOT internal"
 
 
 def migrations() -> Path:
@@ -33,7 +35,7 @@ def current(connection: Connection, path: Path) -> str | None:
     Raises:
         InputError: The database holds something else than a registry.
     """
-    tables = inspect(connection).get_table_names()
+    tables = connection.exec_driver_sql(_TABLES).scalars().all()
     if "alembic_version" in tables and "pair_result" in tables:
         return str(connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one())
     if tables:

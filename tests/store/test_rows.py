@@ -1,16 +1,23 @@
 """Bulk inserts: exact and complete."""
 
+import math
+from datetime import datetime
+
 import numpy as np
 import pytest
-from sqlalchemy import BigInteger, Column, Double, Integer, MetaData, String, Table, select
+from sqlalchemy import BigInteger, Boolean, Column, DateTime, Double, Integer, MetaData, String, Table, select
 
 from registry.store import models, statistics
+from registry.store import rows as module
 from registry.store.database import Database
 from registry.store.rows import Coded, insert_bulk, insert_many, texts
 
 
-@pytest.fixture
-def connection(tmp_path):
+@pytest.fixture(params=["values", "arrays"])
+def connection(tmp_path, monkeypatch, request):
+    """Of a new registry; few rows go into it as the values of a statement, or as many rows do."""
+    if request.param == "arrays":
+        monkeypatch.setattr(module, "_FEW", 0)
     database = Database(tmp_path / "r.duckdb")
     database.create()
     with database.writing() as connection:
@@ -56,6 +63,22 @@ def test_none_and_nan_become_null_and_large_seeds_stay_exact(connection):
                                     {"p": 0.1, "seed": None, "kind": "dual"}])
     assert [tuple(row) for row in connection.execute(select(table).order_by("odd_id"))] == [
         (1, None, 2**62 + 1, None), (2, 0.1, None, "dual")]
+
+
+def test_times_flags_and_numbers_that_are_the_same_in_all_rows(connection):
+    table = Table("odd", MetaData(), Column("odd_id", Integer, primary_key=True, autoincrement=False),
+                  Column("at", DateTime), Column("ended", DateTime), Column("late", Boolean), Column("weight", Double))
+    table.create(connection)
+    at = [datetime(2027, 1, 2, 3, 4, 5, 678901), datetime(1999, 12, 31)]
+    insert_many(connection, table, [{"at": at[0], "ended": None, "late": True, "weight": 0.1},
+                                    {"at": at[1], "ended": at[0], "late": None, "weight": -0.0}])
+    insert_bulk(connection, table, {
+        "odd_id": np.array([7, 8], dtype=np.uint8), "at": np.array(at, dtype="datetime64[us]"),
+        "ended": np.ma.MaskedArray(np.array(at, dtype="datetime64[us]"), [False, True]), "late": False,
+        "weight": np.array([np.inf, 0.1], dtype=np.float32)})
+    assert [tuple(row) for row in connection.execute(select(table).order_by("odd_id"))] == [
+        (1, at[0], None, True, 0.1), (2, at[1], at[0], None, -0.0),
+        (7, at[0], at[0], False, math.inf), (8, at[1], None, False, float(np.float32(0.1)))]
 
 
 def test_few_texts_of_many_rows_and_columns_of_structured_arrays(connection):

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection
 
 from registry.errors import together
-from registry.evaluation.comparing.board_keys import board_keys
 from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.pair_results import FamilyResults
 from registry.evaluation.comparing.settings import Request
@@ -83,7 +82,7 @@ def compare(connection: Connection, journal: Journal, task_row: TaskRow, request
     if begin is not None:
         connection = begin()
     shown = []
-    for key in list(board_keys(connection, task_row, request)):
+    for key in vetted.keys:
         digest = key.digest(request)
         there = comparisons.find_comparison(connection, digest)
         latest = comparisons.latest_sequence(

@@ -23,8 +23,9 @@ _KEPT = 2  # boards are handed on to be tested up to this part of the memory; ot
 
 @dataclass
 class Vetted:
-    """Why boards cannot be tested as is asked for, and what a reader of the results must be warned of."""
+    """All boards of a task, why some cannot be tested as is asked for, and what a reader must be warned of."""
 
+    keys: list[BoardKey]
     refusals: list[InputError] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     _boards: dict[str, Board | None] = field(default_factory=dict)
@@ -50,8 +51,8 @@ def vet(connection: Connection, task_row: TaskRow, request: Request) -> Vetted:
         UnknownNameError: The test or the correction is not known.
         MismatchError: A submission is not scored yet.
     """
-    vetted = Vetted(_room=request.execution.memory // _KEPT)
-    for key in board_keys(connection, task_row, request):
+    vetted = Vetted(list(board_keys(connection, task_row, request)), _room=request.execution.memory // _KEPT)
+    for key in vetted.keys:
         digest = key.digest(request)
         if comparisons.find_comparison(connection, digest) is not None:
             continue
