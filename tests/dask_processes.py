@@ -10,7 +10,7 @@ import time
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.running import wait_for
+from tests.running import stat, wait_for
 
 ROOT = Path(__file__).resolve().parent.parent
 OPENSSL = shutil.which("openssl")
@@ -55,6 +55,11 @@ class DaskProcesses:
             worker.kill()
             worker.wait()
             self.workers.remove(worker)
+
+    def seconds(self):
+        """The processor time that the scheduler and each worker have taken."""
+        return [sum(map(int, stat(process.pid)[11:13])) / os.sysconf("SC_CLK_TCK")
+                for process in (self.scheduler, *self.workers)]
 
 
 def certificates(folder):

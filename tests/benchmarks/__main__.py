@@ -10,7 +10,7 @@ from multiprocessing import get_context
 from tests.benchmarks.figures import Figure, measure
 
 BENCHMARKS = ("command_line", "ingest", "inserts", "scoring", "statistics", "regions", "bootstrap", "permutation",
-              "costs", "ranking", "reading", "parsing", "boards", "leaderboard", "studies", "plan")
+              "costs", "cluster", "ranking", "reading", "parsing", "boards", "leaderboard", "studies", "plan")
 
 
 def main(names):
