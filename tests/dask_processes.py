@@ -33,8 +33,13 @@ class DaskProcesses:
         self.folder, self.protocol, self.workers = folder, protocol, []
         self.certificates = certificates(folder) if protocol == "tls" else {}
         self.environment = ENVIRONMENT | {f"DASK_{name.upper()}": value for name, value in self.certificates.items()}
-        told = folder / "scheduler.json"
-        self.scheduler = self._start("scheduler", "--protocol", protocol, "--host", "127.0.0.1", "--port", "0",
+        self.begin()
+
+    def begin(self):
+        """Start a scheduler."""
+        told = self.folder / "scheduler.json"
+        told.unlink(missing_ok=True)
+        self.scheduler = self._start("scheduler", "--protocol", self.protocol, "--host", "127.0.0.1", "--port", "0",
                                      "--scheduler-file", told)
         wait_for(lambda: told.exists() and told.read_text().endswith("}"), 60)
         self.address = json.loads(told.read_text())["address"]

@@ -16,6 +16,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar
 
@@ -33,7 +34,7 @@ _PATIENCE = 30.0  # seconds without any worker after which the work is given up
 _LOOK = 1.0  # seconds after which it is looked whether there still are workers
 _BATCH = 0.25  # seconds that tasks of one message should take: what a worker's death costs, and 100 times the overhead
 _AHEAD = 2  # batches of each thread that may be under way
-_SENDINGS = 5  # of the same function, where each time all workers that had it died
+_SENDINGS = 5  # of a function whose holders died each time
 _LARGE = "1 TiB"  # of a message: dask warns of 10 MB, which a submission may have
 
 
@@ -94,7 +95,11 @@ class Cluster:
 
     @property
     def threads(self) -> int:
-        """How many threads its workers have at this moment.
+        """How many threads its workers have at this moment; raises as `workers`."""
+        return sum(self.workers().values())
+
+    def workers(self) -> dict[str, int]:
+        """The workers at this moment, and how many threads each has.
 
         Raises:
             InputError: As `client`, also of a worker that came meanwhile.
@@ -108,12 +113,12 @@ class Cluster:
             raise self.gone() from None
         if threads:
             self._deserted = None
-            return sum(threads.values())
+            return threads
         self._deserted = self._deserted or time.monotonic()
         if time.monotonic() - self._deserted > self.patience:
             raise RegistryError(f"the dask scheduler at {self.address} has lost all its workers, and none came for "
                                 f"{self.patience:.0f} s; what was not finished is not stored")
-        return 0
+        return {}
 
     def map(self, work: Callable[[Task], Result], tasks: Iterable[Task], of: int) -> Iterator[Result]:
         """Work on so many tasks and return the results in their order; few are ahead of the one that is taken.
@@ -122,7 +127,14 @@ class Cluster:
             InputError: As `client`.
             RegistryError: The scheduler or all workers are gone, or several workers died of the same task.
         """
-        yield from _Mapping(self, work).results(iter(tasks), of)
+        try:
+            yield from _Mapping(self, work).results(iter(tasks), of)
+        except RegistryError:
+            raise
+        except Exception as error:
+            if self._client is None or self._client.status == "running":
+                raise  # the work's own
+            raise self.gone() from error
 
     def _check(self, client: Client, workers: Iterable[str]) -> None:
         """Refuse workers that would compute other bits, once each."""
@@ -158,11 +170,12 @@ class _Mapping(Generic[Task, Result]):
         self._cluster, self._work = cluster, work
         self._under_way: deque[_Batch[Task]] = deque()
         self._sendings = 0
+        self._holding: dict[str, Future] = {}
         self._sent = self._send()
 
     def results(self, tasks: Iterator[Task], of: int) -> Iterator[Result]:
         """The results of all tasks; batches become as long as to be worth a message."""
-        size, threads, looked = 1, self._cluster.threads, time.monotonic()
+        size, threads, looked = 1, self._spread(), time.monotonic()
         while True:
             while len(self._under_way) < _AHEAD * max(1, threads) and (some := tuple(islice(tasks, size))):
                 of -= len(some)
@@ -172,7 +185,7 @@ class _Mapping(Generic[Task, Result]):
                 return
             found, seconds = self._first()
             if time.monotonic() - looked > _LOOK:
-                threads, looked = self._cluster.threads, time.monotonic()
+                threads, looked = self._spread(), time.monotonic()
             lasting = math.ceil(_BATCH * len(found) / max(seconds, 1e-6))
             size = max(1, min(4 * size, lasting, of // (_AHEAD * max(1, threads))))
             yield from found
@@ -205,45 +218,55 @@ class _Mapping(Generic[Task, Result]):
                 return found
 
     def _send(self) -> Future:
-        """Send the function to all workers, once there are any."""
+        """Send the function to one worker, once there is any; the others get it from there."""
         self._sendings += 1
         if self._sendings > _SENDINGS:
-            raise RegistryError(f"all workers of the dask scheduler at {self._cluster.address} died, and so did those "
-                                "that came in their place, most likely for want of memory; what was not finished is "
-                                "not stored")
+            raise RegistryError("all dask workers died, and so did those that came in their place, most likely for "
+                                "want of memory; what was not finished is not stored")
         begun = time.monotonic()
         while True:
             while not self._cluster.threads:
                 time.sleep(_LOOK)
             try:
-                return self._cluster.client.scatter(self._work, broadcast=True, hash=False)
-            except (OSError, RuntimeError, ValueError):  # one of them died just now
+                return self._cluster.client.scatter(self._work, hash=False)
+            except (OSError, RuntimeError, ValueError):  # it died just now
                 if time.monotonic() - begun > self._cluster.patience:
                     raise self._cluster.gone() from None
                 time.sleep(_LOOK / 5)
 
+    def _spread(self) -> int:
+        """Have all workers fetch the function, also those that came meanwhile; gives the number of their threads.
+
+        Otherwise dask may leave one idle to which a large function would have to be sent. Its own broadcast never ends
+        where a worker dies meanwhile.
+        """
+        workers = self._cluster.workers()
+        for worker in workers.keys() - self._holding.keys():
+            self._holding[worker] = self._cluster.client.submit(_hold, self._sent, workers=[worker], pure=False)
+        return sum(workers.values())
+
     def _begun(self, tasks: tuple[Task, ...]) -> _Batch[Task]:
-        return _Batch(tasks, self._cluster.client.submit(_do, self._sent, _Tasks(tasks), pure=False))
+        do = partial(_do, tasks)  # dask would look into a tuple
+        return _Batch(tasks, self._cluster.client.submit(do, self._sent, pure=False))
 
     def _begin_again(self) -> None:
         """Send the function again, and begin again with what is not done: nobody has the function any more."""
         self._sent = self._send()
+        self._holding.clear()
+        self._spread()
         self._under_way = deque(batch if batch.future.status == "finished" else self._begun(batch.tasks)
                                 for batch in self._under_way)
 
 
-@dataclass(frozen=True, eq=False)
-class _Tasks(Generic[Task]):
-    """Tasks of one batch; dask would look into a plain tuple."""
-
-    tasks: tuple[Task, ...]
+def _hold(work: object) -> None:
+    """Nothing: the worker has been given the function."""
 
 
-def _do(work: Callable[[Any], Any], batch: _Tasks[Any]) -> tuple[list[Any], float]:
+def _do(tasks: tuple[Any, ...], work: Callable[[Any], Any]) -> tuple[list[Any], float]:
     """Work on some tasks; returns the seconds that it took, too."""
     begun = time.perf_counter()
     with one_blas_thread():
-        return [work(task) for task in batch.tasks], time.perf_counter() - begun
+        return [work(task) for task in tasks], time.perf_counter() - begun
 
 
 def _connected(address: str) -> Client:

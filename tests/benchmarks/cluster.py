@@ -24,7 +24,7 @@ from tests.dask_processes import dask_processes
 from tests.running import wait_for
 from tests.significance.matrices import F1, matrix
 
-RESAMPLES, SYSTEMS, SENTENCES, TRANSLATIONS, ROUNDS = 100_000, 12, 3000, 8, 2
+RESAMPLES, SYSTEMS, SENTENCES, TRANSLATIONS, ROUNDS = 100_000, 12, 3000, 8, 1
 
 
 def run():

@@ -35,6 +35,8 @@ def processes():
 @pytest.fixture
 def two(processes):
     """The scheduler with two workers."""
+    if processes.scheduler.poll() is not None:
+        processes.begin()
     processes.start(2 - len(processes.workers))
     with Cluster(processes.address) as cluster:
         cluster.client.wait_for_workers(2, timeout=60)
@@ -115,3 +117,6 @@ def test_whoever_dies_results_are_the_same_and_nothing_hangs(two, processes):
         list(mapped)
     with pytest.raises(InputError, match="has no worker; start some: dask worker"):
         _ = Cluster(processes.address, patience=0.5).client
+    processes.scheduler.kill()
+    with pytest.raises(RegistryError, match="does not answer any more"):
+        list(Execution(cluster=two).map(partial(slowly, np.ones(9)), range(100)))
