@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from registry.identity import short
+from registry.identity import digest, digest_json, short
 from registry.version import __version__
 
-_PACKAGES = ("duckdb", "duckdb-sqlalchemy", "numpy", "scipy", "sqlalchemy", "alembic", "sacrebleu")
+_STORE = ("duckdb", "duckdb-sqlalchemy", "sqlalchemy", "alembic")
+_COMPUTE = ("numpy", "scipy", "sacrebleu")
 _EXTRAS = ("rouge-score", "nltk", "jiwer", "rapidfuzz", "pycocoevalcap")  # what scores, where it is installed
 
 
@@ -64,13 +65,30 @@ def environment() -> dict[str, str]:
 
     The platform is the system and the processor's architecture; the kernel's release would tell machines apart.
     """
-    return {"python": platform.python_version(), "platform": f"{platform.system()} {platform.machine()}", **_packages()}
+    return {"python": platform.python_version(), "platform": _platform(), **_packages(_STORE), **_packages(_COMPUTE),
+            **_packages(_EXTRAS)}
 
 
 @cache
-def _packages() -> dict[str, str]:
-    packages = {name: importlib.metadata.version(name) for name in _PACKAGES}
-    for name in _EXTRAS:
+def computing() -> dict[str, str]:
+    """List what numbers depend on to the last bit: this program's code, Python, the platform, packages that compute."""
+    folder = Path(__file__).parent
+    content = digest_json([[path.relative_to(folder).as_posix(), digest(path.read_bytes())]
+                           for path in sorted(folder.rglob("*.py"))])
+    return {"evalregistry": f"{__version__} with code {short(content)}",
+            "python": ".".join(platform.python_version_tuple()[:2]), "platform": _platform(), **_packages(_COMPUTE),
+            **_packages(_EXTRAS)}
+
+
+def _platform() -> str:
+    return f"{platform.system()} {platform.machine()}"
+
+
+@cache
+def _packages(names: tuple[str, ...]) -> dict[str, str]:
+    """The versions of packages, where they are installed."""
+    packages = {}
+    for name in names:
         with suppress(importlib.metadata.PackageNotFoundError):
             packages[name] = importlib.metadata.version(name)
     return packages

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from registry.cli.console import say, show
-from registry.cli.execution import Memory, Quiet, Workers, execution, say_plan
+from registry.cli.execution import Cluster, Memory, Quiet, Workers, execution, say_plan
 from registry.cli.options import ManifestPath, OutputFormat, Root, named_values
 from registry.cli.pipeline import resolved
 from registry.errors import InputError, ManifestError, counted
@@ -37,8 +37,8 @@ def check(
         "List this many problems of every file; 0: all."))] = 50,
     db: Annotated[Path | None, typer.Option("--db", metavar="PATH", readable=False, help=(
         "Also say what would not go with what this registry holds, which stays as it is."))] = None,
-    root: Root = None, format_: OutputFormat = None, workers: Workers = None, memory: Memory = None,
-    quiet: Quiet = False,
+    root: Root = None, format_: OutputFormat = None, workers: Workers = None, cluster: Cluster = None,
+    memory: Memory = None, quiet: Quiet = False,
 ) -> None:
     """Check submissions, or a manifest with all its files.
 
@@ -50,7 +50,7 @@ def check(
         raise InputError("to check submissions, name the task's manifest: --task MANIFEST")
     if task is not None and db is not None:
         raise InputError("--db goes with a manifest and all its submissions, not with --task")
-    limit, how = max_errors or None, execution(workers, None, memory, quiet=quiet)
+    limit, how = max_errors or None, execution(workers, cluster, memory, quiet=quiet)
     if task is None:
         checked = _checked_task(file[0], root, db, limit, how)
     else:

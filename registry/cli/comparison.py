@@ -10,12 +10,11 @@ from registry.cli.console import say, show_boards
 from registry.cli.execution import Cluster, Memory, Quiet, Workers, execution, say_plan, say_unused
 from registry.cli.options import Actor, Db, DryRun, MetricAlias, OutputFormat, TaskName, actor_name, database
 from registry.cli.pipeline import say_end, say_results
-from registry.cli.progress import reporter
 from registry.errors import counted
 
 
-def score(task: TaskName = None, workers: Workers = None, db: Db = None, actor: Actor = None, dry_run: DryRun = False,
-          quiet: Quiet = False) -> None:
+def score(task: TaskName = None, workers: Workers = None, cluster: Cluster = None, db: Db = None,
+          actor: Actor = None, dry_run: DryRun = False, quiet: Quiet = False) -> None:
     """Compute the per-item statistics that are missing."""
     from registry.evaluation.ingest.context import Ingest
     from registry.evaluation.resolve import resolve_stored
@@ -24,11 +23,12 @@ def score(task: TaskName = None, workers: Workers = None, db: Db = None, actor: 
     from registry.store.journal import Journal
     from registry.store.session import writing
 
-    journal, progress = Journal("score", {"task": task}, actor=actor_name(actor)), reporter(quiet=quiet)
+    journal = Journal("score", {"task": task}, actor=actor_name(actor))
+    how = execution(workers, cluster, None, quiet=quiet)
     with writing(database(db), journal, dry_run=dry_run) as session:
         for row in catalog.tasks(session.connection, task):
             known = resolve_stored(row.manifest, row.slug)
-            scored = score_task(Ingest(session.connection, journal, known, progress=progress), workers)
+            scored = score_task(Ingest(session.connection, journal, known, progress=how.progress), how)
             say(f"{row.slug}: {counted(scored.computed, 'score')} computed, {scored.unchanged} there already")
     if dry_run and journal.changed:
         say("dry run: nothing was written")
@@ -82,7 +82,7 @@ def compare(
             say_plan(plan(session.connection, row, request), how)
             compared = compare_task(session.connection, journal, row, request)
             say_results(compared=compared)
-            say_unused(context, compared)
+            say_unused(context, how, compared)
             boards += declared_leaderboards(session.connection, row, metric, pairs=BOARD_PAIRS)
     say_end(changed=journal.changed, dry_run=dry_run)
     show_boards(boards, format_)

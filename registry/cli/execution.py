@@ -20,7 +20,8 @@ Workers = Annotated[int | None, typer.Option("--workers", envvar="REGISTRY_WORKE
     "Processes that score and compare, and threads that draw; as many as there are processors if none is given. "
     "Results are the same bits."))]
 Cluster = Annotated[str | None, typer.Option("--dask", envvar="REGISTRY_DASK", metavar="ADDRESS", help=(
-    "A dask scheduler whose workers draw instead, such as tcp://host:8786; needs the extra dask."))]
+    "A dask scheduler whose workers score, draw and compute exact tails instead, such as tcp://host:8786; needs the "
+    "extra dask."))]
 Memory = Annotated[str | None, typer.Option("--memory", envvar="REGISTRY_MEMORY", metavar="SIZE", help=(
     "What the command may take, such as 512M or 4G; 2G if none is given. More is said before the work."))]
 
@@ -30,10 +31,11 @@ Quiet = Annotated[bool, typer.Option("--quiet", envvar="REGISTRY_QUIET", help=(
 
 def execution(workers: int | None, cluster: str | None, memory: str | None, *, quiet: bool) -> Execution:
     """Who computes: threads or a cluster, with how much memory; and who is told how far it is."""
+    from registry.parallel.cluster import Cluster as DaskCluster
     from registry.significance import Execution
 
-    return Execution(workers, cluster, size_in_bytes(memory or "2G", "--memory"), reporter(quiet=quiet),
-                     processes=True)
+    return Execution(workers, None if cluster is None else DaskCluster(cluster),
+                     size_in_bytes(memory or "2G", "--memory"), reporter(quiet=quiet), processes=True)
 
 
 def say_plan(plan: Plan, how: Execution) -> None:
@@ -46,12 +48,13 @@ def say_plan(plan: Plan, how: Execution) -> None:
         say(f"warning: {warning}")
 
 
-def say_unused(context: typer.Context, compared: Compared, scored: Scored | None = None) -> None:
+def say_unused(context: typer.Context, how: Execution, compared: Compared, scored: Scored | None = None) -> None:
     """Tell which options of the command line had no effect, where comparisons were made without any draw."""
     if not compared.made or compared.drawn:
         return
     worked = compared.shared or (scored is not None and scored.computed)
-    unused = ["resamples", "seed", "resolve", "cluster", *([] if worked else ["workers"])]
+    unused = ["resamples", "seed", "resolve", *([] if how.cluster and how.cluster.is_connected else ["cluster"]),
+              *([] if worked else ["workers"])]
     sources = {option.opts[0]: context.get_parameter_source(option.name) for option in context.command.params
                if option.name in unused}
     given = [option for option, source in sources.items() if source is not None and source.name == "COMMANDLINE"]

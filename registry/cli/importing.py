@@ -10,10 +10,9 @@ from typing import Annotated
 import typer
 
 from registry.cli.console import say
-from registry.cli.execution import Quiet
+from registry.cli.execution import Cluster, Quiet, Workers, execution
 from registry.cli.options import Actor, Db, DryRun, actor_name, database, named_values
 from registry.cli.pipeline import say_applied, say_end, say_results
-from registry.cli.progress import reporter
 
 
 def import_(
@@ -24,7 +23,8 @@ def import_(
         "The folder in which the task is written; else one called after the task."))] = None,
     option: Annotated[list[str] | None, typer.Option("--option", metavar="KEY=VALUE", help=(
         "An option of the importer, as a manifest would write it; can be repeated."))] = None,
-    db: Db = None, actor: Actor = None, dry_run: DryRun = False, quiet: Quiet = False,
+    workers: Workers = None, cluster: Cluster = None, db: Db = None, actor: Actor = None, dry_run: DryRun = False,
+    quiet: Quiet = False,
 ) -> None:
     """Make a task of another program's results.
 
@@ -42,7 +42,7 @@ def import_(
     from registry.store.session import writing
     from registry.values import build
 
-    options = named_values(option or [], "--option")
+    options, how = named_values(option or [], "--option"), execution(workers, cluster, None, quiet=quiet)
     imported = build("importer", IMPORTERS, kind, options).read(path)
     slug = task or path.name.partition(".")[0]
     folder = to or Path(slug)
@@ -54,9 +54,9 @@ def import_(
         specification, content = load_manifest(manifest)
         with writing(database(db), journal, create=True, dry_run=dry_run) as session:
             ingest = Ingest(session.connection, journal, resolve(specification, manifest),
-                            progress=reporter(quiet=quiet))
+                            progress=how.progress)
             applied = apply(ingest, content)
-            scored = score(ingest)
+            scored = score(ingest, how)
     say(f"{'would be written' if dry_run else 'task'}: {folder / manifest.name}")
     for note in imported.notes:
         say(f"warning: {note}")

@@ -9,7 +9,7 @@ import typer
 
 from registry.cli.board import Ranks, averaged, read_boards
 from registry.cli.console import say
-from registry.cli.execution import Memory, Quiet, Workers, execution
+from registry.cli.execution import Cluster, Memory, Quiet, Workers, execution
 from registry.cli.options import Actor, Db, Root, actor_name, database
 from registry.cli.pipeline import bring_up, resolved, say_end, say_results
 from registry.errors import counted
@@ -51,8 +51,8 @@ def site(
     what: Annotated[list[str] | None, typer.Argument(metavar="MANIFEST|TASK", help=(
         "Manifests (.toml), which are run first, and ids of tasks; all tasks of the database if none is given."
         ))] = None,
-    items: Items = 0, root: Root = None, db: Db = None, workers: Workers = None, memory: Memory = None,
-    actor: Actor = None, quiet: Quiet = False,
+    items: Items = 0, root: Root = None, db: Db = None, workers: Workers = None, cluster: Cluster = None,
+    memory: Memory = None, actor: Actor = None, quiet: Quiet = False,
 ) -> None:
     """Write an index and a page for every task, and beside it files with the pairs that a page has no room for.
 
@@ -64,7 +64,7 @@ def site(
     from registry.reports.page import pair_files, site_index
     from registry.store import catalog
 
-    how = execution(workers, None, memory, quiet=quiet)
+    how = execution(workers, cluster, memory, quiet=quiet)
     tasks = [_run(Path(one), root, db, actor_name(actor), how) if one.endswith(".toml") else one for one in what or ()]
     with database(db).reading() as connection:
         tasks = tasks or [row.slug for row in catalog.tasks(connection)]

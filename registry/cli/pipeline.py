@@ -48,7 +48,7 @@ def bring_up(session: Session, journal: Journal, task: ResolvedTask, content: by
     session.bound(how.memory)
     ingest = Ingest(session.connection, journal, task, progress=how.progress)
     say_applied(apply(ingest, content))
-    scored = score(ingest, how.workers)
+    scored = score(ingest, how)
     (row,) = catalog.tasks(session.connection, ingest.slug)
     request = declared_request(row, execution=how)
 

@@ -44,7 +44,7 @@ def run(context: typer.Context, manifest: ManifestPath, root: Root = None, db: D
         row, scored, compared = bring_up(session, journal, task, content, how)
         boards = declared_leaderboards(session.connection, row, pairs=BOARD_PAIRS)
     say_results(scored, compared)
-    say_unused(context, compared, scored)
+    say_unused(context, how, compared, scored)
     say_end(changed=journal.changed, dry_run=dry_run)
     show_boards(boards, format_)
 

@@ -1,4 +1,4 @@
-"""Work on tasks in this thread, in several, or on a dask cluster, with identical results.
+"""Work on tasks in this thread, in several, in processes, or on a dask cluster, with identical results.
 
 A task depends on its argument alone, and results are returned in the order of the tasks.
 """
@@ -6,18 +6,15 @@ A task depends on its argument alone, and results are returned in the order of t
 from __future__ import annotations
 
 import os
-import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sized
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any, TypeVar
 
-from threadpoolctl import ThreadpoolController
-
-from registry.errors import InputError
+from registry.parallel.blas_threads import one_blas_thread
+from registry.parallel.cluster import Cluster
+from registry.parallel.processes import processes
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -29,16 +26,16 @@ class Execution:
     """Who works, and with how much memory.
 
     Attributes:
-        workers: The number of threads; None: as many as there are processors.
-        cluster: The address of a dask scheduler that does the work; None: this process does.
+        workers: The number of threads or processes; None: as many as there are processors.
+        cluster: Whose workers draw, compute exact tails and score; None: this machine does.
         memory: The bytes that statistics, draws and scores may take; larger arrays are in a temporary file.
         progress: Called with the progress of the work.
-        processes: Whether as many processes may work on pairs; their start imports the main module again, which must
-            then do nothing.
+        processes: Whether as many processes may score and work on pairs; their start imports the main module again,
+            which must then do nothing.
     """
 
     workers: int | None = None
-    cluster: str | None = None
+    cluster: Cluster | None = None
     memory: int = 2**31
     progress: Progress | None = None
     processes: bool = False
@@ -49,45 +46,69 @@ class Execution:
         return self.workers or os.cpu_count() or 1
 
     @property
+    def at_once(self) -> int:
+        """How many tasks are worked on at the same time, here or by the cluster."""
+        return self.threads if self.cluster is None else self.cluster.threads
+
+    @property
     def here(self) -> Execution:
-        """The same without a cluster, for work on single pairs."""
+        """The same without a cluster, for work on arrays that are too large to be sent."""
         return replace(self, cluster=None)
 
-    def map(self, work: Callable[[Task], Result], tasks: Sequence[Task],
-            what: str = "blocks of draws") -> Iterator[Result]:
+    def map(self, work: Callable[[Task], Result], tasks: Iterable[Task], what: str = "blocks of draws", *,
+            of: int | None = None, interpreted: bool = False) -> Iterator[Result]:
         """Work on tasks and return the results in their order.
 
-        Only a few tasks are ahead of the result that is taken, which bounds the memory. `work` is sent to a cluster
-        once, so it must be picklable. After an interrupt no further task is begun. Progress is reported of `what`.
+        Only a few tasks are ahead of the result that is taken, which bounds the memory. After an interrupt no further
+        task is begun.
+
+        Args:
+            work: From a task to its result; picklable where a cluster or processes work, who get it once.
+            tasks: Picklable as well.
+            what: They are, which is told with the progress.
+            of: Their number, for tasks that are made as they are taken.
+            interpreted: Whether the work is Python's, so that processes share it and not threads, where they may.
         """
-        results = self._on_cluster(work, tasks) if self.cluster else self._in_threads(work, tasks)
-        return with_progress(results, len(tasks), what, self.progress)
+        n = len(tasks) if isinstance(tasks, Sized) else of
+        assert n is not None
+        if self.cluster is not None:
+            results = self.cluster.map(work, tasks, n)
+        elif interpreted and self.processes:
+            results = _in_processes(work, tasks, min(self.threads, n))
+        else:
+            results = _in_threads(work, tasks, min(self.threads, n))
+        return with_progress(results, n, what, self.progress)
 
-    def _in_threads(self, work: Callable[[Task], Result], tasks: Sequence[Task]) -> Iterator[Result]:
-        with _one_blas_thread():  # the threads are here
-            if self.threads == 1 or len(tasks) < 2:
-                yield from map(work, tasks)
-                return
-            pool = ThreadPoolExecutor(self.threads)
-            try:
-                yield from ahead(lambda task: pool.submit(work, task), tasks, 2 * self.threads)
-            finally:
-                pool.shutdown(cancel_futures=True)
 
-    def _on_cluster(self, work: Callable[[Task], Result], tasks: Sequence[Task]) -> Iterator[Result]:
+def _in_threads(work: Callable[[Task], Result], tasks: Iterable[Task], threads: int) -> Iterator[Result]:
+    with one_blas_thread():  # the threads are here
+        if threads < 2:
+            yield from map(work, tasks)
+            return
+        pool = ThreadPoolExecutor(threads)
         try:
-            from distributed import Client
-        except ImportError:
-            raise InputError("a cluster needs dask: pip install 'evalregistry[dask]'") from None
-        try:
-            client = Client(self.cluster, timeout="5s")
-        except (OSError, ValueError) as error:
-            raise InputError(f"no dask scheduler answers at {self.cluster!r}: {error}") from None
-        with client:
-            sent = client.scatter(work, broadcast=True)
-            workers = sum(client.nthreads().values())
-            yield from ahead(lambda task: client.submit(_with_one_blas_thread, sent, task, pure=False), tasks,
-                              2 * workers)
+            yield from ahead(lambda task: pool.submit(work, task), tasks, 2 * threads)
+        finally:
+            pool.shutdown(cancel_futures=True)
+
+
+def _in_processes(work: Callable[[Task], Result], tasks: Iterable[Task], workers: int) -> Iterator[Result]:
+    if workers < 2:
+        yield from map(work, tasks)
+        return
+    with processes(workers, _begin, work) as pool:
+        yield from ahead(lambda task: pool.submit(_do, task), tasks, workers)
+
+
+_work: list[Callable[[Any], Any]] = []  # of a process that works: what it was given at its start
+
+
+def _begin(work: Callable[[Any], Any]) -> None:
+    _work[:] = [work]
+
+
+def _do(task: Any) -> Any:
+    return _work[0](task)
 
 
 def with_progress(results: Iterable[Result], of: int, what: str, progress: Progress | None) -> Iterator[Result]:
@@ -100,7 +121,7 @@ def with_progress(results: Iterable[Result], of: int, what: str, progress: Progr
         yield result
 
 
-def ahead(submit: Callable[[Task], Future[Result]], tasks: Sequence[Task], most: int) -> Iterator[Result]:
+def ahead(submit: Callable[[Task], Future[Result]], tasks: Iterable[Task], most: int) -> Iterator[Result]:
     """Submit tasks and return the results in their order, with at most `most` tasks ahead of the result taken."""
     waiting: deque[Future[Result]] = deque()
     for task in tasks:
@@ -109,19 +130,3 @@ def ahead(submit: Callable[[Task], Future[Result]], tasks: Sequence[Task], most:
             yield waiting.popleft().result()
     while waiting:
         yield waiting.popleft().result()
-
-
-def _with_one_blas_thread(work: Callable[[Any], Any], task: Any) -> Any:
-    with _one_blas_thread():
-        return work(task)
-
-
-def _one_blas_thread() -> AbstractContextManager[object]:
-    limit: AbstractContextManager[object] = _libraries(len(sys.modules)).limit(limits=1, user_api="blas")
-    return limit
-
-
-@lru_cache(maxsize=1)
-def _libraries(n_modules: int) -> ThreadpoolController:  # noqa: ARG001
-    """The libraries with threads of their own; to find them takes milliseconds, and only an import brings another."""
-    return ThreadpoolController()

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 from registry.errors import RegistryError
@@ -35,7 +36,7 @@ def processes(workers: int, begin: Callable[..., None], *given: Any) -> Iterator
     """
     try:
         if sys.platform != "win32":
-            _start_server(begin.__module__)
+            _start_server([_module(one) for one in (begin, *given) if callable(one)])
         pool = ProcessPoolExecutor(workers, CONTEXT, _begin, (multiprocessing.util.get_temp_dir(), begin, given))
     except OSError as error:  # no room for a socket's name or for semaphores
         raise RegistryError(f"no other process can be started: {error}; --workers 1 needs none") from None
@@ -48,7 +49,11 @@ def processes(workers: int, begin: Callable[..., None], *given: Any) -> Iterator
         pool.shutdown(cancel_futures=True)
 
 
-def _start_server(module: str) -> None:
+def _module(function: Callable[..., object]) -> str:
+    return function.func.__module__ if isinstance(function, partial) else function.__module__
+
+
+def _start_server(modules: list[str]) -> None:
     """Start what starts processes: it imports nothing from the current folder, and lives until this process ends.
 
     An interpreter that is started to run a command looks there first: among submissions may be a `random.py`. Where a
@@ -56,7 +61,7 @@ def _start_server(module: str) -> None:
     """
     from multiprocessing import forkserver
 
-    CONTEXT.set_forkserver_preload([module])
+    CONTEXT.set_forkserver_preload(modules)
     before = os.environ.get("PYTHONSAFEPATH")
     os.environ["PYTHONSAFEPATH"] = "1"
     blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGHUP})

@@ -10,8 +10,8 @@ from multiprocessing import get_context
 from tests.benchmarks.figures import Figure, measure
 
 BENCHMARKS = ("command_line", "ingest", "inserts", "scoring", "statistics", "regions", "bootstrap", "permutation",
-              "costs", "ranking", "reading", "parsing", "boards", "leaderboard", "memory", "studies", "plan", "growth",
-              "peers")
+              "costs", "cluster", "ranking", "reading", "parsing", "boards", "leaderboard", "memory", "studies", "plan",
+              "growth", "peers")
 
 
 def main(names):

@@ -70,7 +70,7 @@ def _one(what, manifest, root, given):
         with writing(database, journal, create=True) as session:
             ingest = Ingest(session.connection, journal, task)
             apply(ingest, content)
-            score(ingest)
+            score(ingest, Execution(processes=True))
             (row,) = catalog.tasks(session.connection, ingest.slug)
             request = declared_request(row, given, execution=how)
             begun = time.process_time()

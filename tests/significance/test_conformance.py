@@ -9,6 +9,7 @@ import pytest
 from scipy import stats
 
 from registry.errors import InputError
+from registry.parallel.cluster import Cluster
 from registry.significance import (
     OVERALL_TESTS,
     TESTS,
@@ -23,7 +24,6 @@ from registry.significance import (
 from registry.significance.exact.signed_sums import log_sign_tail
 from registry.significance.multiple.stepdown import draws_of, max_t, min_p
 from registry.significance.resampling import screening
-from registry.significance.resampling.draws import BLOCK
 from tests.significance.matrices import PRECISION, RECALL, matrix, of_labels, uneven, yehs_relations
 
 ADDITIVE = [name for name, test in TESTS.items() if test.families != ("pair",)]
@@ -176,26 +176,10 @@ def test_processes_change_no_bit(monkeypatch):
     assert drawn_results(fresh(), Execution(workers=2, processes=True)) == expected
 
 
-@pytest.mark.slow
-def test_a_dask_cluster_changes_no_bit():
-    """Two worker processes; progress is told of every block."""
-    from distributed import LocalCluster
-
-    done = []
-    expected = drawn_results(fresh(), Execution(workers=1))
-    with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
-        found = drawn_results(fresh(), Execution(cluster=cluster.scheduler_address,
-                                                 progress=lambda *how_far: done.append(how_far)))
-    assert found == expected
-    blocks = -(-1500 // BLOCK)
-    told = [how_far for how_far in done if how_far[0] == "blocks of draws"]
-    assert told[:blocks + 1] == [("blocks of draws", n, blocks) for n in range(blocks + 1)]
-
-
 def test_a_cluster_that_does_not_answer_is_named():
     with pytest.raises(InputError, match=r"127\.0\.0\.1:9"):
         Bootstrap().run(replace(fresh(), quotient=None), [(0, 1)],
-                        Settings(execution=Execution(cluster="tcp://127.0.0.1:9")))
+                        Settings(execution=Execution(cluster=Cluster("tcp://127.0.0.1:9"))))
 
 
 def test_orders_of_systems_and_items_change_no_bit():

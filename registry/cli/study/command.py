@@ -17,7 +17,7 @@ import typer
 from typer.core import TyperCommand
 
 from registry.cli.console import say, show
-from registry.cli.execution import Memory, Quiet, Workers, execution
+from registry.cli.execution import Cluster, Memory, Quiet, Workers, execution
 from registry.cli.options import (
     Actor,
     ChosenMetric,
@@ -110,7 +110,8 @@ def _parameters(study: type[Study]) -> Iterator[tuple[str, Any, Any]]:
             "What to draw; else what suits what is found."))], None
     yield from (("db", Db, None), ("format_", OutputFormat, None), ("actor", Actor, None), ("dry_run", DryRun, False))
     if study.computes:
-        yield from (("workers", Workers, None), ("memory", Memory, None), ("quiet", Quiet, False))
+        yield from (("workers", Workers, None), ("cluster", Cluster, None), ("memory", Memory, None),
+                    ("quiet", Quiet, False))
 
 
 def _options(study: type[Study]) -> list[Field[Any]]:
@@ -165,7 +166,9 @@ def _ask(study: type[Study], given: Mapping[str, Any]) -> None:
         return
     if left := [name for name in chosen if name not in asked.choice]:
         raise InputError(f"--{left[0].replace('_', '-')} does not go with the study {asked!r}; leave it out")
-    how = execution(given["workers"], None, given["memory"], quiet=given["quiet"]) if asked.computes else None
+    how = None
+    if asked.computes:
+        how = execution(given["workers"], given["cluster"], given["memory"], quiet=given["quiet"])
     archive = study_archive(given["db"], repr(asked), task, settings, given["actor"], dry_run=given["dry_run"])
     found = run_study(archive, asked, Choice(task, **chosen), settings, how)
     if plot is not None and len(found) > 1:

@@ -48,7 +48,7 @@ def rehearse(task: ResolvedTask, content: bytes, submissions: Sequence[Declared]
                 applied = apply(ingest, content, submissions)
                 warnings += applied.of_registry
                 (row,) = catalog.tasks(connection, task.manifest.task.id)
-                score(ingest, execution.workers)
+                score(ingest, execution)
                 if not errors:
                     request = declared_request(row, execution=execution)
                     vetted = vet(connection, row, request)

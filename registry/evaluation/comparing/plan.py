@@ -28,6 +28,7 @@ from registry.store import comparisons
 from registry.store.row_types import TaskRow
 
 _PROCESS = 2**28  # bytes of the program itself with its libraries
+_WORTH = 1.0  # processor seconds from which on a cluster is asked how many threads it has
 _COPIES = 2  # of a board's statistics at the most at once, in as few bytes as they need
 _LOADED = 2**21 * 40  # bytes of the statistics that are loaded at once
 
@@ -159,13 +160,17 @@ class Plan:
 def plan(connection: Connection, task_row: TaskRow, request: Request) -> Plan:
     """Plan the comparison of all systems on every board of a task; nothing is written.
 
+    A cluster is connected to where there is work for it, so that what is wrong with it is known before.
+
     Raises:
-        UnknownNameError, MismatchError, InputError: As `compare` does.
+        UnknownNameError, MismatchError, InputError: As `compare` does, or of a cluster.
     """
     test, _ = resolve_significance(request.significance)
     boards = tuple(_planned(connection, key, request, test) for key in board_keys(connection, task_row, request)
                    if comparisons.find_comparison(connection, key.digest(request)) is None)
-    return Plan(boards, test, request.execution.threads, request.execution.memory)
+    here = Plan(boards, test, request.execution.threads, request.execution.memory)
+    is_work = request.execution.cluster is not None and here.processor_seconds > _WORTH
+    return replace(here, threads=request.execution.at_once) if is_work else here
 
 
 def _planned(connection: Connection, key: BoardKey, request: Request, test: PairTest) -> PlannedBoard:

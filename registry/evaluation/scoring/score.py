@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from registry.evaluation.scoring.workers import Wanted, compute
 from registry.families import FAMILIES, step_of
 from registry.identity import digest_array, digest_json
 from registry.metrics import METRICS, ConfusionMetric, CorrelationMetric, Metric
-from registry.parallel.execution import with_progress
+from registry.parallel.execution import Execution
 from registry.store import catalog, models, statistics
 from registry.store.row_types import DeclaredMetric, Member, ScoringRow
 from registry.store.rows import insert_many
@@ -38,14 +37,14 @@ class Scored:
     unchanged: int = 0
 
 
-def score(ingest: Ingest, workers: int | None = None) -> Scored:
+def score(ingest: Ingest, execution: Execution) -> Scored:
     """Compute what is missing; what is there is left alone.
 
     What is refused is an `InputError`: a metric does not take what a submission holds, or several runs of a system.
 
     Args:
         ingest: The command and its task.
-        workers: The most processes that compute; None: as many as there are processors.
+        execution: Who computes, and is told how far it is.
     """
     connection = ingest.connection
     scored, pending = Scored(), Pending(connection)
@@ -64,7 +63,7 @@ def score(ingest: Ingest, workers: int | None = None) -> Scored:
         wanted = [Wanted(member.name, scorings[member.scoring_id],
                          tuple(lacking),
                          tuple(metrics[row.metric_id] for row in lacking)) for member, lacking in missing]
-        scored.computed += score_wanted(ingest, wanted, workers or os.cpu_count() or 1, pending)
+        scored.computed += score_wanted(ingest, wanted, execution, pending)
     pending.flush()
     if scored.computed:
         ingest.event("score", ingest.slug, computed=scored.computed)
@@ -72,12 +71,11 @@ def score(ingest: Ingest, workers: int | None = None) -> Scored:
     return scored
 
 
-def score_wanted(ingest: Ingest, wanted: Sequence[Wanted], workers: int, pending: Pending) -> int:
+def score_wanted(ingest: Ingest, wanted: Sequence[Wanted], execution: Execution, pending: Pending) -> int:
     """Score submissions, all of one gold revision; gives how many scores that are."""
     revision, n_scores = wanted[0].scoring.gold_revision_id, 0
     items = ItemsOfRevision(catalog.item_ids(ingest.connection, revision)[0], ingest.items(revision))
-    computing = with_progress(compute(ingest, wanted, workers), len(wanted), "submissions to score", ingest.progress)
-    for one, computed in zip(wanted, computing, strict=True):
+    for one, computed in zip(wanted, compute(ingest, wanted, execution), strict=True):
         if isinstance(computed, list):
             ingest.refuse(together([InputError(f"{one.name}: {error}", category="score") for error in computed]))
             continue

@@ -1,15 +1,15 @@
-"""Per-item statistics of submissions, computed in this process or by several at once.
+"""Per-item statistics of submissions, computed in this process, by several at once, or on a cluster.
 
 Processes, because scorers of text are Python. What they compute is the same, and comes in the order asked for. Each is
-given the gold once and reads the files of its submissions itself; only a few submissions are ahead of those whose
-statistics were taken, so memory does not grow with the number of submissions.
+given the gold once, then the files of submissions, which it reads itself; only a few submissions are ahead of those
+whose statistics were taken, so memory does not grow with the number of submissions.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import compress
 
 import numpy as np
@@ -22,14 +22,14 @@ from registry.evaluation.ingest.parsed_cache import joined_runs
 from registry.families import as_kept, check_exact
 from registry.items import Answer, Item
 from registry.metrics import METRICS, Metric
-from registry.parallel.execution import ahead
-from registry.parallel.processes import processes
+from registry.parallel.execution import Execution, with_progress
 from registry.readers import READERS, Document, Reader
 from registry.store import sources
 from registry.store.row_types import DeclaredMetric, ScoringRow
 from registry.values import parse
 
 ENOUGH = 4 * 2**20  # bytes to score, counted for each metric, from which on further processes are worth their start
+STAGE = "submissions to score"
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,28 +55,46 @@ class Wanted:
     metrics: tuple[Metric, ...]
 
 
-def compute(ingest: Ingest, wanted: Sequence[Wanted], workers: int) -> Iterator[Computed | list[InputError]]:
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """A submission as it travels: readers and metrics by their names."""
+
+    reader: str
+    documents: tuple[Document, ...]
+    missing: str
+    metrics: tuple[str, ...]
+
+    @classmethod
+    def of(cls, ingest: Ingest, one: Wanted) -> _Task:
+        """Fetch what was submitted, without what was made of it here."""
+        reader, documents = ingest.parsed.submitted(ingest.connection, one.scoring.submission_id)
+        return cls(repr(reader), tuple(replace(document, made={}) for document in documents), one.scoring.missing,
+                   tuple(map(repr, one.metrics)))
+
+
+def compute(ingest: Ingest, wanted: Sequence[Wanted], execution: Execution) -> Iterator[Computed | list[InputError]]:
     """Give the statistics of every wanted submission, all of one gold revision, or why a metric does not take it.
 
     Args:
         ingest: The command and its task.
         wanted: One or more.
-        workers: The most processes that compute; few and small submissions are computed here.
+        execution: The processes or the cluster; few and small submissions are computed here.
 
     Raises:
-        RegistryError: A process was ended by the system.
+        RegistryError: A process was ended by the system, or a cluster is gone.
     """
     connection, items = ingest.connection, ingest.items(wanted[0].scoring.gold_revision_id)
     submissions = [one.scoring.submission_id for one in wanted]
     ingest.parsed.look_up(connection, submissions)
-    workers = min(workers, len(wanted))
-    if workers > 1 and not _in_columns(ingest, wanted[0]):
+    is_shared = execution.cluster is not None or (execution.processes and min(execution.threads, len(wanted)) > 1)
+    if is_shared and not _in_columns(ingest, wanted[0]):
         sizes = sources.sizes_of_submissions(connection, submissions)
         if sum(sizes[one.scoring.submission_id] * len(one.metrics) for one in wanted) >= ENOUGH:
-            yield from _in_processes(ingest, items, wanted, workers)
-            return
-    for one in wanted:
-        yield computed(items, ingest.parsed.answers(connection, one.scoring), one.scoring.missing, one.metrics)
+            tasks = (_Task.of(ingest, one) for one in wanted)
+            return execution.map(partial(_work, items), tasks, STAGE, of=len(wanted), interpreted=True)
+    each = (computed(items, ingest.parsed.answers(connection, one.scoring), one.scoring.missing, one.metrics)
+            for one in wanted)
+    return with_progress(each, len(wanted), STAGE, execution.progress)
 
 
 def _in_columns(ingest: Ingest, one: Wanted) -> bool:
@@ -140,26 +158,7 @@ def _exact(metric: Metric, items: Sequence[Item], answers: Sequence[Answer | Non
     return as_kept(computed)
 
 
-def _in_processes(ingest: Ingest, items: list[Item], wanted: Sequence[Wanted],
-                  workers: int) -> Iterator[Computed | list[InputError]]:
-    def submit(one: Wanted) -> Future[Computed | list[InputError]]:
-        reader, documents = ingest.parsed.submitted(ingest.connection, one.scoring.submission_id)
-        documents = tuple(replace(document, made={}) for document in documents)  # what was made of them need not travel
-        return pool.submit(_work, repr(reader), documents, one.scoring.missing, tuple(map(repr, one.metrics)))
-
-    with processes(workers, _begin, items) as pool:
-        yield from ahead(submit, wanted, workers)
-
-
-_gold: list[Item] = []  # of a process that computes: what it was given at its start
-
-
-def _begin(items: list[Item]) -> None:
-    _gold[:] = items
-
-
-def _work(reader_name: str, documents: tuple[Document, ...], missing: str,
-          metrics: tuple[str, ...]) -> Computed | list[InputError]:
-    reader: Reader = parse("reader", READERS, reader_name)
-    runs = joined_runs(_gold, reader, documents, missing)
-    return computed(_gold, runs, missing, [parse("metric", METRICS, name) for name in metrics])
+def _work(items: list[Item], task: _Task) -> Computed | list[InputError]:
+    reader: Reader = parse("reader", READERS, task.reader)
+    runs = joined_runs(items, reader, task.documents, task.missing)
+    return computed(items, runs, task.missing, [parse("metric", METRICS, name) for name in task.metrics])

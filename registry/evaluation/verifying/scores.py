@@ -16,6 +16,7 @@ from registry.evaluation.scoring.score import Pending, score_wanted
 from registry.evaluation.scoring.workers import Wanted
 from registry.evaluation.verifying.faults import Difference, Fault, differences, summarized
 from registry.metrics import METRICS
+from registry.parallel.execution import Execution
 from registry.store import models
 from registry.store.row_types import DeclaredMetric, ScoringRow
 from registry.values import parse
@@ -33,14 +34,14 @@ _KEYS = {"score": ("scoring_id", "metric_id"), "replicate_score": ("scoring_id",
 
 
 def derive_scores(ingest: Ingest, scorings: Sequence[tuple[ScoringRow, int]], names: Names,
-                  workers: int) -> Iterator[Fault]:
+                  execution: Execution) -> Iterator[Fault]:
     """Derive the responses and scores of some scorings again; their tables are set aside.
 
     Args:
         ingest: The command and the task.
         scorings: With the number of missing answers that is stored of each.
         names: What to call them.
-        workers: The most processes that compute.
+        execution: Who computes.
     """
     refused: list[RegistryError] = []
     ingest = replace(ingest, refuse=refused.append)
@@ -66,7 +67,7 @@ def derive_scores(ingest: Ingest, scorings: Sequence[tuple[ScoringRow, int]], na
                     parse("metric", METRICS, metric.name) for metric in metrics)))
         ingest.write()
         if wanted:
-            score_wanted(ingest, wanted, workers, pending)
+            score_wanted(ingest, wanted, execution, pending)
     pending.flush()
     for why in refused:
         yield Fault("damaged", "score", ingest.slug, f"cannot be computed again: {why}")

@@ -140,7 +140,7 @@ def _verify_task(connection: Connection, journal: Journal, row: TaskRow, executi
     if scorings:
         ids = ", ".join(f"({scoring.scoring_id})" for scoring, _ in scorings)
         connection.exec_driver_sql(f"INSERT INTO derived_scoring VALUES {ids}")  # noqa: S608
-    verified.faults += derive_scores(ingest, scorings, _names(connection), execution.threads)
+    verified.faults += derive_scores(ingest, scorings, _names(connection), execution)
 
 
 def _restore_scores(connection: Connection) -> None:

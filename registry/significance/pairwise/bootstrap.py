@@ -23,6 +23,7 @@ from registry.significance.exact.ideal_bootstrap import MOST_UNDEFINED, ideal_ta
 from registry.significance.exact.ideal_windows import too_fine
 from registry.significance.matrix import Floats, Matrix
 from registry.significance.pairwise.base import PairTest
+from registry.significance.pairwise.exact_tails import exact_tails
 from registry.significance.resampled_scores import percentiles, resampled_scores, resampling_refusal, shares_resamples
 from registry.significance.resampling import studentized
 from registry.significance.resampling.bootstrap_intervals import dual_interval, dual_rank, quantile_interval
@@ -91,9 +92,9 @@ class Bootstrap(PairTest):
             return _drawn(pairs, _recentred, settings)
         shared = np.flatnonzero(matrix.denominators[pairs.a] == matrix.denominators[pairs.b])
         coarse = shared[~too_fine(pairs[shared])]
-        here = settings.execution.here if not matrix.is_mean else _alone(settings)  # small lattices
-        tried = here.map(lambda o: ideal_tail(o, settings), pairs[coarse], "pairs to compute")
-        ideal = {n: tail for n, tail in zip(coarse.tolist(), tried, strict=True) if tail is not None}
+        small = matrix.is_mean and settings.execution.cluster is None  # lattices
+        ideal = exact_tails(ideal_tail, pairs, coarse, settings, _alone(settings) if small else settings.execution,
+                            "pairs to compute")
         drawn = np.setdiff1d(np.arange(len(pairs)), list(ideal))
         return Tails.joined(len(pairs), [(np.array(list(ideal), dtype=np.int64), Tails.of(list(ideal.values()))),
                                          (drawn, _drawn(pairs[drawn], _recentred, settings))])

@@ -31,6 +31,7 @@ from registry.significance.exact.signed_sums import MOST_WORK, least_work
 from registry.significance.marks import apart
 from registry.significance.matrix import Matrix
 from registry.significance.pairwise.base import PairTest
+from registry.significance.pairwise.exact_tails import exact_tails
 from registry.significance.resampling.draws import swapped_sums
 from registry.significance.resampling.exceedances import (
     TOLERANCE,
@@ -109,8 +110,7 @@ class Permutation(PairTest):
             return _of_coins(*apart(both, pairs.a, pairs.b), pairs.matrix, settings)
         # what will surely be drawn is not looked at: a thread for each of these pairs would be more than its work
         coarse = np.flatnonzero(~surely_fine(pairs) & (least_work(pairs.n_discordant) <= _most_work(settings)))
-        tried = settings.execution.here.map(lambda o: _exact(o, settings), pairs[coarse], "pairs to count")
-        exact = {n: tail for n, tail in zip(coarse.tolist(), tried, strict=True) if tail is not None}
+        exact = exact_tails(_exact, pairs, coarse, settings, settings.execution, "pairs to count")
         drawn = np.setdiff1d(np.arange(len(pairs)), list(exact))
         return Tails.joined(len(pairs), [(np.array(list(exact), dtype=np.int64), Tails.of(list(exact.values()))),
                                          (drawn, _monte_carlo(pairs[drawn], settings))])

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from registry.significance.compact import Statistics, are_whole, columns_of
 from registry.significance.matrix import Floats
@@ -67,7 +66,7 @@ class Columns:
         numbers = {digest: n for n, digest in enumerate(firsts)}
         places = np.array([numbers[digest] for digest in digests], dtype=np.int64)
         distinct = _held(columns, list(firsts.values()), dtype, memory // 8)
-        derived = _derived(distinct) if 2 * most < 2**24 and not sparse.issparse(distinct) else {}
+        derived = _derived(distinct) if 2 * most < 2**24 and isinstance(distinct, np.ndarray) else {}
         apart = _apart(distinct, derived)
         if len(apart) > _WORTHLESS * len(statistics):
             derived, apart = {}, apart[:0]
@@ -92,7 +91,7 @@ class Columns:
     def parts(self) -> list[slice]:
         """Units that are multiplied together."""
         units = self.own.shape[0]
-        some = _SOME if self.own.dtype == self.dtype and not sparse.issparse(self.own) else _FEW
+        some = _SOME if self.own.dtype == self.dtype and isinstance(self.own, np.ndarray) else _FEW
         return [slice(at, min(at + some, units)) for at in range(0, units, some)]
 
     def sums(self, counts: NDArray[Any], units: slice = slice(None)) -> NDArray[Any]:
@@ -124,6 +123,8 @@ def _held(columns: NDArray[Any], chosen: list[int], dtype: np.dtype[Any], most: 
     units = columns.shape[1]
     sample = columns[chosen, ::-(-units // _MANY)] if units >= _MANY else np.ones(1)
     if np.count_nonzero(sample) <= _SPARSE * sample.size:
+        from scipy import sparse  # which boards, that import this too, do not need
+
         there = [np.flatnonzero(columns[n]) for n in chosen]
         values = np.concatenate([columns[n, units] for n, units in zip(chosen, there, strict=True)]).astype(dtype)
         starts = np.cumsum([0, *map(len, there)])

@@ -130,3 +130,10 @@ def test_joint_draws_of_auto_do_not_grow(formula, registry):
     """They need 1 / (R + 1) <= alpha."""
     told = registry("check", formula(resamples="auto", correction="max-t", alpha=5e-6, resolve=1000)).stderr
     assert "all drawn 1,000,000 times as the score" in told
+
+
+def test_a_cluster_that_does_not_answer_is_told_before_the_work(formula, registry, scored):
+    scored(formula(), command="apply", then=("score",))
+    told = registry("compare", "--resamples", 10**9, "--dask", "tcp://127.0.0.1:9", exit_code=3).stderr
+    assert "no dask scheduler answers at 'tcp://127.0.0.1:9'" in told
+    assert "plan: " not in told

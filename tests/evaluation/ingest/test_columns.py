@@ -19,6 +19,7 @@ from registry.evaluation.scoring.score import score
 from registry.manifest import load_manifest
 from registry.readers import Labels
 from registry.readers.parsing import table_columns
+from registry.significance import Execution
 from registry.store.database import Database
 from registry.store.journal import Journal
 from registry.store.session import writing
@@ -128,7 +129,7 @@ def brought_in(folder, enough):
             with writing(database, journal, create=True) as session:
                 ingest = Ingest(session.connection, journal, resolve(specification, folder / "task.toml"))
                 told = dataclasses.astuple(apply(ingest, content))
-                score(ingest, 1)
+                score(ingest, Execution(workers=1))
         except RegistryError as error:
             return str(error)
         return told, held(database)

@@ -6,6 +6,7 @@ import pytest
 
 from registry.evaluation.ingest import parsed_cache
 from registry.evaluation.scoring import workers as computing
+from registry.parallel import execution
 
 SCORES = """SELECT team, system, metric, replicate, item, score FROM item_score ORDER BY ALL"""
 
@@ -45,13 +46,13 @@ def test_processes_give_the_same_statistics(varied, registry, request):
 
 
 def test_small_work_starts_no_process(task, registry, monkeypatch):
-    monkeypatch.setattr(computing, "_in_processes", None)
+    monkeypatch.setattr(execution, "_in_processes", None)
     assert "3 computed" in registry("run", task.write()).stderr
 
 
 def test_answers_in_columns_are_computed_here(task, registry, monkeypatch):
     monkeypatch.setattr(computing, "ENOUGH", 0)
-    monkeypatch.setattr(computing, "_in_processes", None)
+    monkeypatch.setattr(execution, "_in_processes", None)
     assert "3 computed" in registry("run", task.write()).stderr
 
 
@@ -97,7 +98,7 @@ def test_answers_that_are_not_kept_are_read_again(varied, registry, scored, monk
 
 def test_how_far_it_is_is_told_after_every_submission(task, registry, monkeypatch):
     told = []
-    monkeypatch.setattr("registry.cli.comparison.reporter", lambda *, quiet: lambda *how_far: told.append(how_far))
+    monkeypatch.setattr("registry.cli.execution.reporter", lambda *, quiet: lambda *how_far: told.append(how_far))
     registry("apply", task.write())
     registry("score")
     assert told == [("submissions to score", done, 3) for done in (0, 1, 2, 3)]
