@@ -41,7 +41,7 @@ class OverallTest(Value):
             return f"{self.name} compares the scores of single units, which correlations do not have"
         if reason := unit_refusal(self.name, matrix):
             return f"{reason}, and leave overall out"
-        if matrix.is_mean or np.isnan(matrix.observed).all() or not np.isnan(matrix.unit_scores()).any(axis=1).all():
+        if np.isnan(matrix.observed).all() or matrix.is_mean or not np.isnan(matrix.unit_scores()).any(axis=1).all():
             return None
         return (f"{self.name} compares the scores of all systems in a unit, and there is none in which all have one; "
                 "leave overall out")

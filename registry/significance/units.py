@@ -20,7 +20,7 @@ def unit_refusal(name: str, matrix: Matrix) -> str | None:
     right: the systems differ, the scores of their units do not.
     """
     known, statistics = np.unique(matrix.observed), matrix.statistics
-    if matrix.is_mean or len(known) < 2:
+    if len(known) < 2 or matrix.is_mean:
         return None
     known = known[:0]
     some = max(1, _AT_ONCE // max(1, statistics[:1].size))

@@ -6,9 +6,8 @@ import math
 import numpy as np
 import pytest
 
-from registry.metrics import METRICS
 from registry.significance import OVERALL_TESTS, TESTS, PairMatrix, Settings
-from tests.advice_page import EXAMPLES, examples, typical
+from tests.advice_page import examples, metrics, typical
 from tests.significance.matrices import matrix
 
 OF_UNITS = ["sign", "wilcoxon", "t", "two-sample-t", "rank-sum"]
@@ -25,7 +24,7 @@ def test_metrics_without_item_scores_are_refused_and_no_others():
     answer from a wrong one.
     """
     refused = set()
-    for metric in (*(of() for name, of in METRICS.items() if name not in ("Formula", "P")), *EXAMPLES):
+    for metric in metrics():
         m = typical(metric, *examples(metric.takes))
         if isinstance(m, PairMatrix):
             continue
