@@ -26,11 +26,31 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
         "compare"],
     "registry.manifest": ["fields write", "folder spec", "files load"],
     "registry.readers": [
-        "parsing", "base", "alignments lines markup names tables trec",
-        "bio candidates conllu labels logprobs mtme nbest responses scores sgml spans wmt_xml"],
+        "parsing", "base", "alignments lines markup names tables trec", """
+            bio
+            candidates
+            conllu
+            labels
+            logprobs
+            mtme
+            nbest
+            responses
+            scores
+            sgml
+            spans
+            wmt_xml
+        """],
     "registry.studies": [
-        "score_distributions sizes study", "board_study run",
-        "advise correlation dependence effects gains macro_average nbest replicability", "planning"],
+        "score_distributions sizes study", "board_study run", """
+            advise
+            correlation
+            dependence
+            effects
+            gains
+            macro_average
+            nbest
+            replicability
+        """, "planning"],
     "registry.leaderboards": [
         "decisions items scores", "leaderboard", "history sentences", "differences load", "choose snapshot"],
     "registry.reports": [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import MISSING, fields
 from typing import ClassVar
 
 import numpy as np
@@ -48,6 +49,12 @@ class PairTest(Value):
     takes_unequal: ClassVar[bool] = False
     of_unit_scores: ClassVar[bool] = False
     draws_intervals: ClassVar[bool] = False
+
+    def __init_subclass__(cls) -> None:
+        """Refuse options without a default: of every test it is said where it applies, as it is by default."""
+        super().__init_subclass__()
+        if lacking := [option.name for option in fields(cls) if option.default is MISSING]:
+            raise TypeError(f"option {lacking[0]!r} of the test {cls.name} has no default, which every test's needs")
 
     @property
     def is_one_sided(self) -> bool:
