@@ -54,7 +54,15 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
     "registry.leaderboards": [
         "decisions items scores", "leaderboard", "history sentences", "differences load", "choose snapshot"],
     "registry.reports": [
-        "boards differences figures items methods nbest plan", "json_schema latex_board platforms study wide", "page"],
+        """
+            boards
+            differences
+            figures
+            items
+            methods
+            nbest
+            plan
+        """, "json_schema latex_board platforms study wide", "page"],
 }
 HEAVY = ("numpy", "scipy", "duckdb", "sqlalchemy", "alembic", "jinja2", "pydantic", "sacrebleu")
 

