@@ -20,7 +20,7 @@ from registry.studies.advise import VARIANTS, Shape, preferred, verdict
 from tests.required_options import REQUIRED
 
 N = 200
-LABELS = ("against", "favour", "neither")
+LABELS = ("1", "2", "3")  # which metrics of words and of numbers take
 MARKS = {"valid": "valid", "warning": "warned", "refused": "refused"}
 
 

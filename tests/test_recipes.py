@@ -10,6 +10,8 @@ import pytest
 from tests.conftest import ROOT
 
 STEP = re.compile(r"^`(?P<path>[^`\n]+)`(?:, [^\n]*)?:\n|^```(?P<kind>python|diff)\n(?P<code>.*?)^```$", re.M | re.S)
+# what looks at every module, metric, reader and test
+OF_ALL = ("tests/test_layers.py", "tests/test_values.py", "tests/significance/test_units.py")
 
 
 def steps():
@@ -52,8 +54,7 @@ def copy(tmp_path_factory):
 def test_what_the_recipes_add_passes_the_tests_that_they_add(copy):
     tests = [path for path, kind, _ in steps() if path.startswith("tests/") and kind == "python"]
     assert len(tests) == 5
-    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests,
-                           "tests/test_layers.py"], cwd=copy,
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests, *OF_ALL], cwd=copy,
                           capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
 
