@@ -182,7 +182,8 @@ def _convert(value: Any, hint: Any, what: str) -> Any:
         if not isinstance(value, Mapping) and value != ():
             raise InputError(f"{what} is {shown}; expected a table such as {{ PERSON = \"PER\" }}")
         pairs = dict(value).items()
-        return tuple(sorted((_convert(one, str, what), _convert(other, str, what)) for one, other in pairs))
+        return tuple(sorted((_convert(one, str, what), _convert(other, str, f"{what}: {one!r}"))
+                            for one, other in pairs))
     if origin is tuple:
         many = value if isinstance(value, list | tuple) else (value,)
         return tuple(_convert(one, arguments[0], what) for one in many)

@@ -28,15 +28,43 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
         "plan vetting", "compare"],
     "registry.manifest": ["fields write", "folder spec", "files load"],
     "registry.readers": [
-        "parsing", "base", "alignments lines markup names tables trec",
-        "bio candidates conllu labels logprobs mtme nbest responses scores sgml spans wmt_xml"],
+        "parsing", "base", "alignments lines markup names tables trec", """
+            bio
+            candidates
+            conllu
+            labels
+            logprobs
+            mtme
+            nbest
+            responses
+            scores
+            sgml
+            spans
+            wmt_xml
+        """],
     "registry.studies": [
-        "score_distributions sizes study", "board_study run",
-        "advise correlation dependence effects gains macro_average nbest replicability", "planning"],
+        "score_distributions sizes study", "board_study run", """
+            advise
+            correlation
+            dependence
+            effects
+            gains
+            macro_average
+            nbest
+            replicability
+        """, "planning"],
     "registry.leaderboards": [
         "decisions items scores", "leaderboard", "history sentences", "differences load", "choose snapshot"],
     "registry.reports": [
-        "boards differences figures items methods nbest plan", "json_schema latex_board platforms study wide", "page"],
+        """
+            boards
+            differences
+            figures
+            items
+            methods
+            nbest
+            plan
+        """, "json_schema latex_board platforms study wide", "page"],
 }
 HEAVY = ("numpy", "scipy", "duckdb", "sqlalchemy", "alembic", "jinja2", "pydantic", "sacrebleu")
 

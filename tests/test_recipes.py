@@ -10,6 +10,8 @@ import pytest
 from tests.conftest import ROOT
 
 STEP = re.compile(r"^`(?P<path>[^`\n]+)`(?:, [^\n]*)?:\n|^```(?P<kind>python|diff)\n(?P<code>.*?)^```$", re.M | re.S)
+# what looks at every module, metric, reader and test
+OF_ALL = ("tests/test_layers.py", "tests/test_values.py", "tests/significance/test_units.py")
 
 
 def steps():
@@ -22,11 +24,12 @@ def steps():
             yield path, step["kind"], step["code"]
 
 
-def changed(text, diff):
-    """A text with a change made, whose lines must stand in it just once."""
+def changed(path, text, diff):
+    """The text of a file with a change made, whose lines must stand in it just once."""
     lines = diff.splitlines(keepends=True)
     before, after = ("".join(line[1:] for line in lines if line[0] != other) for other in "+-")
-    assert text.count(before) == 1, f"stands {text.count(before)} times:\n{before}"
+    assert text.count(before) == 1, (f"CONTRIBUTING.md changes lines that stand {text.count(before)} times in {path}; "
+                                     f"quote those of now:\n{before}")
     return text.replace(before, after)
 
 
@@ -43,16 +46,15 @@ def copy(tmp_path_factory):
         file = root / path
         assert file.exists() == (kind == "diff"), f"{path} is {'not there' if kind == 'diff' else 'there already'}"
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(code if kind == "python" else changed(file.read_text(), code))
+        file.write_text(code if kind == "python" else changed(path, file.read_text(), code))
     return root
 
 
 @pytest.mark.slow
 def test_what_the_recipes_add_passes_the_tests_that_they_add(copy):
     tests = [path for path, kind, _ in steps() if path.startswith("tests/") and kind == "python"]
-    assert len(tests) == 4
-    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests,
-                           "tests/test_layers.py"], cwd=copy,
+    assert len(tests) == 5
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests, *OF_ALL], cwd=copy,
                           capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
 

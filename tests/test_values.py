@@ -11,6 +11,7 @@ from registry.metrics import METRICS
 from registry.readers import READERS
 from registry.significance import TESTS
 from registry.values import Value, parse
+from tests.required_options import REQUIRED
 
 
 class Spice(Value):
@@ -29,10 +30,6 @@ class Sauce(Value):
     of: str
 
 
-REQUIRED = {  # options without a default
-    "bio": {"scheme": "iob2"}, "candidates": {"item": ["noun", "verb"], "true": ["true", "1"]},
-    "statistics": {"statistics": ["hits", "all"]}, "Formula": {"formula": "hits / all"},
-    "P": {"cutoff": 10}, "logprobs": {"base": "e"}, "pharaoh": {"offset": 0}, "naacl": {"offset": 1}}
 KNOWN = {"Spice": Spice, "Sauce": Sauce}
 texts = st.text(st.characters(exclude_categories=("Cs",)))
 
@@ -79,6 +76,7 @@ def test_malformed_names_are_refused(text):
     ("Spice(heat=[1, 2])", r"is \[1, 2\]; expected a number"),
     ("Spice(kind=[pod, seed])", r"is \[pod, seed\]; expected one of pod, seed"),
     ("Spice(heat=true)", "is true; expected a number"),
+    ("Spice(swaps={x=1})", "option 'swaps' of Spice: 'x' is 1; expected text"),
 ])
 def test_wrong_names_and_options_say_what_is_expected(text, says):
     with pytest.raises(InputError, match=says):

@@ -89,8 +89,18 @@ def say_results(scored: Scored | None = None, compared: Compared | None = None) 
 def say_end(*, changed: bool, dry_run: bool, then: str = "") -> None:
     """Tell whether anything was written, and what comes next, if anything does."""
     if not changed:
-        say("nothing changed")
+        say_unchanged("nothing changed")
     elif dry_run:
         say("dry run: nothing was written")
     elif then:
         say(f"next: {then} to date")
+
+
+def say_unchanged(message: str) -> None:
+    """Tell that everything was there; who changes the code is told why the numbers are those of before."""
+    from registry.provenance import code
+
+    say(message)
+    if code().dirty:
+        say("note: the code differs from its revision; what is stored is known by its name and the package's version, "
+            "and not computed anew: take another --db")

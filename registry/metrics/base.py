@@ -53,6 +53,10 @@ class Metric(Value):
         """The types of answers that alone count, where it does not take all."""
         return ()
 
+    def named_labels(self) -> tuple[str, ...]:
+        """The labels that its options name; a task whose gold has none of that name is refused."""
+        return ()
+
     @property
     def has_worst(self) -> bool:
         """Whether an item without an answer can count as the worst one."""
@@ -67,7 +71,11 @@ class Metric(Value):
         if self.takes_columns and isinstance(answers, JoinedColumns) and answers.there.all():
             return self.statistics_of_columns(items, answers)
         rows = [self.statistics(item, answer) for item, answer in zip(items, answers, strict=True)]
-        return np.array(rows, dtype=np.float64).reshape(len(rows), len(FAMILIES[self.family].columns))
+        columns = FAMILIES[self.family].columns
+        if wrong := set(map(len, rows)) - {len(columns)}:
+            raise TypeError(f"statistics of {self.name} gave {min(wrong)} numbers; its family {self.family!r} has "
+                            f"{len(columns)} columns: {', '.join(columns)}")
+        return np.array(rows, dtype=np.float64).reshape(len(rows), len(columns))
 
     @property
     def takes_columns(self) -> bool:

@@ -43,6 +43,9 @@ class ConfusionMetric(AdditiveMetric):
         """The classes that alone count, or None for all that occur."""
         return None
 
+    def named_labels(self) -> tuple[str, ...]:
+        return self.classes or ()
+
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:
         """Give the codes of the gold's label and of the system's; a registry keeps shorter numbers in their place."""
         return (label_code(item.gold), NO_LABEL if answer is None else label_code(answer.value))

@@ -20,8 +20,23 @@ from registry.readers.trec import Trec
 from registry.readers.wmt_xml import WmtXml
 
 READERS: dict[str, type[Reader]] = {reader.name: reader for reader in (
-    Labels, Bio, Spans, Lines, WmtXml, Sgml, NBest, Responses, Candidates, Scores, Mtme, Statistics, LogProbabilities,
-    Trec, Conllu, Pharaoh, Naacl,
+    Labels,
+    Bio,
+    Spans,
+    Lines,
+    WmtXml,
+    Sgml,
+    NBest,
+    Responses,
+    Candidates,
+    Scores,
+    Mtme,
+    Statistics,
+    LogProbabilities,
+    Trec,
+    Conllu,
+    Pharaoh,
+    Naacl,
 )}
 
 __all__ = [

@@ -26,8 +26,21 @@ from registry.significance.ranks.ranks import Ranks, rank
 
 TESTS: dict[str, type[PairTest]] = {
     test.name: test for test in (
-        Permutation, Bootstrap, Sign, McNemar, Wilcoxon, MatchedT, Fisher, TwoSampleT, BinomialZ, ChiSquared, RankSum,
-        Williams, Steiger, ResponsePermutation)
+        Permutation,
+        Bootstrap,
+        Sign,
+        McNemar,
+        Wilcoxon,
+        MatchedT,
+        Fisher,
+        TwoSampleT,
+        BinomialZ,
+        ChiSquared,
+        RankSum,
+        Williams,
+        Steiger,
+        ResponsePermutation,
+    )
 }
 
 __all__ = [

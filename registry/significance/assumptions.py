@@ -17,8 +17,7 @@ from registry.significance.matrix import Matrix, additive
 from registry.significance.pairwise.base import PairTest
 from registry.significance.pairwise.bootstrap import Bootstrap
 from registry.significance.pairwise.fisher import Fisher
-from registry.significance.pairwise.matched import MatchedT, Wilcoxon
-from registry.significance.pairwise.sign import Sign
+from registry.significance.pairwise.matched import MatchedT
 from registry.significance.pairwise.williams import Steiger, Williams
 
 FEW_RUNS = 5  # runs of a system below which the crossed bootstrap can reject too often (docs/manifest.md)
@@ -47,8 +46,9 @@ def _t_on_categories(test: PairTest, matrix: Matrix) -> str | None:
 
 
 def _units_instead_of_the_score(test: PairTest, matrix: Matrix) -> str | None:
+    own_units = test.of_unit_scores and not test.independent and not isinstance(test, MatchedT)
     return (f"{test.name} looks at single units, and may decide otherwise than the score, which is not their mean: "
-            "take permutation or bootstrap") if isinstance(test, Sign | Wilcoxon) and not matrix.is_mean else None
+            "take permutation or bootstrap") if own_units and not matrix.is_mean else None
 
 
 def _bootstrap_of_few(test: PairTest, matrix: Matrix) -> str | None:

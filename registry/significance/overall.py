@@ -12,7 +12,7 @@ import numpy as np
 from registry.significance.base import Unit
 from registry.significance.distributions.normal import log_chi_squared_p
 from registry.significance.matrix import Floats, Matrix, StatisticMatrix, additive
-from registry.significance.units import ROUNDING, midranks
+from registry.significance.units import ROUNDING, midranks, unit_refusal
 from registry.values import Value
 
 
@@ -37,9 +37,14 @@ class OverallTest(Value):
 
     def refusal(self, matrix: Matrix) -> str | None:
         """Say why this test does not apply to the matrix (by unit), or None where it does."""
-        if isinstance(matrix, StatisticMatrix):
+        if not isinstance(matrix, StatisticMatrix):
+            return f"{self.name} compares the scores of single units, which correlations do not have"
+        if reason := unit_refusal(self.name, matrix):
+            return f"{reason}, and leave overall out"
+        if np.isnan(matrix.observed).all() or matrix.is_mean or not np.isnan(matrix.unit_scores()).any(axis=1).all():
             return None
-        return f"{self.name} compares the scores of single units, which correlations do not have"
+        return (f"{self.name} compares the scores of all systems in a unit, and there is none in which all have one; "
+                "leave overall out")
 
     def run(self, matrix: Matrix) -> OverallResult:
         """Test all systems; systems that never differ have p = 1.

@@ -3,12 +3,62 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from registry.families import FINEST
-from registry.significance.base import Observed
-from registry.significance.matrix import Floats, additive
+from registry.significance.base import Observed, ObservedPairs
+from registry.significance.matrix import Floats, Matrix, additive
 
 ROUNDING = 1e-12  # of scores computed from whole numbers, relative to the largest
+_AT_ONCE = 2**20  # statistics that are scored at a time
+
+
+def unit_refusal(name: str, matrix: Matrix) -> str | None:
+    """Say why the test called `name`, of the scores of single units, tells nothing of a matrix (by unit); else None.
+
+    One item has a Matthews correlation of 0, right or wrong, and Cohen's kappa of 0 if it is wrong and none if it is
+    right: the systems differ, the scores of their units do not.
+    """
+    known, statistics = np.unique(matrix.observed), matrix.statistics
+    if len(known) < 2 or matrix.is_mean:
+        return None
+    known = known[:0]
+    some = max(1, _AT_ONCE // max(1, statistics[:1].size))
+    for at in range(0, len(statistics), some):
+        scores = additive(matrix).score(statistics[at:at + some])
+        known = np.unique(np.append(known, scores[~np.isnan(scores)]))
+        if len(known) > 1:
+            return None
+    return (f"{name} looks at the scores of single units, and by this metric every unit has "
+            f"{'the same score or none' if len(known) else 'none'}, although the systems' scores differ; take "
+            "permutation or bootstrap")
+
+
+def are_unscored(pairs: ObservedPairs, *, unequal: bool) -> NDArray[np.bool_]:
+    """Which pairs have no unit to tell them apart by, [pairs], as scores of units are undefined.
+
+    These are pairs with no unit in which both scores are defined; and those whose systems' scores differ, while every
+    unit in which their statistics do lacks a score.
+
+    Args:
+        pairs: Pairs that differ in some unit.
+        unequal: Whether scores are compared over each system's own units. It is then the pairs in which a system has no
+            unit with a score.
+    """
+    found, statistics = np.zeros(len(pairs), dtype=bool), pairs.matrix.statistics
+    if pairs.matrix.is_mean:
+        return found
+    defined = ~np.isnan(additive(pairs.matrix).unit_scores())
+    if unequal:
+        scored = np.count_nonzero(defined, axis=0)
+        found[:] = np.minimum(scored[pairs.a], scored[pairs.b]) == 0
+        return found
+    if defined.all():
+        return found
+    for n, (a, b, d) in enumerate(zip(pairs.a.tolist(), pairs.b.tolist(), pairs.difference.tolist(), strict=True)):
+        both = np.flatnonzero(defined[:, a] & defined[:, b])
+        found[n] = not both.size or (d and np.array_equal(statistics[both, a], statistics[both, b]))
+    return found
 
 
 def unit_scores(observed: Observed) -> tuple[Floats, Floats]:

@@ -14,7 +14,7 @@ from registry.errors import InputError
 from registry.readers import READERS, Document, Lines, Problems
 from registry.readers.parsing import document
 from registry.values import parse
-from tests.test_values import REQUIRED
+from tests.required_options import REQUIRED
 
 with io.BytesIO() as archive:
     with zipfile.ZipFile(archive, "w") as written:

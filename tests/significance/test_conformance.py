@@ -17,6 +17,7 @@ from registry.significance import (
     Execution,
     Fisher,
     McNemar,
+    PairTest,
     Permutation,
     Settings,
     StatisticMatrix,
@@ -130,6 +131,12 @@ def test_degenerate_input_has_a_defined_answer(name, edge, m, expected, alternat
     if expected is not None:
         assert found.p_value == expected
     assert found.note if math.isnan(found.p_value) else 0 < found.p_value <= 1
+
+
+def test_every_option_of_a_test_has_a_default():
+    with pytest.raises(TypeError, match="option 'share' of the test Trimmed has no default"):
+        class Trimmed(PairTest):
+            share: float
 
 
 @pytest.mark.parametrize("name", ADDITIVE)

@@ -32,6 +32,7 @@ from registry.cli.options import (
     actor_name,
     database,
 )
+from registry.cli.pipeline import say_unchanged
 from registry.errors import InputError
 from registry.studies import STUDIES
 
@@ -209,7 +210,7 @@ def _tell(found: list[StudyResult], archive: Archive, given: Mapping[str, Any]) 
         for warning in one.study.remarks(one.finding, given["shown"]):
             say(f"warning: {one.subject}: {warning}")
     if not any(one.made for one in found):
-        say("nothing changed: the study was made before")
+        say_unchanged("nothing changed: the study was made before")
     elif archive.dry_run:
         say("dry run: nothing was written")
     say_refused(archive)

@@ -19,7 +19,6 @@ from registry.identity import canonical_json
 from registry.items import Item, by_key
 from registry.manifest import TestSet, toml
 from registry.manifest.folder import write_files
-from registry.metrics import ConfusionMetric
 from registry.readers import Document, Labels, Reader
 from registry.readers.parsing.json_lines import json_object
 
@@ -82,8 +81,7 @@ def revealed(task: ResolvedTask) -> list[str]:
     found = [(where, "label", options["labels"]) for where, options in [
         *declared, ("[submission]", manifest.submission.options or {})] if options.get("labels")]
     for alias, metric in task.metrics.items():
-        found += [(f"metric {alias!r}", "type", metric.types())]
-        found += [(f"metric {alias!r}", "label", metric.classes)] if isinstance(metric, ConfusionMetric) else []
+        found += [(f"metric {alias!r}", "type", metric.types()), (f"metric {alias!r}", "label", metric.named_labels())]
     return [f"the pack tells the {what if len(names) == 1 else f'{what}s'} {', '.join(names)}, which {where} names"
             for where, what, names in found if names]
 

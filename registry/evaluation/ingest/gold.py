@@ -11,7 +11,6 @@ from registry.evaluation.resolve import ResolvedTask
 from registry.identity import canonical_json, digest_lines
 from registry.items import Item, by_key
 from registry.manifest import Manifest, TestSet
-from registry.metrics import ConfusionMetric
 from registry.readers import Document, Reader
 from registry.store import catalog, models, statistics
 from registry.store.journal import now
@@ -80,8 +79,7 @@ def check_names(task: ResolvedTask, known: Mapping[str, Callable[[Name], Set[str
     warnings = []
     for n, (alias, metric) in enumerate(task.metrics.items()):
         named: list[tuple[Name, str, str]] = [("type", type_, f"{metric.takes} of type") for type_ in metric.types()]
-        if isinstance(metric, ConfusionMetric):
-            named += [("key", label, "label") for label in metric.classes or ()]
+        named += [("key", label, "label") for label in metric.named_labels()]
         for name, wanted, what in named:
             there = {test_set: values(name) for test_set, values in known.items()}
             if wanted not in (everywhere := set[str]().union(*there.values())):

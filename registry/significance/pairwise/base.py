@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import MISSING, fields
 from typing import ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from registry.significance.base import Observed, ObservedPairs, Pairs, Settings, Unit
 from registry.significance.matrix import Floats, Matrix
 from registry.significance.results import PairResults, Tails
+from registry.significance.units import are_unscored, unit_refusal
 from registry.values import Value
+
+_UNSCORED = "no unit in which the systems differ has a score of both"
 
 
 class PairTest(Value):
@@ -28,6 +33,7 @@ class PairTest(Value):
         independent: Whether it assumes that the two systems' results are independent of each other, which on one test
             set they hardly ever are (Yeh 2000, section 2).
         takes_unequal: Whether the systems may have been judged on different items.
+        of_unit_scores: Whether it compares the scores of single units, and not those of all units together.
         draws_intervals: Whether the intervals of scores are always drawn.
     """
 
@@ -41,7 +47,14 @@ class PairTest(Value):
     families: ClassVar[tuple[str, ...] | None] = None
     independent: ClassVar[bool] = False
     takes_unequal: ClassVar[bool] = False
+    of_unit_scores: ClassVar[bool] = False
     draws_intervals: ClassVar[bool] = False
+
+    def __init_subclass__(cls) -> None:
+        """Refuse options without a default: of every test it is said where it applies, as it is by default."""
+        super().__init_subclass__()
+        if lacking := [option.name for option in fields(cls) if option.default is MISSING]:
+            raise TypeError(f"option {lacking[0]!r} of the test {cls.name} has no default, which every test's needs")
 
     @property
     def is_one_sided(self) -> bool:
@@ -75,12 +88,13 @@ class PairTest(Value):
         if self.families is not None and matrix.family not in (None, *self.families):
             return (f"{self.name} takes statistics of {' or '.join(self.families)}, not of {matrix.family}; take "
                     "permutation or bootstrap")
-        return None
+        return unit_refusal(self.name, matrix) if self.of_unit_scores else None
 
     def run(self, matrix: Matrix, pairs: Pairs, settings: Settings) -> PairResults:
         """Test pairs of systems; results are in their order.
 
-        Identical systems have p = 1 in every test; where a score is undefined, so is p.
+        Identical systems have p = 1 in every test; where a score is undefined, so is p, and where a test of single
+        units has no unit with scores to tell the systems apart by.
 
         Raises:
             ValueError: The test does not apply (`refusal`).
@@ -89,13 +103,18 @@ class PairTest(Value):
         if reason := self.refusal(matrix):
             raise ValueError(reason)
         observed = Observed.of(matrix, pairs)
-        if len(observed) and observed.n_discordant.all() and not np.isnan(observed.difference).any():
-            return PairResults.made(observed, self.tails(observed, settings))
         differ, undefined = observed.n_discordant > 0, np.isnan(observed.difference)
+        open_ = differ & ~undefined
+        unscored = np.zeros(len(observed), dtype=bool)
+        if self.of_unit_scores and open_.any():
+            unscored[open_] = are_unscored(observed[open_], unequal=self.takes_unequal)
+            open_ &= ~unscored
+        if len(observed) and open_.all():
+            return PairResults.made(observed, self.tails(observed, settings))
         parts = [(~differ, Tails.made(np.zeros(np.count_nonzero(~differ)), "exact")),
-                 (differ & undefined, Tails.made(np.full(np.count_nonzero(differ & undefined), np.nan), "exact",
-                                                 note="a score is undefined"))]
-        if (open_ := differ & ~undefined).any():
+                 (differ & undefined, _undefined(differ & undefined, "a score is undefined")),
+                 (unscored, _undefined(unscored, _UNSCORED))]
+        if open_.any():
             parts.append((open_, self.tails(observed[open_], settings)))
         return PairResults.made(observed, Tails.joined(len(observed), parts))
 
@@ -105,5 +124,12 @@ class PairTest(Value):
 
     @abstractmethod
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
-        """Compute the p-values of one or more pairs, all with a discordant unit and a defined difference."""
+        """Compute the p-values of one or more pairs, all with a discordant unit and a defined difference.
+
+        With `of_unit_scores` both scores are defined in some unit; with `takes_unequal`, each in one of its own.
+        """
+
+
+def _undefined(pairs: NDArray[np.bool_], note: str) -> Tails:
+    return Tails.made(np.full(np.count_nonzero(pairs), np.nan), "exact", note=note)
 

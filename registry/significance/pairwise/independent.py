@@ -86,6 +86,7 @@ class TwoSampleT(IndependentTest):
     null: ClassVar[str] = "the mean scores of units are equal"
     assumes: ClassVar[str] = "the systems' results are independent of each other, with nearly normal means"
     citation: ClassVar[str] = "Student 1908; Yeh 2000, section 2.1"
+    of_unit_scores: ClassVar[bool] = True
 
     def tail(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:
         """Compare the difference of means with its standard error under independence."""
@@ -173,6 +174,7 @@ class RankSum(IndependentTest):
     null: ClassVar[str] = "a unit of either system is as likely to score higher than a unit of the other"
     assumes: ClassVar[str] = "the systems' results are independent of each other"
     citation: ClassVar[str] = "Mann and Whitney 1947; Conover 1999, section 5.1"
+    of_unit_scores: ClassVar[bool] = True
 
     def tail(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:
         """Rank the units of both systems together."""

@@ -29,6 +29,7 @@ class Wilcoxon(PairTest):
     null: ClassVar[str] = "differences in a unit are symmetric about 0"
     assumes: ClassVar[str] = "units are independent of each other; their differences can be ranked against each other"
     citation: ClassVar[str] = "Wilcoxon 1945; Conover 1999, section 5.7"
+    of_unit_scores: ClassVar[bool] = True
     variant: Literal["exact", "normal"] = "exact"
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
@@ -62,6 +63,7 @@ class MatchedT(PairTest):
     null: ClassVar[str] = "the mean difference of a unit is 0"
     assumes: ClassVar[str] = "units are independent of each other, and their mean difference is nearly normal"
     citation: ClassVar[str] = "Student 1908; Yeh 2000, section 3.1; Dror et al. 2018, section 3.2.1"
+    of_unit_scores: ClassVar[bool] = True
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
         """Compare the mean difference with its standard error; the t interval is given where the score is that mean."""

@@ -29,6 +29,7 @@ class Sign(PairTest):
     null: ClassVar[str] = "a unit in which the systems differ is as likely to favour either"
     assumes: ClassVar[str] = "units are independent of each other; the size of a difference does not count"
     citation: ClassVar[str] = "Conover 1999, section 3.4; Yeh 2000, section 3.1"
+    of_unit_scores: ClassVar[bool] = True
     tie: float = 0.0
 
     def __post_init__(self) -> None:

@@ -4,6 +4,7 @@ import gzip
 
 import pytest
 
+from registry import provenance
 from tests.evaluation.stored import events, query
 
 
@@ -15,6 +16,13 @@ def test_the_same_inputs_twice_change_nothing_not_even_a_run_row(task, registry,
     assert "0 scores computed" in registry("score").stderr
     assert "nothing changed" in registry("compare").stderr
     assert (tmp_path / "registry.duckdb").read_bytes() == before
+
+
+@pytest.mark.parametrize("dirty", [True, False, None])
+def test_who_changes_the_code_is_told_that_numbers_are_kept(task, registry, scored, monkeypatch, dirty):
+    scored(task)
+    monkeypatch.setattr(provenance, "code", lambda: provenance.Code("1", "2", dirty))
+    assert ("not computed anew: take another --db" in registry("run", task.manifest).stderr) == bool(dirty)
 
 
 def test_another_form_of_the_same_content_is_the_same_content(task, registry, scored, tmp_path):

@@ -3,6 +3,7 @@
 import pytest
 from sklearn import metrics as sklearn
 
+from registry.metrics import METRICS, Accuracy
 from registry.readers import Labels
 
 ACCEPTING = {"options": {"columns": ["item", "label"], "unknown": "accept"}}  # systems without a label of the gold
@@ -78,6 +79,21 @@ def test_a_label_that_no_gold_has_is_refused_where_the_gold_is_read(registry, ta
     for command in ("check", "apply"):
         told = registry(command, task.write(), exit_code=3).stderr
         assert "task.toml: metric[1]: the gold has no label 'yess'; did you mean 'yes'?" in told
+
+
+def test_so_is_one_that_a_metric_of_single_labels_names(registry, task, monkeypatch):
+    class Hits(Accuracy):
+        """Accuracy, by the items of one label."""
+
+        label: str = ""
+
+        def named_labels(self):
+            return (self.label,)
+
+    monkeypatch.setitem(METRICS, "Hits", Hits)
+    task.extra = '[[metric]]\nid = "hits"\nname = "Hits"\noptions = { label = "yess" }\n'
+    assert "task.toml: metric[1]: the gold has no label 'yess'; did you mean 'yes'?" in registry(
+        "apply", task.write(), exit_code=3).stderr
 
 
 def test_a_label_that_one_gold_lacks_is_warned_of(registry, task):

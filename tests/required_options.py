@@ -1,0 +1,12 @@
+"""Options without a default, as an example of every metric and reader that has some."""
+
+REQUIRED = {
+    "Formula": {"formula": "2*tp / (pred + gold)"},
+    "P": {"cutoff": 10},
+    "bio": {"scheme": "iob2"},
+    "candidates": {"item": ["noun", "verb"], "true": ["true", "1"]},
+    "logprobs": {"base": "e"},
+    "naacl": {"offset": 1},
+    "pharaoh": {"offset": 0},
+    "statistics": {"statistics": ["hits", "all"]},
+}
