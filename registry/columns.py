@@ -7,7 +7,7 @@ computes with these, at a hundredth of the cost: one table may hold thousands of
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import attrgetter
@@ -82,6 +82,18 @@ class AnswerColumns(_Lazy):
         values = np.fromiter(map(places.__getitem__, labels), dtype=np.float64, count=len(labels))
         return cls(Rows(tuple(keys), range(first_line, first_line + len(keys))), values, tuple(places))
 
+    def renamed(self, new: Mapping[str, str]) -> AnswerColumns:
+        """The same answers, of which some labels are called otherwise; two may become one."""
+        names = [new.get(label, label) for label in self.labels or ()]
+        places = {label: n for n, label in enumerate(dict.fromkeys(names))}
+        codes = np.array([*map(places.__getitem__, names)], dtype=np.float64)
+        return replace(self, values=codes[self.values.astype(np.int64)], labels=tuple(places))
+
+    @property
+    def counts(self) -> Counter[str]:
+        """How often each label is given."""
+        return _counts(self.values, self.labels)
+
     @cached_property
     def given(self) -> Places:
         """The rows that have an answer."""
@@ -151,9 +163,7 @@ class JoinedColumns(_Lazy):
     @property
     def counts(self) -> Counter[str]:
         """How often each label is given."""
-        labels = self.answers.labels or ()
-        counts = np.bincount(self.values[self.there].astype(np.int64), minlength=len(labels))
-        return Counter({label: n for label, n in zip(labels, counts.tolist(), strict=True) if n})
+        return _counts(self.values[self.there], self.answers.labels)
 
     def coded(self, labels: Iterable[str]) -> Floats:
         """Labels of items as values, [items]; those that the system never gives are `NOWHERE`."""
@@ -173,3 +183,9 @@ class JoinedColumns(_Lazy):
         if not self.there[n]:
             return None
         return self.answers.of_row(n if self.at is None else int(self.at[n]))
+
+
+def _counts(values: Floats, labels: Sequence[str] | None) -> Counter[str]:
+    names = labels or ()
+    counts = np.bincount(values.astype(np.int64), minlength=len(names))
+    return Counter({label: n for label, n in zip(names, counts.tolist(), strict=True) if n})

@@ -6,6 +6,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from importlib import import_module
+from itertools import compress
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -64,10 +65,16 @@ class Metric(Value):
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> NDArray[np.float64]:
         """Give the family's columns for many items, [items, columns]."""
-        if self.takes_columns and isinstance(answers, JoinedColumns) and answers.there.all():
+        width = len(FAMILIES[self.family].columns)
+        if not (self.takes_columns and isinstance(answers, JoinedColumns)):
+            rows = [self.statistics(item, answer) for item, answer in zip(items, answers, strict=True)]
+            return np.array(rows, dtype=np.float64).reshape(len(rows), width)
+        if (there := answers.there).all():
             return self.statistics_of_columns(items, answers)
-        rows = [self.statistics(item, answer) for item, answer in zip(items, answers, strict=True)]
-        return np.array(rows, dtype=np.float64).reshape(len(rows), len(FAMILIES[self.family].columns))
+        found = np.empty((len(items), width))
+        found[~there] = [self.statistics(item, None) for item in compress(items, ~there)]
+        found[there] = self.statistics_of_columns(list(compress(items, there)), answers.of(there))
+        return found
 
     @property
     def takes_columns(self) -> bool:

@@ -13,7 +13,7 @@ from registry.columns import AnswerColumns
 from registry.errors import InputError, suggest
 from registry.items import Answer, Item
 from registry.readers.names import NamedReader, by_case
-from registry.readers.parsing.delimited import Separator, even_columns, read_header
+from registry.readers.parsing.delimited import Separator, even_columns, read_header, unquoted
 from registry.readers.parsing.document import Document, split
 from registry.readers.parsing.parquet import parquet_rows
 from registry.readers.tables import as_text, columns_expected, delimited_rows, json_rows, shown
@@ -77,8 +77,8 @@ class Labels(NamedReader):
 
     @property
     def gives_columns(self) -> bool:
-        """Those that a separator alone tells apart are read at once, where the labels are as they stand."""
-        return self.syntax == "delimited" and self.separator != "comma" and not self.rename and not self.fold_case
+        """Those of delimited text are."""
+        return self.syntax == "delimited"
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """Read the gold labels; all columns but item and label become attributes."""
@@ -116,18 +116,19 @@ class Labels(NamedReader):
 
         It is read block by block instead of line by line, which takes half the time.
         """
-        if self.syntax != "delimited" or self.separator == "comma" or document.problems is not None:
+        if self.syntax != "delimited" or document.problems is not None:
             return None
         names = () if self.header else self.columns
         found: list[list[str]] = [[] for _ in names]
         known: dict[str, str] = {}  # labels and attributes are few: each is kept once
         for _, block in document.blocks():
-            rows = block
+            if (rows := unquoted(block, self.separator)) is None:
+                return None
             if not names:
-                head, _, rows = block.partition("\n")
-                names = tuple(split(head, self.separator))
+                head, _, rows = rows.partition("\n")
+                names = tuple(head.split(",") if self.separator == "comma" else split(head, self.separator))
                 found = [[] for _ in names]
-                if not {self.item, self.label} <= set(names) or len(set(names)) < len(names):
+                if not {self.item, self.label} <= set(names) or len(set(names)) < len(names) or names[0][:1] == "{":
                     return None
             columns = even_columns(rows, len(names), self.separator)
             if columns is None or not self._fine(dict(zip(names, columns, strict=True)), f"\n{block}"):
@@ -141,7 +142,7 @@ class Labels(NamedReader):
         keys, labels = columns[self.item], columns[self.label]
         return (not (self.comment and f"\n{self.comment}" in block)
                 and all(map(str.strip, keys)) and all(map(str.strip, labels))
-                and block.replace("\n", "").replace("\t", "").isprintable()
+                and block.replace("\n", "").replace("" if self.separator == "comma" else "\t", "").isprintable()
                 and (self.header or self.item not in keys)
                 and all(map(self._may_occur, set(labels))))
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.columns import AnswerColumns, Places
-from registry.identity import canonical_json, digest, digest_lines
+from registry.identity import canonical_json, canonical_text, digest, digest_lines
 from registry.items import Answer, Item
 from registry.readers import Reader
 from registry.readers.names import NamedReader
@@ -65,7 +65,7 @@ def _digest_of_columns(answers: AnswerColumns) -> str | None:
 
 @lru_cache(maxsize=1)
 def _heads(keys: tuple[str, ...]) -> _Heads | None:
-    heads = [f"{canonical_json([key])[:-1]}," for key in keys]
+    heads = [f"[{canonical_text(key)}," for key in keys]
     encoded = [head.encode() for head in heads]
     if len(set(keys)) < len(keys) or max(map(len, encoded)) * len(heads) > _WIDEST:
         return None

@@ -5,7 +5,6 @@ What cannot be shown to be right is not read here (None). Readers then go row by
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import repeat
@@ -17,7 +16,7 @@ from registry.columns import Floats, Rows
 from registry.errors import InputError
 from registry.families import LARGEST_OTHER, LARGEST_WHOLE
 from registry.items import Item
-from registry.readers.parsing.delimited import Separator
+from registry.readers.parsing.delimited import Separator, unquoted
 from registry.readers.parsing.document import MAX_CELLS, MAX_LINES, Document
 from registry.readers.parsing.parquet import opened, require_declared, require_measured
 from registry.readers.parsing.sandbox import as_pattern, named, quoted, reading
@@ -25,7 +24,6 @@ from registry.readers.parsing.sandbox import as_pattern, named, quoted, reading
 ENOUGH = 2**15  # bytes of a file from which on DuckDB, which takes 10 ms to start, is the faster way
 
 _NUMBER = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"  # that of `readers.tables`, in ASCII
-_PLAINLY_QUOTED = re.compile(r'(?<![^,\n])"([^",\n]*)"(?![^,\n])')  # a cell that says the same without its quotes
 _DELIMITERS = {"tab": "\t", "comma": ",", "whitespace": " "}
 _TEXTS = {"VARCHAR", "BOOLEAN", "UUID", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT",
           "UINTEGER", "UBIGINT"}
@@ -91,12 +89,10 @@ def _delimited(document: Document, layout: Layout) -> Table | None:
     import duckdb
 
     text, delimiter = document.text().rstrip("\n"), _DELIMITERS[layout.separator]
-    if layout.separator == "comma" and '"' in text:
-        text = _PLAINLY_QUOTED.sub(r"\1", text)
-    if not _is_plain(text, layout):
+    if not _is_plain(text, layout) or not (plain := unquoted(text, layout.separator)):
         return None
-    head, _, rest = text.partition("\n")
-    names, body = (layout.columns, text) if layout.columns else (tuple(head.split(delimiter)), rest)
+    head, _, rest = plain.partition("\n")
+    names, body = (layout.columns, plain) if layout.columns else (tuple(head.split(delimiter)), rest)
     if not (body and 2 <= len(names) <= MAX_CELLS and _fits(names, layout)):
         return None
     columns = [f"c{n}" for n in range(len(names))]
@@ -124,9 +120,7 @@ def _is_plain(text: str, layout: Layout) -> bool:
         return False
     if layout.comment and (text.startswith(layout.comment) or f"\n{layout.comment}" in text):
         return False
-    if layout.separator == "comma":
-        return '"' not in text
-    return layout.separator == "tab" or not (
+    return layout.separator != "whitespace" or not (
         text[0] == " " or text[-1] == " " or any(blank in text for blank in ("\t", "  ", " \n", "\n ")))
 
 

@@ -93,14 +93,15 @@ options = {{ separator = "{separator}", unknown = "accept"{option} }}
 def label_tasks(draw):
     """The labels of some items, those of systems in another order, with runs, new and lacking ones; and a manifest."""
     keys = draw(st.lists(st.integers(0, 30).map(lambda n: f"i{n}"), min_size=3, max_size=12, unique=True))
-    separator = draw(st.sampled_from(["\t", " "]))
+    separator = draw(st.sampled_from(["\t", " ", ","]))
+    quote = draw(st.sampled_from(["", '"'])) if separator == "," else ""
     labels = st.sampled_from(["yes", "no", "no", "Yes", "maybe"] if draw(st.booleans()) else ["yes", "no"])
     files = {"gold.tsv": "".join(f"{key}{separator}{draw(labels)}\n" for key in keys)}
     for name in ("a.1", "a.2", "b.1", "c.1"):
-        lines = [f"{key}{separator}{draw(labels)}" for key in draw(st.permutations(keys))]
-        lines = lines[draw(st.integers(0, 8)) == 0:] + draw(st.sampled_from([[]] * 12 + [["i99 no"]]))
+        lines = [f"{key}{separator}{quote}{draw(labels)}{quote}" for key in draw(st.permutations(keys))]
+        lines = lines[draw(st.integers(0, 4)) == 0:] + draw(st.sampled_from([[]] * 12 + [["i99 no"], ['"i99" no']]))
         files[f"systems/{name}"] = "\n".join(lines) + draw(st.sampled_from(["", "\n", "\r\n"]))
-    return {"separator": {"\t": "tab", " ": "whitespace"}[separator],
+    return {"separator": {"\t": "tab", " ": "whitespace", ",": "comma"}[separator],
             "missing": draw(st.sampled_from(["reject", "drop", "own", "worst"])),
             "option": draw(st.sampled_from(["", "", ", fold_case = true", ', rename = { maybe = "no" }']))}, files
 
