@@ -139,15 +139,6 @@ class JoinedColumns(_Lazy):
             return None
         return cls(answers, at)
 
-    @classmethod
-    def of_labels(cls, answers: Sequence[Answer | None]) -> JoinedColumns:
-        """Make columns of answers to items that are labels, whose lines do not matter any more."""
-        given = [answer for answer in answers if answer is not None]
-        columns = AnswerColumns.of_labels([answer.key for answer in given], [answer.value for answer in given], 1)
-        at = np.full(len(answers), NOWHERE)
-        at[[n for n, answer in enumerate(answers) if answer is not None]] = np.arange(len(given))
-        return cls(columns, at)
-
     @cached_property
     def values(self) -> Floats:
         """The value of each answer, [items]; nan where there is none."""

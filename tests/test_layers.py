@@ -19,7 +19,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
         "correlations exact", "resampled_scores", "effects multiple pairwise", "assumptions foresight ranks"],
     "registry.evaluation": ["matrices", "resolve", "ingest", "scoring", "comparing", "checking"],
     "registry.evaluation.ingest": [
-        "content headers label_answers remedies unicode_normal_form vocabulary", "join", "parsed_cache remarks",
+        "answer_ids content headers remedies unicode_normal_form vocabulary", "join", "parsed_cache remarks",
         "context", "declared gold", "submissions", "apply"],
     "registry.evaluation.comparing": [
         "contingency settings", "board_keys", "board_statistics", "by_response pair_results", "plan vetting",

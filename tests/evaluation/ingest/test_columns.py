@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from sqlalchemy import text
 
 from registry.errors import RegistryError
-from registry.evaluation import Ingest, apply, score
-from registry.evaluation.ingest import label_answers
+from registry.evaluation import Ingest, apply, check, score
+from registry.evaluation.ingest.declared import declared
 from registry.evaluation.resolve import resolve
 from registry.manifest import load_manifest
 from registry.readers import Labels
@@ -115,22 +115,24 @@ def held(database):
 
 
 def brought_in(folder, enough):
-    """What a database holds of the task, with what was told; or why it was refused."""
+    """What a check says of the task, and what a database holds of it, with what was told; or why it was refused."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(table_columns, "ENOUGH", enough)
         if enough:
             patch.setattr(Labels, "_at_once", lambda self, document: None)
-            patch.setattr(label_answers, "_MOST", 0)
         specification, content = load_manifest(folder / "task.toml")
+        task = resolve(specification, folder / "task.toml")
+        checked = check(task, list(declared(task)), limit=3)
+        said = [(str(problem.error), problem.cause, problem.fatal) for problem in checked.problems], checked.unlisted
         database, journal = Database(folder / f"{enough}.duckdb"), Journal("run", {})
         try:
             with writing(database, journal, create=True) as session:
-                ingest = Ingest(session.connection, journal, resolve(specification, folder / "task.toml"))
+                ingest = Ingest(session.connection, journal, task)
                 told = dataclasses.astuple(apply(ingest, content))
                 score(ingest, 1)
         except RegistryError as error:
-            return str(error)
-        return told, held(database)
+            return said, str(error)
+        return said, told, held(database)
 
 
 @settings(max_examples=25)
