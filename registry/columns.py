@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from registry.items import Answer, Item
+from registry.items import Answer, AnswerSet, Item, Response
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -63,7 +63,7 @@ class _Lazy(Sequence[Any]):
 
 @dataclass(frozen=True, eq=False)
 class AnswerColumns(_Lazy):
-    """The answers of one system that are numbers or labels.
+    """The answers of one system: numbers or labels, unless it is another kind of columns.
 
     Attributes:
         rows: Of the table.
@@ -97,7 +97,7 @@ class AnswerColumns(_Lazy):
     @cached_property
     def given(self) -> Places:
         """The rows that have an answer."""
-        return np.flatnonzero(~np.isnan(self.values))
+        return np.flatnonzero(_are_there(self.values))
 
     def __len__(self) -> int:
         return len(self.given)
@@ -108,12 +108,33 @@ class AnswerColumns(_Lazy):
 
     def of_row(self, row: int) -> Answer:
         """The answer in a row that has one."""
-        return Answer(self.rows.keys[row], self.meant(float(self.values[row])), self.rows.lines[row])
+        return Answer(self.rows.keys[row], self.meant(self.values[row].tolist()), self.rows.lines[row])
 
-    def meant(self, value: float) -> float | str:
+    def meant(self, value: Any) -> Any:
         """The number or label that a value stands for."""
         return value if self.labels is None else self.labels[int(value)]
 
+
+@dataclass(frozen=True, eq=False)
+class StatisticColumns(AnswerColumns):
+    """Answers that are several numbers each: `values` are [rows, names], and of a row all are nan or none."""
+
+    names: tuple[str, ...] = ()
+
+    def meant(self, value: Any) -> dict[str, float]:
+        """The numbers by name."""
+        return dict(zip(self.names, value, strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class CandidateColumns(AnswerColumns):
+    """Answers that are sets of the one answer `key`, whose scores are the values; infinity is the empty set."""
+
+    key: str = ""
+
+    def meant(self, value: Any) -> AnswerSet:
+        """The set."""
+        return AnswerSet() if value == np.inf else AnswerSet((Response(self.key, score=value),))
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,12 +165,13 @@ class JoinedColumns(_Lazy):
         """The value of each answer, [items]; nan where there is none."""
         if self.at is None:
             return self.answers.values
-        return np.append(self.answers.values, np.nan)[self.at]  # the last one is nowhere
+        values = self.answers.values
+        return np.concatenate([values, np.full((1, *values.shape[1:]), np.nan)])[self.at]  # the last one is nowhere
 
     @cached_property
     def there(self) -> NDArray[np.bool_]:
         """Whether each item has an answer, [items]."""
-        return ~np.isnan(self.values)
+        return _are_there(self.values)
 
     @property
     def counts(self) -> Counter[str]:
@@ -174,6 +196,10 @@ class JoinedColumns(_Lazy):
         if not self.there[n]:
             return None
         return self.answers.of_row(n if self.at is None else int(self.at[n]))
+
+
+def _are_there(values: Floats) -> NDArray[np.bool_]:
+    return ~np.isnan(values if values.ndim == 1 else values[:, 0])
 
 
 def _counts(values: Floats, labels: Sequence[str] | None) -> Counter[str]:

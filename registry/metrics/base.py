@@ -66,7 +66,8 @@ class Metric(Value):
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> NDArray[np.float64]:
         """Give the family's columns for many items, [items, columns]."""
         width = len(FAMILIES[self.family].columns)
-        if not (self.takes_columns and isinstance(answers, JoinedColumns)):
+        if not (self.takes_columns and isinstance(answers, JoinedColumns) and (
+                self.has_worst or answers.there.all())):
             rows = [self.statistics(item, answer) for item, answer in zip(items, answers, strict=True)]
             return np.array(rows, dtype=np.float64).reshape(len(rows), width)
         if (there := answers.there).all():

@@ -1,19 +1,27 @@
 """Tables read at once say what they say when they are read row by row; what is amiss is left to that."""
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from registry.columns import AnswerColumns
 from registry.errors import InputError
 from registry.evaluation.ingest.content import run_digest
-from registry.readers import Document, Scores
+from registry.readers import Candidates, Document, Scores, Statistics
 from registry.readers.parsing import table_columns
 from tests.readers.small_tables import parquet_tables, tables
 
-READERS = [{"item": "item"}, {"item": []}, {"item": ["item", "kind"], "attributes": ["kind"], "gold": "gold"},
-           {"item": "item", "gold": "gold", "comment": "#"}, {"item": "item", "unscored": ["", "NA", "true"]},
-           {"item": "item", "columns": ["item", "kind", "gold", "aspen", "birch"]}]
+READERS = [
+    (Scores, {"item": "item"}), (Scores, {"item": []}),
+    (Scores, {"item": ["item", "kind"], "attributes": ["kind"], "gold": "gold"}),
+    (Scores, {"item": "item", "gold": "gold", "comment": "#"}), (Scores, {"item": "item", "comment": '"'}),
+    (Scores, {"item": "item", "unscored": ["", "NA", "true"]}),
+    (Scores, {"item": "item", "columns": ["item", "kind", "gold", "aspen", "birch"]}),
+    (Statistics, {"item": "item", "statistics": ["birch", "aspen"]}),
+    (Statistics, {"item": "item", "statistics": ["aspen"], "gold": ["gold", "birch"], "attributes": ["kind"]}),
+    (Candidates, {"item": "item", "gold": "kind", "true": ["new"], "false": ["old", "o'ld", "1"]}),
+    (Candidates, {"item": ["item", "kind"], "gold": "birch", "attributes": ["kind"], "unscored": ["", "NA"],
+                  "order": "ascending"})]
 
 
 def said(reader, content, monkeypatch, enough):
@@ -33,18 +41,21 @@ def said(reader, content, monkeypatch, enough):
     return found, isinstance(answers, AnswerColumns)
 
 
-@pytest.mark.parametrize("options", READERS, ids=str)
+@pytest.mark.parametrize(("reader", "options"), READERS, ids=str)
 @settings(max_examples=30)
 @given(st.one_of(tables(), parquet_tables()))
 @example(("comma", b'"item","kind","gold","aspen","birch"\n"a b","x","1","0.5","1"\n'))
 @example(("comma", b"item,kind,gold,aspen,birch\na,x,1,0.5,1\n\n"))
 @example(("whitespace", b"item kind gold aspen birch\na x 1 0.5 1"))
-def test_both_ways_say_the_same(options, table):
+@example(("tab", b"item\tkind\tgold\taspen\tbirch\na\tnew\t1\t0.5\t1\nb\told\t1\t\t0\n"))
+@example(("comma", b"item,kind,gold,aspen,birch\na,x,1,1e30,0\n"))
+def test_both_ways_say_the_same(reader, options, table):
     how, content = table
+    assume(how != "parquet" or reader is not Candidates)
     written = {"syntax": "parquet", "repair": []} if how == "parquet" else {"separator": how}
     if how == "parquet":
         options = {name: value for name, value in options.items() if name not in ("comment", "columns")}
-    reader = Scores.build({**options, **written, "score": "aspen"})
+    reader = reader.build({**options, **written} | ({} if reader is Statistics else {"score": "aspen"}))
     with pytest.MonkeyPatch.context() as patch:
         careful, _ = said(reader, content, patch, 2**62)
         fast, _ = said(reader, content, patch, 0)

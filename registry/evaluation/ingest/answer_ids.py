@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from registry.columns import Floats, JoinedColumns, Places
+from registry.columns import CandidateColumns, Floats, JoinedColumns, Places
 from registry.items import Answer
 from registry.readers import Reader
 from registry.store.statistics import KnownAnswers
@@ -44,6 +44,9 @@ class Responses:
             places = np.flatnonzero(run.there)
             return cls(places, [(label, "") for label in run.answers.labels], run.values[places].astype(np.int64),
                        np.full(len(places), np.nan))
+        if isinstance(run, JoinedColumns) and isinstance(run.answers, CandidateColumns):
+            places = np.flatnonzero(np.isfinite(run.values))
+            return cls(places, [(run.answers.key, "")], np.zeros(len(places), dtype=np.int64), run.values[places])
         lengths, names, scores = list[int](), list[Name](), list[float | None]()
         for answer in run:
             of_item, their_scores = ((), ()) if answer is None else reader.answer_names(answer.value)

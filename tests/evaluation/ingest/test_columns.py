@@ -30,40 +30,54 @@ seed = 1
 [[test_set]]
 name = "test"
 gold = "gold.txt"
-format = "scores"
-options = {{ item = {item}, gold = "gold", attributes = ["kind"], {written} }}
+format = "{format}"
+options = {{ item = {item}, attributes = ["kind"], {written} }}
 [submission]
 missing = "{missing}"
 {metrics}
 [[submit]]
 file = "gold.txt"
 system = "a"
-options = {{ score = "aspen" }}
+options = {{ {aspen} }}
 [[submit]]
 file = "{others}.txt"
 system = "b"
-options = {{ score = "birch" }}
+options = {{ {birch} }}
 [[submit]]
 file = "{{system}}.{{run}}.run"
-options = {{ score = "birch" }}
+options = {{ {birch} }}
 """
 WITH_GOLD = '[[metric]]\nname = "MAE"\n[[metric]]\nname = "RMSE"\n'
-METRICS = ['[[metric]]\nname = "Mean"\n', '[[metric]]\nname = "Mean"\noptions = { worst = 0.5 }\n', WITH_GOLD]
+METRICS = {
+    "scores": ['[[metric]]\nname = "Mean"\n', '[[metric]]\nname = "Mean"\noptions = { worst = 0.5 }\n', WITH_GOLD],
+    "statistics": ['[[metric]]\nname = "Formula"\noptions = { formula = "aspen / (gold + birch)" }\n',
+                   '[[metric]]\nname = "Formula"\noptions = { formula = "birch - aspen", worst = [1, 2] }\n'],
+    "candidates": ['[[metric]]\nname = "SetF"\n[[metric]]\nname = "SetP"\noptions = { best = 2 }\n',
+                   '[[metric]]\nname = "SetR"\noptions = { threshold = 0.5, best = 3, ties = "exclude" }\n']}
+OPTIONS = {"scores": ('gold = "gold"', 'score = "aspen"', 'score = "birch"'),
+           "statistics": ('gold = ["gold"], statistics = ["aspen", "birch"]', "", 'statistics = ["birch", "aspen"]'),
+           "candidates": ("""gold = "kind", true = ["new", "1"], false = ["old", "o'ld"]""", 'score = "aspen"',
+                          'score = "birch", order = "ascending"')}
 
 
 @st.composite
 def tasks(draw):
     """A table of gold and systems, other files with rows of it in another order, and what a manifest says of them."""
-    how, content = draw(st.one_of(tables(right=True), tables(right=True), tables(), parquet_tables(right=True)))
+    format_ = draw(st.sampled_from([*OPTIONS]))
+    of_format, aspen, birch = OPTIONS[format_]
+    how, content = draw(st.one_of(tables(right=True), tables(right=True), tables(),
+                                  *([parquet_tables(right=True)] if format_ != "candidates" else [])))
     written = 'syntax = "parquet"' if how == "parquet" else f'separator = "{how}"'
     other = content
     if how != "parquet":
         head, *rows = content.rstrip(b"\n").split(b"\n")
         rows = draw(st.permutations(rows))[draw(st.sampled_from([0, 0, 0, 1])):]
         other = b"\n".join([head, *rows])
-    return {"written": written, "item": draw(st.sampled_from(['"item"', '"item"', "[]", '["item", "kind"]'])),
+    keys = ['"item"', '"item"', '["item", "kind"]', *(["[]"] if format_ != "candidates" else [])]
+    return {"format": format_, "aspen": aspen, "birch": birch,
+            "written": f"{written}, {of_format}", "item": draw(st.sampled_from(keys)),
             "missing": draw(st.sampled_from(["reject", "drop", "own", "worst"])),
-            "metrics": draw(st.sampled_from(METRICS)),
+            "metrics": draw(st.sampled_from(METRICS[format_])),
             "others": draw(st.sampled_from(["gold", "other"]))}, content, other
 
 
@@ -135,7 +149,7 @@ def brought_in(folder, enough):
         return said, told, held(database)
 
 
-@settings(max_examples=25)
+@settings(max_examples=60)
 @given(tasks())
 def test_both_ways_bring_in_the_same(task):
     options, content, other = task
