@@ -1,4 +1,4 @@
-"""Answers as columns: what readers make of a table in which nothing is wrong.
+"""Answers as columns: what readers make of tables of numbers and labels.
 
 They are sequences of answers as any other, each of which becomes an object when it is looked at. Whoever knows columns
 computes with these, at a hundredth of the cost: one table may hold thousands of systems.
@@ -29,7 +29,7 @@ class Rows:
     """The rows of a table, which its columns share: the item of each, and the line where it stands."""
 
     keys: tuple[str, ...]
-    lines: range
+    lines: Sequence[int]
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -76,11 +76,11 @@ class AnswerColumns(_Lazy):
     labels: tuple[str, ...] | None = None
 
     @classmethod
-    def of_labels(cls, keys: Sequence[str], labels: Sequence[str], first_line: int) -> AnswerColumns:
+    def of_labels(cls, keys: Sequence[str], labels: Sequence[str], lines: Sequence[int]) -> AnswerColumns:
         """The answers in rows that all have a label."""
         places = {label: n for n, label in enumerate(dict.fromkeys(labels))}
         values = np.fromiter(map(places.__getitem__, labels), dtype=np.float64, count=len(labels))
-        return cls(Rows(tuple(keys), range(first_line, first_line + len(keys))), values, tuple(places))
+        return cls(Rows(tuple(keys), lines), values, tuple(places))
 
     def renamed(self, new: Mapping[str, str]) -> AnswerColumns:
         """The same answers, of which some labels are called otherwise; two may become one."""

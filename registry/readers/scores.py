@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from registry.columns import AnswerColumns, StatisticColumns
+from registry.columns import AnswerColumns, Rows, StatisticColumns
 from registry.errors import InputError
 from registry.items import Answer, Item
 from registry.readers.parsing.document import Document
@@ -37,8 +37,7 @@ class Scores(TableReader):
 
     @property
     def gives_columns(self) -> bool:
-        """Those of JSON Lines are not."""
-        return self.syntax != "jsonl"
+        return True
 
     def offers(self) -> tuple[str, ...]:
         """The right numbers, where there are any."""
@@ -58,9 +57,10 @@ class Scores(TableReader):
         """Read a system's scores."""
         if (table := self.at_once(document)) is not None and self.score in table.numbers:
             return AnswerColumns(table.rows, table.numbers[self.score])
-        return [Answer(row.key, score, row.line) for row, score in self.parsed(
+        found = [(row, score) for row, score in self.parsed(
             document, (self.score,), lambda row: self.number(row.cells[0], self.score, row, document))
             if score is not None]
+        return AnswerColumns(_rows(found), np.array([score for _, score in found], dtype=np.float64))
 
     def _items(self, table: Table) -> list[Item] | None:
         """The items of a table that was read at once, where they have all that is wanted of them."""
@@ -94,8 +94,7 @@ class Statistics(TableReader):
 
     @property
     def gives_columns(self) -> bool:
-        """Those of JSON Lines are not."""
-        return self.syntax != "jsonl"
+        return True
 
     def offers(self) -> tuple[str, ...]:
         """The columns of a submission, and those of the gold."""
@@ -128,8 +127,9 @@ class Statistics(TableReader):
                                  "are", path=document.path, line=row.line, item=row.key)
             return there
 
-        return [Answer(row.key, there, row.line) for row, there in self.parsed(document, self.statistics, numbers)
-                if there]
+        found = [(row, there) for row, there in self.parsed(document, self.statistics, numbers) if there]
+        values = np.array([[there[name] for name in self.statistics] for _, there in found], dtype=np.float64)
+        return StatisticColumns(_rows(found), values.reshape(-1, len(self.statistics)), names=self.statistics)
 
     def content(self, value: Any) -> Any:
         """Name and number of each."""
@@ -144,3 +144,7 @@ class Statistics(TableReader):
             return None
         golds = zip(*(column.tolist() for column in columns), strict=True) if columns else itertools.repeat(())
         return table.items(self.attributes, (dict(zip(self.gold, row, strict=True)) for row in golds))
+
+
+def _rows(found: Sequence[tuple[Row, Any]]) -> Rows:
+    return Rows(tuple(row.key for row, _ in found), [row.line for row, _ in found])

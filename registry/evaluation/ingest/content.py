@@ -87,7 +87,7 @@ def _ends(reader: Reader, answers: AnswerColumns, values: Floats) -> Iterator[tu
 def _heads(keys: tuple[str, ...]) -> _Heads | None:
     heads = [f"[{canonical_text(key)}," for key in keys]
     encoded = [head.encode() for head in heads]
-    if len(set(keys)) < len(keys) or max(map(len, encoded)) * len(heads) > _WIDEST:
+    if len(set(keys)) < len(keys) or max(map(len, encoded), default=0) * len(heads) > _WIDEST:
         return None
     order = sorted(range(len(heads)), key=heads.__getitem__)
     return _Heads(np.array(order, dtype=np.int64), *_padded([encoded[n] for n in order]))

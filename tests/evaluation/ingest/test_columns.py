@@ -2,6 +2,7 @@
 
 import dataclasses
 import datetime
+import json
 import tempfile
 from pathlib import Path
 
@@ -15,12 +16,12 @@ from registry.evaluation import Ingest, apply, check, score
 from registry.evaluation.ingest.declared import declared
 from registry.evaluation.resolve import resolve
 from registry.manifest import load_manifest
-from registry.readers import Labels
+from registry.readers import Labels, Reader
 from registry.readers.parsing import table_columns
 from registry.store.database import Database
 from registry.store.journal import Journal
 from registry.store.session import writing
-from tests.readers.small_tables import parquet_tables, tables
+from tests.readers.small_tables import SEPARATORS, json_tables, parquet_tables, tables
 
 MANIFEST = """manifest = 1
 [task]
@@ -66,10 +67,11 @@ def tasks(draw):
     format_ = draw(st.sampled_from([*OPTIONS]))
     of_format, aspen, birch = OPTIONS[format_]
     how, content = draw(st.one_of(tables(right=True), tables(right=True), tables(),
-                                  *([parquet_tables(right=True)] if format_ != "candidates" else [])))
-    written = 'syntax = "parquet"' if how == "parquet" else f'separator = "{how}"'
+                                  *([json_tables(right=True), parquet_tables(right=True)]
+                                    if format_ != "candidates" else [])))
+    written = f'separator = "{how}"' if how in SEPARATORS else f'syntax = "{how}"'
     other = content
-    if how != "parquet":
+    if how in SEPARATORS:
         head, *rows = content.rstrip(b"\n").split(b"\n")
         rows = draw(st.permutations(rows))[draw(st.sampled_from([0, 0, 0, 1])):]
         other = b"\n".join([head, *rows])
@@ -90,7 +92,7 @@ seed = 1
 name = "test"
 gold = "gold.tsv"
 format = "labels"
-options = {{ separator = "{separator}" }}
+options = {{ {written} }}
 [submission]
 missing = "{missing}"
 [[metric]]
@@ -99,8 +101,11 @@ name = "Accuracy"
 name = "LabelF"
 [[submit]]
 file = "systems/{{system}}.{{run}}"
-options = {{ separator = "{separator}", unknown = "accept"{option} }}
+options = {{ {written}, unknown = "accept"{option} }}
 """
+
+
+SEPARATED = {mark: name for name, mark in SEPARATORS.items()}
 
 
 @st.composite
@@ -108,6 +113,7 @@ def label_tasks(draw):
     """The labels of some items, those of systems in another order, with runs, new and lacking ones; and a manifest."""
     keys = draw(st.lists(st.integers(0, 30).map(lambda n: f"i{n}"), min_size=3, max_size=12, unique=True))
     separator = draw(st.sampled_from(["\t", " ", ","]))
+    written = draw(st.sampled_from([f'separator = "{SEPARATED[separator]}"'] * 3 + ['syntax = "jsonl"']))
     quote = draw(st.sampled_from(["", '"'])) if separator == "," else ""
     labels = st.sampled_from(["yes", "no", "no", "Yes", "maybe"] if draw(st.booleans()) else ["yes", "no"])
     files = {"gold.tsv": "".join(f"{key}{separator}{draw(labels)}\n" for key in keys)}
@@ -115,7 +121,11 @@ def label_tasks(draw):
         lines = [f"{key}{separator}{quote}{draw(labels)}{quote}" for key in draw(st.permutations(keys))]
         lines = lines[draw(st.integers(0, 4)) == 0:] + draw(st.sampled_from([[]] * 12 + [["i99 no"], ['"i99" no']]))
         files[f"systems/{name}"] = "\n".join(lines) + draw(st.sampled_from(["", "\n", "\r\n"]))
-    return {"separator": {"\t": "tab", " ": "whitespace", ",": "comma"}[separator],
+    if written == 'syntax = "jsonl"':
+        files = {name: "".join(json.dumps(dict(zip(("item", "label"), line.replace(quote or "?", "").split(separator),
+                                                   strict=False))) + "\n" for line in text.split("\n") if line.strip())
+                 for name, text in files.items()}
+    return {"written": written,
             "missing": draw(st.sampled_from(["reject", "drop", "own", "worst"])),
             "option": draw(st.sampled_from(["", "", ", fold_case = true", ', rename = { maybe = "no" }']))}, files
 
@@ -134,6 +144,8 @@ def brought_in(folder, enough):
         patch.setattr(table_columns, "ENOUGH", enough)
         if enough:
             patch.setattr(Labels, "_at_once", lambda self, document: None)
+            read = Reader.read_answers
+            patch.setattr(Reader, "read_answers", lambda self, document: list(read(self, document)))
         specification, content = load_manifest(folder / "task.toml")
         task = resolve(specification, folder / "task.toml")
         checked = check(task, list(declared(task)), limit=3)
