@@ -161,7 +161,7 @@ def brought_in(folder, enough):
         return said, told, held(database)
 
 
-@settings(max_examples=60)
+@settings(max_examples=40)
 @given(tasks())
 def test_both_ways_bring_in_the_same(task):
     options, content, other = task
