@@ -40,7 +40,8 @@ class Responses:
     @classmethod
     def of(cls, run: Sequence[Answer | None], reader: Reader) -> Responses:
         """Those of a run's answers to all items."""
-        if isinstance(run, JoinedColumns) and run.answers.labels is not None:
+        labels_alone = type(reader).answer_set is Reader.answer_set  # which then are their own answers
+        if labels_alone and isinstance(run, JoinedColumns) and run.answers.labels is not None:
             places = np.flatnonzero(run.there)
             return cls(places, [(label, "") for label in run.answers.labels], run.values[places].astype(np.int64),
                        np.full(len(places), np.nan))
