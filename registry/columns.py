@@ -1,4 +1,4 @@
-"""Answers as columns: what readers make of a table in which nothing is wrong.
+"""Answers as columns: what readers make of tables of numbers and labels.
 
 They are sequences of answers as any other, each of which becomes an object when it is looked at. Whoever knows columns
 computes with these, at a hundredth of the cost: one table may hold thousands of systems.
@@ -7,7 +7,7 @@ computes with these, at a hundredth of the cost: one table may hold thousands of
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import attrgetter
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from registry.items import Answer, Item
+from registry.items import Answer, AnswerSet, Item, Response
 
 Floats = NDArray[np.float64]
 Places = NDArray[np.int64]
@@ -29,7 +29,7 @@ class Rows:
     """The rows of a table, which its columns share: the item of each, and the line where it stands."""
 
     keys: tuple[str, ...]
-    lines: range
+    lines: Sequence[int]
 
     @cached_property
     def places(self) -> dict[str, int]:
@@ -63,7 +63,7 @@ class _Lazy(Sequence[Any]):
 
 @dataclass(frozen=True, eq=False)
 class AnswerColumns(_Lazy):
-    """The answers of one system that are numbers or labels.
+    """The answers of one system: numbers or labels, unless it is another kind of columns.
 
     Attributes:
         rows: Of the table.
@@ -76,16 +76,28 @@ class AnswerColumns(_Lazy):
     labels: tuple[str, ...] | None = None
 
     @classmethod
-    def of_labels(cls, keys: Sequence[str], labels: Sequence[str], first_line: int) -> AnswerColumns:
+    def of_labels(cls, keys: Sequence[str], labels: Sequence[str], lines: Sequence[int]) -> AnswerColumns:
         """The answers in rows that all have a label."""
         places = {label: n for n, label in enumerate(dict.fromkeys(labels))}
         values = np.fromiter(map(places.__getitem__, labels), dtype=np.float64, count=len(labels))
-        return cls(Rows(tuple(keys), range(first_line, first_line + len(keys))), values, tuple(places))
+        return cls(Rows(tuple(keys), lines), values, tuple(places))
+
+    def renamed(self, new: Mapping[str, str]) -> AnswerColumns:
+        """The same answers, of which some labels are called otherwise; two may become one."""
+        names = [new.get(label, label) for label in self.labels or ()]
+        places = {label: n for n, label in enumerate(dict.fromkeys(names))}
+        codes = np.array([*map(places.__getitem__, names)], dtype=np.float64)
+        return replace(self, values=codes[self.values.astype(np.int64)], labels=tuple(places))
+
+    @property
+    def counts(self) -> Counter[str]:
+        """How often each label is given."""
+        return _counts(self.values, self.labels)
 
     @cached_property
     def given(self) -> Places:
         """The rows that have an answer."""
-        return np.flatnonzero(~np.isnan(self.values))
+        return np.flatnonzero(_are_there(self.values))
 
     def __len__(self) -> int:
         return len(self.given)
@@ -96,12 +108,33 @@ class AnswerColumns(_Lazy):
 
     def of_row(self, row: int) -> Answer:
         """The answer in a row that has one."""
-        return Answer(self.rows.keys[row], self.meant(float(self.values[row])), self.rows.lines[row])
+        return Answer(self.rows.keys[row], self.meant(self.values[row].tolist()), self.rows.lines[row])
 
-    def meant(self, value: float) -> float | str:
+    def meant(self, value: Any) -> Any:
         """The number or label that a value stands for."""
         return value if self.labels is None else self.labels[int(value)]
 
+
+@dataclass(frozen=True, eq=False)
+class StatisticColumns(AnswerColumns):
+    """Answers that are several numbers each: `values` are [rows, names], and of a row all are nan or none."""
+
+    names: tuple[str, ...] = ()
+
+    def meant(self, value: Any) -> dict[str, float]:
+        """The numbers by name."""
+        return dict(zip(self.names, value, strict=True))
+
+
+@dataclass(frozen=True, eq=False)
+class CandidateColumns(AnswerColumns):
+    """Answers that are sets of the one answer `key`, whose scores are the values; infinity is the empty set."""
+
+    key: str = ""
+
+    def meant(self, value: Any) -> AnswerSet:
+        """The set."""
+        return AnswerSet() if value == np.inf else AnswerSet((Response(self.key, score=value),))
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,33 +160,23 @@ class JoinedColumns(_Lazy):
             return None
         return cls(answers, at)
 
-    @classmethod
-    def of_labels(cls, answers: Sequence[Answer | None]) -> JoinedColumns:
-        """Make columns of answers to items that are labels, whose lines do not matter any more."""
-        given = [answer for answer in answers if answer is not None]
-        columns = AnswerColumns.of_labels([answer.key for answer in given], [answer.value for answer in given], 1)
-        at = np.full(len(answers), NOWHERE)
-        at[[n for n, answer in enumerate(answers) if answer is not None]] = np.arange(len(given))
-        return cls(columns, at)
-
     @cached_property
     def values(self) -> Floats:
         """The value of each answer, [items]; nan where there is none."""
         if self.at is None:
             return self.answers.values
-        return np.append(self.answers.values, np.nan)[self.at]  # the last one is nowhere
+        values = self.answers.values
+        return np.concatenate([values, np.full((1, *values.shape[1:]), np.nan)])[self.at]  # the last one is nowhere
 
     @cached_property
     def there(self) -> NDArray[np.bool_]:
         """Whether each item has an answer, [items]."""
-        return ~np.isnan(self.values)
+        return _are_there(self.values)
 
     @property
     def counts(self) -> Counter[str]:
         """How often each label is given."""
-        labels = self.answers.labels or ()
-        counts = np.bincount(self.values[self.there].astype(np.int64), minlength=len(labels))
-        return Counter({label: n for label, n in zip(labels, counts.tolist(), strict=True) if n})
+        return _counts(self.values[self.there], self.answers.labels)
 
     def coded(self, labels: Iterable[str]) -> Floats:
         """Labels of items as values, [items]; those that the system never gives are `NOWHERE`."""
@@ -173,3 +196,13 @@ class JoinedColumns(_Lazy):
         if not self.there[n]:
             return None
         return self.answers.of_row(n if self.at is None else int(self.at[n]))
+
+
+def _are_there(values: Floats) -> NDArray[np.bool_]:
+    return ~np.isnan(values if values.ndim == 1 else values[:, 0])
+
+
+def _counts(values: Floats, labels: Sequence[str] | None) -> Counter[str]:
+    names = labels or ()
+    counts = np.bincount(values.astype(np.int64), minlength=len(names))
+    return Counter({label: n for label, n in zip(names, counts.tolist(), strict=True) if n})

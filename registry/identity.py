@@ -6,6 +6,7 @@ import hashlib
 import json
 import math
 from collections.abc import Iterable
+from json.encoder import encode_basestring
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -22,6 +23,15 @@ def canonical_json(value: Any) -> str:
     '{"a":[true,null,"é"],"b":1}'
     """
     return _ENCODER.encode(value)
+
+
+def canonical_text(text: str) -> str:
+    r"""Write a text as `canonical_json` does, sooner.
+
+    >>> print(canonical_text('say "é"'))
+    "say \"é\""
+    """
+    return encode_basestring(text)
 
 
 def plain_value(value: Any) -> Any:

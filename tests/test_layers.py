@@ -21,7 +21,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
     "registry.evaluation": ["matrices", "resolve", "ingest", "scoring", "comparing", "checking verifying"],
     "registry.evaluation.verifying": ["faults set_aside", "kept log references results scores", "verify"],
     "registry.evaluation.ingest": [
-        "content headers label_answers remedies unicode_normal_form vocabulary", "join", "parsed_cache remarks",
+        "answer_ids content headers remedies unicode_normal_form vocabulary", "join", "parsed_cache remarks",
         "context", "declared gold", "submissions", "apply"],
     "registry.evaluation.comparing": [
         "contingency leaderboard_key settings", "board_keys", "board_statistics", "by_response pair_results",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import field
 from functools import cached_property
 from typing import Literal
@@ -9,6 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from registry.columns import JoinedColumns, StatisticColumns
 from registry.errors import InputError, suggest
 from registry.families import FAMILIES
 from registry.items import Answer, Item
@@ -77,6 +79,19 @@ class Formula(AdditiveMetric):
         else:
             values = list(self.worst)
         return (*values, *(0.0,) * (MOST - len(values)))
+
+    def statistics_of_columns(self, items: Sequence[Item], answers: JoinedColumns) -> NDArray[np.float64]:
+        """The same of all items at once."""
+        columns = answers.answers
+        found = np.zeros((len(items), MOST))
+        for n, name in enumerate(self.needs()):
+            if isinstance(columns, StatisticColumns) and name in columns.names:
+                found[:, n] = answers.values[:, columns.names.index(name)]
+            elif all(name in item.gold for item in items):
+                found[:, n] = [item.gold[name] for item in items]
+            else:  # of which an error tells
+                return np.array([self.statistics(item, answer) for item, answer in zip(items, answers, strict=True)])
+        return found
 
     def score(self, sums: NDArray[np.float64]) -> NDArray[np.float64]:
         """Compute the formula; undefined is nan."""

@@ -6,6 +6,7 @@ import math
 from abc import abstractmethod
 from collections.abc import Sequence
 from importlib import import_module
+from itertools import compress
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -68,14 +69,20 @@ class Metric(Value):
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> NDArray[np.float64]:
         """Give the family's columns for many items, [items, columns]."""
-        if self.takes_columns and isinstance(answers, JoinedColumns) and answers.there.all():
-            return self.statistics_of_columns(items, answers)
-        rows = [self.statistics(item, answer) for item, answer in zip(items, answers, strict=True)]
         columns = FAMILIES[self.family].columns
-        if wrong := set(map(len, rows)) - {len(columns)}:
-            raise TypeError(f"statistics of {self.name} gave {min(wrong)} numbers; its family {self.family!r} has "
-                            f"{len(columns)} columns: {', '.join(columns)}")
-        return np.array(rows, dtype=np.float64).reshape(len(rows), len(columns))
+        if not (self.takes_columns and isinstance(answers, JoinedColumns) and (
+                self.has_worst or answers.there.all())):
+            rows = [self.statistics(item, answer) for item, answer in zip(items, answers, strict=True)]
+            if wrong := set(map(len, rows)) - {len(columns)}:
+                raise TypeError(f"statistics of {self.name} gave {min(wrong)} numbers; its family {self.family!r} has "
+                                f"{len(columns)} columns: {', '.join(columns)}")
+            return np.array(rows, dtype=np.float64).reshape(len(rows), len(columns))
+        if (there := answers.there).all():
+            return self.statistics_of_columns(items, answers)
+        found = np.empty((len(items), len(columns)))
+        found[~there] = [self.statistics(item, None) for item in compress(items, ~there)]
+        found[there] = self.statistics_of_columns(list(compress(items, there)), answers.of(there))
+        return found
 
     @property
     def takes_columns(self) -> bool:

@@ -13,9 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from registry.columns import CandidateColumns, JoinedColumns
 from registry.errors import InputError
 from registry.items import Answer, AnswerSet, Item, Response
 from registry.metrics.acceptance import Ties, accepted, tie_order
+from registry.metrics.base import Metric
 from registry.metrics.matches import FBeta, MatchMetric, Precision, Recall
 
 
@@ -75,11 +77,28 @@ class _SetMetric(MatchMetric):
 
     def corpus_statistics(self, items: Sequence[Item], answers: Sequence[Answer | None]) -> NDArray[np.float64]:
         """Decide over all items what is accepted, and count."""
+        if isinstance(answers, JoinedColumns):
+            return Metric.corpus_statistics(self, items, answers)
         if self.threshold is not None or self.best is not None:
             answers = self._accepted(answers)
         count = super().statistics
         rows = [count(item, answer) for item, answer in zip(items, answers, strict=True)]
         return np.array(rows, dtype=np.float64).reshape(len(rows), 3)
+
+    def statistics_of_columns(self, items: Sequence[Item], answers: JoinedColumns) -> NDArray[np.float64]:
+        """The same of candidates, to each of which there is one answer."""
+        columns = answers.answers
+        if not isinstance(columns, CandidateColumns):
+            return self.corpus_statistics(items, list(answers))
+        accepted = np.zeros(len(items), dtype=np.bool_)
+        if self.type in (None, ""):
+            at = np.flatnonzero(np.isfinite(answers.values))
+            names = [(items[n].key, columns.key, "") for n in at.tolist()]
+            scores = answers.values[at].reshape(-1, 1)
+            accepted[at] = self.acceptance(names, np.ones(scores.shape, dtype=np.bool_), scores)[:, 0]
+        golds = [self.members(item.gold) for item in items]
+        right = np.array([(columns.key, "") in gold for gold in golds], dtype=np.bool_)
+        return np.stack([accepted & right, accepted, list(map(len, golds))], axis=1).astype(np.float64)
 
     def _accepted(self, answers: Sequence[Answer | None]) -> list[Answer | None]:
         given = [(n, answer.key, response) for n, answer in enumerate(answers) if answer is not None

@@ -119,6 +119,11 @@ class Reader(Value):
         """List the distinct answers that a gold or answer value stands for; a label is one, and free text has none."""
         return (Response(value),) if self.gives == "label" else ()
 
+    def answer_names(self, value: Any) -> tuple[Sequence[tuple[str, str]], Sequence[float | None]]:
+        """List keys and types of the answers that a system's value stands for, and their scores; see `answer_set`."""
+        responses = tuple(self.answer_set(value))
+        return [(key, type_) for key, type_, _ in responses], [score for *_, score in responses]
+
     def copied(self, gold: Any, answer: Any) -> Iterable[str]:
         """Say what of an item's gold an answer is equal to: `gold`, or the names of the references it has."""
         return ("gold",) if gold == answer else ()

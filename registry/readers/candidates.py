@@ -6,11 +6,15 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Literal
 
+import numpy as np
+
+from registry.columns import CandidateColumns
 from registry.errors import InputError
 from registry.items import Answer, AnswerSet, Item, Response
 from registry.readers.base import AnswerSetReader
 from registry.readers.parsing.delimited import Separator, read_header
 from registry.readers.parsing.document import Document
+from registry.readers.parsing.table_columns import Layout, Table, read_at_once
 from registry.readers.tables import as_number, delimited_rows
 
 ACCEPTED = "true"  # the one answer that there can be to a candidate
@@ -50,6 +54,10 @@ class Candidates(AnswerSetReader):
     attributes: tuple[str, ...] = ()
     separator: Separator = "tab"
 
+    @property
+    def gives_columns(self) -> bool:
+        return True
+
     def __post_init__(self) -> None:
         if not self.item or len(set(self.item)) < len(self.item):
             raise InputError("option 'item' of candidates must name one or more columns, each once")
@@ -61,6 +69,8 @@ class Candidates(AnswerSetReader):
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """Read which candidates are right, and their attributes."""
         document = documents["gold"]
+        if (table := self._at_once(document)) is not None and (items := self._items(table)) is not None:
+            return items
         items = []
         for line, key, (flag, *attributes) in self._rows(document, (self.gold, *self.attributes)):
             if flag not in (*self.true, *self.false):
@@ -71,10 +81,14 @@ class Candidates(AnswerSetReader):
             items.append(Item(key, gold, dict(zip(self.attributes, attributes, strict=True)), line))
         return items
 
-    def parse_answers(self, document: Document) -> list[Answer]:
+    def parse_answers(self, document: Document) -> Sequence[Answer]:
         """Read a system's scores; the option `score` must say where they are."""
         if self.score is None:
             raise document.error("a submission of candidates needs the option 'score', the column of its scores")
+        if (table := self._at_once(document)) is not None and self.score in table.numbers:
+            numbers = table.numbers[self.score]
+            scores = (-numbers if self.order == "ascending" else numbers) + 0.0  # -0.0 is 0.0
+            return CandidateColumns(table.rows, np.where(np.isnan(scores), np.inf, scores), key=ACCEPTED)
         answers = []
         for line, key, (cell,) in self._rows(document, (self.score,)):
             if cell in self.unscored:
@@ -88,6 +102,21 @@ class Candidates(AnswerSetReader):
             kept = (-score if self.order == "ascending" else score) + 0.0  # -0.0 is 0.0
             answers.append(Answer(key, AnswerSet((Response(ACCEPTED, score=kept),)), line))
         return answers
+
+    def _at_once(self, document: Document) -> Table | None:
+        """All columns of a file in which nothing is wrong, for all systems in it; of others None."""
+        if not all(map(str.isprintable, self.unscored)):
+            return None
+        return read_at_once(document, Layout("delimited", self.separator, (), None, self.item,
+                                             (self.gold, *self.attributes), self.unscored))
+
+    def _items(self, table: Table) -> list[Item] | None:
+        """The candidates of a table that was read at once, where all have a flag that is known."""
+        gold = {flag: AnswerSet((Response(ACCEPTED),)) for flag in self.true} | dict.fromkeys(self.false, AnswerSet())
+        flags = table.attributes.get(self.gold)
+        if flags is None or not gold.keys() >= set(flags):
+            return None
+        return table.items(self.attributes, map(gold.__getitem__, flags))
 
     def _rows(self, document: Document, wanted: Sequence[str]) -> Iterator[tuple[int, str, list[str]]]:
         """Give every candidate's line, key and wanted cells."""

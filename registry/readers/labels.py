@@ -6,15 +6,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
-from itertools import count, repeat
+from itertools import chain, count, repeat
 from typing import Any, ClassVar, Literal
 
 from registry.columns import AnswerColumns
 from registry.errors import InputError, suggest
 from registry.items import Answer, Item
 from registry.readers.names import NamedReader, by_case
-from registry.readers.parsing.delimited import Separator, even_columns, read_header
+from registry.readers.parsing.delimited import Separator, even_columns, read_header, unquoted
 from registry.readers.parsing.document import Document, split
+from registry.readers.parsing.json_lines import json_columns
 from registry.readers.parsing.parquet import parquet_rows
 from registry.readers.tables import as_text, columns_expected, delimited_rows, json_rows, shown
 from registry.values import TERSE
@@ -77,15 +78,14 @@ class Labels(NamedReader):
 
     @property
     def gives_columns(self) -> bool:
-        """Those that a separator alone tells apart are read at once, where the labels are as they stand."""
-        return self.syntax == "delimited" and self.separator != "comma" and not self.rename and not self.fold_case
+        return True
 
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """Read the gold labels; all columns but item and label become attributes."""
         document, reader = documents["gold"], replace(self, rename=(), fold_case=False, blank="reject")
         if (columns := reader._at_once(document)) is not None:
             keys, labels = columns.pop(self.item), columns.pop(self.label)
-            return list(map(Item, keys, labels, _rows_of(columns), count(1 + self.header)))
+            return list(map(Item, keys, labels, _rows_of(columns), count(self._first_line)))
         return [
             Item(key, label, {k: v for k, v in row.items() if k not in (self.item, self.label)}, line)
             for line, key, label, row in reader._entries(document)
@@ -94,10 +94,14 @@ class Labels(NamedReader):
     def parse_answers(self, document: Document) -> Sequence[Answer]:
         """Read a system's labels; further columns are passed over."""
         if (columns := self._at_once(document)) is not None:
-            return AnswerColumns.of_labels(columns[self.item], columns[self.label], 1 + self.header)
+            keys = columns[self.item]
+            lines = range(self._first_line, self._first_line + len(keys))
+            return AnswerColumns.of_labels(keys, columns[self.label], lines)
         known: dict[str, str] = {}
-        return [Answer(key, known.setdefault(label, label), line) for line, key, label, _ in self._entries(document)
-                if label.strip() or self.blank == "reject"]
+        found = [(key, known.setdefault(label, label), line) for line, key, label, _ in self._entries(document)
+                 if label.strip() or self.blank == "reject"]
+        return AnswerColumns.of_labels([key for key, *_ in found], [label for _, label, _ in found],
+                                       [line for *_, line in found])
 
     def names(self, values: Iterable[Any]) -> Counter[str]:
         """Count the labels."""
@@ -116,32 +120,60 @@ class Labels(NamedReader):
 
         It is read block by block instead of line by line, which takes half the time.
         """
-        if self.syntax != "delimited" or self.separator == "comma" or document.problems is not None:
+        if self.syntax == "parquet" or document.problems is not None:
             return None
+        if self.syntax == "jsonl":
+            return self._objects_at_once(document)
         names = () if self.header else self.columns
         found: list[list[str]] = [[] for _ in names]
         known: dict[str, str] = {}  # labels and attributes are few: each is kept once
         for _, block in document.blocks():
-            rows = block
+            if (rows := unquoted(block, self.separator)) is None:
+                return None
             if not names:
-                head, _, rows = block.partition("\n")
-                names = tuple(split(head, self.separator))
+                head, _, rows = rows.partition("\n")
+                names = tuple(head.split(",") if self.separator == "comma" else split(head, self.separator))
                 found = [[] for _ in names]
-                if not {self.item, self.label} <= set(names) or len(set(names)) < len(names):
+                if not {self.item, self.label} <= set(names) or len(set(names)) < len(names) or names[0][:1] == "{":
                     return None
             columns = even_columns(rows, len(names), self.separator)
-            if columns is None or not self._fine(dict(zip(names, columns, strict=True)), f"\n{block}"):
+            if columns is None or not self._fine(dict(zip(names, columns, strict=True)), f"\n{block}", block.replace(
+                    "\n", "").replace("" if self.separator == "comma" else "\t", "")):
                 return None
             for name, column, cells in zip(names, found, columns, strict=True):
                 column += cells if name == self.item else map(known.setdefault, cells, cells)
         return dict(zip(names, found, strict=True))
 
-    def _fine(self, columns: Mapping[str, list[str]], block: str) -> bool:
-        """Whether nothing is wrong with a block of rows, nor any a comment: what `_wrong` says of each of them."""
+    def _objects_at_once(self, document: Document) -> dict[str, list[str]] | None:
+        found: dict[str, list[str]] = {}
+        for number, block in document.blocks():
+            texts = {name: list(map(as_text, cells)) for name, cells in (json_columns(block) or {}).items()}
+            columns = {name: [cell for cell in cells if cell is not None] for name, cells in texts.items()}
+            columns = {name: cells for name, cells in columns.items() if cells}
+            if number == 1:
+                found = {name: [] for name in columns}
+            if not {self.item, self.label} <= columns.keys() or columns.keys() != found.keys() or any(
+                    len(cells) < len(texts[name]) for name, cells in columns.items()):
+                return None
+            if not self._fine(columns, f"\n{block}", "".join(chain(columns, *columns.values()))):
+                return None
+            for name, cells in columns.items():
+                found[name] += cells
+        return found
+
+    @property
+    def _first_line(self) -> int:
+        return 2 if self.header and self.syntax == "delimited" else 1
+
+    def _fine(self, columns: Mapping[str, list[str]], block: str, text: str) -> bool:
+        """Whether nothing is wrong with a block of rows, nor any a comment: what `_wrong` says of each of them.
+
+        `text` is what of the block must be printable.
+        """
         keys, labels = columns[self.item], columns[self.label]
         return (not (self.comment and f"\n{self.comment}" in block)
                 and all(map(str.strip, keys)) and all(map(str.strip, labels))
-                and block.replace("\n", "").replace("\t", "").isprintable()
+                and text.isprintable()
                 and (self.header or self.item not in keys)
                 and all(map(self._may_occur, set(labels))))
 

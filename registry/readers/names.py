@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field, replace
 from typing import Any, ClassVar, Literal
 
+from registry.columns import AnswerColumns
 from registry.items import Answer, Item, Response, Tagged
 from registry.readers.base import Reader
 from registry.readers.parsing.document import Document
@@ -62,12 +63,15 @@ class NamedReader(Reader):
         if not self.fold_case or not items or items[0].gold is None:
             return answers
         known = {*self.names(item.gold for item in items), *self.declared_names()}
-        given = self.names(answer.value for answer in answers)
+        given = answers.counts if isinstance(answers, AnswerColumns) else self.names(
+            answer.value for answer in answers)
         folded = by_case(known)
         return self._named(answers, {name: folded[name.casefold()] for name in given.keys() - known
                                      if name.casefold() in folded})
 
-    def _named(self, answers: Sequence[Answer], new: dict[str, str]) -> list[Answer]:
+    def _named(self, answers: Sequence[Answer], new: dict[str, str]) -> Sequence[Answer]:
+        if isinstance(answers, AnswerColumns):
+            return answers.renamed(new)
         return [replace(answer, value=self.with_names(answer.value, lambda name: new.get(name, name)))
                 for answer in answers]
 

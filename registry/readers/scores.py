@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from registry.columns import AnswerColumns
+from registry.columns import AnswerColumns, Rows, StatisticColumns
 from registry.errors import InputError
 from registry.items import Answer, Item
 from registry.readers.parsing.document import Document
@@ -37,8 +37,7 @@ class Scores(TableReader):
 
     @property
     def gives_columns(self) -> bool:
-        """Those of JSON Lines are not."""
-        return self.syntax != "jsonl"
+        return True
 
     def offers(self) -> tuple[str, ...]:
         """The right numbers, where there are any."""
@@ -58,9 +57,10 @@ class Scores(TableReader):
         """Read a system's scores."""
         if (table := self.at_once(document)) is not None and self.score in table.numbers:
             return AnswerColumns(table.rows, table.numbers[self.score])
-        return [Answer(row.key, score, row.line) for row, score in self.parsed(
+        found = [(row, score) for row, score in self.parsed(
             document, (self.score,), lambda row: self.number(row.cells[0], self.score, row, document))
             if score is not None]
+        return AnswerColumns(_rows(found), np.array([score for _, score in found], dtype=np.float64))
 
     def _items(self, table: Table) -> list[Item] | None:
         """The items of a table that was read at once, where they have all that is wanted of them."""
@@ -92,6 +92,10 @@ class Statistics(TableReader):
         if len(set(names := self.offers())) < len(names):
             raise InputError(f"options 'statistics' and 'gold' of statistics name a column twice: {', '.join(names)}")
 
+    @property
+    def gives_columns(self) -> bool:
+        return True
+
     def offers(self) -> tuple[str, ...]:
         """The columns of a submission, and those of the gold."""
         return (*self.statistics, *self.gold)
@@ -99,13 +103,21 @@ class Statistics(TableReader):
     def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
         """Read the items, with the gold's own numbers by name."""
         document = documents["gold"]
+        if (table := self.at_once(document)) is not None and (items := self._items(table)) is not None:
+            return items
         return [Item(row.key, numbers, row.attributes, row.line) for row, numbers in self.parsed(
             document, self.gold, lambda row: {name: self.required(cell, name, row, document)
                                               for name, cell in zip(self.gold, row.cells, strict=True)},
             self.attributes)]
 
-    def parse_answers(self, document: Document) -> list[Answer]:
+    def parse_answers(self, document: Document) -> Sequence[Answer]:
         """Read a system's numbers by name; all of an item's are there, or none."""
+        if (table := self.at_once(document)) is not None and table.numbers.keys() >= set(self.statistics):
+            values = np.stack([table.numbers[name] for name in self.statistics], axis=1)
+            absent = np.isnan(values)
+            if (absent.any(axis=1) == absent.all(axis=1)).all():
+                return StatisticColumns(table.rows, values, names=self.statistics)
+
         def numbers(row: Row) -> dict[str, float]:
             found = {name: self.number(cell, name, row, document)
                      for name, cell in zip(self.statistics, row.cells, strict=True)}
@@ -115,9 +127,24 @@ class Statistics(TableReader):
                                  "are", path=document.path, line=row.line, item=row.key)
             return there
 
-        return [Answer(row.key, there, row.line) for row, there in self.parsed(document, self.statistics, numbers)
-                if there]
+        found = [(row, there) for row, there in self.parsed(document, self.statistics, numbers) if there]
+        values = np.array([[there[name] for name in self.statistics] for _, there in found], dtype=np.float64)
+        return StatisticColumns(_rows(found), values.reshape(-1, len(self.statistics)), names=self.statistics)
 
     def content(self, value: Any) -> Any:
         """Name and number of each."""
         return numbers_of(value)
+
+    def _items(self, table: Table) -> list[Item] | None:
+        """The items of a table that was read at once, where they have all that is wanted of them."""
+        if not table.numbers.keys() >= set(self.gold):
+            return None
+        columns = [table.numbers[name] for name in self.gold]
+        if any(np.isnan(column).any() for column in columns):
+            return None
+        golds = zip(*(column.tolist() for column in columns), strict=True) if columns else itertools.repeat(())
+        return table.items(self.attributes, (dict(zip(self.gold, row, strict=True)) for row in golds))
+
+
+def _rows(found: Sequence[tuple[Row, Any]]) -> Rows:
+    return Rows(tuple(row.key for row, _ in found), [row.line for row, _ in found])

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import compress
+from itertools import compress, repeat
 from operator import ne
 from typing import Any, Generic, Literal, TypeVar
 
@@ -66,6 +66,9 @@ class Trec(Reader):
         """Relevant documents are the gold's answers; those returned are a run's, with their scores."""
         return [Response(name, "", None if isinstance(number, int) else number) for name, number in value.items()
                 if not isinstance(number, int) or number >= RELEVANT]
+
+    def answer_names(self, value: Any) -> tuple[Sequence[tuple[str, str]], Sequence[float | None]]:
+        return list(zip(value, repeat(""), strict=False)), list(value.values())
 
 
 ByQuery = dict[str, tuple[int, dict[str, N]]]  # of every query its first line, and its documents with their numbers

@@ -20,8 +20,6 @@ Ids = NDArray[np.int32]
 Flags = NDArray[np.bool_]
 _AT_ONCE = 2**21  # items that are loaded together
 
-KnownAnswers = dict[tuple[int, str, str], tuple[int, bool]]
-
 
 @dataclass(frozen=True, eq=False)
 class Block:
@@ -32,6 +30,17 @@ class Block:
     item_ids: NDArray[np.int64]
     statistics: NDArray[np.float64]
     replicate: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class KnownAnswers:
+    """Answers to the items of a gold revision, a column each; which of them are the gold's."""
+
+    item_ids: Ids
+    keys: list[str]
+    types: list[str]
+    answer_ids: Ids
+    in_gold: Flags
 
 
 def insert_statistics(connection: Connection, family: str, blocks: Sequence[Block]) -> None:
@@ -223,19 +232,18 @@ def answer_columns(gold_revision_id: int, first_id: int, item_ids: Sequence[int]
 
 
 def load_answers(connection: Connection, gold_revision_id: int) -> KnownAnswers:
-    """Every known answer of a gold revision: (item id, key, type) to (answer id, whether the gold has it)."""
+    """Every known answer of a gold revision."""
     answer = models.answer
     query = select(answer).where(answer.c.gold_revision_id == gold_revision_id)
-    items, keys, types, ids, in_gold = (column.tolist() for column in map(
-        fetch_columns(connection, query).__getitem__, ("item_id", "key", "type", "answer_id", "in_gold")))
-    return dict(zip(zip(items, keys, types, strict=True), zip(ids, in_gold, strict=True), strict=True))
+    found = fetch_columns(connection, query)
+    return KnownAnswers(found["item_id"], found["key"].tolist(), found["type"].tolist(), found["answer_id"],
+                        found["in_gold"])
 
 
-def response_columns(scoring_id: int, lengths: Sequence[int], answer_ids: Sequence[int] | Ids,
-                     correct: Sequence[bool] | Flags, scores: Sequence[float | None] | None = None) -> Columns:
-    """The answers that one submission gave as columns: run after run, of which each gave so many; some have scores."""
+def response_columns(scoring_id: int, lengths: Sequence[int], answer_ids: Ids, correct: Flags,
+                     scores: NDArray[np.float64]) -> Columns:
+    """The answers that one submission gave as columns: run after run, of which each gave so many; nan is no score."""
     return {
         "scoring_id": scoring_id, "replicate": np.repeat(np.arange(len(lengths), dtype=np.int16), lengths),
-        "answer_id": np.asarray(answer_ids, dtype=np.int32), "correct": np.asarray(correct, dtype=bool),
-        "score": np.full(len(answer_ids), np.nan) if scores is None else np.array(scores, dtype=np.float64),
-    }  # None is nan here
+        "answer_id": answer_ids, "correct": correct, "score": scores,
+    }

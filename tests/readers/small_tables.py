@@ -1,5 +1,6 @@
 """Small tables as programs and people write them: right, and with one thing or another amiss."""
 
+import json
 import tempfile
 from pathlib import Path
 
@@ -73,3 +74,27 @@ def parquet_tables(draw, systems=("aspen", "birch"), *, right=False):
                                    list(map(list, zip(*(values for _, values in columns.values()), strict=True))))
             connection.execute(f"COPY t TO '{path}' (FORMAT parquet)")
         return "parquet", path.read_bytes()
+
+
+@st.composite
+def json_tables(draw, systems=("aspen", "birch"), *, right=False):
+    """JSON Lines of rows with numbers; where it is `right` only scores may be lacking."""
+    keys = draw(st.lists(st.one_of(NUMBERED, st.integers(0, 9)) if right else st.one_of(
+        KEYS, st.integers(-1, 9), st.just(True), st.none(), st.just("\u200b")), min_size=1, max_size=8, unique_by=str))
+    numbers = st.one_of(st.integers(-3, 3), st.floats(-1000, 1000),
+                        st.sampled_from([2**52 - 1, -0.0, 4194303.5, 1e-300]))
+    wrong = st.sampled_from([2**52, 4194304.5, 10**400, "1", "NA", True, [1], {"a": 1}, float("inf"), float("nan")])
+    rows = []
+    for key in keys:
+        row = {"item": key, "kind": draw(st.sampled_from(["new", "old", "1"])), "gold": draw(numbers)}
+        rows.append(row | {name: draw(numbers) for name in systems})
+    if draw(st.booleans()):
+        draw(st.sampled_from(rows))[systems[-1]] = draw(st.sampled_from([None, ""]))
+    if not right:
+        for _ in range(draw(st.sampled_from([0, 1, 2]))):
+            draw(st.sampled_from(rows))[draw(st.sampled_from(["kind", "gold", "more", *systems]))] = draw(wrong)
+    text = "\n".join(map(json.dumps, rows)) + "\n" * draw(st.sampled_from([0, 1, 1, 2]))
+    for _ in range(0 if right else draw(st.sampled_from([0, 0, 0, 1]))):
+        at = draw(st.integers(0, len(text)))
+        text = text[:at] + draw(st.sampled_from(AMISS)) + text[at + draw(st.integers(0, 1)):]
+    return "jsonl", text.encode("utf-8", "surrogateescape")

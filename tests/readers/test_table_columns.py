@@ -1,19 +1,27 @@
 """Tables read at once say what they say when they are read row by row; what is amiss is left to that."""
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from registry.columns import AnswerColumns
 from registry.errors import InputError
 from registry.evaluation.ingest.content import run_digest
-from registry.readers import Document, Scores
+from registry.readers import Candidates, Document, Scores, Statistics
 from registry.readers.parsing import table_columns
-from tests.readers.small_tables import parquet_tables, tables
+from tests.readers.small_tables import SEPARATORS, json_tables, parquet_tables, tables
 
-READERS = [{"item": "item"}, {"item": []}, {"item": ["item", "kind"], "attributes": ["kind"], "gold": "gold"},
-           {"item": "item", "gold": "gold", "comment": "#"}, {"item": "item", "unscored": ["", "NA", "true"]},
-           {"item": "item", "columns": ["item", "kind", "gold", "aspen", "birch"]}]
+READERS = [
+    (Scores, {"item": "item"}), (Scores, {"item": []}),
+    (Scores, {"item": ["item", "kind"], "attributes": ["kind"], "gold": "gold"}),
+    (Scores, {"item": "item", "gold": "gold", "comment": "#"}), (Scores, {"item": "item", "comment": '"'}),
+    (Scores, {"item": "item", "unscored": ["", "NA", "true"]}),
+    (Scores, {"item": "item", "columns": ["item", "kind", "gold", "aspen", "birch"]}),
+    (Statistics, {"item": "item", "statistics": ["birch", "aspen"]}),
+    (Statistics, {"item": "item", "statistics": ["aspen"], "gold": ["gold", "birch"], "attributes": ["kind"]}),
+    (Candidates, {"item": "item", "gold": "kind", "true": ["new"], "false": ["old", "o'ld", "1"]}),
+    (Candidates, {"item": ["item", "kind"], "gold": "birch", "attributes": ["kind"], "unscored": ["", "NA"],
+                  "order": "ascending"})]
 
 
 def said(reader, content, monkeypatch, enough):
@@ -30,21 +38,26 @@ def said(reader, content, monkeypatch, enough):
     if not isinstance(answers, str):
         assert len(answers) == len(list(answers))
         found = [found[0], list(answers), run_digest(reader, [], answers), repr(answers[-2:])]
-    return found, isinstance(answers, AnswerColumns)
+    return found, isinstance(answers, AnswerColumns) and isinstance(answers.rows.lines, range)
 
 
-@pytest.mark.parametrize("options", READERS, ids=str)
+@pytest.mark.parametrize(("reader", "options"), READERS, ids=str)
 @settings(max_examples=30)
-@given(st.one_of(tables(), parquet_tables()))
+@given(st.one_of(tables(), tables(), json_tables(), parquet_tables()))
 @example(("comma", b'"item","kind","gold","aspen","birch"\n"a b","x","1","0.5","1"\n'))
 @example(("comma", b"item,kind,gold,aspen,birch\na,x,1,0.5,1\n\n"))
 @example(("whitespace", b"item kind gold aspen birch\na x 1 0.5 1"))
-def test_both_ways_say_the_same(options, table):
+@example(("tab", b"item\tkind\tgold\taspen\tbirch\na\tnew\t1\t0.5\t1\nb\told\t1\t\t0\n"))
+@example(("comma", b"item,kind,gold,aspen,birch\na,x,1,1e30,0\n"))
+@example(("jsonl", b'{"item": 1, "kind": "new", "gold": 1, "aspen": 0.5, "birch": 1}\n'))
+@example(("jsonl", b'{"item": "a", "kind": "new", "gold": 1, "aspen": 1, "birch": [{}\n{}]}\n{"item": "b"}, {}\n'))
+def test_both_ways_say_the_same(reader, options, table):
     how, content = table
-    written = {"syntax": "parquet", "repair": []} if how == "parquet" else {"separator": how}
-    if how == "parquet":
+    assume(how in SEPARATORS or reader is not Candidates)
+    written = {"separator": how} if how in SEPARATORS else {"syntax": how}
+    if how not in SEPARATORS:
         options = {name: value for name, value in options.items() if name not in ("comment", "columns")}
-    reader = Scores.build({**options, **written, "score": "aspen"})
+    reader = reader.build({**options, **written} | ({} if reader is Statistics else {"score": "aspen"}))
     with pytest.MonkeyPatch.context() as patch:
         careful, _ = said(reader, content, patch, 2**62)
         fast, _ = said(reader, content, patch, 0)
@@ -58,7 +71,8 @@ RIGHT = b"item,kind,gold,aspen,birch\na b,x,1,0.5,\nc,y,2,-.5,1\n"
     (RIGHT, {}, True), (RIGHT.replace(b"\n", b"\r\n"), {}, True), (RIGHT.replace(b"a b", b'"a b"'), {}, True),
     (RIGHT.replace(b",", b"\t"), {"separator": "tab"}, True), (RIGHT + b"\n\n", {}, True),
     (RIGHT.replace(b"a b,x,1,0.5", b"a b,x,1,?"), {}, False), (RIGHT.replace(b"c,", b'"c""",'), {}, False),
-    (RIGHT.replace(b"-.5", b"-.5,"), {}, False), (RIGHT.replace(b"c", b"c\xff"), {}, False),
+    (RIGHT.replace(b"-.5", b"-.5,"), {}, False),
+    (RIGHT.replace(b",1\n", b",1,\n"), {}, False), (RIGHT.replace(b"c", b"c\xff"), {}, False),
     (b"\xef\xbb\xbf" + RIGHT, {}, False), (b"\xef\xbb\xbf" + RIGHT, {"repair": ["bom"]}, True),
     (RIGHT.replace(b"c,", b"\nc,"), {}, False), (RIGHT.replace(b"c,", b"#c,"), {"comment": "#"}, False),
 ])
@@ -78,6 +92,15 @@ def test_a_cell_that_is_no_number_is_left_to_the_careful_way(cell, monkeypatch):
     found, at_once = said(reader, content, monkeypatch, 0)
     assert not at_once
     assert found == said(reader, content, monkeypatch, 2**62)[0]
+
+
+@pytest.mark.parametrize("reader", [
+    Statistics(item=("item",), separator="comma", statistics=("gold", "aspen")),
+    Candidates(item=("item",), separator="comma", gold="gold", score="aspen"),
+    Scores(item=("item",), syntax="jsonl", score="aspen")], ids=repr)
+def test_other_tables_are_read_at_once_too(reader, monkeypatch):
+    lines = b'{"item": "a", "aspen": 1}\n' if isinstance(reader, Scores) else RIGHT.replace(b"y,2", b"y,0")
+    assert said(reader, lines, monkeypatch, 0)[1]
 
 
 def test_a_table_of_many_systems_is_read_once(monkeypatch):

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
+from registry.columns import AnswerColumns
 from registry.errors import InputError, ManifestError, RegistryError
 from registry.evaluation.checking.diagnosis import Diagnosis
 from registry.evaluation.checking.rehearsal import rehearse
@@ -16,9 +17,10 @@ from registry.evaluation.comparing.plan import Plan
 from registry.evaluation.ingest.content import digest_of_runs, run_digest
 from registry.evaluation.ingest.declared import Declared, check_runs, declared
 from registry.evaluation.ingest.gold import Name, check_names
-from registry.evaluation.ingest.join import Joined, disagreements
+from registry.evaluation.ingest.join import Joined, disagreements, join
+from registry.evaluation.ingest.parsed_cache import ParseCache
 from registry.evaluation.ingest.remarks import FEW, of_copy, of_gold, of_runs, of_submission
-from registry.evaluation.resolve import ResolvedTask
+from registry.evaluation.resolve import Load, ResolvedTask
 from registry.evaluation.scoring.workers import computed
 from registry.items import Answer, Item
 from registry.readers import Document, Problems, Reader
@@ -139,9 +141,9 @@ def check_task(task: ResolvedTask, content: bytes, execution: Execution, databas
     return checked
 
 
-def _documents(submission: Declared, checked: Checked) -> Sequence[Document]:
+def _documents(submission: Declared, load: Load, checked: Checked) -> Sequence[Document]:
     try:
-        return submission.documents
+        return submission.loaded(load).documents
     except InputError as error:
         checked.refuse(error)
         return ()
@@ -183,8 +185,9 @@ def _sound(submissions: Sequence[Declared], items: Mapping[str, Sequence[Item]],
            checked: Checked) -> Iterator[tuple[Declared, list[Joined]]]:
     """Check every file; gives the submissions that none of theirs is refused of, with their runs."""
     first: dict[tuple[str, str], Declared] = {}
+    cache = ParseCache()  # one file may hold many systems
     for submission in submissions:
-        name, documents = submission.test_set.name, _documents(submission, checked)
+        name, documents = submission.test_set.name, _documents(submission, cache.load, checked)
         files = [_check(document, submission, items, checked) for document in documents]
         sound = [file for file in files if file is not None]
         remarks = list(of_runs(documents))
@@ -210,8 +213,11 @@ def _check(document: Document, submission: Declared, items: Mapping[str, Sequenc
     remarks: list[InputError] = []
     joined: Joined | None = None
     try:
-        answers = submission.read(document.collecting(problems))
-        joined = _joined(document.path, answers, submission, items[name], problems) if name in items else None
+        if (at_once := _at_once(document, submission, items.get(name))) is not None:
+            answers, joined = at_once
+        else:
+            answers = submission.read(document.collecting(problems))
+            joined = _joined(document.path, answers, submission, items[name], problems) if name in items else None
         if joined is not None:
             remarks = [remark.error(document.path) for remark in of_submission(
                 items[name], joined, reader, document, missing=submission.missing,
@@ -223,6 +229,25 @@ def _check(document: Document, submission: Declared, items: Mapping[str, Sequenc
     checked.note(name, document.path, problems, diagnosis)
     checked.problems += [Problem(name, error, fatal=False) for error in (*problems.notes, *remarks)]
     return None if problems.counts or joined is None else (run_digest(reader, items[name], answers), joined)
+
+
+def _at_once(document: Document, submission: Declared,
+             items: Sequence[Item] | None) -> tuple[Sequence[Answer], Joined] | None:
+    """Read and join a file of columns in which nothing is wrong; None where it is not known to be one."""
+    reader = submission.reader
+    if items is None or not reader.gives_columns:
+        return None
+    try:
+        answers = submission.read(document)
+        if not isinstance(answers, AnswerColumns) or document.repaired(reader.repair).has_notes:
+            return None
+        joined = join(items, answers, reader, submission.policies, document.path)
+        uncounted = (item for item, answer in zip(items, joined.answers, strict=True) if answer is None)
+        if joined.n_missing and any(submission.uncounted(uncounted, document.path)):
+            return None
+    except InputError:
+        return None
+    return answers, joined
 
 
 def _joined(path: str, answers: Sequence[Answer], submission: Declared, items: Sequence[Item],

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from registry.columns import AnswerColumns, Places
-from registry.identity import canonical_json, digest, digest_lines
+from registry.columns import AnswerColumns, Floats, Places, StatisticColumns
+from registry.identity import canonical_json, canonical_text, digest, digest_lines
 from registry.items import Answer, Item
 from registry.readers import Reader
 from registry.readers.names import NamedReader
@@ -29,7 +29,7 @@ def run_digest(reader: Reader, items: Sequence[Item], answers: Sequence[Answer])
     """The digest of what one file says of the gold's items; see `content_digest`."""
     if isinstance(reader, NamedReader):
         answers = reader.folded(items, answers)
-    if isinstance(answers, AnswerColumns) and (found := _digest_of_columns(answers)) is not None:
+    if isinstance(answers, AnswerColumns) and (found := _digest_of_columns(reader, answers)) is not None:
         return found
     return digest_lines(sorted(canonical_json([answer.key, reader.content(answer.value)]) for answer in answers))
 
@@ -47,27 +47,47 @@ class _Heads(NamedTuple):
     sizes: Places
 
 
-def _digest_of_columns(answers: AnswerColumns) -> str | None:
+def _digest_of_columns(reader: Reader, answers: AnswerColumns) -> str | None:
     """The same digest without a Python object for every answer: all lines at once, as bytes padded with 0.
 
     Gives nothing where a key stands twice, or the lines are too wide together.
     """
     if (heads := _heads(answers.rows.keys)) is None:
         return None
-    values = answers.values[heads.order]
-    there = ~np.isnan(values)
-    known, codes = np.unique(values[there], return_inverse=True)
-    ends, sizes = _padded([f"{canonical_json(answers.meant(value))}]".encode() for value in known.tolist()])
-    sizes = heads.sizes[there] + sizes[codes]
-    lines = np.concatenate([_counts(int(sizes.max(initial=0)))[sizes], heads.lines[there], ends[codes]], axis=1)
-    return digest(lines[lines != 0].tobytes())
+    there = np.zeros(len(heads.order), dtype=bool)
+    there[answers.given] = True
+    kept = there[heads.order]
+    lines, sizes = [heads.lines[kept]], heads.sizes[kept]
+    for texts, codes in _ends(reader, answers, answers.values[heads.order[kept]]):
+        ends, lengths = _padded([text.encode() for text in texts])
+        if (sum(part.shape[1] for part in lines) + ends.shape[1]) * len(codes) > _WIDEST:
+            return None
+        lines.append(ends[codes])
+        sizes = sizes + lengths[codes]
+    whole = np.concatenate([_counts(int(sizes.max(initial=0)))[sizes], *lines], axis=1)
+    return digest(whole[whole != 0].tobytes())
+
+
+def _ends(reader: Reader, answers: AnswerColumns, values: Floats) -> Iterator[tuple[list[str], Places]]:
+    """What of the lines rests on values, part after part: its different texts, and the place of each line's.
+
+    Statistics are written as `readers.tables.numbers_of` lists them.
+    """
+    if not isinstance(answers, StatisticColumns):
+        known, codes = np.unique(values, return_inverse=True)
+        yield [f"{canonical_json(reader.content(answers.meant(value)))}]" for value in known.tolist()], codes
+        return
+    for n, name in enumerate(sorted(answers.names), 1):
+        known, codes = np.unique(values[:, answers.names.index(name)], return_inverse=True)
+        before, after = "[" if n == 1 else ",", "]]" if n == len(answers.names) else ""
+        yield [f"{before}{canonical_json([name, value])}{after}" for value in known.tolist()], codes
 
 
 @lru_cache(maxsize=1)
 def _heads(keys: tuple[str, ...]) -> _Heads | None:
-    heads = [f"{canonical_json([key])[:-1]}," for key in keys]
+    heads = [f"[{canonical_text(key)}," for key in keys]
     encoded = [head.encode() for head in heads]
-    if len(set(keys)) < len(keys) or max(map(len, encoded)) * len(heads) > _WIDEST:
+    if len(set(keys)) < len(keys) or max(map(len, encoded), default=0) * len(heads) > _WIDEST:
         return None
     order = sorted(range(len(heads)), key=heads.__getitem__)
     return _Heads(np.array(order, dtype=np.int64), *_padded([encoded[n] for n in order]))

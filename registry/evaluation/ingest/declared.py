@@ -64,7 +64,7 @@ class Declared:
     def read(self, document: Document) -> Sequence[Answer]:
         """Read one of its files; an answer that a metric of the task cannot count is reported."""
         answers = self.reader.read_answers(document)
-        if isinstance(answers, AnswerColumns):  # numbers and labels are what every metric can count
+        if isinstance(answers, AnswerColumns):  # in which there is nothing that a metric cannot count
             return answers
         for answer in answers:
             if why := next(filter(None, (metric.uncountable(answer.value) for metric in self.metrics)), None):

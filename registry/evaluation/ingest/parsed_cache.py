@@ -13,8 +13,8 @@ from typing import Any
 from sqlalchemy import Connection
 
 from registry.columns import Items, JoinedColumns
+from registry.evaluation.ingest.answer_ids import AnswerIds
 from registry.evaluation.ingest.join import Policies, join
-from registry.evaluation.ingest.label_answers import LabelAnswers
 from registry.items import Answer, Item, by_key
 from registry.readers import READERS, Document, Reader
 from registry.store import catalog, sources, statistics
@@ -36,8 +36,7 @@ class ParseCache:
         self._kept = 0.0
         self._submitted: dict[int, Submitted] = {}
         self._last: tuple[Any, Document] | None = None
-        self._known: dict[int, statistics.KnownAnswers] = {}
-        self._labels: dict[int, LabelAnswers] = {}
+        self._known: dict[int, AnswerIds] = {}
 
     def keep_items(self, gold_revision_id: int, items: list[Item]) -> None:
         """Keep the items of a gold revision, in its order."""
@@ -74,20 +73,12 @@ class ParseCache:
             self._items[gold_revision_id] = Items(found[k] for k in catalog.item_keys(connection, gold_revision_id))
         return self._items[gold_revision_id]
 
-    def known_answers(self, connection: Connection, gold_revision_id: int) -> statistics.KnownAnswers:
-        """The answers that are stored of a gold revision; whoever stores more adds them."""
+    def answer_ids(self, connection: Connection, gold_revision_id: int) -> AnswerIds:
+        """The answers that are stored of a gold revision; whoever finds new ones there stores them."""
         if gold_revision_id not in self._known:
-            self._known[gold_revision_id] = statistics.load_answers(connection, gold_revision_id)
+            known = statistics.load_answers(connection, gold_revision_id)
+            self._known[gold_revision_id] = AnswerIds(known, catalog.item_ids(connection, gold_revision_id)[0])
         return self._known[gold_revision_id]
-
-    def label_answers(self, connection: Connection, gold_revision_id: int) -> LabelAnswers:
-        """The same where answers are labels; what these add, `known_answers` finds in the database."""
-        if gold_revision_id not in self._labels:
-            known = self.known_answers(connection, gold_revision_id)
-            first_item, n_items = catalog.item_ids(connection, gold_revision_id)
-            self._labels[gold_revision_id] = LabelAnswers(known, first_item, n_items)
-            del self._known[gold_revision_id]
-        return self._labels[gold_revision_id]
 
     def answers(self, connection: Connection, scoring: ScoringRow) -> Runs:
         """The answers of a scoring, each run's joined with the items of its gold revision."""

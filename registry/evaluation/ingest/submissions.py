@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from registry.columns import JoinedColumns
+import numpy as np
+
 from registry.errors import InputError, counted
+from registry.evaluation.ingest.answer_ids import Responses
 from registry.evaluation.ingest.content import content_digest
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.ingest.declared import Declared
@@ -168,44 +170,19 @@ def _add_submission(ingest: Ingest, test_set: TestSetRow, one: Declared, digest:
 
 
 def _add_responses(ingest: Ingest, scoring_id: int, gold_revision_id: int, reader: Reader,
-                      runs: Sequence[Sequence[Answer | None]]) -> None:
+                   runs: Sequence[Sequence[Answer | None]]) -> None:
     """Keep every answer of the submission's runs as a response, and as an answer where nobody gave it before."""
-    if type(reader).answer_set is Reader.answer_set:  # labels are their own answers, others have none
-        if reader.gives != "label" or _add_labels(ingest, scoring_id, gold_revision_id, runs):
-            return
-        ingest.ledger.write()  # those that were added before are looked up there now
-    connection, ledger = ingest.connection, ingest.ledger
-    first_item, _ = catalog.item_ids(connection, gold_revision_id)
-    by_run = [[(first_item + n, response) for n, entry in enumerate(run) if entry is not None
-               for response in reader.answer_set(entry.value)] for run in runs]
-    given = [(item_id, response.key, response.type) for responses in by_run for item_id, response in responses]
-    if not given:
-        return
-    known = ingest.parsed.known_answers(connection, gold_revision_id)
-    new = [answer for answer in dict.fromkeys(given) if answer not in known]
-    if new:
-        first, (ids, keys, types) = ledger.reserve(models.answer, len(new)), zip(*new, strict=True)
-        ledger.add_columns(models.answer, statistics.answer_columns(
-            gold_revision_id, first, ids, keys, types, in_gold=False), len(new))
-        known.update((answer, (first + n, False)) for n, answer in enumerate(new))
-    answer_ids, correct = zip(*(known[answer] for answer in given), strict=True)
-    scores = [response.score for responses in by_run for _, response in responses]
-    ledger.add_columns(models.response, statistics.response_columns(
-        scoring_id, [len(responses) for responses in by_run], answer_ids, correct, scores), len(given))
-
-
-def _add_labels(ingest: Ingest, scoring_id: int, gold_revision_id: int,
-                runs: Sequence[Sequence[Answer | None]]) -> bool:
-    """Do the same where answers are labels, unless there are too many different ones; says whether it was done."""
-    ledger, known = ingest.ledger, ingest.parsed.label_answers(ingest.connection, gold_revision_id)
-    columns = [run if isinstance(run, JoinedColumns) else JoinedColumns.of_labels(run) for run in runs]
-    if (given := known.take(columns, ledger.reserve(models.answer, 0))) is None:
-        return False
+    if type(reader).answer_set is Reader.answer_set and reader.gives != "label":
+        return  # labels are their own answers, others have none
+    ledger, responses = ingest.ledger, [Responses.of(run, reader) for run in runs]
+    given = ingest.parsed.answer_ids(ingest.connection, gold_revision_id).take(
+        responses, ledger.reserve(models.answer, 0))
     if given.new:
-        item_ids, labels = zip(*given.new, strict=True)
-        first = ledger.reserve(models.answer, len(labels))
+        item_ids, names = zip(*given.new, strict=True)
+        keys, types = zip(*names, strict=True)
         ledger.add_columns(models.answer, statistics.answer_columns(
-            gold_revision_id, first, item_ids, labels, [""] * len(labels), in_gold=False), len(labels))
+            gold_revision_id, ledger.reserve(models.answer, len(keys)), item_ids, keys, types, in_gold=False),
+            len(keys))
     ledger.add_columns(models.response, statistics.response_columns(
-        scoring_id, [int(run.there.sum()) for run in columns], given.answer_ids, given.correct), len(given.answer_ids))
-    return True
+        scoring_id, [len(run.places) for run in responses], given.answer_ids, given.correct,
+        np.concatenate([run.scores for run in responses])), len(given.answer_ids))

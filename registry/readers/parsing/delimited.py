@@ -12,6 +12,7 @@ from registry.errors import InputError, suggest
 from registry.readers.parsing.document import MAX_CELLS, MAX_LINE, Document, split
 
 _QUOTED = re.compile(r'(?<![^,])"[^"]*+(?:""[^"]*+)*+"')  # a cell
+_PLAINLY_QUOTED = re.compile(r'(?<![^,\n])"([^",\n]*)"(?![^,\n])')  # one that says the same without its quotes
 csv.field_size_limit(MAX_LINE)  # its own limit is for all of Python, and less than a long text takes
 
 Separator = Literal["tab", "comma", "whitespace"]
@@ -56,17 +57,26 @@ def read_cells(document: Document, separator: Separator, comment: str | None = N
                 yield number, cells
 
 
-def even_columns(block: str, width: int, separator: Literal["tab", "whitespace"]) -> list[list[str]] | None:
+def unquoted(text: str, separator: Separator) -> str | None:
+    """Lines of CSV without double quotes, as far as cells say the same without them, else None; others as they are."""
+    if separator != "comma" or '"' not in text:
+        return text
+    text = _PLAINLY_QUOTED.sub(r"\1", text)
+    return None if '"' in text else text
+
+
+def even_columns(block: str, width: int, separator: Separator) -> list[list[str]] | None:
     """The columns of a block of lines that all have `width` cells, split at once; None where a line has not.
 
+    Commas are between cells wherever they stand: quotes are left out before, see `unquoted`.
     It takes a fifth of the time of splitting line by line: every line end is made a cell of its own, which must then be
     each last one of `width` and one.
     """
-    n_lines = block.count("\n") + 1
-    if block.count("\t") + block.count(" ") * (separator != "tab") > 8 * width * n_lines:
+    n_lines, marks = block.count("\n") + 1, {"tab": "\t", "comma": ",", "whitespace": "\t "}[separator]
+    if sum(map(block.count, marks)) > 8 * width * n_lines:
         return None  # a line of very many cells, which take much memory
-    if separator == "tab":
-        cells = block.replace("\n", "\t\n\t").split("\t")
+    if separator != "whitespace":
+        cells = block.replace("\n", f"{marks}\n{marks}").split(marks)
     else:
         cells = list(filter(None, block.replace("\t", " ").replace("\n", " \n ").split(" ")))
     even = len(cells) == n_lines * (width + 1) - 1 and cells[width::width + 1].count("\n") == n_lines - 1

@@ -114,6 +114,13 @@ class Document:
         """The same file, whose problems are collected."""
         return replace(self, problems=problems)
 
+    @property
+    def has_notes(self) -> bool:
+        """Whether a file that reads well has lines that end with CR LF, and nobody said that this is no news."""
+        if "notes" not in self.made:
+            self.made["notes"] = b"\r\n" in self._plain()
+        return "crlf" not in self.repair and bool(self.made["notes"])
+
     def repaired(self, repair: tuple[str, ...]) -> Document:
         """The same file, in whose text is mended what else is named or refused.
 

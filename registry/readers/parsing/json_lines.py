@@ -26,6 +26,17 @@ def json_object(line: str, path: str, number: int | None, *, nan: bool = False) 
     return value
 
 
+def json_columns(block: str) -> dict[str, list[Any]] | None:
+    """The columns of a block of lines that are objects with the same keys; None where one is not."""
+    try:
+        objects = list(map(_STRICT.decode, block.split("\n")))
+    except (ValueError, RecursionError):
+        return None
+    if not all(type(one) is dict and one.keys() == objects[0].keys() for one in objects):
+        return None
+    return {name: [one[name] for one in objects] for name in objects[0]}
+
+
 def json_value(text: str | bytes, *, nan: bool = False) -> Any:
     """Read any JSON value; `nan` lets Python's own NaN and Infinity pass, which programs write that do not look.
 
@@ -52,3 +63,6 @@ def _number(digits: str) -> float:
 
 def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
+
+
+_STRICT = json.JSONDecoder(object_pairs_hook=_unique, parse_constant=_no_constant, parse_int=_number)

@@ -2,6 +2,7 @@
 
 import dataclasses
 import datetime
+import json
 import tempfile
 from pathlib import Path
 
@@ -11,19 +12,20 @@ from hypothesis import strategies as st
 from sqlalchemy import text
 
 from registry.errors import RegistryError
-from registry.evaluation.ingest import label_answers
+from registry.evaluation.checking.check import check
 from registry.evaluation.ingest.apply import apply
 from registry.evaluation.ingest.context import Ingest
+from registry.evaluation.ingest.declared import declared
 from registry.evaluation.resolve import resolve
 from registry.evaluation.scoring.score import score
 from registry.manifest import load_manifest
-from registry.readers import Labels
+from registry.readers import Labels, Reader
 from registry.readers.parsing import table_columns
 from registry.significance import Execution
 from registry.store.database import Database
 from registry.store.journal import Journal
 from registry.store.session import writing
-from tests.readers.small_tables import parquet_tables, tables
+from tests.readers.small_tables import SEPARATORS, json_tables, parquet_tables, tables
 
 MANIFEST = """manifest = 1
 [task]
@@ -33,40 +35,55 @@ seed = 1
 [[test_set]]
 name = "test"
 gold = "gold.txt"
-format = "scores"
-options = {{ item = {item}, gold = "gold", attributes = ["kind"], {written} }}
+format = "{format}"
+options = {{ item = {item}, attributes = ["kind"], {written} }}
 [submission]
 missing = "{missing}"
 {metrics}
 [[submit]]
 file = "gold.txt"
 system = "a"
-options = {{ score = "aspen" }}
+options = {{ {aspen} }}
 [[submit]]
 file = "{others}.txt"
 system = "b"
-options = {{ score = "birch" }}
+options = {{ {birch} }}
 [[submit]]
 file = "{{system}}.{{run}}.run"
-options = {{ score = "birch" }}
+options = {{ {birch} }}
 """
 WITH_GOLD = '[[metric]]\nname = "MAE"\n[[metric]]\nname = "RMSE"\n'
-METRICS = ['[[metric]]\nname = "Mean"\n', '[[metric]]\nname = "Mean"\noptions = { worst = 0.5 }\n', WITH_GOLD]
+METRICS = {
+    "scores": ['[[metric]]\nname = "Mean"\n', '[[metric]]\nname = "Mean"\noptions = { worst = 0.5 }\n', WITH_GOLD],
+    "statistics": ['[[metric]]\nname = "Formula"\noptions = { formula = "aspen / (gold + birch)" }\n',
+                   '[[metric]]\nname = "Formula"\noptions = { formula = "birch - aspen", worst = [1, 2] }\n'],
+    "candidates": ['[[metric]]\nname = "SetF"\n[[metric]]\nname = "SetP"\noptions = { best = 2 }\n',
+                   '[[metric]]\nname = "SetR"\noptions = { threshold = 0.5, best = 3, ties = "exclude" }\n']}
+OPTIONS = {"scores": ('gold = "gold"', 'score = "aspen"', 'score = "birch"'),
+           "statistics": ('gold = ["gold"], statistics = ["aspen", "birch"]', "", 'statistics = ["birch", "aspen"]'),
+           "candidates": ("""gold = "kind", true = ["new", "1"], false = ["old", "o'ld"]""", 'score = "aspen"',
+                          'score = "birch", order = "ascending"')}
 
 
 @st.composite
 def tasks(draw):
     """A table of gold and systems, other files with rows of it in another order, and what a manifest says of them."""
-    how, content = draw(st.one_of(tables(right=True), tables(right=True), tables(), parquet_tables(right=True)))
-    written = 'syntax = "parquet"' if how == "parquet" else f'separator = "{how}"'
+    format_ = draw(st.sampled_from([*OPTIONS]))
+    of_format, aspen, birch = OPTIONS[format_]
+    how, content = draw(st.one_of(tables(right=True), tables(right=True), tables(),
+                                  *([json_tables(right=True), parquet_tables(right=True)]
+                                    if format_ != "candidates" else [])))
+    written = f'separator = "{how}"' if how in SEPARATORS else f'syntax = "{how}"'
     other = content
-    if how != "parquet":
+    if how in SEPARATORS:
         head, *rows = content.rstrip(b"\n").split(b"\n")
         rows = draw(st.permutations(rows))[draw(st.sampled_from([0, 0, 0, 1])):]
         other = b"\n".join([head, *rows])
-    return {"written": written, "item": draw(st.sampled_from(['"item"', '"item"', "[]", '["item", "kind"]'])),
+    keys = ['"item"', '"item"', '["item", "kind"]', *(["[]"] if format_ != "candidates" else [])]
+    return {"format": format_, "aspen": aspen, "birch": birch,
+            "written": f"{written}, {of_format}", "item": draw(st.sampled_from(keys)),
             "missing": draw(st.sampled_from(["reject", "drop", "own", "worst"])),
-            "metrics": draw(st.sampled_from(METRICS)),
+            "metrics": draw(st.sampled_from(METRICS[format_])),
             "others": draw(st.sampled_from(["gold", "other"]))}, content, other
 
 
@@ -79,7 +96,7 @@ seed = 1
 name = "test"
 gold = "gold.tsv"
 format = "labels"
-options = {{ separator = "{separator}" }}
+options = {{ {written} }}
 [submission]
 missing = "{missing}"
 [[metric]]
@@ -88,22 +105,31 @@ name = "Accuracy"
 name = "LabelF"
 [[submit]]
 file = "systems/{{system}}.{{run}}"
-options = {{ separator = "{separator}", unknown = "accept"{option} }}
+options = {{ {written}, unknown = "accept"{option} }}
 """
+
+
+SEPARATED = {mark: name for name, mark in SEPARATORS.items()}
 
 
 @st.composite
 def label_tasks(draw):
     """The labels of some items, those of systems in another order, with runs, new and lacking ones; and a manifest."""
     keys = draw(st.lists(st.integers(0, 30).map(lambda n: f"i{n}"), min_size=3, max_size=12, unique=True))
-    separator = draw(st.sampled_from(["\t", " "]))
+    separator = draw(st.sampled_from(["\t", " ", ","]))
+    written = draw(st.sampled_from([f'separator = "{SEPARATED[separator]}"'] * 3 + ['syntax = "jsonl"']))
+    quote = draw(st.sampled_from(["", '"'])) if separator == "," else ""
     labels = st.sampled_from(["yes", "no", "no", "Yes", "maybe"] if draw(st.booleans()) else ["yes", "no"])
     files = {"gold.tsv": "".join(f"{key}{separator}{draw(labels)}\n" for key in keys)}
     for name in ("a.1", "a.2", "b.1", "c.1"):
-        lines = [f"{key}{separator}{draw(labels)}" for key in draw(st.permutations(keys))]
-        lines = lines[draw(st.integers(0, 8)) == 0:] + draw(st.sampled_from([[]] * 12 + [["i99 no"]]))
+        lines = [f"{key}{separator}{quote}{draw(labels)}{quote}" for key in draw(st.permutations(keys))]
+        lines = lines[draw(st.integers(0, 4)) == 0:] + draw(st.sampled_from([[]] * 12 + [["i99 no"], ['"i99" no']]))
         files[f"systems/{name}"] = "\n".join(lines) + draw(st.sampled_from(["", "\n", "\r\n"]))
-    return {"separator": {"\t": "tab", " ": "whitespace"}[separator],
+    if written == 'syntax = "jsonl"':
+        files = {name: "".join(json.dumps(dict(zip(("item", "label"), line.replace(quote or "?", "").split(separator),
+                                                   strict=False))) + "\n" for line in text.split("\n") if line.strip())
+                 for name, text in files.items()}
+    return {"written": written,
             "missing": draw(st.sampled_from(["reject", "drop", "own", "worst"])),
             "option": draw(st.sampled_from(["", "", ", fold_case = true", ', rename = { maybe = "no" }']))}, files
 
@@ -117,25 +143,29 @@ def held(database):
 
 
 def brought_in(folder, enough):
-    """What a database holds of the task, with what was told; or why it was refused."""
+    """What a check says of the task, and what a database holds of it, with what was told; or why it was refused."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(table_columns, "ENOUGH", enough)
         if enough:
             patch.setattr(Labels, "_at_once", lambda self, document: None)
-            patch.setattr(label_answers, "_MOST", 0)
+            read = Reader.read_answers
+            patch.setattr(Reader, "read_answers", lambda self, document: list(read(self, document)))
         specification, content = load_manifest(folder / "task.toml")
+        task = resolve(specification, folder / "task.toml")
+        checked = check(task, list(declared(task)), limit=3)
+        said = [(str(problem.error), problem.cause, problem.fatal) for problem in checked.problems], checked.unlisted
         database, journal = Database(folder / f"{enough}.duckdb"), Journal("run", {})
         try:
             with writing(database, journal, create=True) as session:
-                ingest = Ingest(session.connection, journal, resolve(specification, folder / "task.toml"))
+                ingest = Ingest(session.connection, journal, task)
                 told = dataclasses.astuple(apply(ingest, content))
                 score(ingest, Execution(workers=1))
         except RegistryError as error:
-            return str(error)
-        return told, held(database)
+            return said, str(error)
+        return said, told, held(database)
 
 
-@settings(max_examples=25)
+@settings(max_examples=40)
 @given(tasks())
 def test_both_ways_bring_in_the_same(task):
     options, content, other = task
