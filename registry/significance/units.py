@@ -11,6 +11,7 @@ from registry.significance.matrix import Floats, Matrix, additive
 
 ROUNDING = 1e-12  # of scores computed from whole numbers, relative to the largest
 _AT_ONCE = 2**20  # statistics that are scored at a time
+_FEW = 128  # units of a pair that are looked at, at a time
 
 
 def unit_refusal(name: str, matrix: Matrix) -> str | None:
@@ -56,8 +57,9 @@ def are_unscored(pairs: ObservedPairs, *, unequal: bool) -> NDArray[np.bool_]:
     if defined.all():
         return found
     for n, (a, b, d) in enumerate(zip(pairs.a.tolist(), pairs.b.tolist(), pairs.difference.tolist(), strict=True)):
-        both = np.flatnonzero(defined[:, a] & defined[:, b])
-        found[n] = not both.size or (d and np.array_equal(statistics[both, a], statistics[both, b]))
+        parts = (slice(at, at + _FEW) for at in range(0, len(defined), _FEW))  # nearly always the first one tells
+        found[n] = not any((defined[part, a] & defined[part, b] & (
+            not d or (statistics[part, a] != statistics[part, b]).any(axis=1))).any() for part in parts)
     return found
 
 
