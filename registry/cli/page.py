@@ -54,9 +54,9 @@ def site(
     items: Items = 0, root: Root = None, db: Db = None, workers: Workers = None, cluster: Cluster = None,
     memory: Memory = None, actor: Actor = None, quiet: Quiet = False,
 ) -> None:
-    """Write an index and a page for every task, and beside it files with the pairs that a page has no room for.
+    """Write an index and a page for every task.
 
-    What a manifest declares is applied, scored and compared first, as `registry run` does.
+    Pairs that a page has no room for are in files beside it. What a manifest declares is applied, scored and compared first, as `registry run` does.
     """
     from registry.files import replace_file, replace_files
     from registry.leaderboards.load import PAGE_PAIRS

@@ -135,11 +135,12 @@ def label_tasks(draw):
 
 
 def held(database):
-    """All rows of all tables in their order, but for the times, and what was said."""
+    """All rows of all tables in their order, but for the times and the hashes of the log, which rest on them."""
     with database.reading() as connection:
         names = connection.execute(text("SELECT table_name FROM duckdb_tables() ORDER BY ALL")).scalars().all()
-        return {name: [[value for value in row if not isinstance(value, datetime.datetime)] for row in
-                       connection.execute(text(f"SELECT * FROM {name}"))] for name in names if name != "run"}
+        return {name: [[value for column, value in row.items() if column != "hash" and not isinstance(
+            value, datetime.datetime)] for row in connection.execute(text(f"SELECT * FROM {name}")).mappings()]
+            for name in names if name != "run"}
 
 
 def brought_in(folder, enough):
