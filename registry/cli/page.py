@@ -56,7 +56,8 @@ def site(
 ) -> None:
     """Write an index and a page for every task.
 
-    Pairs that a page has no room for are in files beside it. What a manifest declares is applied, scored and compared first, as `registry run` does.
+    Pairs that a page has no room for are in files beside it. What a manifest declares is applied, scored and compared
+    first, as `registry run` does.
     """
     from registry.files import replace_file, replace_files
     from registry.leaderboards.load import PAGE_PAIRS
