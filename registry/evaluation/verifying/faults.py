@@ -50,7 +50,7 @@ class Difference:
             return "surplus", f"the row of {where}"
         column = next(name for name in self.before if self.before[name] != self.after[name])
         said, derived = (clipped(str(of[column])) for of in (self.before, self.after))
-        return "altered", f"{column} of {where} is {said}, and {derived} when derived again"
+        return "altered", f"{column}{where and f' of {where}'} is {said}, and {derived} when derived again"
 
 
 def differences(connection: Connection, before: str, after: str, keys: Sequence[str]) -> Iterator[Difference]:
