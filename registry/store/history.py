@@ -33,7 +33,7 @@ def history(connection: Connection, name: str) -> list[Section]:
     """
     kind, _, number = name.partition(":")
     if kind == "run":
-        found = _run(connection, "run_id", number if number.isdecimal() else "-1")
+        found = _run(connection, int(number) if number.isdecimal() and len(number) < 10 else -1)
     elif "/" in name and "|" not in name:
         found = _submission(connection, name)
     else:
@@ -51,14 +51,15 @@ def head(connection: Connection) -> list[Section]:
 
 def _signed(connection: Connection, identity: str) -> list[Section]:
     """The history of the comparison or study with this id."""
-    like = f"%id:{identity}"
-    made = _rows(connection, "SELECT * FROM comparison WHERE signature LIKE :like ORDER BY comparison_id", like=like)
+    end = f"id:{identity}"
+    made = _rows(connection, "SELECT * FROM comparison WHERE ends_with(signature, :end) ORDER BY comparison_id",
+                 end=end)
     if not made:
         studies = _rows(connection, "SELECT signature, study, subject, digest, created_at, run_id FROM study "
-                                    "WHERE signature LIKE :like", like=like)
-        return [] if not studies or not identity else [
+                                    "WHERE ends_with(signature, :end)", end=end)
+        return [] if not studies else [
             _facts("study", studies[0], ("signature", "study", "subject", "digest", "created_at")),
-            *_run(connection, "run_id", studies[0]["run_id"])]
+            *_run(connection, studies[0]["run_id"])]
     row, number = made[-1], made[-1]["comparison_id"]
     asked = json.loads(row["request"] or "{}")
     settings = asked.pop("significance", {}) | asked
@@ -84,12 +85,12 @@ def _signed(connection: Connection, identity: str) -> list[Section]:
                 any_value(code_version) AS version, any_value(code_revision) AS revision
             FROM comparison_pair JOIN pair_result USING (pair_result_id) JOIN run USING (run_id)
             WHERE comparison_id = :id GROUP BY ALL ORDER BY ALL""", id=number)),
-        *_run(connection, "run_id", row["run_id"])]
+        *_run(connection, row["run_id"])]
 
 
-def _run(connection: Connection, column: str, number: Any) -> list[Section]:
+def _run(connection: Connection, number: int) -> list[Section]:
     """What a command was, and what it logged."""
-    found = _rows(connection, f"SELECT * FROM run WHERE {column} = :number", number=int(number))  # noqa: S608
+    found = _rows(connection, "SELECT * FROM run WHERE run_id = :number", number=number)
     if not found:
         return []
     environment = json.loads(found[0]["environment"])
@@ -100,7 +101,7 @@ def _run(connection: Connection, column: str, number: Any) -> list[Section]:
         Section("environment", [{"what": what, "version": version} for what, version in environment.items()]),
         Section("read", [{"file": file, "digest": digest} for file, digest in inputs.items()]),
         Section("log", _rows(connection, "SELECT event_id AS entry, \"at\", actor, action, subject, details FROM event "
-                                         "WHERE run_id = :number ORDER BY event_id", number=int(number)))]
+                                         "WHERE run_id = :number ORDER BY event_id", number=number))]
 
 
 def _submission(connection: Connection, name: str) -> list[Section]:

@@ -67,7 +67,8 @@ def test_the_head_stands_for_the_whole_log(shown, registry):
     assert after["hash"] != before["hash"]
 
 
-@pytest.mark.parametrize("name", ["run:99", "run:x", "id:00000000", "small/test/three/tree", "", "id:"])
+@pytest.mark.parametrize("name", [
+    "run:99", "run:x", "run:99999999999", "id:00000000", "%", "small/test/three/tree", "", "id:"])
 def test_what_is_not_there_is_said_with_what_may_be_meant(shown, registry, name):
     told = registry("show", name, exit_code=3).stderr
     assert "unknown signature, run or submission" in told
