@@ -51,7 +51,8 @@ def verify(
         say(f"note: {note}")
     looked_at = ", ".join(counted(n, what, "entries of the log" if what.startswith("entry") else None)
                           for what, n in verified.looked_at.items())
-    say(f"looked at {looked_at}: {counted(len(verified.faults), 'fault') if verified.faults else 'all is well'}")
+    found = counted(len(verified.faults), "fault") if verified.faults else "all is well"
+    say(f"looked at {looked_at}: {found}" if looked_at else found)
     keys = ["kind", "of", "name", "message"]
     if verified.faults:
         show([Table([vars(fault) for fault in verified.faults], keys=keys)], format_)

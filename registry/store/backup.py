@@ -61,5 +61,5 @@ def unreadable(connection: Connection) -> dict[str, str]:
         try:
             connection.exec_driver_sql(f'SELECT count(*), bit_xor(hash(t)) FROM "{table}" AS t').all()  # noqa: S608
         except Exception as error:
-            return {table: str(error).partition("\n")[0]}
+            return {table: str(getattr(error, "orig", error)).partition("\n")[0]}
     return {}
