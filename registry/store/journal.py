@@ -6,7 +6,7 @@ So whoever knows the last hash knows whether anything before it was changed, rem
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
@@ -82,8 +82,10 @@ class Journal:
             self.event(connection, "end", self.command, inputs=digest_json(inputs))
 
 
-def append(connection: Connection, entries: Iterable[Mapping[str, Any]]) -> None:
+def append(connection: Connection, entries: Sequence[Mapping[str, Any]]) -> None:
     """Append entries to the log, each with its place in the chain."""
+    if not entries:
+        return
     event, run = models.event, models.run
     last = connection.execute(select(event.c.event_id, event.c.hash).order_by(event.c.event_id.desc()).limit(1)).first()
     latest, before = (0, None) if last is None else last

@@ -108,7 +108,6 @@ def apply_scoring(ingest: Ingest, submission_id: int, test_set: TestSetRow, one:
         for error in one.uncounted(lacking, document.path):
             raise error
     scoring_id = ingest.ledger.add_scoring(*key, n_missing=fitted.n_missing, run_id=ingest.run_id)
-    ingest.parsed.keep_answers(scoring_id, [run.answers for run in fitted.joined])
     add_fitted(ingest, scoring_id, test_set.gold_revision_id, one.reader, fitted)
     return [*(remark.error(document.path) for of_run, document in zip(fitted.remarks, one.documents, strict=True)
               for remark in of_run), *of_runs(one.documents)]
@@ -142,7 +141,9 @@ def fit(items: Sequence[Item], reader: Reader, documents: Sequence[Document], po
 
 def add_fitted(ingest: Ingest, scoring_id: int, gold_revision_id: int, reader: Reader, fitted: Fitted) -> None:
     """Keep the responses of a submission that fits the gold, and what is remarkable about it."""
-    _add_responses(ingest, scoring_id, gold_revision_id, reader, [run.answers for run in fitted.joined])
+    runs = [run.answers for run in fitted.joined]
+    ingest.parsed.keep_answers(scoring_id, runs)
+    _add_responses(ingest, scoring_id, gold_revision_id, reader, runs)
     ingest.ledger.add_rows(models.remark, [
         {"scoring_id": scoring_id, "replicate": replicate, "category": remark.category, "message": remark.told}
         for replicate, of_run in enumerate(fitted.remarks) for remark in of_run])

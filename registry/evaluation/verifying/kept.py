@@ -109,6 +109,7 @@ def verify_gold(ingest: Ingest, test_set: str, revision: GoldRevisionRow) -> Ite
     if catalog.item_keys(connection, number) != [item.key for item in items]:
         yield Fault("altered", "gold", name, "its stored items are not those of its files")
         return
+    ingest.parsed.keep_items(number, items)
     first, _ = catalog.item_ids(connection, number)
     expected = {(first + n, of, value) for n, item in enumerate(items) for of, value in item.attributes.items()
                 if value is not None}
