@@ -83,14 +83,14 @@ def _key(connection: Connection, task: TaskRow, row: Any) -> BoardKey:
     test_set = TestSetRow(there.test_set_id, there.name, asked["cluster"], row["gold_revision_id"])
     metric = DeclaredMetric._make(connection.exec_driver_sql(
         "SELECT ?, FALSE, metric.* FROM metric WHERE metric_id = ?", (row["alias"], row["metric_id"])).one())
-    members = [Member(**of) for of in connection.exec_driver_sql(f"""
-        SELECT '{task.slug}/' || '{there.name}/' || team.name || '/' || system.name || '@' || version AS name,
-            track.name AS track, team.name AS team, system.name AS system, version, stood.kind, stood.late,
+    members = [Member(name=f"{task.slug}/{there.name}/{of['team']}/{of['system']}@{of['version']}", **of)
+               for of in connection.exec_driver_sql("""
+        SELECT track.name AS track, team.name AS team, system.name AS system, version, stood.kind, stood.late,
             scoring.missing, stood.scoring_id, submission_id, c.track_id
         FROM stored_standing AS stood JOIN stored_comparison AS c USING (comparison_id)
         JOIN scoring USING (scoring_id, submission_id) JOIN submission USING (submission_id)
         JOIN system USING (system_id) JOIN team USING (team_id) LEFT JOIN track ON track.track_id = c.track_id
-        WHERE comparison_id = {row['comparison_id']} ORDER BY submission_id""").mappings()]  # noqa: S608
+        WHERE comparison_id = ? ORDER BY submission_id""", (row["comparison_id"],)).mappings()]
     attribute, _, value = (row["facet"] or "").partition("=")
     return BoardKey(replace(task, version=asked["task_version"]), test_set,
                     catalog.get(connection, GoldRevisionRow, gold_revision_id=row["gold_revision_id"]), metric,

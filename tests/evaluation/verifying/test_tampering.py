@@ -175,6 +175,13 @@ def test_another_gold_in_the_place_of_the_kept_one_is_found(covered, copy):
         fault.of for fault in faults(copy)}
 
 
+def test_a_name_that_is_sql_is_a_name(copy, tmp_path):
+    """A registry can come from anybody, and what is verified may be written to: the copy that it works on."""
+    alter(copy, "UPDATE task SET slug = ?", f"x'; COPY (SELECT 1) TO '{tmp_path / 'written.csv'}'; --")
+    assert {fault.kind for fault in faults(copy)} >= {"altered", "missing"}
+    assert not (tmp_path / "written.csv").exists()
+
+
 @pytest.fixture
 def forged(copy):
     """The registry with another kind in its log, and all hashes from there on made anew."""
