@@ -151,6 +151,18 @@ def test_help_imports_nothing_heavy():
     assert not imported & set(HEAVY)
 
 
+def test_a_command_does_not_import_pandas(scored, task):
+    """DuckDB would wherever it is given a parameter and pandas is installed: a quarter of a second each time."""
+    pytest.importorskip("pandas", reason="pandas")
+    scored(task)
+    code = ("import atexit, sys, registry.cli; atexit.register(lambda: print('pandas.core' in sys.modules)); "
+            "registry.cli.main()")
+    done = subprocess.run([sys.executable, "-c", code, "board", "small"], capture_output=True, text=True, check=True)
+    *board, imported = done.stdout.splitlines()
+    assert len(board) > 1
+    assert imported == "False"
+
+
 def test_boards_are_shown_without_what_computes_them():
     """So that a board comes at once: neither what reads files nor what checks, scores and compares is imported."""
     code = "import sys, registry.leaderboards.snapshot, registry.reports.boards; print(*sys.modules)"

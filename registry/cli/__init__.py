@@ -21,6 +21,7 @@ def main() -> None:
         if not argument.isascii() and any("\ud800" <= c <= "\udfff" for c in argument):
             sys.exit(f"error: the argument {argument!r} is not UTF-8; rename the file")
     gc.set_threshold(*UNSEARCHED)
+    sys.modules.setdefault("pandas", None)  # type: ignore[arg-type] # nothing here takes it, but DuckDB imports it
     try:
         app()
     except OSError as error:
