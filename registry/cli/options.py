@@ -7,17 +7,17 @@ import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from registry.cli.console import Format, say
 from registry.errors import InputError, suggest
 
 if TYPE_CHECKING:
     from registry.store.database import Database
 
 
-Format = Literal["table", "tsv", "csv", "md", "latex", "json", "jsonl"]
 Db = Annotated[Path | None, typer.Option("--db", envvar="REGISTRY_DB", metavar="PATH", readable=False, help=(
     "The registry's DuckDB file; else `database` in the nearest registry.toml, else ./registry.duckdb."))]
 Root = Annotated[Path | None, typer.Option("--root", envvar="REGISTRY_ROOT", metavar="DIR", readable=False, help=(
@@ -46,7 +46,6 @@ def database(path: Path | None, wait: float = 60) -> Database:
 
     Who writes to it waits for so many seconds, and tells for whom.
     """
-    from registry.cli.console import say
     from registry.store.database import Database
     from registry.store.turns import Patience
 

@@ -34,7 +34,8 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 _POLL = 0.05  # seconds
-_CLOSED = 0.5  # seconds for which readers are kept out at a time, where one that is inside does not leave
+_CLOSED = 2.0  # seconds for which readers are kept out at a time, where one that is inside does not leave
+_OPEN = 0.2  # seconds for which they are let in then
 _LEAST = 2**28  # bytes of memory
 _BESIDE = (".wal", ".tmp")  # what DuckDB makes beside a database
 
@@ -67,7 +68,7 @@ def committing(database: Database, seconds: float) -> Iterator[Connection]:
             else:
                 yield connection
                 return
-        time.sleep(_CLOSED)
+        time.sleep(_OPEN)
 
 
 class _State(NamedTuple):
