@@ -133,7 +133,7 @@ def _averages(asked: Sequence[Question], db: Path | None) -> list[MacroBoard]:
 
     found: list[MacroBoard] = []
     for task, of_task in groupby(asked, key=lambda question: question.task.slug):
-        archive = study_archive(db, "macro-average", task)
+        archive = study_archive(db, "macro-average", task, wait=0)  # who reads does not wait for writers
         found += macro_boards(list(of_task), archive)
         say_refused(archive)
     return found

@@ -2,34 +2,41 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from registry.cli.console import say, show_boards
 from registry.cli.execution import Cluster, Memory, Quiet, Workers, execution, say_plan, say_unused
-from registry.cli.options import Actor, Db, DryRun, MetricAlias, OutputFormat, TaskName, actor_name, database
+from registry.cli.options import Actor, Db, DryRun, MetricAlias, OutputFormat, TaskName, Wait, actor_name, database
 from registry.cli.pipeline import say_end, say_results
 from registry.errors import counted
 
+if TYPE_CHECKING:
+    from registry.leaderboards.leaderboard import Leaderboard
+    from registry.store.session import Session
+
 
 def score(task: TaskName = None, workers: Workers = None, cluster: Cluster = None, db: Db = None,
-          actor: Actor = None, dry_run: DryRun = False, quiet: Quiet = False) -> None:
+          actor: Actor = None, dry_run: DryRun = False, wait: Wait = 60, quiet: Quiet = False) -> None:
     """Compute the per-item statistics that are missing."""
     from registry.evaluation.ingest.context import Ingest
     from registry.evaluation.resolve import resolve_stored
     from registry.evaluation.scoring.score import score as score_task
     from registry.store import catalog
     from registry.store.journal import Journal
-    from registry.store.session import writing
+    from registry.store.session import computed
 
     journal = Journal("score", {"task": task}, actor=actor_name(actor))
     how = execution(workers, cluster, None, quiet=quiet)
-    with writing(database(db), journal, dry_run=dry_run) as session:
+
+    def work(session: Session) -> None:
         for row in catalog.tasks(session.connection, task):
             known = resolve_stored(row.manifest, row.slug)
             scored = score_task(Ingest(session.connection, journal, known, progress=how.progress), how)
             say(f"{row.slug}: {counted(scored.computed, 'score')} computed, {scored.unchanged} there already")
+
+    computed(database(db, wait), journal, work, dry_run=dry_run)
     if dry_run and journal.changed:
         say("dry run: nothing was written")
 
@@ -55,7 +62,8 @@ def compare(
     resolve: Annotated[int | None, typer.Option("--resolve", metavar="N", help=(
         "Draw again, up to N times, where Monte-Carlo error leaves a decision open."))] = None,
     workers: Workers = None, cluster: Cluster = None, memory: Memory = None, db: Db = None,
-    format_: OutputFormat = None, actor: Actor = None, dry_run: DryRun = False, quiet: Quiet = False,
+    format_: OutputFormat = None, actor: Actor = None, dry_run: DryRun = False, wait: Wait = 60,
+    quiet: Quiet = False,
 ) -> None:
     """Test all pairs of every leaderboard, and rank.
 
@@ -67,16 +75,18 @@ def compare(
     from registry.leaderboards.load import BOARD_PAIRS, declared_leaderboards
     from registry.store import catalog
     from registry.store.journal import Journal
-    from registry.store.session import writing
+    from registry.store.session import computed
 
     given = {"test": test, "resamples": _number(resamples), "seed": seed, "alternative": alternative, "unit": unit,
              "alpha": alpha, "correction": correction, "strata": strata, "runs": runs, "overall": overall,
              "resolve": resolve}
     given = {name: value for name, value in given.items() if value is not None}
     journal = Journal("compare", {"task": task, "metric": metric, **given}, actor=actor_name(actor))
-    boards, how = [], execution(workers, cluster, memory, quiet=quiet)
-    with writing(database(db), journal, dry_run=dry_run) as session:
+    how = execution(workers, cluster, memory, quiet=quiet)
+
+    def work(session: Session) -> list[Leaderboard]:
         session.bound(how.memory)
+        boards: list[Leaderboard] = []
         for row in catalog.tasks(session.connection, task):
             request = declared_request(row, given, None if metric is None else (metric,), how)
             say_plan(plan(session.connection, row, request), how)
@@ -84,6 +94,9 @@ def compare(
             say_results(compared=compared)
             say_unused(context, how, compared)
             boards += declared_leaderboards(session.connection, row, metric, pairs=BOARD_PAIRS)
+        return boards
+
+    boards = computed(database(db, wait), journal, work, dry_run=dry_run)
     say_end(changed=journal.changed, dry_run=dry_run)
     show_boards(boards, format_)
 

@@ -6,17 +6,18 @@ import os
 import shutil
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
 from typer.core import TyperGroup
 
-from registry.cli.options import Format
 from registry.errors import RegistryError, clipped
 
 if TYPE_CHECKING:
     from registry.leaderboards.leaderboard import Leaderboard
     from registry.rendering.table import Table
+
+Format = Literal["table", "tsv", "csv", "md", "latex", "json", "jsonl"]
 
 
 class RegistryGroup(TyperGroup):

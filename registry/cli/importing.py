@@ -11,7 +11,7 @@ import typer
 
 from registry.cli.console import say
 from registry.cli.execution import Cluster, Quiet, Workers, execution
-from registry.cli.options import Actor, Db, DryRun, actor_name, database, named_values
+from registry.cli.options import Actor, Db, DryRun, Wait, actor_name, database, named_values
 from registry.cli.pipeline import say_applied, say_end, say_results
 
 
@@ -24,7 +24,7 @@ def import_(
     option: Annotated[list[str] | None, typer.Option("--option", metavar="KEY=VALUE", help=(
         "An option of the importer, as a manifest would write it; can be repeated."))] = None,
     workers: Workers = None, cluster: Cluster = None, db: Db = None, actor: Actor = None, dry_run: DryRun = False,
-    quiet: Quiet = False,
+    wait: Wait = 60, quiet: Quiet = False,
 ) -> None:
     """Make a task of another program's results.
 
@@ -52,7 +52,7 @@ def import_(
         target = Path(stack.enter_context(tempfile.TemporaryDirectory())) if dry_run else folder
         manifest = stack.enter_context(imported.written(target, slug))
         specification, content = load_manifest(manifest)
-        with writing(database(db), journal, create=True, dry_run=dry_run) as session:
+        with writing(database(db, wait), journal, create=True, dry_run=dry_run) as session:
             ingest = Ingest(session.connection, journal, resolve(specification, manifest),
                             progress=how.progress)
             applied = apply(ingest, content)

@@ -7,17 +7,17 @@ import re
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from registry.cli.console import Format, say
 from registry.errors import InputError, suggest
 
 if TYPE_CHECKING:
     from registry.store.database import Database
 
 
-Format = Literal["table", "tsv", "csv", "md", "latex", "json", "jsonl"]
 Db = Annotated[Path | None, typer.Option("--db", envvar="REGISTRY_DB", metavar="PATH", readable=False, help=(
     "The registry's DuckDB file; else `database` in the nearest registry.toml, else ./registry.duckdb."))]
 Root = Annotated[Path | None, typer.Option("--root", envvar="REGISTRY_ROOT", metavar="DIR", readable=False, help=(
@@ -27,6 +27,8 @@ OutputFormat = Annotated[Format | None, typer.Option("--format", envvar="REGISTR
 Actor = Annotated[str | None, typer.Option("--actor", envvar="REGISTRY_ACTOR", metavar="NAME", help=(
     "Who does it, for the log of events; else `actor` under [registry] in registry.toml, else nobody is named."))]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Do everything but write: say what would change.")]
+Wait = Annotated[float, typer.Option("--wait", envvar="REGISTRY_WAIT", metavar="SECONDS", min=0, help=(
+    "How long to wait for other writers, who take turns; 0: not at all."))]
 ManifestPath = Annotated[Path, typer.Argument(metavar="MANIFEST", readable=False, help="The task's TOML file.")]
 TaskName = Annotated[str | None, typer.Argument(metavar="TASK", help="A task's id; all tasks if none is given.")]
 MetricAlias = Annotated[str | None, typer.Option("--metric", help="Only the metric with this id.")]
@@ -39,11 +41,15 @@ Facet = Annotated[str | None, typer.Option("--facet", metavar="ATTRIBUTE=VALUE",
     "Only these items; all of a test set if none is given."))]
 
 
-def database(path: Path | None) -> Database:
-    """The database that is meant: the given one, else that of the nearest `registry.toml`, else the default."""
-    from registry.store.database import Database
+def database(path: Path | None, wait: float = 60) -> Database:
+    """The database that is meant: the given one, else that of the nearest `registry.toml`, else the default.
 
-    return Database(database_path(path))
+    Who writes to it waits for so many seconds, and tells for whom.
+    """
+    from registry.store.database import Database
+    from registry.store.turns import Patience
+
+    return Database(database_path(path), patience=Patience(wait, say))
 
 
 def database_path(path: Path | None) -> Path:

@@ -10,12 +10,13 @@ import typer
 from registry.cli.board import Ranks, averaged, read_boards
 from registry.cli.console import say
 from registry.cli.execution import Cluster, Memory, Quiet, Workers, execution
-from registry.cli.options import Actor, Db, Root, actor_name, database
+from registry.cli.options import Actor, Db, Root, Wait, actor_name, database
 from registry.cli.pipeline import bring_up, resolved, say_end, say_results
 from registry.errors import counted
 
 if TYPE_CHECKING:
     from registry.significance import Execution
+    from registry.store.database import Database
 
 Items = Annotated[int, typer.Option("--items", min=0, max=1000, help=(
     "Show this many of each test set's items with the largest disagreements, as far as there is room: their texts, "
@@ -52,7 +53,7 @@ def site(
         "Manifests (.toml), which are run first, and ids of tasks; all tasks of the database if none is given."
         ))] = None,
     items: Items = 0, root: Root = None, db: Db = None, workers: Workers = None, cluster: Cluster = None,
-    memory: Memory = None, actor: Actor = None, quiet: Quiet = False,
+    memory: Memory = None, actor: Actor = None, wait: Wait = 60, quiet: Quiet = False,
 ) -> None:
     """Write an index and a page for every task.
 
@@ -66,7 +67,9 @@ def site(
     from registry.store import catalog
 
     how = execution(workers, cluster, memory, quiet=quiet)
-    tasks = [_run(Path(one), root, db, actor_name(actor), how) if one.endswith(".toml") else one for one in what or ()]
+    target = database(db, wait)
+    tasks = [_run(Path(one), root, target, actor_name(actor), how) if one.endswith(".toml") else one
+             for one in what or ()]
     with database(db).reading() as connection:
         tasks = tasks or [row.slug for row in catalog.tasks(connection)]
         read = [read_boards(connection, task, items=items, averages=True, pairs=PAGE_PAIRS, about=f"{task}: ")
@@ -80,15 +83,13 @@ def site(
     say(f"{output}: index and {counted(len(pages), 'page')} written")
 
 
-def _run(manifest: Path, root: Path | None, db: Path | None, actor: str | None, how: Execution) -> str:
+def _run(manifest: Path, root: Path | None, db: Database, actor: str | None, how: Execution) -> str:
     """Bring up what a manifest declares, and give its task's id."""
     from registry.store.journal import Journal
-    from registry.store.session import writing
 
     task, content = resolved(manifest, root)
     journal = Journal("run", {"manifest": task.root.manifest_name}, actor=actor)
-    with writing(database(db), journal, create=True) as session:
-        row, scored, compared = bring_up(session, journal, task, content, how)
+    scored, compared, _ = bring_up(db, journal, task, content, how)
     say_results(scored, compared)
     say_end(changed=journal.changed, dry_run=False)
-    return row.slug
+    return task.manifest.task.id

@@ -11,16 +11,18 @@ from registry.cli.execution import say_plan
 from registry.errors import ManifestError
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
     from registry.evaluation.comparing.compare import Compared
+    from registry.evaluation.comparing.vetting import Vetted
     from registry.evaluation.ingest.apply import Applied
     from registry.evaluation.resolve import ResolvedTask
     from registry.evaluation.scoring.score import Scored
+    from registry.leaderboards.leaderboard import Leaderboard
     from registry.significance import Execution
+    from registry.store.database import Database
     from registry.store.journal import Journal
-    from registry.store.row_types import TaskRow
     from registry.store.session import Session
+
+AT_ONCE = 1.0  # processor seconds of comparisons for which other writers wait
 
 
 def resolved(manifest: Path, root: Path | None) -> tuple[ResolvedTask, bytes]:
@@ -34,30 +36,46 @@ def resolved(manifest: Path, root: Path | None) -> tuple[ResolvedTask, bytes]:
     return resolve(specification, manifest, root), content
 
 
-def bring_up(session: Session, journal: Journal, task: ResolvedTask, content: bytes,
-             how: Execution) -> tuple[TaskRow, Scored, Compared]:
-    """Apply, score and compare what a manifest declares; gives the task's row too."""
+def bring_up(database: Database, journal: Journal, task: ResolvedTask, content: bytes, how: Execution, *,
+             dry_run: bool = False) -> tuple[Scored, Compared, list[Leaderboard]]:
+    """Apply, score and compare what a manifest declares; gives its leaderboards too.
+
+    Comparisons that take long are made when all before them is in the database, and others may write.
+    """
     from registry.evaluation.comparing.compare import compare
     from registry.evaluation.comparing.plan import plan
     from registry.evaluation.comparing.settings import declared_request
+    from registry.evaluation.comparing.vetting import vet
     from registry.evaluation.ingest.apply import apply
     from registry.evaluation.ingest.context import Ingest
     from registry.evaluation.scoring.score import score
+    from registry.leaderboards.load import BOARD_PAIRS, declared_leaderboards
     from registry.store import catalog
+    from registry.store.session import computed, writing
 
-    session.bound(how.memory)
-    ingest = Ingest(session.connection, journal, task, progress=how.progress)
-    say_applied(apply(ingest, content))
-    scored = score(ingest, how)
-    (row,) = catalog.tasks(session.connection, ingest.slug)
-    request = declared_request(row, execution=how)
+    with writing(database, journal, create=True, dry_run=dry_run) as session:
+        session.bound(how.memory)
+        ingest = Ingest(session.connection, journal, task, progress=how.progress)
+        say_applied(apply(ingest, content))
+        scored = score(ingest, how)
+        (row,) = catalog.tasks(session.connection, ingest.slug)
+        request = declared_request(row, execution=how)
+        vetted = vet(session.connection, row, request)
+        vetted.require()  # before anything is kept
+        planned = plan(session.connection, row, request)
+        say_plan(planned, how)
 
-    def begin() -> Connection:
-        say_plan(plan(session.connection, row, request), how)
-        session.checkpoint()  # nothing is kept before it is known that nothing is refused
-        return session.connection
+        def compared_boards(session: Session, vetted: Vetted | None = None) -> tuple[Compared, list[Leaderboard]]:
+            session.bound(how.memory)
+            done = compare(session.connection, journal, row, request, vetted)
+            return done, declared_leaderboards(session.connection, row, pairs=BOARD_PAIRS)
 
-    return row, scored, compare(session.connection, journal, row, request, begin)
+        is_short = dry_run or planned.processor_seconds < AT_ONCE
+        if is_short:
+            compared, boards = compared_boards(session, vetted)
+    if not is_short:
+        compared, boards = computed(database, journal, compared_boards)
+    return scored, compared, boards
 
 
 def say_applied(applied: Applied) -> None:

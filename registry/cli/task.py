@@ -9,19 +9,30 @@ import typer
 
 from registry.cli.console import say, show_boards
 from registry.cli.execution import Cluster, Memory, Quiet, Workers, execution, say_unused
-from registry.cli.options import Actor, Db, DryRun, ManifestPath, OutputFormat, Root, actor_name, database, named_values
+from registry.cli.options import (
+    Actor,
+    Db,
+    DryRun,
+    ManifestPath,
+    OutputFormat,
+    Root,
+    Wait,
+    actor_name,
+    database,
+    named_values,
+)
 from registry.cli.pipeline import bring_up, resolved, say_applied, say_end, say_results
 from registry.cli.progress import reporter
 
 
-def init(db: Db = None) -> None:
+def init(db: Db = None, wait: Wait = 60) -> None:
     """Create the registry, or upgrade it to this program's schema.
 
     An upgrade writes a new file, which holds nothing of what is no more in the registry, and keeps the old one.
     """
     from registry.store.rewrite import upgrade
 
-    target = database(db)
+    target = database(db, wait)
     created = target.create()
     kept = None if created else upgrade(target)
     say(f"{target.path}: " + ("created" if created else "nothing changed" if kept is None else "upgraded"))
@@ -31,18 +42,14 @@ def init(db: Db = None) -> None:
 
 def run(context: typer.Context, manifest: ManifestPath, root: Root = None, db: Db = None, format_: OutputFormat = None,
         workers: Workers = None, cluster: Cluster = None, memory: Memory = None, actor: Actor = None,
-        dry_run: DryRun = False, quiet: Quiet = False) -> None:
+        dry_run: DryRun = False, wait: Wait = 60, quiet: Quiet = False) -> None:
     """Do the whole job: apply, score, compare, print boards."""
-    from registry.leaderboards.load import BOARD_PAIRS, declared_leaderboards
     from registry.store.journal import Journal
-    from registry.store.session import writing
 
     task, content = resolved(manifest, root)
     how = execution(workers, cluster, memory, quiet=quiet)
     journal = Journal("run", {"manifest": task.root.manifest_name}, actor=actor_name(actor))
-    with writing(database(db), journal, create=True, dry_run=dry_run) as session:
-        row, scored, compared = bring_up(session, journal, task, content, how)
-        boards = declared_leaderboards(session.connection, row, pairs=BOARD_PAIRS)
+    scored, compared, boards = bring_up(database(db, wait), journal, task, content, how, dry_run=dry_run)
     say_results(scored, compared)
     say_unused(context, how, compared, scored)
     say_end(changed=journal.changed, dry_run=dry_run)
@@ -50,7 +57,7 @@ def run(context: typer.Context, manifest: ManifestPath, root: Root = None, db: D
 
 
 def apply(manifest: ManifestPath, root: Root = None, db: Db = None, actor: Actor = None, dry_run: DryRun = False,
-          quiet: Quiet = False) -> None:
+          wait: Wait = 60, quiet: Quiet = False) -> None:
     """Bring what a manifest declares into the registry.
 
     Files that are there already are left alone.
@@ -62,7 +69,7 @@ def apply(manifest: ManifestPath, root: Root = None, db: Db = None, actor: Actor
 
     task, content = resolved(manifest, root)
     journal = Journal("apply", {"manifest": task.root.manifest_name}, actor=actor_name(actor))
-    with writing(database(db), journal, create=True, dry_run=dry_run) as session:
+    with writing(database(db, wait), journal, create=True, dry_run=dry_run) as session:
         applied = apply_task(Ingest(session.connection, journal, task, progress=reporter(quiet=quiet)), content)
     say_applied(applied)
     say_end(changed=journal.changed, dry_run=dry_run, then="`registry score` and `registry compare` bring boards up")
@@ -82,7 +89,7 @@ def submit(
         "What to do about items without answer."))] = None,
     option: Annotated[list[str] | None, typer.Option("--option", metavar="KEY=VALUE", help=(
         "An option of the reader, as the manifest would write it; can be repeated."))] = None,
-    db: Db = None, actor: Actor = None, dry_run: DryRun = False,
+    db: Db = None, actor: Actor = None, dry_run: DryRun = False, wait: Wait = 60,
 ) -> None:
     """Bring one more submission to a task into the registry.
 
@@ -104,7 +111,7 @@ def submit(
                          version=version, track=track, missing=missing, options=named_values(option or [], "--option"))
     journal = Journal("submit", {"task": task, **entry.model_dump(mode="json", exclude_defaults=True),
                                  "file": ", ".join(document.name for document in documents)}, actor=actor_name(actor))
-    with writing(database(db), journal, dry_run=dry_run) as session:
+    with writing(database(db, wait), journal, dry_run=dry_run) as session:
         (row,) = catalog.tasks(session.connection, task)
         known = resolve_stored(row.manifest, task)
         one = declare(known, entry, documents, {}, "")

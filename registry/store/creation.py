@@ -16,11 +16,7 @@ from typing import Self
 
 from registry.errors import LockedError
 from registry.files import publish
-
-try:
-    import fcntl
-except ImportError:  # Windows: there the lock is held as long as its file is there
-    fcntl = None  # type: ignore[assignment]
+from registry.store.locks import free, taken
 
 
 class Creation:
@@ -45,7 +41,7 @@ class Creation:
 
     def __enter__(self) -> Self:
         deadline = time.monotonic() + self._patience
-        while (held := _taken(self._lock)) is None:
+        while (held := taken(self._lock)) is None:
             if time.monotonic() > deadline:
                 raise LockedError(self.path, _holder(self._lock))
             time.sleep(0.02)
@@ -69,7 +65,7 @@ class Creation:
     def _end(self) -> None:
         if self._held is not None:
             self._discard()
-            _free(self._held, self._lock)
+            free(self._held, self._lock)
             self._held = None
 
     def _discard(self) -> None:
@@ -86,31 +82,6 @@ def sweep(path: Path) -> None:
 
 def _lock_of(path: Path) -> Path:
     return path.with_name(f".{path.name}.lock")
-
-
-def _taken(lock: Path) -> int | None:
-    """The lock's open file, if it can be had now."""
-    if fcntl is None:
-        with suppress(FileExistsError):
-            return os.open(lock, os.O_RDWR | os.O_CREAT | os.O_EXCL)
-        return None
-    file = os.open(lock, os.O_RDWR | os.O_CREAT, 0o666)
-    with suppress(BlockingIOError, FileNotFoundError):
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        if os.path.samestat(os.fstat(file), lock.stat()):  # else its last holder has removed it meanwhile
-            return file
-    os.close(file)
-    return None
-
-
-def _free(file: int, lock: Path) -> None:
-    """Let the lock go; its file is removed under the lock, where the system lets open files be removed."""
-    if fcntl is None:
-        os.close(file)
-        lock.unlink(missing_ok=True)
-    else:
-        lock.unlink(missing_ok=True)
-        os.close(file)
 
 
 def _holder(lock: Path) -> int | None:

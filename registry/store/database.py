@@ -25,6 +25,7 @@ from registry.store.creation import Creation, sweep
 from registry.store.failures import explain
 from registry.store.opening import CONFIG, CONFINED_CONFIG, connected, is_open, opening, transaction
 from registry.store.rows import driver_of
+from registry.store.turns import PATIENCE, Patience
 
 # Read-only alone would still let COPY write files and read_csv read them.
 _LOCK = ("SET enable_external_access = false", "SET lock_configuration = true")
@@ -36,11 +37,12 @@ _TABLES = (".csv", ".tsv", ".parquet", ".json", ".jsonl", ".ndjson")
 
 
 class Database:
-    """The registry's file at `path`."""
+    """The registry's file at `path`; commands wait for their turn to write to it with so much `patience`."""
 
-    def __init__(self, path: str | Path, *, named: Path | None = None) -> None:
+    def __init__(self, path: str | Path, *, named: Path | None = None, patience: Patience = PATIENCE) -> None:
         self.path = Path(path)
         self.named = named or self.path  # what errors call it
+        self.patience = patience
 
     @contextmanager
     def reading(self, config: dict[str, Any] = CONFIG) -> Iterator[Connection]:
@@ -52,9 +54,9 @@ class Database:
             LockedError: A writer holds it.
         """
         self._require()
-        self._settle()
+        self.settle()
         with self._connection(read_only=True, config=config) as connection:
-            schema.check(connection, self.path)
+            schema.check(connection, self.named)
             yield connection
 
     @contextmanager
@@ -77,17 +79,18 @@ class Database:
             yield connection
 
     @contextmanager
-    def writing(self, *, dry_run: bool = False) -> Iterator[Connection]:
+    def writing(self, *, dry_run: bool = False, patience: float | None = None) -> Iterator[Connection]:
         """Open for one transaction, committed at the end unless something is raised or it is a dry run.
+
+        Commands go by `session.writing`, which waits for their turn and computes nothing while the file is held.
 
         Raises:
             InputError, SchemaError, LockedError: As `reading`.
             StoreError: The disk is full, or the file cannot be written; the transaction is undone.
         """
-        self._require()
-        self._require_writable()
-        with self._connection() as connection:
-            schema.check(connection, self.path)
+        self.require_writable()
+        with self._connection(patience=patience) as connection:
+            schema.check(connection, self.named)
             with transaction(connection, dry_run=dry_run):
                 yield connection
             self._complete(connection)
@@ -106,7 +109,7 @@ class Database:
         if self._exists():
             self._require()
             if not read_only:
-                self._require_writable()
+                self.require_writable()
         with self._connection(read_only=read_only) as connection:
             yield connection
 
@@ -125,7 +128,7 @@ class Database:
                 unfinished.publish()
                 return True
         self._require()
-        self._settle()
+        self.settle()
         with self.holding(read_only=True) as connection:
             schema.needs_upgrade(connection, self.path)
         return False
@@ -174,7 +177,7 @@ class Database:
             raise StoreError(self.named, f"all is committed, but stands in {self._log.name} and not yet in the file; "
                                          f"keep the two together, and run the command again ({why})") from None
 
-    def _settle(self) -> None:
+    def settle(self) -> None:
         """Bring what a killed process has committed into the file itself, where that can be done now.
 
         Where it cannot, as on a read-only disk or beside other readers, DuckDB reads the log too.
@@ -229,8 +232,9 @@ class Database:
     def _is_writable(self) -> bool:
         return os.access(self._real, os.W_OK) and os.access(self._real.parent, os.W_OK)
 
-    def _require_writable(self) -> None:
-        """Refuse to write where only the log, or not even that, could be written."""
+    def require_writable(self) -> None:
+        """Refuse a file that is no database, and to write where only the log, or not even that, could be written."""
+        self._require()
         if not self._is_writable():
             raise StoreError(self.named, "the database is read-only, the file or its folder, so commands can only read "
                                          "it; copy the file to where you may write, and name the copy with --db")
@@ -239,8 +243,8 @@ class Database:
     def _connection(self, *, read_only: bool = False, config: dict[str, Any] = CONFIG,
                     patience: float | None = None) -> Iterator[Connection]:
         patience = RETRY_SECONDS if patience is None else patience
-        with self._explaining(), connected(self._real, read_only=read_only, config=config,
-                                           patience=patience) as connection:
+        with self._explaining(), connected(self._real, read_only=read_only, config=config, patience=patience,
+                                           commit=self.patience.seconds) as connection:
             yield connection
 
     @contextmanager

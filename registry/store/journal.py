@@ -64,6 +64,10 @@ class Journal:
             )
         return self._run_id
 
+    def forget(self) -> None:
+        """Begin again: what the run has written was not kept."""
+        self._run_id = None
+
     def event(self, connection: Connection, action: str, subject: str, **details: Any) -> None:
         """Log one change."""
         append(connection, [self.entry(connection, action, subject, **details)])

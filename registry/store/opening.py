@@ -20,6 +20,8 @@ from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 
+from registry.store.gate import wait_before
+
 # New files are written in a storage version that every DuckDB since 1.2 opens.
 STORAGE_VERSION = "v1.2.0"
 # A quarter of DuckDB's default: a small task takes 4 MB instead of 14, and bulk inserts are as fast.
@@ -44,13 +46,17 @@ def is_open(path: Path) -> bool:
 
 
 @contextmanager
-def connected(path: Path, *, read_only: bool, config: dict[str, Any], patience: float) -> Iterator[Connection]:
-    """Open the file at `path`, no link; wait for so many seconds where another process holds it."""
+def connected(path: Path, *, read_only: bool, config: dict[str, Any], patience: float,
+              commit: float) -> Iterator[Connection]:
+    """Open the file at `path`, no link; wait for so many seconds where another process holds it.
+
+    Who reads waits up to `commit` seconds more for a commit to be done.
+    """
     engine = create_engine(URL.create("duckdb", database=str(path)), poolclass=NullPool,
                            pool_reset_on_return=None,  # transactions end here, and a failed file cannot roll back
                            connect_args={"read_only": read_only, "config": config})
     try:
-        connection = _patiently(engine, path, patience)
+        connection = _patiently(engine, path, patience, commit if read_only else 0)
         try:
             yield connection
         finally:
@@ -61,9 +67,14 @@ def connected(path: Path, *, read_only: bool, config: dict[str, Any], patience: 
         engine.dispose()
 
 
-def _patiently(engine: Engine, path: Path, patience: float) -> Connection:
+def _patiently(engine: Engine, path: Path, patience: float, commit: float) -> Connection:
     deadline = time.monotonic() + patience
     while True:
+        if commit > 0:
+            began = time.monotonic()
+            wait_before(path, commit)
+            waited = time.monotonic() - began
+            deadline, commit = deadline + waited, commit - waited
         try:
             with opening:
                 connection = engine.connect()

@@ -18,6 +18,7 @@ from sqlalchemy import Connection
 from registry.errors import StoreError
 from registry.store import schema
 from registry.store.database import Database, quoted
+from registry.store.turns import Turn
 
 
 def upgrade(database: Database) -> Path | None:
@@ -37,7 +38,7 @@ def upgrade(database: Database) -> Path | None:
         with database.holding(read_only=True) as connection:  # as others may at the same time
             if not schema.needs_upgrade(connection, database.path):
                 return None
-        with database.holding() as held:
+        with Turn(database.path, "init", database.patience), database.holding() as held:
             if not os.path.samestat(before, path.stat()):  # another process has been here while this one waited
                 return None
             held.exec_driver_sql("CHECKPOINT")  # the log goes into its file: it would be played into the new one

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from itertools import chain
 from typing import Any, NamedTuple
@@ -88,13 +89,28 @@ def _cells(column: NDArray[Any] | Coded | float, n: int) -> list[Any]:
 def _insert_arrays(connection: Connection, table: Table, values: Sequence[str],
                    arrays: Mapping[str, NDArray[Any]]) -> None:
     """Insert what the values, in SQL, say of the arrays."""
+    query = f'INSERT INTO "{table.name}" SELECT {", ".join(values)} FROM _columns'  # noqa: S608
+    with with_arrays(connection, arrays):
+        connection.exec_driver_sql(query)
+
+
+@contextmanager
+def with_arrays(connection: Connection, arrays: Mapping[str, NDArray[Any]]) -> Iterator[None]:
+    """Let statements select from the arrays, as the columns of a table `_columns`."""
     driver = driver_of(connection)
     driver.register("_columns", arrays)
+    connection.info["_columns"] = arrays
     try:
-        query = f'INSERT INTO "{table.name}" SELECT {", ".join(values)} FROM _columns'  # noqa: S608
-        connection.exec_driver_sql(query)
+        yield
     finally:
+        del connection.info["_columns"]
         driver.unregister("_columns")
+
+
+def arrays_of(connection: Connection) -> Mapping[str, NDArray[Any]]:
+    """The arrays that the statement which is about to be executed selects from."""
+    arrays: Mapping[str, NDArray[Any]] = connection.info.get("_columns", {})
+    return arrays
 
 
 def _value(name: str, column: NDArray[Any] | Coded | float) -> tuple[str, dict[str, NDArray[Any]]]:

@@ -1,66 +1,148 @@
-"""One command's writing: one or more transactions with one journal."""
+"""One command's writing: it waits for its turn, computes in a copy, and holds the database for its commit alone.
+
+A long computation does not keep others from writing either: `computed` takes the turn only to commit, and computes once
+more what is new where others have written meanwhile.
+"""
 
 from __future__ import annotations
 
+import math
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from itertools import count
 from pathlib import Path
+from typing import TypeVar
 
-from registry.store.database import Database, Unfinished
+from sqlalchemy import Connection
+
+from registry.store.database import Database
 from registry.store.journal import Journal
+from registry.store.pairs_of_run import PairsOfRun
+from registry.store.turns import Turn
+from registry.store.working_copy import WorkingCopy, committing, limit, working_copy
 
-_LEAST = 2**28  # bytes
+_TRIES = 3  # the last of which others wait for
+_SHORT = 1.0  # seconds for which others may wait
+
+T = TypeVar("T")
 
 
 class Session:
-    """A connection in a transaction; `checkpoint` commits what is finished so far and goes on in a new one."""
+    """A connection in the transaction of a command, whatever that is made in."""
 
-    def __init__(self, database: Database, unfinished: Unfinished | None, opened: ExitStack, *, dry_run: bool) -> None:
-        self._database, self._unfinished, self._opened, self._dry_run = database, unfinished, opened, dry_run
-        self._memory: int | None = None
-        self.connection = opened.enter_context((unfinished or database).writing(dry_run=dry_run))
+    def __init__(self, connection: Connection, copy: WorkingCopy | None = None) -> None:
+        self.connection, self._copy = connection, copy
 
     def bound(self, memory: int) -> None:
         """Let the database take a quarter of so many bytes, of which it needs some; what is more goes to disk."""
-        self._memory = memory
-        self.connection.exec_driver_sql(f"SET memory_limit = '{max(_LEAST, memory // 4)}B'")
-
-    def checkpoint(self) -> None:
-        """Make what is finished durable, a new database under its name; on a dry run, nothing is."""
-        if self._dry_run:
-            return
-        if self._unfinished is None:
-            self.connection.commit()
-        else:
-            self.finish()
-            self.connection = self._opened.enter_context(self._database.writing())
-            if self._memory is not None:
-                self.bound(self._memory)
-
-    def finish(self) -> None:
-        """End the transaction, and give a new database its name; without `checkpoint`, the connection is no more."""
-        self._opened.close()
-        if self._unfinished is not None:
-            self._unfinished.publish()
-            self._unfinished = None
+        limit(self.connection, memory)
+        if self._copy is not None:
+            self._copy.memory = memory
 
 
 @contextmanager
 def writing(database: Database, journal: Journal, *, create: bool = False, dry_run: bool = False) -> Iterator[Session]:
-    """Open the database for the writing of one command; `create` makes it if it is not there.
+    """Do the writing of one command in its turn; `create` makes the database if it is not there.
 
-    A new database appears under its name at the first checkpoint, or at the end; a command that fails before leaves
-    none behind. A dry run does everything and undoes it; it creates no file either.
+    Others read meanwhile: the block works in a copy, or in a new database, which appears under its name at the end.
+    All that it writes is committed then, or nothing where it fails. A dry run does everything and undoes it; it needs
+    no turn, and creates no file either.
+
+    Raises:
+        LockedError: Other writers, or readers, did not end in time.
+        InputError, SchemaError, StoreError: As `Database.writing`, or `Database.creating`.
     """
     with ExitStack() as stack:
-        if create and dry_run and not database.path.exists():
+        if dry_run:
+            yield from _rehearsing(stack, database, journal, create=create)
+            return
+        if database.path.exists() or not create:
+            database.require_writable()
+        else:
             database.require_free()
-            folder = stack.enter_context(tempfile.TemporaryDirectory())
-            database = Database(Path(folder) / database.path.name)
-            database.create()
-        unfinished = stack.enter_context(database.creating()) if create and not dry_run else None
-        session = Session(database, unfinished, stack.enter_context(ExitStack()), dry_run=dry_run)
-        yield session
-        journal.close(session.connection)
-        session.finish()
+        stack.enter_context(Turn(database.path, journal.command, database.patience))
+        unfinished = stack.enter_context(database.creating()) if create else None
+        if unfinished is None:
+            copy = stack.enter_context(working_copy(database, beside=True))
+            yield Session(copy.connection, copy)
+            journal.close(copy.connection)
+            if copy.is_changed:
+                copy.publish()
+        else:
+            with unfinished.writing() as connection:
+                yield Session(connection)
+                journal.close(connection)
+            unfinished.publish()
+
+
+def _rehearsing(stack: ExitStack, database: Database, journal: Journal, *, create: bool) -> Iterator[Session]:
+    """What is done in a copy, or in a new database elsewhere, and not kept."""
+    if create and not database.path.exists():
+        database.require_free()
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        new = Database(Path(folder) / database.path.name)
+        new.create()
+        connection = stack.enter_context(new.writing(dry_run=True))
+    else:
+        connection = stack.enter_context(working_copy(database, beside=False)).connection
+    yield Session(connection)
+    journal.close(connection)
+
+
+@contextmanager
+def keeping(database: Database, journal: Journal) -> Iterator[Connection]:
+    """Write what is known already, in the command's turn: the database is held as long as the block takes.
+
+    Raises:
+        LockedError, InputError, SchemaError, StoreError: As `writing`.
+    """
+    database.require_writable()
+    with (Turn(database.path, journal.command, database.patience),
+          committing(database, database.patience.seconds) as connection):
+        yield connection
+        journal.close(connection)
+
+
+def computed(database: Database, journal: Journal, work: Callable[[Session], T], *, dry_run: bool = False) -> T:
+    """Do the writing of a command that computes for long: others write while it does.
+
+    `work` is done in a copy that is made in the command's turn, and what it wrote is committed in another turn. Where
+    others have written in between, it is done once more on what there is then, where the results of pairs that it
+    stored before are known. Others wait for it when it takes no time, and on the last of a few tries.
+
+    Raises:
+        LockedError, InputError, SchemaError, StoreError: As `writing`.
+    """
+    if dry_run:
+        with writing(database, journal, dry_run=True) as session:
+            return work(session)
+    database.require_writable()
+    pairs: PairsOfRun | None = None
+    took = math.inf
+    for tries in count(1):
+        with ExitStack() as stack:
+            turn = Turn(database.path, journal.command, database.patience)
+            is_mine = stack.enter_context(ExitStack())
+            is_mine.enter_context(turn)
+            began = time.monotonic()
+            copy = stack.enter_context(working_copy(database, beside=True))
+            is_last = took < _SHORT or tries == _TRIES
+            if not is_last:
+                is_mine.close()
+            if pairs is not None:
+                pairs.keep(copy.connection, journal.run_id(copy.connection))
+            result = work(Session(copy.connection, copy))
+            journal.close(copy.connection)
+            if not copy.is_changed:
+                return result
+            took = time.monotonic() - began
+            if not is_last:
+                is_mine.enter_context(turn.lasting(took))
+            if is_last or copy.is_current():
+                copy.publish()
+                return result
+            pairs = PairsOfRun.of(copy.connection, journal.run_id(copy.connection))
+            journal.forget()
+    raise AssertionError

@@ -23,7 +23,7 @@ from registry.store import catalog, studies
 from registry.store.database import Database
 from registry.store.journal import Journal, now
 from registry.store.row_types import StudyRow, TaskRow
-from registry.store.session import writing
+from registry.store.session import keeping
 from registry.studies.study import Choice, Finding, Parts, Study, Subject
 from registry.version import __version__
 
@@ -77,8 +77,8 @@ class Archive:
         if self.dry_run or self.refused:
             return
         try:
-            with writing(self.database, self.journal) as session:
-                store(session.connection)
+            with keeping(self.database, self.journal) as connection:
+                store(connection)
         except (StoreError, LockedError) as error:  # what was found is worth more than that it is kept
             self.refused = str(error)
 

@@ -20,17 +20,15 @@ from tests.running import wait_for
 WRITER = """
 import sys
 from sqlalchemy import text
-from registry.errors import LockedError
 from registry.store.database import Database
+from registry.store.journal import Journal
+from registry.store.session import keeping
 
 for n in range(1, 200):
-    try:
-        with Database(sys.argv[1]).writing() as connection:
-            for table in ("track", "study_part"):  # always as many rows in the one as in the other
-                connection.execute(text(f"INSERT INTO {table} VALUES " + (f"({n}, 1, '{n}')" if table == "track"
-                                        else f"('{n}', 'k', 'r')")))
-    except LockedError:
-        pass
+    with keeping(Database(sys.argv[1]), Journal("write", {})) as connection:
+        for table in ("track", "study_part"):  # always as many rows in the one as in the other
+            connection.execute(text(f"INSERT INTO {table} VALUES " + (f"({n}, 1, '{n}')" if table == "track"
+                                    else f"('{n}', 'k', 'r')")))
     print(n, flush=True)
 """
 
@@ -66,14 +64,14 @@ def test_a_backup_replaces_nothing(filled, tmp_path):
 def test_what_is_committed_but_stands_in_the_log_is_in_the_backup(filled, tmp_path, monkeypatch):
     """As where a process was killed, and the disk has become read-only since."""
     monkeypatch.setattr(Database, "_complete", lambda *_: None)
-    monkeypatch.setattr(Database, "_settle", lambda *_: None)
+    monkeypatch.setattr(Database, "settle", lambda *_: None)
     left, log = tmp_path / "left.duckdb", tmp_path / "left.duckdb.wal"
     with duckdb.connect(str(filled.path), config=CONFIG) as connection:
         connection.execute("INSERT INTO track VALUES (7, 1, 'seven')")
         shutil.copyfile(filled.path, left)
         shutil.copyfile(f"{filled.path}.wal", log)
     monkeypatch.undo()
-    monkeypatch.setattr(Database, "_settle", lambda *_: None)
+    monkeypatch.setattr(Database, "settle", lambda *_: None)
     back_up(Database(left), tmp_path / "copy.duckdb")
     assert not (tmp_path / "copy.duckdb.wal").exists()
     assert held(tmp_path / "copy.duckdb")["track"] == ["(7, 1, 'seven')"]

@@ -9,7 +9,7 @@ import pytest
 
 from registry.errors import InputError, LockedError
 from registry.files import publish, replace_file
-from registry.store import creation as module
+from registry.store import locks
 from registry.store.creation import Creation, sweep
 from registry.store.database import Database
 
@@ -92,7 +92,7 @@ def test_publishing_gives_the_right_up_at_once(path):
 
 
 def test_without_locks_of_the_system(path, monkeypatch):
-    monkeypatch.setattr(module, "fcntl", None)
+    monkeypatch.setattr(locks, "fcntl", None)
     with Creation(path, 0) as creation:
         with pytest.raises(LockedError) as caught, Creation(path, 0):
             pass

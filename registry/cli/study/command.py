@@ -29,6 +29,7 @@ from registry.cli.options import (
     TaskName,
     TestSet,
     Track,
+    Wait,
     actor_name,
     database,
 )
@@ -109,7 +110,8 @@ def _parameters(study: type[Study]) -> Iterator[tuple[str, Any, Any]]:
         names: Any = typing.Literal[study.figures]
         yield "figure", Annotated[names | None, typer.Option("--figure", help=(
             "What to draw; else what suits what is found."))], None
-    yield from (("db", Db, None), ("format_", OutputFormat, None), ("actor", Actor, None), ("dry_run", DryRun, False))
+    yield from (("db", Db, None), ("format_", OutputFormat, None), ("actor", Actor, None), ("dry_run", DryRun, False),
+                ("wait", Wait, 60))
     if study.computes:
         yield from (("workers", Workers, None), ("cluster", Cluster, None), ("memory", Memory, None),
                     ("quiet", Quiet, False))
@@ -170,7 +172,8 @@ def _ask(study: type[Study], given: Mapping[str, Any]) -> None:
     how = None
     if asked.computes:
         how = execution(given["workers"], given["cluster"], given["memory"], quiet=given["quiet"])
-    archive = study_archive(given["db"], repr(asked), task, settings, given["actor"], dry_run=given["dry_run"])
+    archive = study_archive(given["db"], repr(asked), task, settings, given["actor"],
+                            dry_run=given["dry_run"], wait=given["wait"])
     found = run_study(archive, asked, Choice(task, **chosen), settings, how)
     if plot is not None and len(found) > 1:
         raise InputError(f"a figure shows one board, and {len(found)} are meant; choose by --test-set and --track")
@@ -178,13 +181,13 @@ def _ask(study: type[Study], given: Mapping[str, Any]) -> None:
 
 
 def study_archive(db: Path | None, study: str, task: str | None, settings: Mapping[str, Any] | None = None,
-                  actor: str | None = None, *, dry_run: bool = False) -> Archive:
+                  actor: str | None = None, *, dry_run: bool = False, wait: float = 60) -> Archive:
     """Where a command finds and keeps a study, with the record of what was asked."""
     from registry.store.journal import Journal
     from registry.studies.run import Archive
 
     journal = Journal("study", {"task": task, "study": study, **(settings or {})}, actor=actor_name(actor))
-    return Archive(database(db), journal, dry_run)
+    return Archive(database(db, wait), journal, dry_run)
 
 
 def say_refused(archive: Archive) -> None:

@@ -5,7 +5,7 @@ A comparison is one snapshot of a family: whenever the family changes there is a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -13,11 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection
 
-from registry.errors import together
 from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.pair_results import FamilyResults
 from registry.evaluation.comparing.settings import Request
-from registry.evaluation.comparing.vetting import vet
+from registry.evaluation.comparing.vetting import Vetted, vet
 from registry.evaluation.resolve import resolve_significance
 from registry.identity import canonical_json
 from registry.manifest import Significance
@@ -56,7 +55,7 @@ class Compared:
 
 
 def compare(connection: Connection, journal: Journal, task_row: TaskRow, request: Request,
-            begin: Callable[[], Connection] | None = None) -> Compared:
+            vetted: Vetted | None = None) -> Compared:
     """Compare all systems on every board of a task; what is there already is only marked as asked for last.
 
     Args:
@@ -64,8 +63,7 @@ def compare(connection: Connection, journal: Journal, task_row: TaskRow, request
         journal: Of the command.
         task_row: The task.
         request: What is asked for.
-        begin: Called once it is known that no board is refused, before the first is tested; gives the connection to go
-            on with.
+        vetted: The task's boards, where they were just vetted.
 
     Raises:
         UnknownNameError: A metric, test or correction is not known.
@@ -75,12 +73,9 @@ def compare(connection: Connection, journal: Journal, task_row: TaskRow, request
     compared = Compared()
     for alias in request.metrics or ():
         catalog.check_metric(connection, [task_row], alias)
-    vetted = vet(connection, task_row, request)
-    if vetted.refusals:
-        raise together(vetted.refusals)
+    vetted = vet(connection, task_row, request) if vetted is None else vetted
+    vetted.require()
     compared.warnings += vetted.warnings
-    if begin is not None:
-        connection = begin()
     shown = []
     for key in vetted.keys:
         digest = key.digest(request)

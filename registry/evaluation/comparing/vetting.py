@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from sqlalchemy import Connection
 
-from registry.errors import InputError
+from registry.errors import InputError, together
 from registry.evaluation.comparing.board_keys import BoardKey, board_keys
 from registry.evaluation.comparing.board_statistics import Board, load
 from registry.evaluation.comparing.by_response import by_response
@@ -30,6 +30,11 @@ class Vetted:
     warnings: list[str] = field(default_factory=list)
     _boards: dict[str, Board | None] = field(default_factory=dict)
     _room: int = 0
+
+    def require(self) -> None:
+        """Raise what speaks against testing, of all boards at once."""
+        if self.refusals:
+            raise together(self.refusals)
 
     def keep(self, digest: str, board: Board | None) -> None:
         """Keep the board of a comparison to be tested, if there is room for it."""

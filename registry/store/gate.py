@@ -1,0 +1,35 @@
+"""A gate before the database: who is about to commit closes it, so that readers who come one after the other let it in.
+
+A reader waits before a closed gate until the commit is done, for as long as that takes; one that finds it open goes in.
+The gate is the system's lock on `.r.duckdb.gate`, which is there while it is closed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from registry.store.locks import free, has_locks, taken, wait_until_free
+
+
+def _gate(path: Path) -> Path:
+    return path.with_name(f".{path.name}.gate")
+
+
+def wait_before(path: Path, seconds: float) -> None:
+    """Wait until the gate of the file at `path`, no link, is open, for so many seconds at most."""
+    if has_locks():
+        wait_until_free(_gate(path), seconds)
+
+
+@contextmanager
+def closed_gate(path: Path) -> Iterator[None]:
+    """Keep further readers of the file at `path` out, where that can be done now."""
+    gate = _gate(path)
+    held = taken(gate) if has_locks() else None
+    try:
+        yield
+    finally:
+        if held is not None:
+            free(held, gate)
