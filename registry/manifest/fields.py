@@ -9,7 +9,7 @@ from collections.abc import Callable
 from datetime import date, datetime, time
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, PlainValidator
+from pydantic import AfterValidator, BeforeValidator
 
 Missing = Literal["reject", "worst", "drop", "own"]
 Kind = Literal["primary", "contrastive", "baseline"]
@@ -97,6 +97,6 @@ DRAWS, MOST_DRAWS = 10**5, 10**7
 Slug = Annotated[str, AfterValidator(check_slug)]
 Name = Annotated[str, AfterValidator(check_name)]
 Resamples = Annotated[int, number("a whole number from 100 to 2^30", lambda n: 100 <= n <= 2**30)]
-Moment = Annotated[datetime, PlainValidator(check_moment)]
+Moment = Annotated[datetime, BeforeValidator(check_moment)]
 Reason = Annotated[str, AfterValidator(check_reason)]
 Options = dict[str, Any]

@@ -126,7 +126,7 @@ def _move_deadlines(ingest: Ingest, before: Manifest, applied: Applied) -> None:
     if [before.task.deadline, *(t.deadline for t in before.test_set)] == [
             manifest.task.deadline, *(t.deadline for t in manifest.test_set)]:
         return
-    for name, late in follow_deadlines(ingest.connection, ingest.journal, ingest.task_id, before, manifest):
+    for name, late in follow_deadlines(ingest.connection, ingest.journal, ingest.task_id, manifest):
         applied.notes.append(f"{name} {'is late' if late else 'is in time'} by the new deadline")
 
 

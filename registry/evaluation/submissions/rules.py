@@ -5,6 +5,7 @@ The manifest is the organiser's word: what it declares is neither late by the cl
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import Connection, select
@@ -13,6 +14,8 @@ from registry.errors import InputError, counted, duration
 from registry.manifest import Manifest
 from registry.store import catalog, models
 from registry.store.journal import Journal
+
+_MOVED = "the deadline was moved"
 
 Changes = list[tuple[str, bool]]  # of submissions by name: whether they are late now
 
@@ -62,25 +65,33 @@ def check_limits(connection: Connection, manifest: Manifest, test_set_id: int, t
                          category="database")
 
 
-def follow_deadlines(connection: Connection, journal: Journal, task_id: int, before: Manifest,
-                     after: Manifest) -> Changes:
+def follow_deadlines(connection: Connection, journal: Journal, task_id: int, manifest: Manifest) -> Changes:
     """Where a deadline was moved, make late or in time what came by `registry submit` in between.
 
-    What was declared late or in time against the clock stays so.
+    What somebody has declared late, or in time, stays so.
     """
     changes = []
     for row in catalog.submissions(connection, task_id):
-        if {row.test_set} - {t.name for t in before.test_set} or {row.test_set} - {t.name for t in after.test_set}:
+        if row.test_set not in [t.name for t in manifest.test_set]:
             continue
         came = connection.execute(select(models.submission.c.created_at).join(
             models.run, models.run.c.run_id == models.submission.c.run_id).where(
             models.submission.c.submission_id == row.submission_id, models.run.c.command == "submit")).scalar()
         if came is None:
             continue
-        was, late = (lateness(manifest, row.test_set, came) is not None for manifest in (before, after))
-        if was != late and row.late == was:
+        late = lateness(manifest, row.test_set, came) is not None
+        name = f"{manifest.task.id}/{row.test_set}/{row.team}/{row.system}@{row.version}"
+        if row.late != late and _is_by_clock(connection, name):
             catalog.set_values(connection, models.submission, row.submission_id, late=late)
-            name = f"{after.task.id}/{row.test_set}/{row.team}/{row.system}@{row.version}"
-            journal.event(connection, "submission-changed", name, late=late, reason="the deadline was moved")
+            journal.event(connection, "submission-changed", name, late=late, reason=_MOVED)
             changes.append((name, late))
     return changes
+
+
+def _is_by_clock(connection: Connection, name: str) -> bool:
+    """Whether nobody has declared a submission late, or in time, since it came."""
+    event = models.event
+    query = select(event.c.details).where(event.c.action == "submission-changed", event.c.subject == name)
+    said = [details for details in map(json.loads, connection.execute(query.order_by(event.c.event_id)).scalars())
+            if "late" in details]
+    return not said or said[-1].get("reason") == _MOVED
