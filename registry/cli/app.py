@@ -50,7 +50,7 @@ def _root(
 
 
 for command in (task.run, task.init, task.apply, check.check, check.task_pack, task.submit, submissions.withdraw,
-                submissions.restore, submissions.amend, importing.import_,
+                submissions.restore, submissions.amend, submissions.purge, importing.import_,
                 results.score, results.compare, board.board, board.pairs, plot.plot, export.export, diff.diff,
                 page.page, page.site, "effects", "best", "ranking", items.items, query.query, query.schema,
                 trust.show_, trust.verify, trust.backup, listing.list_):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -11,6 +11,11 @@ from registry.cli.console import say
 from registry.cli.options import Actor, Db, DryRun, actor_name, database, named_values
 from registry.cli.pipeline import say_end
 from registry.errors import InputError
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from registry.evaluation.submissions.purge import Purged
 
 Name = Annotated[str, typer.Argument(metavar="SUBMISSION", help=(
     "task/test_set/team/system@version; without @version, all versions."))]
@@ -64,6 +69,60 @@ def amend(
     if not declared:
         raise InputError("say what to amend: --kind, --track, --late, --in-time or --attribute")
     _amend("amend", submission, reason, declared, db, actor, dry_run=dry_run)
+
+
+def purge(
+    task: Annotated[str, typer.Argument(metavar="TASK", help="The task's id.")],
+    team: Annotated[str, typer.Argument(metavar="TEAM", help="The team that is to be forgotten.")],
+    reason: Reason, db: Db = None, actor: Actor = None, dry_run: DryRun = False,
+) -> None:
+    """Take all that a team gave, and its names, out of the registry for good.
+
+    Its places on past boards stay, under a name such as purged-1. The file is written anew without what goes, and takes
+    the old one's place when it is complete. Backups and files that were exported are not touched.
+    """
+    from registry.evaluation.submissions.purge import new_name, team_to_purge
+    from registry.evaluation.submissions.purge import purge as purge_team
+    from registry.store.journal import Journal
+    from registry.store.rewrite import rewrite
+
+    target = database(db)
+    done: list[Purged] = []
+    with target.reading() as connection:
+        row, team_id = team_to_purge(connection, task, team)
+        name = new_name(connection, row.task_id)
+
+    def change(connection: Connection) -> None:
+        journal = Journal("purge", {"task": task, "tombstone": name}, actor=actor_name(actor))
+        done.append(purge_team(connection, journal, *team_to_purge(connection, task, team), name, reason))
+        journal.close(connection)
+
+    if dry_run:
+        with target.writing(dry_run=True) as connection:
+            change(connection)
+    else:
+        rewrite(target, change)
+    _say_purged(done[0], target.path, dry_run=dry_run)
+
+
+def _say_purged(purged: Purged, path: Path, *, dry_run: bool) -> None:
+    """Tell what a purge took away, what changes, and what is left to do by hand."""
+    from registry.errors import counted
+
+    rows = ", ".join(f"{n} of {table}" for table, n in purged.removed.items())
+    say(f"the team is {purged.name} from now on; rows that are gone or emptied: {rows}")
+    say(f"{counted(purged.entries, 'entry', 'entries')} of the log and of commands' parameters are blank; heads that "
+        "were published still hold")
+    for board in purged.boards:
+        say(f"note: {board}: shows {purged.name} until it is compared again")
+    for place in purged.left:
+        say(f"warning: one of the names still stands in {place}: it belongs to others, or to the task")
+    others = path.resolve().parent.glob("*.duckdb")
+    older = sorted(other.name for other in others if not other.samefile(path))
+    beside = f" (beside this one: {', '.join(older[:5])}{', ...' if len(older) > 5 else ''})" if older else ""
+    say(f"note: what was copied before still has the team: backups{beside}, exported files, pages, the manifest and "
+        "the files that were submitted")
+    say_end(changed=True, dry_run=dry_run, then="`registry compare` brings boards up")
 
 
 def _amend(command: str, submission: str, reason: str, declared: dict[str, Any], db: Path | None, actor: str | None, *,

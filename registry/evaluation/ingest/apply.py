@@ -8,13 +8,14 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from registry.errors import InputError, RegistryError, suggest
+from registry.errors import InputError, ManifestError, RegistryError, suggest
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.ingest.declared import Declared, check_runs, declared, natural
 from registry.evaluation.ingest.gold import apply_gold, check_names
 from registry.evaluation.ingest.remarks import of_gold
 from registry.evaluation.ingest.submissions import Change, apply_submission, rejoin
 from registry.evaluation.submissions.rules import check_limits, follow_deadlines, lateness
+from registry.evaluation.submissions.tombstones import purged_as
 from registry.identity import digest
 from registry.manifest import Manifest, stored_manifest
 from registry.parallel.execution import with_progress
@@ -74,6 +75,7 @@ def apply(ingest: Ingest, content: bytes, chosen: Sequence[Declared] | None = No
 
     def take(one: Declared) -> None:
         try:
+            _refuse_purged(ingest, one)
             _apply_one(ingest, one, applied)
         except InputError as error:
             ingest.refuse(error)
@@ -98,9 +100,30 @@ def submit(ingest: Ingest, one: Declared) -> Applied:
     tracks = catalog.tracks(ingest.connection, ingest.task_id)
     if one.track is not None and one.track not in {ingest.task.manifest.submission.track, *tracks}:
         applied.warnings.append(f"track {one.track!r} is new to {ingest.slug}; {suggest(one.track, tracks)}")
+    if (tombstone := _tombstone(ingest, one)) is not None:
+        applied.notes.append(f"a team of that name was purged from {ingest.slug} and is {tombstone} since; this is new")
     _apply_one(ingest, _under_rules(ingest, one, applied), applied)
     ingest.write()
     return applied
+
+
+def _tombstone(ingest: Ingest, one: Declared) -> str | None:
+    """The tombstone of the team of a submission; None where it was not purged, or has come again."""
+    if ingest.ledger.has_team(one.team):
+        return None
+    return purged_as(ingest.connection, ingest.task_id, one.team)
+
+
+def _refuse_purged(ingest: Ingest, one: Declared) -> None:
+    """Refuse what a manifest still declares of a team that was purged.
+
+    Raises:
+        ManifestError: It does.
+    """
+    if (tombstone := _tombstone(ingest, one)) is not None:
+        raise ManifestError(f"the team of {one.name} was purged and is {tombstone} since; take its files and "
+                            "[[submit]] away, or bring new ones in by `registry submit` first",
+                            path=ingest.task.root.manifest)
 
 
 def _under_rules(ingest: Ingest, one: Declared, applied: Applied) -> Declared:
