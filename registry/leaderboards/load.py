@@ -166,7 +166,15 @@ def stale(connection: Connection, task: str | None = None) -> list[str]:
             SELECT task, test_set, track, submission_id, gold_revision_id FROM ranked_submission
         )
         SELECT DISTINCT task, test_set FROM (
-            (FROM shown EXCEPT FROM taking_part) UNION ALL (FROM taking_part EXCEPT FROM shown)
+            SELECT task, test_set FROM (
+                (FROM shown EXCEPT FROM taking_part) UNION ALL (FROM taking_part EXCEPT FROM shown))
+            UNION ALL
+            SELECT l.task, l.test_set
+            FROM latest_comparison AS l
+            JOIN comparison AS c USING (comparison_id)
+            JOIN standing AS s USING (comparison_id)
+            JOIN ranked_submission AS r ON r.submission_id = s.submission_id
+            WHERE s.kind <> r.kind OR (s.late <> r.late AND c.request LIKE '%"rank_late"_false%')
         ) WHERE :task IS NULL OR task = :task
         ORDER BY ALL"""), {"task": task}).all()
     older = connection.execute(text("""

@@ -6,9 +6,10 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable
+from datetime import date, datetime, time
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator
+from pydantic import AfterValidator, BeforeValidator
 
 Missing = Literal["reject", "worst", "drop", "own"]
 Kind = Literal["primary", "contrastive", "baseline"]
@@ -66,6 +67,29 @@ def check_resamples(value: Any) -> Any:
     return value
 
 
+def check_moment(value: Any) -> datetime:
+    """Accept a date and time with its zone: TOML's own, or the text of one, as stored manifests have it."""
+    if isinstance(value, str):
+        try:
+            value = datetime.fromisoformat(value)
+        except ValueError:
+            raise ValueError(f"is {value!r}; expected a date and time with zone, such as "
+                             "2026-11-30T23:59:59+01:00") from None
+    if isinstance(value, datetime) and value.tzinfo is not None:
+        return value
+    if isinstance(value, date | time):
+        raise ValueError(f"is {value.isoformat()}, which is another moment in every time zone; write date, time and "
+                         "zone, as in 2026-11-30T23:59:59+01:00, or Z for UTC and -12:00 for anywhere on Earth")
+    raise ValueError(f"is {value!r}; expected a date and time with zone, such as 2026-11-30T23:59:59+01:00")
+
+
+def check_reason(text: str) -> str:
+    """Accept one line of text, with which somebody says why."""
+    if not text.strip() or len(text) > 1000 or any(unicodedata.category(c) in ("Cc", "Zl", "Zp", "Cs") for c in text):
+        raise ValueError(f"{text[:50]!r} is empty, longer than 1000 characters, or more than one line")
+    return text.strip()
+
+
 # The default of `resamples`, and what "auto" begins with: it is never less exact than the default, and shares its
 # results. MOST_DRAWS bounds "auto": a p-value at Holm's level for 1128 pairs then has a standard error of 5 %.
 DRAWS, MOST_DRAWS = 10**5, 10**7
@@ -73,4 +97,6 @@ DRAWS, MOST_DRAWS = 10**5, 10**7
 Slug = Annotated[str, AfterValidator(check_slug)]
 Name = Annotated[str, AfterValidator(check_name)]
 Resamples = Annotated[int, number("a whole number from 100 to 2^30", lambda n: 100 <= n <= 2**30)]
+Moment = Annotated[datetime, BeforeValidator(check_moment)]
+Reason = Annotated[str, AfterValidator(check_reason)]
 Options = dict[str, Any]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable, Iterator
+from datetime import datetime
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainValidator, model_validator
@@ -14,8 +15,10 @@ from registry.manifest.fields import (
     DRAWS,
     Kind,
     Missing,
+    Moment,
     Name,
     Options,
+    Reason,
     Resamples,
     Slug,
     check_attribute,
@@ -31,6 +34,9 @@ class ContradictionsError(ValueError):
     def __init__(self, found: Iterable[tuple[str, str]]) -> None:
         self.found = tuple(found)
         super().__init__("; ".join(message for _, message in self.found))
+
+
+Limit = Annotated[int, number("a whole number of 1 or more", lambda n: n >= 1)]
 
 
 class _Table(BaseModel):
@@ -53,6 +59,7 @@ class Task(_Table):
     id: Slug
     title: str = ""
     version: Slug = "1"
+    deadline: Moment | None = None
 
 
 class Reference(_Table):
@@ -77,6 +84,7 @@ class TestSet(_Table):
     references: list[Reference] = []
     attributes: str | None = None
     source: str | None = None
+    deadline: Moment | None = None
 
     def _contradictions(self) -> Iterator[tuple[str, str]]:
         names = ["gold", "source", *(reference.name for reference in self.references)]
@@ -97,6 +105,8 @@ class Submission(_Table):
     missing: Missing = "reject"
     tokens: Literal["reject", "warn"] = "reject"
     track: Name | None = None
+    limit: Limit | None = None
+    limit_per_day: Limit | None = None
 
 
 class MetricSpec(_Table):
@@ -166,6 +176,7 @@ class Submit(_Table):
     kind: Kind = "primary"
     withdrawn: bool = False
     late: bool = False
+    reason: Reason | None = None
     attributes: dict[str, Annotated[Any, AfterValidator(check_attribute)]] = {}
     format: str | None = None
     options: Options = {}
@@ -194,6 +205,7 @@ class Board(_Table):
     """`[board]`: how leaderboards are drawn."""
 
     rank_baselines: bool = True
+    rank_late: bool = True
     ranks: Literal["range", "cluster", "neighbour", "bootstrap"] = "range"
 
 
@@ -237,6 +249,10 @@ class Manifest(_Table):
     def primary(self) -> MetricSpec:
         """The metric that boards sort by: the one marked so, else the first."""
         return next((m for m in self.metric if m.primary), self.metric[0])
+
+    def deadline(self, test_set: str) -> datetime | None:
+        """Until when submissions to a test set are in time; None: for ever."""
+        return self.test_set_named(test_set).deadline or self.task.deadline
 
     def test_set_named(self, name: str) -> TestSet:
         """Find a test set by a name that is known to be there."""

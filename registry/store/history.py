@@ -133,9 +133,10 @@ def _submission(connection: Connection, name: str) -> list[Section]:
                 SELECT signature, standing.score, rank, rank_low, rank_high, comparison.created_at
                 FROM standing JOIN comparison USING (comparison_id)
                 WHERE submission_id = :id ORDER BY comparison.created_at""", id=number)),
-            Section("log", _rows(connection, """
+            Section("log", [{**entry, "reason": json.loads(entry["details"]).get("reason")} for entry in _rows(
+                connection, """
                 SELECT event_id AS entry, "at", actor, action, run_id AS run, details FROM event
-                WHERE subject = :name ORDER BY event_id""", name=row["name"]))]
+                WHERE subject = :name ORDER BY event_id""", name=row["name"])])]
     return sections
 
 

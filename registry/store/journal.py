@@ -2,10 +2,15 @@
 
 The events are a chain: the hash of each covers the event, the run that it belongs to, and the hash of the event before.
 So whoever knows the last hash knows whether anything before it was changed, removed or put in another order.
+
+What may have to be forgotten (who, to what, with which details; what a command was asked for) enters the chain by a
+digest that is salted at random. A purge can take the words and the salt away and leave the digest: all hashes hold, and
+without the salt no guess at the words can be confirmed.
 """
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -18,8 +23,10 @@ from registry.provenance import code, environment
 from registry.store import models
 from registry.store.rows import insert, insert_many
 
-_OF_RUN = ("command", "parameters", "started_at", "code_version", "code_revision", "code_dirty", "environment")
-_OF_EVENT = ("event_id", "run_id", "at", "actor", "action", "subject", "details")
+_OF_RUN = ("command", "digest", "started_at", "code_version", "code_revision", "code_dirty", "environment")
+_OF_EVENT = ("event_id", "run_id", "at", "action", "digest")
+_WORDS = ("actor", "subject", "details")  # of an event: what a purge may take away
+BLANK = (None, "", "{}")  # what stands in the place of words that were taken away: of an actor, a text, and JSON
 
 
 @dataclass
@@ -56,11 +63,12 @@ class Journal:
     def run_id(self, connection: Connection) -> int:
         """The id of the run, for a row that it is about to write."""
         if self._run_id is None:
-            which = code()
+            which, salt, parameters = code(), new_salt(), canonical_json(self.parameters)
             self._run_id = insert(
-                connection, models.run, command=self.command, parameters=canonical_json(self.parameters),
+                connection, models.run, command=self.command, parameters=parameters,
                 inputs=canonical_json(self.inputs), started_at=now(), ended_at=None, code_version=which.version,
                 code_revision=which.revision, code_dirty=which.dirty, environment=canonical_json(environment()),
+                salt=salt, digest=digest_json([salt, parameters]),
             )
         return self._run_id
 
@@ -96,7 +104,7 @@ def append(connection: Connection, entries: Sequence[Mapping[str, Any]]) -> None
     of_runs: dict[int, str] = {}
     rows = []
     for number, entry in enumerate(entries, start=latest + 1):
-        row = {"event_id": number, **entry}
+        row = {"event_id": number, **entry, "salt": (salt := new_salt()), "digest": digest_of_words(salt, entry)}
         if (run_id := row["run_id"]) not in of_runs:
             of_runs[run_id] = digest_of_run(connection.execute(select(run).where(run.c.run_id == run_id)).one())
         row["hash"] = before = link(before, row, of_runs[run_id])
@@ -104,8 +112,18 @@ def append(connection: Connection, entries: Sequence[Mapping[str, Any]]) -> None
     insert_many(connection, event, rows)
 
 
+def new_salt() -> str:
+    """A random text that nobody can guess."""
+    return secrets.token_hex(16)
+
+
+def digest_of_words(salt: str, event: Mapping[Any, Any]) -> str:
+    """The digest that the words of an event enter the chain by."""
+    return digest_json([salt, *(event[name] for name in _WORDS)])
+
+
 def digest_of_run(run: Row[Any]) -> str:
-    """The digest of what is known of a run when it begins."""
+    """The digest of what is known of a run when it begins; its parameters are in it by their own, salted one."""
     return digest_json([str(run._mapping[name]) for name in _OF_RUN])
 
 
@@ -113,7 +131,7 @@ def link(before: str | None, event: Mapping[Any, Any], of_run: str) -> str:
     """The hash of an event.
 
     Args:
-        before: The hash of the event before; None: it is the first, or an older registry wrote that one.
+        before: The hash of the event before; None: it is the first.
         event: The columns of its row.
         of_run: The digest of its run.
     """

@@ -74,6 +74,10 @@ class Ledger:
         self._known[row.test_set_id, name] = row
         self._same[row.test_set_id, row.digest].append(_Known(row, name))
 
+    def has_team(self, name: str) -> bool:
+        """Whether there is a team of that name."""
+        return (models.team, self._task_id, name) in self._ids
+
     def track_id(self, name: str) -> int:
         """The id of a track, new if need be."""
         return self._id(models.track, {"task_id": self._task_id}, name)

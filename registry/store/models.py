@@ -93,12 +93,17 @@ submission = Table(
     "submission", metadata, _id("submission_id"), _int("test_set_id"), _int("system_id"),
     _int("track_id", null=True), _text("version"), _text("kind"), _text("reader"), _text("missing"),
     _flag("withdrawn"), _flag("late"), _text("attributes"), _text("digest"), _int("run_id"), _time("created_at"),
-    UniqueConstraint("test_set_id", "system_id", "version"),
+    _text("declared", null=True), UniqueConstraint("test_set_id", "system_id", "version"),
 )
 # The files of a submission, one for each run of the system: its replicates, numbered from 0.
 submission_source = Table(
     "submission_source", metadata, _int("submission_id"), Column("replicate", SmallInteger, nullable=False),
     _text("source_digest"), _text("name"), UniqueConstraint("submission_id", "replicate"),
+)
+# What stays of a team that was purged: the name that stands in its place, and the salted digests of its own.
+tombstone = Table(
+    "tombstone", metadata, _id("tombstone_id"), _int("task_id"), _int("team_id"), _text("name"), _text("salt"),
+    _text("names"), _int("run_id"), _time("created_at"), UniqueConstraint("team_id"),
 )
 # A submission's answers aligned with one revision of the gold, under one policy for missing items; `n_missing` counts
 # the missing answers of all its runs.
@@ -140,11 +145,11 @@ source = Table(
 run = Table(
     "run", metadata, _id("run_id"), _text("command"), _text("parameters"), _text("inputs"), _time("started_at"),
     _time("ended_at", null=True), _text("code_version"), _text("code_revision", null=True),
-    Column("code_dirty", Boolean), _text("environment"),
+    Column("code_dirty", Boolean), _text("environment"), _text("salt", null=True), _text("digest", null=True),
 )
 event = Table(
     "event", metadata, _id("event_id"), _int("run_id"), _time("at"), _text("actor", null=True), _text("action"),
-    _text("subject"), _text("details"), _text("hash", null=True),
+    _text("subject"), _text("details"), _text("hash", null=True), _text("salt", null=True), _text("digest", null=True),
 )
 
 # Comparisons. A pair result is keyed by the content it rests on (the statistics of A, those of B, and what was asked of

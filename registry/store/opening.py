@@ -77,13 +77,26 @@ def _patiently(engine: Engine, path: Path, patience: float, commit: float) -> Co
             deadline, commit = deadline + waited, commit - waited
         try:
             with opening:
+                before = _identity(path)
                 connection = engine.connect()
+                if before not in (None, _identity(path)):  # by a file that took its place while this one was opened
+                    connection.close()
+                    continue
                 _opened[path] += 1
                 return connection
         except (DBAPIError, duckdb.Error) as error:
             if "Could not set lock" not in str(error) or time.monotonic() > deadline:
                 raise
             time.sleep(0.05)
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """What tells a file from another of its name; None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 @contextmanager

@@ -1,14 +1,14 @@
-"""An older database becomes one of the program's schema: in a new file, which takes its place when it is complete.
+"""A database changed in a new file, which takes its place when it is complete: upgrades, and purges.
 
 A DuckDB file keeps in its free pages what was changed or deleted, such as names that are no longer to be in it. So the
-upgrade works on a copy, and what that then holds is copied once more. The file as it was is kept beside the new one.
+change is made in a copy, and what that then holds is copied once more. An upgrade keeps the file as it was beside it.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
 from pathlib import Path
@@ -24,16 +24,12 @@ from registry.store.turns import Turn
 def upgrade(database: Database) -> Path | None:
     """Bring a database to the program's schema; says where the file as it was is kept, None where nothing was done.
 
-    The old file stays locked until the new one has taken its place, by one step of the file system: whenever the
-    program is ended, one of the two stands under the name, and is whole.
-
     Raises:
         InputError, SchemaError, LockedError: As `Database.reading`, but for an older schema.
         StoreError: The disk is full, or the folder cannot be written; the old file stays as it is.
     """
-    link = database.path.is_symlink()  # which stays one
-    path = Path(os.path.relpath(database.path.resolve())) if link else database.path
-    try:
+    with _explaining(database):
+        path = _real(database)
         before = path.stat()
         with database.holding(read_only=True) as connection:  # as others may at the same time
             if not schema.needs_upgrade(connection, database.path):
@@ -41,20 +37,62 @@ def upgrade(database: Database) -> Path | None:
         with Turn(database.path, "init", database.patience), database.holding() as held:
             if not os.path.samestat(before, path.stat()):  # another process has been here while this one waited
                 return None
-            held.exec_driver_sql("CHECKPOINT")  # the log goes into its file: it would be played into the new one
-            with _workplace(path) as folder:
-                upgraded, fresh = (Database(folder / name, named=database.path) for name in ("upgraded", "fresh"))
-                _copy(held, upgraded.path)
-                with upgraded.holding() as connection:
-                    schema.upgrade(connection)
-                    connection.commit()
-                    _copy(connection, fresh.path)
-                fresh.path.chmod(before.st_mode)
-                kept = _keep(path)
-                fresh.path.replace(path)
-            return kept
+            return _replace(held, database, path, schema.upgrade, keep=True)
+
+
+def rewrite(database: Database, change: Callable[[Connection], None]) -> None:
+    """Change a database so that nothing of what is no more in it is in its file, nor in another one beside it.
+
+    Args:
+        database: It is of the program's schema.
+        change: Makes the change, in a transaction on a copy; where it fails, the database stays as it is.
+
+    Raises:
+        InputError, SchemaError, LockedError: As `Database.reading`.
+        StoreError: The disk is full, or the folder cannot be written; the old file stays as it is.
+    """
+    with _explaining(database):
+        path = _real(database)
+        with database.holding() as held:
+            schema.check(held, database.path)
+            _replace(held, database, path, change, keep=False)
+
+
+def _real(database: Database) -> Path:
+    """The file that is to be replaced: a symbolic link stays one."""
+    link = database.path.is_symlink()
+    return Path(os.path.relpath(database.path.resolve())) if link else database.path
+
+
+@contextmanager
+def _explaining(database: Database) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         raise StoreError(database.path, f"cannot put a new file in its place: {error.strerror}") from None
+
+
+def _replace(held: Connection, database: Database, path: Path, change: Callable[[Connection], None], *,
+             keep: bool) -> Path | None:
+    """Put a changed copy in the place of the file; gives what the old one is called, if it is to be kept.
+
+    The old file stays locked until the new one has taken its place, by one step of the file system: whenever the
+    program is ended, one of the two stands under the name, and is whole.
+    """
+    mode = path.stat().st_mode
+    held.exec_driver_sql("CHECKPOINT")  # the log goes into its file: it would be played into the new one
+    with _workplace(path) as folder:
+        changed, fresh = (Database(folder / name, named=database.path) for name in ("changed", "fresh"))
+        _copy(held, changed.path)
+        with changed.holding() as connection:
+            change(connection)
+            connection.commit()
+            _copy(connection, fresh.path)
+        changed.path.unlink()
+        fresh.path.chmod(mode)
+        kept = _keep(path) if keep else None
+        fresh.path.replace(path)
+    return kept
 
 
 @contextmanager

@@ -83,6 +83,7 @@ class SubmissionRow(CatalogRow):
     late: bool
     attributes: str
     digest: str
+    declared: str | None
 
 
 class NamedSubmission(SubmissionRow):

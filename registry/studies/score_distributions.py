@@ -74,7 +74,7 @@ def rank_distributions(connection: Connection, task_row: TaskRow, request: Reque
             continue
         if reason := why_not(board):
             raise InputError(f"{board.key.name}: {reason}")
-        ranked = [n for n, m in enumerate(board.members) if request.rank_baselines or m.kind != "baseline"]
+        ranked = [n for n, m in enumerate(board.members) if request.ranks(m)]
         resampled = resampled_scores(board.matrix.by_unit, request.settings)
         some = resampled if len(ranked) == len(board.members) else resampled[:, ranked]  # a copy is large
         shares = rank_frequencies(some, lower_is_better=board.matrix.lower_is_better)

@@ -23,8 +23,18 @@ def older(path, revision="0006"):
     return Database(path)
 
 
+def before_0014(connection):
+    """The log has no salt, nobody was purged, and what manifests declared last is not kept."""
+    connection.execute("DROP TABLE tombstone")
+    for table, columns in {"event": ["salt", "digest"], "run": ["salt", "digest"], "submission": ["declared"]}.items():
+        for column in columns:
+            connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
+    connection.execute("UPDATE alembic_version SET version_num = '0013'")
+
+
 def before_0013(connection):
     """Comparisons do not say what was asked for, and the log is no chain."""
+    before_0014(connection)
     for table, columns in {"event": ["hash"], "comparison": ["request"],
                            "standing": ["scoring_id", "kind", "late"]}.items():
         for column in columns:

@@ -134,7 +134,7 @@ import os, signal, sys
 from sqlalchemy import text
 from registry.store.database import Database
 with Database(sys.argv[1]).writing() as connection:
-    connection.execute(text("INSERT INTO run VALUES (7, 'x', '', '', now(), now(), '', '', false, '')"))
+    connection.execute(text("INSERT INTO run VALUES (7, 'x', '', '', now(), now(), '', '', false, '', '', '')"))
     connection.commit()
     os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -194,7 +194,7 @@ def test_a_log_that_cannot_be_brought_into_the_file_is_said_to_be_needed(databas
     with (pytest.raises(StoreError, match=r"all is committed, but stands in r\.duckdb\.wal and not yet in the file; "
                                           r"keep the two together, and run the command again \(IO Error: no\)"),
           database.writing() as connection):
-        connection.execute(text("INSERT INTO run VALUES (7, 'x', '', '', now(), now(), '', '', false, '')"))
+        connection.execute(text("INSERT INTO run VALUES (7, 'x', '', '', now(), now(), '', '', false, '', '', '')"))
     monkeypatch.undo()
     assert runs_in(database.path) == 1
 

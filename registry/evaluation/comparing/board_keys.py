@@ -42,7 +42,7 @@ class BoardKey:
     def asked(self, request: Request) -> dict[str, Any]:
         """What is asked of this board, as JSON, beside what tells it from others and who takes part."""
         return {"task_version": self.task.version, "cluster": self.test_set.cluster_attribute,
-                "rank_baselines": request.rank_baselines,
+                "rank_baselines": request.rank_baselines, **({} if request.rank_late else {"rank_late": False}),
                 "significance": request.significance.model_dump(mode="json", exclude_none=True)}
 
     def digest(self, request: Request, *, drawn: bool = True) -> str:
@@ -61,6 +61,7 @@ class BoardKey:
             "cluster": self.test_set.cluster_attribute if request.significance.unit == "cluster" else None,
             "significance": request.significance.model_dump(mode="json", exclude=unused, exclude_none=True),
             "rank_baselines": request.rank_baselines,
+            **({} if request.rank_late else {"late": sorted(m.name for m in self.members if m.late)}),
         })
 
 

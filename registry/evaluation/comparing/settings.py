@@ -14,7 +14,7 @@ from registry.evaluation.resolve import resolve_significance
 from registry.manifest import DRAWS, MOST_DRAWS, Significance, significance_with, stored_manifest
 from registry.significance import CORRECTIONS, Execution, Settings
 from registry.significance.multiple.corrections import draws_needed
-from registry.store.row_types import TaskRow
+from registry.store.row_types import Member, TaskRow
 
 
 @dataclass(frozen=True)
@@ -28,9 +28,14 @@ class Request:
     significance: Significance
     facets: dict[str, list[str]]
     rank_baselines: bool = True
+    rank_late: bool = True
     metrics: tuple[str, ...] | None = None
     execution: Execution = field(default=Execution(), compare=False)
     family: int = 1
+
+    def ranks(self, member: Member) -> bool:
+        """Whether a submission has a rank, or is shown without."""
+        return (self.rank_baselines or member.kind != "baseline") and (self.rank_late or not member.late)
 
     @property
     def seed(self) -> int:
@@ -86,4 +91,4 @@ def declared_request(task_row: TaskRow, given: Mapping[str, Any] | None = None,
         test, _ = resolve_significance(significance)
         significance = significance_with(significance, {"unit": test.units[0]})
     return Request(significance, {t.name: t.facets for t in manifest.test_set}, manifest.board.rank_baselines,
-                   metrics, execution or Execution())
+                   manifest.board.rank_late, metrics, execution or Execution())

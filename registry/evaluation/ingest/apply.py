@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from registry.errors import InputError, RegistryError, suggest
+from registry.errors import InputError, ManifestError, RegistryError, suggest
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.ingest.declared import Declared, check_runs, declared, natural
 from registry.evaluation.ingest.gold import apply_gold, check_names
 from registry.evaluation.ingest.remarks import of_gold
 from registry.evaluation.ingest.submissions import Change, apply_submission, rejoin
+from registry.evaluation.submissions.rules import check_limits, follow_deadlines, lateness
+from registry.evaluation.submissions.tombstones import purged_as
 from registry.identity import digest
+from registry.manifest import Manifest, stored_manifest
 from registry.parallel.execution import with_progress
 from registry.store import catalog, models, sources
 from registry.store.journal import now
@@ -65,11 +68,14 @@ def apply(ingest: Ingest, content: bytes, chosen: Sequence[Declared] | None = No
     if chosen is None:
         check_runs(task, submissions)
     ingest.journal.read(task.root.manifest_name, digest(content))
-    _apply_task(ingest, content, applied)
+    before = _apply_task(ingest, content, applied)
+    if before is not None:
+        _move_deadlines(ingest, stored_manifest(before), applied)
     stale = _apply_gold(ingest, applied)
 
     def take(one: Declared) -> None:
         try:
+            _refuse_purged(ingest, one)
             _apply_one(ingest, one, applied)
         except InputError as error:
             ingest.refuse(error)
@@ -94,9 +100,57 @@ def submit(ingest: Ingest, one: Declared) -> Applied:
     tracks = catalog.tracks(ingest.connection, ingest.task_id)
     if one.track is not None and one.track not in {ingest.task.manifest.submission.track, *tracks}:
         applied.warnings.append(f"track {one.track!r} is new to {ingest.slug}; {suggest(one.track, tracks)}")
-    _apply_one(ingest, one, applied)
+    if (tombstone := _tombstone(ingest, one)) is not None:
+        applied.notes.append(f"a team of that name was purged from {ingest.slug} and is {tombstone} since; this is new")
+    _apply_one(ingest, _under_rules(ingest, one, applied), applied)
     ingest.write()
     return applied
+
+
+def _tombstone(ingest: Ingest, one: Declared) -> str | None:
+    """The tombstone of the team of a submission; None where it was not purged, or has come again."""
+    if ingest.ledger.has_team(one.team):
+        return None
+    return purged_as(ingest.connection, ingest.task_id, one.team)
+
+
+def _refuse_purged(ingest: Ingest, one: Declared) -> None:
+    """Refuse what a manifest still declares of a team that was purged.
+
+    Raises:
+        ManifestError: It does.
+    """
+    if (tombstone := _tombstone(ingest, one)) is not None:
+        raise ManifestError(f"the team of {one.name} was purged and is {tombstone} since; take its files and "
+                            "[[submit]] away, or bring new ones in by `registry submit` first",
+                            path=ingest.task.root.manifest)
+
+
+def _under_rules(ingest: Ingest, one: Declared, applied: Applied) -> Declared:
+    """Hold a submission against the task's limits and deadline, if it is new.
+
+    Raises:
+        InputError: It is one too many.
+    """
+    manifest, test_set_id, at = ingest.task.manifest, ingest.test_sets[one.test_set.name].test_set_id, now()
+    if ingest.ledger.find(test_set_id, (one.team, one.system, one.version)) is not None:
+        return one
+    check_limits(ingest.connection, manifest, test_set_id, one.team, at)
+    if (late := lateness(manifest, one.test_set.name, at)) is None:
+        return one
+    ranked = "" if manifest.board.rank_late else " and has no rank"
+    applied.warnings.append(f"{one.name} {late}; it counts as late{ranked}")
+    return replace(one, late=True)
+
+
+def _move_deadlines(ingest: Ingest, before: Manifest, applied: Applied) -> None:
+    """Hold what came by `registry submit` against a deadline that the manifest has moved."""
+    manifest = ingest.task.manifest
+    if [before.task.deadline, *(t.deadline for t in before.test_set)] == [
+            manifest.task.deadline, *(t.deadline for t in manifest.test_set)]:
+        return
+    for name, late in follow_deadlines(ingest.connection, ingest.journal, ingest.task_id, manifest):
+        applied.notes.append(f"{name} {'is late' if late else 'is in time'} by the new deadline")
 
 
 def _apply_gold(ingest: Ingest, applied: Applied) -> set[str]:
@@ -126,7 +180,8 @@ def _apply_one(ingest: Ingest, one: Declared, applied: Applied) -> None:
     applied.warnings += map(str, outcome.remarks)
 
 
-def _apply_task(ingest: Ingest, content: bytes, applied: Applied) -> None:
+def _apply_task(ingest: Ingest, content: bytes, applied: Applied) -> str | None:
+    """Bring in what the manifest declares of the task; gives its stored manifest of before, if there was one."""
     connection, task, manifest = ingest.connection, ingest.task, ingest.task.manifest
     row = catalog.find(connection, TaskRow, slug=manifest.task.id)
     applied.version_before = None if row is None else row.version
@@ -156,6 +211,7 @@ def _apply_task(ingest: Ingest, content: bytes, applied: Applied) -> None:
         sources.keep(connection, digest(content), task.root.manifest_name, content)
         ingest.event("task", ingest.slug, version=manifest.task.version, manifest=digest(content),
                      normalized=task.stored_digest, seed=values.get("seed"))
+    return None if row is None else row.manifest
 
 
 def _follow_others(ingest: Ingest, submissions: Sequence[Declared], applied: Applied) -> None:
@@ -178,5 +234,5 @@ def _follow_others(ingest: Ingest, submissions: Sequence[Declared], applied: App
     if standing := [name for name, _ in others]:
         more, take = (f" and {len(standing) - 1} more", "take") if len(standing) > 1 else ("", "takes")
         applied.notes.append(f"{standing[0]}{more} came by `registry submit` or an earlier manifest and {take} part; "
-                             "a [[submit]] with withdrawn = true takes one off the board")
+                             "`registry withdraw` takes one off the board")
 

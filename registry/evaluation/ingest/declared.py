@@ -31,6 +31,7 @@ _NAME: TypeAdapter[str] = TypeAdapter(Name)
 class Declared:
     """One submission as the manifest (or the command line) declares it; `files` are its runs, mostly one.
 
+    `reason` is why it is declared so.
     Records name its files relative to the folder `within`.
     Files are read when they are needed, since all that a manifest declares may be too large to be held together.
     """
@@ -48,6 +49,8 @@ class Declared:
     withdrawn: bool = False
     late: bool = False
     attributes: dict[str, Any] = field(default_factory=dict)
+    reason: str | None = None
+    of_manifest: bool = True
     metrics: tuple[Metric, ...] = ()
     within: Path | None = None
 
@@ -203,7 +206,8 @@ def declare(task: ResolvedTask, submit: Submit, files: Sequence[File], captured:
         test_set, names.get("team", names["system"]), names["system"], names.get("version", "1"),
         tuple(files), task.submission_reader(test_set, submit, key), reading.missing, reading.tokens,
         kind=submit.kind, track=names.get("track", reading.track), withdrawn=submit.withdrawn, late=submit.late,
-        attributes=submit.attributes, metrics=tuple(task.metrics.values()), within=task.root.folder)
+        attributes=submit.attributes, reason=submit.reason, of_manifest=bool(key),
+        metrics=tuple(task.metrics.values()), within=task.root.folder)
 
 
 def _names(submit: Submit, captured: Mapping[str, str]) -> dict[str, str]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any
 
@@ -46,14 +47,11 @@ def apply_submission(ingest: Ingest, one: Declared) -> Outcome:
     Raises:
         InputError: The file is wrong, or the same system and version is there with other content.
     """
-    connection, ledger = ingest.connection, ingest.ledger
+    ledger = ingest.ledger
     for document in one.documents:
         ingest.journal.read(document.name, document.digest)
     test_set = ingest.test_sets[one.test_set.name]
     there = ledger.find(test_set.test_set_id, (one.team, one.system, one.version))
-    properties = {"kind": one.kind, "track_id": None if one.track is None else ledger.track_id(one.track),
-                  "withdrawn": one.withdrawn, "late": one.late, "missing": one.missing,
-                  "attributes": canonical_json(one.attributes)}
     kept = [] if there is None else ledger.sources(there.submission_id)
     answers: list[Sequence[Answer]] | None = None
     if there is None or (kept, there.reader) != ([document.digest for document in one.documents], repr(one.reader)):
@@ -62,14 +60,10 @@ def apply_submission(ingest: Ingest, one: Declared) -> Outcome:
         if there is not None and there.digest != digest:
             raise _other_content(f"{ingest.slug}/{one.test_set.name}/{one.name}", kept, one.documents)
     if there is None:
-        there = _add_submission(ingest, test_set, one, digest, properties)
+        there = _add_submission(ingest, test_set, one, digest)
         change = Change.added
-    elif changed := {k: v for k, v in properties.items() if getattr(there, k) != v}:
-        catalog.set_values(connection, models.submission, there.submission_id, **changed)
-        ingest.event("submission-changed", f"{ingest.slug}/{one.test_set.name}/{one.name}", **changed)
-        change = Change.changed
     else:
-        change = Change.unchanged
+        change = Change.changed if _redeclare(ingest, there, one) else Change.unchanged
     remarks = apply_scoring(ingest, there.submission_id, test_set, one, answers)
     if remarks is None:
         return Outcome(change)
@@ -157,8 +151,53 @@ def rejoin(ingest: Ingest, test_set: TestSetRow, submission: NamedSubmission) ->
     apply_scoring(ingest, submission.submission_id, test_set, one, None)
 
 
-def _add_submission(ingest: Ingest, test_set: TestSetRow, one: Declared, digest: str,
-                    properties: dict[str, Any]) -> SubmissionRow:
+def _declaration(one: Declared) -> dict[str, Any]:
+    """What is declared of a submission that may be declared otherwise later."""
+    return {"kind": one.kind, "track": one.track, "withdrawn": one.withdrawn, "late": one.late,
+            "attributes": one.attributes}
+
+
+def _columns(ingest: Ingest, declaration: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns of a declaration, or of some of it."""
+    columns = dict(declaration)
+    if "track" in columns:
+        track = columns.pop("track")
+        columns["track_id"] = None if track is None else ingest.ledger.track_id(track)
+    if "attributes" in columns:
+        columns["attributes"] = canonical_json(columns["attributes"])
+    return columns
+
+
+def _why(one: Declared) -> dict[str, str]:
+    return {} if one.reason is None else {"reason": one.reason}
+
+
+def _redeclare(ingest: Ingest, there: SubmissionRow, one: Declared) -> bool:
+    """Take over what is declared otherwise than it was last; says whether that changes the submission.
+
+    Whoever declares something last is right: what the manifest still says as it did before does not undo what a command
+    has said since. What it says for the first time counts where it differs from what goes without saying.
+    """
+    declaration, before = _declaration(one), _declaration(replace(
+        one, kind="primary", track=ingest.task.manifest.submission.track, withdrawn=False, late=False, attributes={}))
+    if one.of_manifest and there.declared is not None:
+        before = json.loads(there.declared)
+    wanted = _columns(ingest, {name: value for name, value in declaration.items() if value != before[name]})
+    changed = {name: value for name, value in (wanted | {"missing": one.missing}).items()
+               if getattr(there, name) != value}
+    declared = {"declared": canonical_json(declaration)} if one.of_manifest else {}
+    if not changed and declared.get("declared", there.declared) == there.declared:
+        return False
+    catalog.set_values(ingest.connection, models.submission, there.submission_id, **changed, **declared)
+    ingest.event("submission-changed", f"{ingest.slug}/{one.test_set.name}/{one.name}", **changed, **declared,
+                 **_why(one))
+    return bool(changed)
+
+
+def _add_submission(ingest: Ingest, test_set: TestSetRow, one: Declared, digest: str) -> SubmissionRow:
+    declaration = _declaration(one)
+    properties = _columns(ingest, declaration) | {
+        "missing": one.missing, "declared": canonical_json(declaration) if one.of_manifest else None}
     added = ingest.ledger.add(
         test_set.test_set_id, (one.team, one.system, one.version),
         [(document.digest, document.name) for document in one.documents],
@@ -166,7 +205,8 @@ def _add_submission(ingest: Ingest, test_set: TestSetRow, one: Declared, digest:
     for document in one.documents:
         ingest.keep(document)
     ingest.event("submission-added", f"{ingest.slug}/{one.test_set.name}/{one.name}",
-                 source=", ".join(document.digest for document in one.documents), digest=digest, **properties)
+                 source=", ".join(document.digest for document in one.documents), digest=digest, **properties,
+                 **_why(one))
     return added
 
 

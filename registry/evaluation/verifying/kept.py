@@ -20,7 +20,7 @@ from registry.store import catalog, models, sources
 from registry.store.row_types import GoldRevisionRow, NamedSubmission, TaskRow
 from registry.values import parse
 
-_PROPERTIES = ("kind", "track_id", "withdrawn", "late", "missing", "attributes")
+_PROPERTIES = ("kind", "track_id", "withdrawn", "late", "missing", "attributes", "declared")
 
 
 def verify_sources(connection: Connection) -> Iterator[Fault]:

@@ -1,15 +1,18 @@
-"""The log as a chain: whether an entry was changed, removed, put elsewhere or forged."""
+"""The log as a chain: whether an entry was changed, removed, moved, forged, or blanked without a purge."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 from sqlalchemy import Connection, select
 
 from registry.evaluation.verifying.faults import Fault
 from registry.identity import digest_json
 from registry.store import models
-from registry.store.journal import digest_of_run, link
+from registry.store.journal import BLANK, digest_of_run, digest_of_words, link
 
 
 def head(connection: Connection) -> str | None:
@@ -17,6 +20,24 @@ def head(connection: Connection) -> str | None:
     event = models.event
     found = connection.execute(select(event.c.hash).order_by(event.c.event_id.desc()).limit(1)).scalar()
     return None if found is None else str(found)
+
+
+@dataclass
+class Blanked:
+    """What purges have taken out of the log: the entry of the purge, by the entries and the runs that it names."""
+
+    entries: dict[int, int] = field(default_factory=dict)
+    runs: dict[int, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, connection: Connection) -> Blanked:
+        """What the purges of a registry name."""
+        blanked, event = cls(), models.event
+        for row in connection.execute(select(event.c.event_id, event.c.details).where(event.c.action == "purge")):
+            details = json.loads(row.details)
+            blanked.entries |= dict.fromkeys(details["entries"], row.event_id)
+            blanked.runs |= dict.fromkeys(details["runs"], row.event_id)
+        return blanked
 
 
 def verify_log(connection: Connection, published: str | None) -> Iterator[Fault]:
@@ -28,34 +49,57 @@ def verify_log(connection: Connection, published: str | None) -> Iterator[Fault]
     """
     event, run = models.event, models.run
     runs = {row.run_id: row for row in connection.execute(select(run))}
-    of_runs = {run_id: digest_of_run(row) for run_id, row in runs.items()}
+    of_runs, blanked = {run_id: digest_of_run(row) for run_id, row in runs.items()}, Blanked.of(connection)
+    for command in runs.values():
+        why = _blanked(command.run_id in blanked.runs, command.parameters) if command.salt is None else _altered(
+            command.digest, digest_json([command.salt, command.parameters]))
+        if why:
+            yield Fault("altered", "log", f"run {command.run_id}", f"what the command was asked for {why}")
     hashes, before, expected = [], None, 1
-    for row in connection.execute(select(event).order_by(event.c.event_id)).mappings():
+    for entry in connection.execute(select(event).order_by(event.c.event_id)):
+        row = entry._mapping
         name = f"entry {row['event_id']} ({row['action']})"
         if row["event_id"] != expected:
             gap = f"entry {expected}" if row["event_id"] == expected + 1 else f"entries {expected} to " \
                   f"{row['event_id'] - 1}"
             yield Fault("missing", "log", gap, f"what stands before {name} is not there")
         expected = row["event_id"] + 1
-        if row["hash"] is None:
-            if before is not None:
-                yield Fault("altered", "log", name, "has no hash, though earlier entries have one")
-            continue
         if row["run_id"] not in runs:
             yield Fault("missing", "log", name, f"belongs to run {row['run_id']}, which is not there")
         elif link(before, row, of_runs[row["run_id"]]) != row["hash"]:
             yield Fault("altered", "log", name,
                           "its hash does not follow from it, its run, and the hash of the entry before")
-        ended = row["action"] == "end" and row["run_id"] in runs
-        if ended and digest_json(runs[row["run_id"]].inputs) not in row["details"]:
-            yield Fault("altered", "run", str(row["run_id"]), "its inputs are not those that the log names")
+        yield from _verify_words(name, row, runs, blanked)
         before = row["hash"]
-        hashes.append(before)
+        hashes.append(str(before))
     if published is not None and not any(of.removeprefix("sha256:").startswith(published.removeprefix("sha256:"))
                                          for of in hashes):
         yield Fault("altered", "log", "head", f"no entry has the published hash {published}: the log was cut behind "
                                                 "that entry, or written anew")
     yield from _unlogged(connection)
+
+
+def _altered(digest: str, found: str) -> str | None:
+    """Say why words are not those that entered the chain, or None."""
+    return None if found == digest else "is not what its digest was made of"
+
+
+def _blanked(named: bool, *words: str | None) -> str | None:
+    """Say why words are not there as a purge leaves them, or None; `named` says whether a purge names them."""
+    if not named:
+        return "was blanked, and no purge names it"
+    return "was blanked by a purge, and is not blank" if any(word not in BLANK for word in words) else None
+
+
+def _verify_words(name: str, row: Mapping[Any, Any], runs: Mapping[int, Any], blanked: Blanked) -> Iterator[Fault]:
+    """Hold what an entry says against its digest, and what it says of its run against that."""
+    why = _blanked(row["event_id"] in blanked.entries, row["actor"], row["subject"], row["details"]) \
+        if row["salt"] is None else _altered(row["digest"], digest_of_words(row["salt"], row))
+    if why:
+        yield Fault("altered", "log", name, f"what it says {why}")
+    ended = row["action"] == "end" and row["salt"] is not None and row["run_id"] in runs
+    if ended and digest_json(runs[row["run_id"]].inputs) not in row["details"]:
+        yield Fault("altered", "run", str(row["run_id"]), "its inputs are not those that the log names")
 
 
 _MADE = {  # what every row that a run wrote leaves in the log: the table, what to call its rows, and the action

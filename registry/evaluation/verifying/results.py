@@ -73,7 +73,8 @@ def derive_results(connection: Connection, journal: Journal, task: TaskRow, chos
 def _asked(row: Any, execution: Execution) -> Request:
     """The request that is recorded with a comparison."""
     asked = json.loads(row["request"])
-    return Request(Significance.model_validate(asked["significance"]), {}, asked["rank_baselines"], None, execution)
+    return Request(Significance.model_validate(asked["significance"]), {}, asked["rank_baselines"],
+                   asked.get("rank_late", True), execution=execution)
 
 
 def _key(connection: Connection, task: TaskRow, row: Any) -> BoardKey:

@@ -25,6 +25,7 @@ from registry.evaluation.verifying.kept import (
     verify_submission,
 )
 from registry.evaluation.verifying.log import verify_log
+from registry.evaluation.verifying.purged import notes_on_purges, verify_tombstones, with_places_of_purged
 from registry.evaluation.verifying.references import verify_references
 from registry.evaluation.verifying.results import TABLES as OF_RESULTS
 from registry.evaluation.verifying.results import compare_results, derive_results
@@ -74,11 +75,14 @@ def verify(connection: Connection, journal: Journal, task: str | None, results: 
         verified.notes.append("blocks are damaged, so nothing else was looked at; restore a backup")
         return verified
     tasks = catalog.tasks(connection, task)
-    chosen = _chosen(connection, results)
+    purged = with_places_of_purged(connection)
+    chosen = [(number, task_id) for number, task_id in _chosen(connection, results) if number not in purged]
     verified.faults += verify_sources(connection)
     verified.count("file", _number(connection, "source"))
     verified.faults += verify_references(connection)
     verified.faults += verify_log(connection, head)
+    verified.faults += verify_tombstones(connection)
+    verified.notes += notes_on_purges(connection)
     verified.count("entry of the log", _number(connection, "event"))
     if head is None:
         verified.notes.append("that the log was not cut at its end, data and all, or written anew, only a head can "

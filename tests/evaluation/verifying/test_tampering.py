@@ -20,7 +20,7 @@ from registry.identity import digest
 from registry.significance import Execution
 from registry.store import models
 from registry.store.database import CONFIG, Database
-from registry.store.journal import Journal, append, link
+from registry.store.journal import Journal, append, digest_of_words, link
 from tests.conftest import LabelTask
 
 ITEMS = [f"i{n:02}" for n in range(24)]
@@ -121,6 +121,9 @@ SQL = {  # by what is altered: how, and what has to be named
     "two entries in another order": ("UPDATE event SET event_id = 9 - event_id WHERE event_id IN (4, 5)", "log"),
     "a run that is gone": ("DELETE FROM run WHERE run_id = 1", "run"),
     "the end of the log": ("DELETE FROM event WHERE event_id > 3", "log"),
+    "an entry that was blanked": ("UPDATE event SET salt = NULL, subject = '', details = '{}' WHERE event_id = 2",
+                                  "log"),
+    "a run that was blanked": ("UPDATE run SET salt = NULL, parameters = '{}' WHERE run_id = 1", "log"),
 }
 
 
@@ -189,7 +192,8 @@ def forged(copy):
     with Database(copy).writing() as connection:
         rows = connection.execute(models.event.select().order_by(models.event.c.event_id)).mappings().all()
         connection.execute(models.event.delete())
-        append(connection, [{name: row[name] for name in row if name not in ("event_id", "hash")} for row in rows])
+        made = ("event_id", "hash", "salt", "digest")
+        append(connection, [{name: row[name] for name in row if name not in made} for row in rows])
     return copy
 
 
@@ -213,9 +217,13 @@ def test_a_log_that_goes_on_has_its_published_head(untouched, copy, registry):
 def test_the_hash_of_an_entry_rests_on_all_of_it_and_on_what_comes_before():
     entry = {"event_id": 1, "run_id": 1, "at": "2026-01-01", "actor": None, "action": "a", "subject": "s",
              "details": "{}"}
-    others = [link("x", entry, "r"), link(None, entry, "q"), *(
-        link(None, entry | {name: "other"}, "r") for name in entry)]
-    assert len({link(None, entry, "r"), *others}) == 1 + len(others)
+
+    def hashed(before, event, of_run, salt="salt"):
+        return link(before, event | {"digest": digest_of_words(salt, event)}, of_run)
+
+    others = [hashed("x", entry, "r"), hashed(None, entry, "q"), hashed(None, entry, "r", "pepper"), *(
+        hashed(None, entry | {name: "other"}, "r") for name in entry)]
+    assert len({hashed(None, entry, "r"), *others}) == 1 + len(others)
 
 
 def test_the_command_tells_what_it_found_and_ends_with_4(untouched, copy, registry):

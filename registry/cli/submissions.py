@@ -1,0 +1,144 @@
+"""Commands about submissions that came: withdraw, restore, amend, purge."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from registry.cli.console import say
+from registry.cli.options import Actor, Db, DryRun, actor_name, database, named_values
+from registry.cli.pipeline import say_end
+from registry.errors import InputError
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from registry.evaluation.submissions.purge import Purged
+
+Name = Annotated[str, typer.Argument(metavar="SUBMISSION", help=(
+    "task/test_set/team/system@version; without @version, all versions."))]
+Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why, for the log and `registry show`.")]
+
+
+def withdraw(submission: Name, reason: Reason, db: Db = None, actor: Actor = None, dry_run: DryRun = False) -> None:
+    """Take a submission off the boards; it stays in the registry.
+
+    Boards change when they are compared next. A manifest undoes it only by saying something else than it did before.
+    """
+    _amend("withdraw", submission, reason, {"withdrawn": True}, db, actor, dry_run=dry_run)
+
+
+def restore(submission: Name, reason: Reason, db: Db = None, actor: Actor = None, dry_run: DryRun = False) -> None:
+    """Let a submission that was withdrawn take part again.
+
+    Boards change when they are compared next.
+    """
+    _amend("restore", submission, reason, {"withdrawn": False}, db, actor, dry_run=dry_run)
+
+
+def amend(
+    submission: Name, reason: Reason,
+    kind: Annotated[Literal["primary", "contrastive", "baseline"] | None, typer.Option("--kind", help=(
+        "What the submission is."))] = None,
+    track: Annotated[str | None, typer.Option("--track", help=(
+        "The track it takes part in; an empty one takes it out of its track."))] = None,
+    late: Annotated[bool | None, typer.Option("--late/--in-time", help="Whether it counts as late.")] = None,
+    attribute: Annotated[list[str] | None, typer.Option("--attribute", metavar="NAME=VALUE", help=(
+        "What else is known of the system; can be repeated."))] = None,
+    db: Db = None, actor: Actor = None, dry_run: DryRun = False,
+) -> None:
+    """Change what is declared of a submission that came.
+
+    Boards change when they are compared next. The latest declaration counts, by command or manifest; what a manifest
+    says as it did before is none.
+    """
+    from registry.manifest.fields import check_attribute, check_name
+
+    declared: dict[str, Any] = {name: value for name, value in {"kind": kind, "late": late}.items()
+                                if value is not None}
+    try:
+        if track is not None:
+            declared["track"] = check_name(track) if track else None
+        if attribute:
+            declared["attributes"] = {name: check_attribute(value)
+                                      for name, value in named_values(attribute, "--attribute").items()}
+    except ValueError as error:
+        raise InputError(str(error)) from None
+    if not declared:
+        raise InputError("say what to amend: --kind, --track, --late, --in-time or --attribute")
+    _amend("amend", submission, reason, declared, db, actor, dry_run=dry_run)
+
+
+def purge(
+    task: Annotated[str, typer.Argument(metavar="TASK", help="The task's id.")],
+    team: Annotated[str, typer.Argument(metavar="TEAM", help="The team that is to be forgotten.")],
+    reason: Reason, db: Db = None, actor: Actor = None, dry_run: DryRun = False,
+) -> None:
+    """Take all that a team gave, and its names, out of the registry for good.
+
+    Its places on past boards stay, under a name such as purged-1. The file is written anew without what goes, and takes
+    the old one's place when it is complete. Backups and files that were exported are not touched.
+    """
+    from registry.evaluation.submissions.purge import new_name, team_to_purge
+    from registry.evaluation.submissions.purge import purge as purge_team
+    from registry.store.journal import Journal
+    from registry.store.rewrite import rewrite
+
+    target = database(db)
+    done: list[Purged] = []
+    with target.reading() as connection:
+        row, team_id = team_to_purge(connection, task, team)
+        name = new_name(connection, row.task_id)
+
+    def change(connection: Connection) -> None:
+        journal = Journal("purge", {"task": task, "tombstone": name}, actor=actor_name(actor))
+        done.append(purge_team(connection, journal, *team_to_purge(connection, task, team), name, reason))
+        journal.close(connection)
+
+    if dry_run:
+        with target.writing(dry_run=True) as connection:
+            change(connection)
+    else:
+        rewrite(target, change)
+    _say_purged(done[0], target.path, dry_run=dry_run)
+
+
+def _say_purged(purged: Purged, path: Path, *, dry_run: bool) -> None:
+    """Tell what a purge took away, what changes, and what is left to do by hand."""
+    from registry.errors import counted
+
+    rows = ", ".join(f"{n} of {table}" for table, n in purged.removed.items())
+    say(f"the team is {purged.name} from now on; rows that are gone or emptied: {rows}")
+    say(f"{counted(purged.entries, 'entry', 'entries')} of the log and of commands' parameters are blank; heads that "
+        "were published still hold")
+    for board in purged.boards:
+        say(f"note: {board}: shows {purged.name} until it is compared again")
+    for place in purged.left:
+        say(f"warning: one of the names still stands in {place}: it belongs to others, or to the task")
+    others = path.resolve().parent.glob("*.duckdb")
+    older = sorted(other.name for other in others if not other.samefile(path))
+    beside = f" (beside this one: {', '.join(older[:5])}{', ...' if len(older) > 5 else ''})" if older else ""
+    say(f"note: what was copied before still has the team: backups{beside}, exported files, pages, the manifest and "
+        "the files that were submitted")
+    say_end(changed=True, dry_run=dry_run, then="`registry compare` brings boards up")
+
+
+def _amend(command: str, submission: str, reason: str, declared: dict[str, Any], db: Path | None, actor: str | None, *,
+           dry_run: bool) -> None:
+    from registry.evaluation.submissions.amend import amend as amend_all
+    from registry.evaluation.submissions.amend import chosen
+    from registry.store.journal import Journal
+    from registry.store.session import writing
+
+    journal = Journal(command, {"submission": submission, **declared}, actor=actor_name(actor))
+    with writing(database(db), journal, dry_run=dry_run) as session:
+        done = amend_all(session.connection, journal, chosen(session.connection, submission), reason, declared)
+    told = ", ".join(f"{name} = {str(value).lower() if isinstance(value, bool) else value}"
+                     for name, value in declared.items())
+    for name in done.changed:
+        say(f"{name}: {told}")
+    for note in done.notes:
+        say(f"note: {note}")
+    say_end(changed=journal.changed, dry_run=dry_run, then="`registry score` and `registry compare` bring boards up")

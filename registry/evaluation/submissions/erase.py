@@ -1,0 +1,144 @@
+"""The rows of a team taken out of a registry: all that it gave and that was computed of it.
+
+Its places on past boards stay, under another name, without what led to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from sqlalchemy import Connection
+
+from registry.evaluation.submissions.names import Names
+from registry.families import FAMILIES
+from registry.store import models, sources
+
+_STATISTICS = [table.name for table in (*models.statistics.values(), *models.whole_statistics.values())]
+_OF_SCORINGS = ("response", "remark", "score", "replicate_score", *_STATISTICS, "scoring")
+PURGED = "a team was purged"  # the note of a pair of which one was
+_LABELS = " UNION ALL ".join(f"SELECT {column} FROM statistics_confusion" for column in FAMILIES["confusion"].columns)  # noqa: S608
+
+Removed = dict[str, int]  # rows by table
+
+
+def mark(connection: Connection, team_id: int) -> None:
+    """Note in temporary tables what is the team's alone."""
+    for name, query in {
+        "gone_submission": "SELECT submission_id FROM submission JOIN system USING (system_id) WHERE team_id = $1",
+        "gone_scoring": "SELECT scoring_id FROM scoring SEMI JOIN gone_submission USING (submission_id)",
+        "gone_pair": """
+            SELECT comparison_id, position, pair_result_id FROM comparison_pair
+            WHERE submission_a IN (FROM gone_submission) OR submission_b IN (FROM gone_submission)""",
+        "gone_result": """
+            SELECT DISTINCT pair_result_id FROM gone_pair WHERE pair_result_id NOT IN (
+                SELECT pair_result_id FROM comparison_pair ANTI JOIN gone_pair USING (comparison_id, position))""",
+        "gone_source": """
+            SELECT DISTINCT source_digest FROM submission_source SEMI JOIN gone_submission USING (submission_id)
+            WHERE source_digest NOT IN (
+                SELECT source_digest FROM submission_source ANTI JOIN gone_submission USING (submission_id)
+                UNION ALL SELECT source_digest FROM gold_source)""",
+        "changed_comparison": """
+            SELECT DISTINCT comparison_id FROM standing SEMI JOIN gone_submission USING (submission_id)""",
+    }.items():
+        connection.exec_driver_sql(f"CREATE OR REPLACE TEMP TABLE {name} AS {query.replace('$1', str(team_id))}")
+
+
+def unmark(connection: Connection) -> None:
+    """Drop the temporary tables."""
+    for name in ("gone_submission", "gone_scoring", "gone_pair", "gone_result", "gone_source", "changed_comparison"):
+        connection.exec_driver_sql(f"DROP TABLE {name}")
+
+
+def erase(connection: Connection, team_id: int, task_id: int, names: Names) -> Removed:
+    """Take out the rows of a team that was marked; gives how many went or were emptied, by table."""
+    removed: Removed = {}
+
+    def do(table: str, query: str) -> None:
+        changed = connection.exec_driver_sql(query).scalar_one()
+        removed[table] = removed.get(table, 0) + int(changed)
+
+    labels = f"label_id IN (SELECT * FROM ({_LABELS}))"  # noqa: S608 - names of columns
+    connection.exec_driver_sql(f"CREATE OR REPLACE TEMP TABLE used_label AS SELECT label_id FROM label WHERE {labels}")  # noqa: S608
+    for table in _OF_SCORINGS:
+        do(table, f"DELETE FROM {table} WHERE scoring_id IN (FROM gone_scoring)")  # noqa: S608
+    do("label", f"DELETE FROM label WHERE label_id IN (FROM used_label) AND NOT {labels}")  # noqa: S608
+    connection.exec_driver_sql("DROP TABLE used_label")
+    do("answer", "DELETE FROM answer WHERE NOT in_gold AND answer_id NOT IN (SELECT answer_id FROM response)")
+    _erase_results(do)
+    do("submission_source", "DELETE FROM submission_source WHERE submission_id IN (FROM gone_submission)")
+    do("source", "DELETE FROM source WHERE digest IN (FROM gone_source)")
+    removed["source"] += _erase_manifests(connection, names)
+    _erase_names(connection, do, team_id, names)
+    removed["study"] = _erase_studies(connection, task_id, names)
+    do("study_part", "DELETE FROM study_part")  # of studies that are not finished: they are made again
+    return {table: n for table, n in removed.items() if n}
+
+
+def _erase_results(do: Callable[[str, str], None]) -> None:
+    """Take out what was computed of pairs of which one was purged; who won stays, as ranks rest on it."""
+    do("pair_result", """
+        DELETE FROM pair_result WHERE pair_result_id NOT IN (SELECT pair_result_id FROM comparison_pair)""")
+    do("pair_result", f"""
+        UPDATE pair_result SET difference = NULL, p_value = NULL, log10_p = NULL, p_low = NULL, p_high = NULL,
+            ci_low = NULL, ci_high = NULL, statistic = NULL, n_discordant = 0, favours = 0, note = '{PURGED}'
+        WHERE pair_result_id IN (FROM gone_result)""")  # noqa: S608
+    do("comparison_pair", """
+        UPDATE comparison_pair SET p_adjusted = NULL FROM gone_pair
+        WHERE comparison_pair.comparison_id = gone_pair.comparison_id
+            AND comparison_pair.position = gone_pair.position""")
+    do("tested_statistics", """
+        DELETE FROM tested_statistics WHERE tested_statistics_id NOT IN (
+            SELECT statistics_a FROM pair_result UNION ALL SELECT statistics_b FROM pair_result)""")
+    do("tested_statistics", """
+        UPDATE tested_statistics SET digest = 'purged:' || tested_statistics_id WHERE tested_statistics_id NOT IN (
+            SELECT statistics_a FROM pair_result ANTI JOIN gone_result USING (pair_result_id)
+            UNION ALL SELECT statistics_b FROM pair_result ANTI JOIN gone_result USING (pair_result_id))""")
+    do("standing", "UPDATE standing SET scoring_id = NULL WHERE submission_id IN (FROM gone_submission)")
+
+
+def _erase_manifests(connection: Connection, names: Names) -> int:
+    """Take out kept manifests that have one of the names; other kept files are gold, or other teams' own."""
+    table, gone = models.source, []
+    for (digest,) in connection.exec_driver_sql("""
+            SELECT digest FROM source WHERE digest NOT IN (
+                SELECT source_digest FROM submission_source UNION ALL SELECT source_digest FROM gold_source)"""):
+        gone += [digest] if names.are_in(sources.fetch(connection, digest).decode("utf-8", "replace")) else []
+    connection.execute(table.delete().where(table.c.digest.in_(gone)))
+    return len(gone)
+
+
+def _erase_names(connection: Connection, do: Callable[[str, str], None], team_id: int, names: Names) -> None:
+    """Leave of the team, its systems and submissions what past boards rest on, under another name."""
+    do("submission", """
+        DELETE FROM submission WHERE submission_id IN (FROM gone_submission)
+            AND submission_id NOT IN (SELECT submission_id FROM standing)""")
+    do("submission", """
+        UPDATE submission SET version = if(version IN (
+                SELECT version FROM submission ANTI JOIN gone_submission USING (submission_id)
+                UNION ALL SELECT '1'), version, 'v' || submission_id),
+            reader = '', digest = '', attributes = '{}', declared = NULL, withdrawn = TRUE
+        WHERE submission_id IN (FROM gone_submission)""")
+    do("system", f"""
+        DELETE FROM system WHERE team_id = {team_id} AND system_id NOT IN (SELECT system_id FROM submission)""")  # noqa: S608
+    systems = connection.exec_driver_sql(
+        "SELECT system_id FROM system WHERE team_id = ? ORDER BY system_id", (team_id,)).scalars().all()
+    for n, system_id in enumerate(systems, 1):
+        connection.execute(models.system.update().where(models.system.c.system_id == system_id).values(
+            name=names.instead if n == 1 else f"{names.instead}-{n}", pseudonym=None))
+    connection.execute(models.team.update().where(models.team.c.team_id == team_id).values(
+        name=names.instead, pseudonym=None))
+    for row in connection.exec_driver_sql("SELECT digest, name FROM source").all():
+        if names.are_in(row.name):  # of bytes that another submission has too
+            other = connection.exec_driver_sql(
+                "SELECT min(name) FROM submission_source WHERE source_digest = ?", (row.digest,)).scalar()
+            connection.execute(models.source.update().where(models.source.c.digest == row.digest).values(
+                name=other or names.replaced(row.name)))
+
+
+def _erase_studies(connection: Connection, task_id: int, names: Names) -> int:
+    """Take out the studies of the task that have one of the names."""
+    table, gone = models.study, []
+    for row in connection.execute(table.select().where(table.c.task_id == task_id)):
+        gone += [row.study_id] if any(map(names.are_in, (row.signature, row.subject, row.result))) else []
+    connection.execute(table.delete().where(table.c.study_id.in_(gone)))
+    return len(gone)

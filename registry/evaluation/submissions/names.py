@@ -1,0 +1,70 @@
+"""The names by which a team is known in what a registry holds, and where a text has one of them."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import PurePath
+from typing import Any
+
+from sqlalchemy import Connection
+
+from registry.identity import canonical_json
+
+
+@dataclass(frozen=True)
+class Names:
+    """The names of a team, its systems and its files, and the one that is to stand in their place.
+
+    A name counts where it stands as a whole: letters and digits beside it make it another word. Case does not matter.
+    """
+
+    words: frozenset[str]
+    instead: str
+
+    @classmethod
+    def of(cls, connection: Connection, team_id: int, instead: str) -> Names:
+        """The names of a team; those that others have too tell nothing of it."""
+        own, others = (set(_names(connection, team_id, which)) for which in ("=", "<>"))
+        return cls(frozenset(own - others), instead)
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """Finds any of the names, written plainly or as JSON does."""
+        written = self.words | {json.dumps(word, ensure_ascii=ascii_)[1:-1]
+                                for word in self.words for ascii_ in (True, False)}
+        either = "|".join(re.escape(word) for word in sorted(written, key=len, reverse=True)) or "(?!)"
+        return re.compile(rf"(?<![^\W_])(?:{either})(?![^\W_])", re.IGNORECASE)
+
+    def are_in(self, text: str | None) -> bool:
+        """Whether a text has one of them."""
+        return text is not None and self.pattern.search(text) is not None
+
+    def are_in_values(self, written: str, formal: Iterable[str] = ()) -> bool:
+        """Whether values or keys of an object, given as JSON, have one, save for the values of `formal` keys."""
+        return any(self.are_in(key) or (key not in formal and self.are_in(canonical_json(value)))
+                   for key, value in json.loads(written or "{}").items())
+
+    def replaced(self, text: str) -> str:
+        """The text with the other name in the place of each."""
+        return self.pattern.sub(self.instead, text)
+
+    def replaced_in(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """Values, some of them texts, with the other name in the place of each."""
+        return {self.replaced(name): self.replaced(value) if isinstance(value, str) else value
+                for name, value in values.items()}
+
+
+def _names(connection: Connection, team_id: int, which: str) -> Iterable[str]:
+    """The names of a team, or of all others: of teams, systems and files, these with and without their folders."""
+    for (name,) in connection.exec_driver_sql(f"SELECT name FROM team WHERE team_id {which} ?", (team_id,)):  # noqa: S608
+        yield name
+    for (name,) in connection.exec_driver_sql(f"SELECT name FROM system WHERE team_id {which} ?", (team_id,)):  # noqa: S608
+        yield name
+    for (name,) in connection.exec_driver_sql(f"""
+            SELECT submission_source.name FROM submission_source JOIN submission USING (submission_id)
+            JOIN system USING (system_id) WHERE team_id {which} ?""", (team_id,)):  # noqa: S608
+        yield from (name, PurePath(name).name)

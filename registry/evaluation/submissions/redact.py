@@ -1,0 +1,100 @@
+"""The log without a team's names: words are taken away, their digests stay, and what others need is said again."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, select
+
+from registry.evaluation.submissions.names import Names
+from registry.identity import canonical_json
+from registry.store import models
+from registry.store.journal import Journal, append
+
+_FREE = ("reason", "attributes", "declared")  # of an entry's details: what people have written
+_FORMAL = ("task", "kind", "command", "metric")  # of a run's parameters: what is no name
+
+
+class Redacted(NamedTuple):
+    """The entries and the runs whose words were taken away."""
+
+    entries: list[int]
+    runs: list[int]
+
+
+def redact(connection: Connection, journal: Journal, names: Names, prefixes: tuple[str, ...],
+           studies: set[str]) -> Redacted:
+    """Take the names out of log and runs, and out of what other submissions declare.
+
+    Entries that are about others are said again at the end, with the other name in the place of each.
+
+    Args:
+        connection: In the purge's transaction.
+        journal: Of the purge.
+        names: What is to go.
+        prefixes: Which subjects are the team's own, by how they begin.
+        studies: The signatures of studies that are gone.
+    """
+    runs, without_inputs = _blank_runs(connection, names)
+    event, blanked, again = models.event, list[int](), list[Mapping[str, Any]]()
+    about: set[tuple[str, str]] = set()  # what else has to be said again, so that the last word stays the last
+    for entry in connection.execute(select(event).order_by(event.c.event_id)).all():
+        row = dict(entry._mapping)
+        if row["salt"] is None or row["action"].startswith("purge"):
+            continue
+        details = json.loads(row["details"])
+        own = row["subject"].startswith(prefixes) or details.get("signature") in studies or (
+            row["action"] == "end" and row["run_id"] in without_inputs)
+        named = names.are_in(row["actor"]) or any(
+            names.are_in(canonical_json(details[key])) for key in _FREE if key in details)
+        if own or named:
+            blanked.append(row["event_id"])
+        if not own and row["action"] != "end" and (named or (row["action"], row["subject"]) in about):
+            about.add((row["action"], row["subject"]))
+            again.append({**row, "details": details})
+    connection.execute(event.update().where(event.c.event_id.in_(blanked)).values(
+        salt=None, actor=None, subject="", details="{}"))
+    append(connection, [_again(connection, journal, names, row) for row in again])
+    _redact_declared(connection, names)
+    return Redacted(blanked, runs)
+
+
+def _blank_runs(connection: Connection, names: Names) -> tuple[list[int], set[int]]:
+    """Blank the parameters that have a name, and the inputs; gives the runs of each."""
+    run, runs, without_inputs = models.run, list[int](), set[int]()
+    for row in connection.execute(select(run)).all():
+        if row.salt is not None and names.are_in_values(row.parameters, _FORMAL):
+            runs.append(row.run_id)
+        if names.are_in_values(row.inputs):
+            without_inputs.add(row.run_id)
+    connection.execute(run.update().where(run.c.run_id.in_(runs)).values(salt=None, parameters="{}"))
+    connection.execute(run.update().where(run.c.run_id.in_(without_inputs)).values(inputs="{}"))
+    return runs, without_inputs
+
+
+def _again(connection: Connection, journal: Journal, names: Names, row: Mapping[str, Any]) -> dict[str, Any]:
+    """What an entry said, to be said again without the names."""
+    details = {key: _without(key, value, names) if key in _FREE else value for key, value in row["details"].items()}
+    return journal.entry(connection, row["action"], row["subject"], **{**details, "said_in": row["event_id"]})
+
+
+def _without(key: str, value: Any, names: Names) -> Any:
+    """A value that people have written, without the names: a text, or attributes as JSON, alone or with other keys."""
+    if value is None or key == "reason":
+        return None if value is None else names.replaced(value)
+    found = json.loads(value)
+    if key == "declared":
+        return canonical_json({**found, "attributes": names.replaced_in(found["attributes"])})
+    return canonical_json(names.replaced_in(found))
+
+
+def _redact_declared(connection: Connection, names: Names) -> None:
+    """Take the names out of what is declared of other submissions."""
+    table = models.submission
+    for row in connection.execute(select(table.c.submission_id, table.c.attributes, table.c.declared)).all():
+        values = {"attributes": row.attributes, "declared": row.declared}
+        if any(names.are_in(value) for value in values.values()):
+            connection.execute(table.update().where(table.c.submission_id == row.submission_id).values({
+                key: _without(key, value, names) for key, value in values.items()}))

@@ -1,0 +1,97 @@
+"""What a task's rules say of a submission that comes by `registry submit`: whether it is late, whether one too many.
+
+The manifest is the organiser's word: what it declares is neither late by the clock nor one too many.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+
+from sqlalchemy import Connection, select
+
+from registry.errors import InputError, counted, duration
+from registry.manifest import Manifest
+from registry.store import catalog, models
+from registry.store.journal import Journal
+
+_MOVED = "the deadline was moved"
+
+Changes = list[tuple[str, bool]]  # of submissions by name: whether they are late now
+
+
+def lateness(manifest: Manifest, test_set: str, at: datetime) -> str | None:
+    """Say how late a submission is that comes `at` this time (in UTC, as the database keeps it); None: in time."""
+    deadline = manifest.deadline(test_set)
+    if deadline is None or at.replace(tzinfo=UTC) <= deadline:
+        return None
+    seconds = (at.replace(tzinfo=UTC) - deadline).total_seconds()
+    return f"comes {duration(seconds)} after the deadline of test set {test_set}, {deadline.isoformat(' ')}"
+
+
+def check_limits(connection: Connection, manifest: Manifest, test_set_id: int, team: str, at: datetime) -> None:
+    """Refuse one more submission of a team to a test set where it has reached a limit.
+
+    Every version of every system counts, withdrawn or not, if it came by `registry submit`. Days are those of the
+    deadline's zone, or else of UTC.
+
+    Raises:
+        InputError: It has; says when the next is possible.
+    """
+    limits, table = manifest.submission, models.submission
+    if limits.limit is None and limits.limit_per_day is None:
+        return
+    of_team = select(table.c.created_at, models.test_set.c.name).join_from(
+        table, models.system, models.system.c.system_id == table.c.system_id).join(
+        models.team, models.team.c.team_id == models.system.c.team_id).join(
+        models.run, models.run.c.run_id == table.c.run_id).join(
+        models.test_set, models.test_set.c.test_set_id == table.c.test_set_id)
+    came = connection.execute(of_team.where(table.c.test_set_id == test_set_id, models.team.c.name == team,
+                                            models.run.c.command == "submit")).all()
+    if not came:
+        return
+    where = f"of team {team} to test set {came[0].name}"
+    if limits.limit is not None and len(came) >= limits.limit:
+        raise InputError(f"{counted(len(came), 'submission')} {where} came already, and the task's limit is "
+                         f"{limits.limit}; another one can only come by the organisers' manifest", category="database")
+    deadline = manifest.deadline(came[0].name)
+    zone = UTC if deadline is None else deadline.tzinfo
+    day = at.replace(tzinfo=UTC).astimezone(zone).date()
+    today = sum(row.created_at.replace(tzinfo=UTC).astimezone(zone).date() == day for row in came)
+    if limits.limit_per_day is not None and today >= limits.limit_per_day:
+        following = datetime.combine(day + timedelta(days=1), datetime.min.time(), zone)
+        raise InputError(f"{counted(today, 'submission')} {where} came today, and the task's limit is "
+                         f"{limits.limit_per_day} a day; the next one is possible from {following.isoformat(' ')} on",
+                         category="database")
+
+
+def follow_deadlines(connection: Connection, journal: Journal, task_id: int, manifest: Manifest) -> Changes:
+    """Where a deadline was moved, make late or in time what came by `registry submit` in between.
+
+    What somebody has declared late, or in time, stays so.
+    """
+    changes = []
+    for row in catalog.submissions(connection, task_id):
+        if row.test_set not in [t.name for t in manifest.test_set]:
+            continue
+        came = connection.execute(select(models.submission.c.created_at).join(
+            models.run, models.run.c.run_id == models.submission.c.run_id).where(
+            models.submission.c.submission_id == row.submission_id, models.run.c.command == "submit")).scalar()
+        if came is None:
+            continue
+        late = lateness(manifest, row.test_set, came) is not None
+        name = f"{manifest.task.id}/{row.test_set}/{row.team}/{row.system}@{row.version}"
+        if row.late != late and _is_by_clock(connection, name):
+            catalog.set_values(connection, models.submission, row.submission_id, late=late)
+            journal.event(connection, "submission-changed", name, late=late, reason=_MOVED)
+            changes.append((name, late))
+    return changes
+
+
+def _is_by_clock(connection: Connection, name: str) -> bool:
+    """Whether nobody has declared a submission late, or in time, since it came."""
+    event = models.event
+    query = select(event.c.details).where(event.c.action == "submission-changed", event.c.subject == name)
+    said = [details for details in map(json.loads, connection.execute(query.order_by(event.c.event_id)).scalars())
+            if "late" in details]
+    return not said or said[-1].get("reason") == _MOVED

@@ -1,0 +1,51 @@
+"""What stays of a team that was purged: a name in its place, salted digests of its own, and its places on past boards.
+
+Who knows the team's name can tell that it was purged; from the digests alone nobody can, as long as the name cannot be
+guessed. Comparisons that it took part in can no longer be made again; the log has a digest of each instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from registry.identity import canonical_json, digest_json
+from registry.store import models
+from registry.store.journal import new_salt
+
+_COMPARISON = """
+    SELECT * EXCLUDE (sequence) FROM comparison WHERE comparison_id = ?"""
+_PLACES = "SELECT * FROM standing WHERE comparison_id = ? ORDER BY position"
+_PAIRS = """
+    SELECT comparison_pair.*, pair_result.* FROM comparison_pair JOIN pair_result USING (pair_result_id)
+    WHERE comparison_id = ? ORDER BY position"""
+_OVERALL = "SELECT * FROM overall_result WHERE comparison_id = ?"
+
+
+def salted(names: Iterable[str]) -> tuple[str, str]:
+    """A new salt, and the digests of names with it as JSON."""
+    salt = new_salt()
+    return salt, canonical_json(sorted(digest_json([salt, name]) for name in names))
+
+
+def purged_as(connection: Connection, task_id: int, name: str) -> str | None:
+    """The name of the tombstone of a team or system of that name; None: none was purged."""
+    table = models.tombstone
+    query = select(table).where(table.c.task_id == task_id).order_by(table.c.tombstone_id.desc())
+    for row in connection.execute(query):
+        if digest_json([row.salt, name]) in row.names:
+            return str(row.name)
+    return None
+
+
+def digest_of_tombstone(row: Any) -> str:
+    """The digest of a tombstone's row."""
+    return digest_json([row.task_id, row.team_id, row.name, row.salt, row.names])
+
+
+def digest_of_comparison(connection: Connection, comparison_id: int) -> str:
+    """The digest of a comparison as it is stored: its settings, places and pairs, but not whether it is the latest."""
+    return digest_json([[[str(value) for value in row] for row in connection.exec_driver_sql(query, (comparison_id,))]
+                        for query in (_COMPARISON, _PLACES, _PAIRS, _OVERALL)])

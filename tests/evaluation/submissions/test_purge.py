@@ -1,0 +1,227 @@
+"""A team that asks to be forgotten: nothing of it is left in any byte, and all else stands as before."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from registry.evaluation.verifying.log import head
+from registry.store.database import Database
+from tests.conftest import LabelTask
+from tests.evaluation.stored import query
+from tests.evaluation.verifying.test_tampering import alter, faults
+
+ITEMS = [f"i{n:02}" for n in range(24)]
+GOLD = {item: "abc"[n % 3] for n, item in enumerate(ITEMS)}
+MARKS = [b"zztarn", b"zzwren", b"zzplover", b"zzfile", b"zzlabel", b"zzattribute"]
+TEAM = "Zztarn Größe"
+
+
+def answers(step, instead="a"):
+    return GOLD | {item: instead if GOLD[item] != instead else "b" for item in ITEMS[::step]}
+
+
+def rows(labels):
+    return "".join(f"{item}\t{label}\n" for item, label in labels.items())
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    return tmp_path_factory.mktemp("purged")
+
+
+@pytest.fixture
+def whole(registry, tmp_path, kept):
+    """A registry with a team of two systems, by manifest and by hand; others and a person name it."""
+    path = tmp_path / "registry.duckdb"
+    if (kept / "whole.duckdb").exists():
+        return shutil.copyfile(kept / "whole.duckdb", path)
+    task = LabelTask(
+        tmp_path / "task", GOLD, {"ann": answers(8), "bob": answers(3)}, {item: f"d{n % 2}" for n, item in enumerate(
+            ITEMS)}, extra=f"""
+[[metric]]
+id = "f1"
+name = "LabelF"
+[[submit]]
+file = "zzfile-one.tsv"
+team = "{TEAM}"
+system = "zzwren"
+attributes = {{ note = "zzattribute" }}
+[[submit]]
+file = "cid.tsv"
+system = "cid"
+attributes = {{ built_on = "{TEAM}", size = 3 }}
+""").write()
+    (task.parent / "zzfile-one.tsv").write_text(rows(answers(4, "zzlabel")))
+    (task.parent / "cid.tsv").write_text(rows(answers(2)))
+    registry("run", task, "--actor", TEAM)
+    (tmp_path / "zzfile two.tsv").write_text(rows(answers(5, "zzlabel")))
+    registry("submit", "small", tmp_path / "zzfile two.tsv", "--team", TEAM, "--system", "zzplover")
+    registry("amend", "small/test/bob/bob", "--kind", "contrastive", "--reason", f"like that of {TEAM}")
+    registry("score")
+    registry("compare")
+    registry("effects", "small")
+    shutil.copyfile(path, kept / "whole.duckdb")
+    shutil.copytree(tmp_path / "task", kept / "task")
+    return path
+
+
+def bytes_of(folder):
+    """All that is in the files of a folder, in small letters."""
+    return {path.name: path.read_bytes().lower() for path in folder.rglob("*") if path.is_file()}
+
+
+def published(path):
+    with Database(path).reading() as connection:
+        return head(connection)
+
+
+def purge(registry, path, *options, **how):
+    return registry("purge", "small", TEAM, "--reason", "asked by mail", "--db", path, *options, **how)
+
+
+@pytest.fixture
+def purged(registry, whole, kept, tmp_path):
+    """The registry without the team, alone in a folder, with what the command told."""
+    folder = tmp_path / "alone"
+    folder.mkdir()
+    path = folder / "registry.duckdb"
+    if not (kept / "purged.duckdb").exists():
+        shutil.copyfile(whole, path)
+        (kept / "told").write_text(purge(registry, path, "--actor", TEAM).stderr)
+        shutil.copyfile(path, kept / "purged.duckdb")
+        assert [entry.name for entry in folder.iterdir()] == ["registry.duckdb"]
+    shutil.copyfile(kept / "purged.duckdb", path)
+    return path, (kept / "told").read_text()
+
+
+def test_no_byte_of_it_is_left_in_the_file_or_beside_it(whole, purged):
+    path, told = purged
+    before = whole.read_bytes().lower()
+    assert any(mark in before for mark in MARKS), "as far as it is not compressed"
+    for name, content in bytes_of(path.parent).items():
+        assert not [mark for mark in MARKS if mark in content], name
+    with Database(path).reading() as connection:
+        for (table,) in connection.exec_driver_sql("SELECT table_name FROM duckdb_tables()").all():
+            held = str(connection.exec_driver_sql(f'SELECT t::VARCHAR FROM "{table}" AS t').all()).lower()
+            assert not [mark for mark in MARKS if mark.decode() in held], table
+    assert "small/test: acc: shows purged-1 until it is compared again" in told
+    assert "backups" in told
+    assert "still stands" not in told
+
+
+def test_all_else_stands_and_can_be_verified(registry, whole, purged, monkeypatch):
+    path, _ = purged
+    monkeypatch.setenv("REGISTRY_DB", str(path))
+    found = registry("verify", "--head", published(whole))
+    assert "all is well" in found.stderr
+    assert "were blanked by purges (entry " in found.stderr
+    assert "cannot be made again, and are held against the digests in the log" in found.stderr
+    before = {row["system"]: row for row in registry("board", "--format", "json", "--db", whole).json
+              if row["metric"] == "acc"}
+    after = {row["system"]: row for row in registry("board", "--format", "json").json if row["metric"] == "acc"}
+    assert after.keys() - before.keys() == {"purged-1", "purged-1-2"}
+    assert {name: (row["rank_low"], row["rank_high"], row["score"]) for name, row in after.items()
+            if name in before} == {name: (row["rank_low"], row["rank_high"], row["score"])
+                                   for name, row in before.items() if not name.startswith("zz")}
+    assert sorted((row["rank"], row["score"], row["letters"]) for row in after.values()) == sorted(
+        (row["rank"], row["score"], row["letters"]) for row in before.values())
+    registry("compare")
+    assert {row["system"] for row in registry("board", "--format", "json").json} == {"ann", "bob", "cid"}
+    assert "all is well" in registry("verify").stderr
+    assert query(registry, "SELECT attributes FROM submission JOIN system USING (system_id) WHERE name = 'cid'") == [
+        {"attributes": '{"built_on":"purged-1","size":3}'}]
+    told = {title: rows for section in registry("show", "small/test/bob/bob", "--format", "json").json
+            for title, rows in section.items()}["log"]
+    assert told[-1]["reason"] == "like that of purged-1"
+
+
+def test_who_was_purged_is_known_by_name_alone(registry, purged, kept, tmp_path, monkeypatch):
+    monkeypatch.setenv("REGISTRY_DB", str(purged[0]))
+    assert "purged already, and is purged-1 since" in registry(
+        "purge", "small", TEAM, "--reason", "again", exit_code=3).stderr
+    assert "stands in the place" in registry("purge", "small", "purged-1", "--reason", "x", exit_code=3).stderr
+    assert "did you mean" in registry("purge", "small", "anne", "--reason", "x", exit_code=3).stderr
+    refused = registry("apply", kept / "task" / "task.toml", exit_code=3).stderr
+    assert "was purged and is purged-1 since; take its files and [[submit]] away" in refused
+    (tmp_path / "new.tsv").write_text(rows(answers(6)))
+    assert "a team of that name was purged from small and is purged-1 since" in registry(
+        "submit", "small", tmp_path / "new.tsv", "--team", TEAM, "--system", "zzwren", "--version", "2").stderr
+    registry("apply", kept / "task" / "task.toml")
+    registry("purge", "small", TEAM, "--reason", "once more")
+    assert "all is well" in registry("verify", "--results", "none").stderr
+    assert [row["name"] for row in query(registry, "SELECT name FROM tombstone")] == ["purged-1", "purged-2"]
+
+
+def test_a_dry_run_tells_the_same_and_changes_nothing(registry, whole, purged):
+    before = whole.read_bytes()
+    told = purge(registry, whole, "--dry-run").stderr
+    assert "dry run: nothing was written" in told
+    assert told.splitlines()[:2] == purged[1].splitlines()[:2]
+    assert whole.read_bytes() == before
+    assert "names the team" in registry("purge", "small", TEAM, "--reason", f"{TEAM} left", "--db", whole,
+                                        exit_code=3).stderr
+    assert whole.read_bytes() == before
+
+
+ALTERED = {
+    "a tombstone that nobody made": (
+        "INSERT INTO tombstone SELECT 9, task_id, team_id, name, 's', '[]', 1, now() FROM team WHERE name = 'ann'",
+        ("surplus", "tombstone")),
+    "names of a tombstone": ("UPDATE tombstone SET names = '[]'", ("altered", "tombstone")),
+    "a tombstone that is gone": ("DELETE FROM tombstone", ("missing", "tombstone")),
+    "a place beside a purged team": ("UPDATE standing SET rank = 9 - rank", ("altered", "comparison")),
+    "a place whose scores are gone": ("UPDATE standing SET scoring_id = NULL", ("altered", "comparison")),
+    "a blanked entry that speaks again": (
+        "UPDATE event SET details = '{\"reason\":\"x\"}' WHERE salt IS NULL", ("altered", "log")),
+    "an entry that no purge blanked": (
+        "UPDATE event SET salt = NULL, subject = '', details = '{}' WHERE action = 'purge-reason'", ("altered", "log")),
+    "a reason": ("UPDATE event SET details = replace(details, 'mail', 'post') WHERE action = 'purge-reason'",
+                 ("altered", "log")),
+}
+
+
+@pytest.mark.parametrize("what", ALTERED)
+def test_what_is_altered_after_a_purge_is_found(purged, what):
+    sql, expected = ALTERED[what]
+    alter(purged[0], sql)
+    assert expected in {(fault.kind, fault.of) for fault in faults(purged[0], results="none")}
+
+
+KILLED = """
+import os, sys
+from pathlib import Path
+from registry.cli.app import app
+from registry.evaluation.submissions import purge
+from registry.store import rewrite
+at, n = sys.argv[1].split(":")
+target, name = {"replace": (Path, "replace"), "copy": (rewrite, "_copy"), "change": (purge, "redact")}[at]
+done, left = getattr(target, name), [int(n)]
+def last(*given):
+    found = done(*given)
+    left[0] -= 1
+    if not left[0]:
+        os._exit(9)
+    return found
+setattr(target, name, last)
+app(sys.argv[2:])
+"""
+
+
+@pytest.mark.parametrize("moment", ["copy:1", "change:1", "copy:2", "replace:1"])
+def test_whenever_it_is_killed_the_old_file_stands_or_the_new_one(registry, whole, tmp_path, moment):
+    folder = tmp_path / "alone"
+    folder.mkdir()
+    path = shutil.copyfile(whole, folder / "registry.duckdb")
+    command = ["purge", "small", TEAM, "--reason", "asked by mail", "--db", str(path)]
+    assert subprocess.run([sys.executable, "-c", KILLED, moment, *command], check=False, env={
+        **os.environ, "PYTHONDONTWRITEBYTECODE": "1"}, capture_output=True).returncode == 9
+    assert faults(path, results="none") == []
+    with Database(path).reading() as connection:
+        there = connection.exec_driver_sql("SELECT count(*) FROM tombstone").scalar_one()
+    assert there == (moment == "replace:1")
+    if not there:
+        purge(registry, path)
+    assert not [mark for content in bytes_of(folder).values() for mark in MARKS if mark in content]
