@@ -23,6 +23,7 @@ from registry.files import is_database
 from registry.store import schema
 from registry.store.creation import Creation, sweep
 from registry.store.failures import explain
+from registry.store.moments import Moment
 from registry.store.opening import CONFIG, CONFINED_CONFIG, connected, is_open, opening, transaction
 from registry.store.rows import driver_of
 
@@ -36,11 +37,19 @@ _TABLES = (".csv", ".tsv", ".parquet", ".json", ".jsonl", ".ndjson")
 
 
 class Database:
-    """The registry's file at `path`."""
+    """The registry's file at `path`.
+
+    Attributes:
+        path: Where it is.
+        named: What errors call it.
+        moment: The moment of the past that its readers see; None: they see it as it is.
+    """
+
+    moment: Moment | None = None
 
     def __init__(self, path: str | Path, *, named: Path | None = None) -> None:
         self.path = Path(path)
-        self.named = named or self.path  # what errors call it
+        self.named = named or self.path
 
     @contextmanager
     def reading(self, config: dict[str, Any] = CONFIG) -> Iterator[Connection]:

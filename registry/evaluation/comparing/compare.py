@@ -94,13 +94,14 @@ def compare(connection: Connection, journal: Journal, task_row: TaskRow, request
             compare_board(connection, journal, board, request, compared).run(digest, latest + 1)
         elif there.sequence == 0 or there.sequence < latest:
             catalog.set_values(connection, models.comparison, there.comparison_id, sequence=latest + 1)
-            journal.event(connection, "compare-again", task_row.slug, signature=there.signature)
+            journal.event(connection, "compare-again", task_row.slug, signature=there.signature, digest=digest)
         shown.append(digest)
     if compared.drawn and (note := _idle_resolve(request.significance)):
         compared.notes.append(note)
-    for old in comparisons.obsolete(connection, task_row.slug, shown, request.metrics):
-        catalog.set_values(connection, models.comparison, old.comparison_id, sequence=0)
-        journal.event(connection, "board-retired", task_row.slug, signature=old.signature)
+    while olds := comparisons.obsolete(connection, task_row.slug, shown, request.metrics):  # then the ones before them
+        for old in olds:
+            catalog.set_values(connection, models.comparison, old.comparison_id, sequence=0)
+            journal.event(connection, "board-retired", task_row.slug, signature=old.signature, digest=old.digest)
     return compared
 
 
