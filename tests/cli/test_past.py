@@ -1,13 +1,13 @@
 """`--at`: boards, pairs and pages as they stood, byte for byte but for the line that says so."""
 
 import json
-import re
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
-from tests.scenarios.shared_task import SharedTask
+from registry.identity import digest
+from tests.scenarios.shared_task import SharedTask, unmarked
 
 
 @pytest.fixture(scope="module")
@@ -21,10 +21,6 @@ def lived(lived_once, tmp_path_factory):
     if not lived_once:
         lived_once.append(SharedTask(tmp_path_factory.mktemp("lived")).live())
     return lived_once[0]
-
-
-def unmarked(printed):
-    return re.sub(r"As it stood .*\n\n", "", printed)
 
 
 def test_every_board_of_the_past_is_printed_as_it_was_then(lived, registry):
@@ -80,3 +76,37 @@ def test_today_ends_later_than_now(lived, registry):
     today = datetime.now(UTC).date().isoformat()
     assert unmarked(registry("board", "--at", today, "--format", "md", "--db", lived.db).stdout) == (
         lived.steps[-1].printed["board", "--format", "md"])
+
+
+def test_five_numbers_of_the_last_board_are_explained_from_end_to_end(lived, registry):
+    shown = lived.explain()
+    pairs = {(of["metric"], of["system_a"], of["system_b"]): of
+             for of in json.loads(lived.steps[-1].printed["pairs", "--format", "json"])}
+    pair = pairs["f1", "tree", "two"]
+    gold = digest((lived.folder / "gold.tsv").read_bytes())
+
+    board = shown["the rank of tree"]
+    assert [row["rank"] for row in board["systems"] if row["submission"] == "elm/tree@1"] == [2]
+    assert [(row["digest"], row["revision"]) for row in board["gold"]] == [(gold, 3)]
+
+    p_value = shown["the p-value of tree and two"]
+    found = {row["what"]: row["value"] for row in p_value["result"]}
+    assert (found["p_value"], found["p_adjusted"]) == (str(pair["p_value"]), str(pair["p_adjusted"]))
+    assert {row["submission"]: row["digest"] for row in p_value["answers"]} == {
+        f"{team}/{system}@1": digest(path.read_bytes()) for team, system, path in (
+            ("elm", "tree", lived.folder / "systems" / "tree.tsv"), ("cedar", "two", lived.folder / "cedar-two.tsv"))}
+    assert (p_value["gold"], {row["actor"] for row in p_value["log"]}) == (board["gold"], {"ada"})
+
+    score = shown["the score of two"]
+    assert {(row["metric"], row["gold"]): row["score"] for row in score["scores"]}["LabelF(average=micro)", 3] == (
+        pair["score_b"])
+    assert {(row["metric"], row["gold"]) for row in score["scores"]} == {
+        ("LabelF", 1), ("LabelF", 2), ("LabelF(average=micro)", 2), ("LabelF(average=micro)", 3), ("Accuracy", 1),
+        ("Accuracy", 2), ("Accuracy", 3)}
+    assert [(row["action"], row["actor"]) for row in score["log"]] == [("submission-added", "cedar")]
+
+    late, withdrawn = shown["the star of tree"], shown["why birch is not there"]
+    assert {row["what"]: row["value"] for row in late["submission"]}["late"] == "True"
+    assert [json.loads(row["details"])["late"] for row in late["log"]] == [True]
+    assert [json.loads(row["details"]).get("withdrawn") for row in withdrawn["log"]] == [False, True]
+    assert len(withdrawn["boards"]) == 3 * 6  # three steps, of two metrics with two genres each

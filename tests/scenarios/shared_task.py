@@ -4,7 +4,8 @@
 tests.scenarios.shared_task` tells the story, and shows five numbers of the last board from end to end.
 """
 
-import sys
+import json
+import re
 import tempfile
 from contextlib import chdir
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from registry.cli.app import app
 ITEMS = [f"i{n:02}" for n in range(12)]
 GENRES = {item: "news" if n < 8 else "blog" for n, item in enumerate(ITEMS)}
 GOLD = {item: "abc"[n % 3] for n, item in enumerate(ITEMS)}
+TEAMS = {"tree": "elm"}  # of systems that are not called as their team
 PRINTED = (("board", "--format", "md"), ("pairs", "--format", "json"))
 
 
@@ -26,6 +28,11 @@ def run(*arguments):
     done = CliRunner().invoke(app, [str(one) for one in arguments], catch_exceptions=False)
     assert done.exit_code == 0, done.output
     return done
+
+
+def unmarked(printed):
+    """What is printed of the past, without the line that says so."""
+    return re.sub(r"As it stood .*\n\n", "", printed)
 
 
 def answers(wrong, gold=GOLD):
@@ -74,7 +81,7 @@ class SharedTask:
     def opens(self):
         """An organiser opens the task with a baseline and two systems."""
         self._systems(most=GOLD | dict.fromkeys(ITEMS, "a"), aspen=answers(7), birch=answers(3))
-        self._step("the task opens", "run", self._manifest(), "--actor", "ada")
+        self._step("the task opens", "run", self._manifest())
 
     def is_joined(self):
         """A team submits two systems by itself."""
@@ -101,8 +108,8 @@ class SharedTask:
 
     def takes_a_late_team(self):
         """Elm comes after the deadline."""
-        self._systems(elm=answers(11))
-        self.late.append("elm")
+        self._systems(tree=answers(11))
+        self.late.append("tree")
         self._step("elm comes late", "run", self._manifest())
 
     def corrects_the_gold_again(self):
@@ -116,8 +123,19 @@ class SharedTask:
         self.withdrawn.append("aspen")
         self._step("aspen withdraws", "run", self._manifest())
 
+    def explain(self):
+        """What `registry show` tells of five numbers of the last board, sections by title for each."""
+        pairs = json.loads(run("pairs", "--metric", "f1", "--format", "json", "--db", self.db).stdout)
+        signature = pairs[0]["signature"]
+        asked = {"the rank of tree": signature, "the p-value of tree and two": f"{signature}/elm/tree~cedar/two",
+                 "the score of two": "labels/test/cedar/two", "the star of tree": "labels/test/elm/tree@1",
+                 "why birch is not there": "labels/test/birch/birch"}
+        return {number: {title: rows for section in json.loads(
+            run("show", name, "--format", "json", "--db", self.db).stdout) for title, rows in section.items()}
+            for number, name in asked.items()}
+
     def _step(self, what, *command):
-        run(*command, "--db", self.db)
+        run(*command, "--db", self.db, "--actor", "ada")
         printed = {of: run(*of, "--db", self.db).stdout for of in self.printed}
         self.steps.append(Step(what, datetime.now(UTC).isoformat(), printed))
 
@@ -139,7 +157,7 @@ class SharedTask:
         submits = "".join(f'[[submit]]\nfile = "systems/{name}.tsv"\nsystem = "{name}"\n'
                           f'kind = "{"baseline" if name == "most" else "primary"}"\n'
                           f"withdrawn = {str(name in self.withdrawn).lower()}\n"
-                          f"late = {str(name in self.late).lower()}\n"
+                          f"late = {str(name in self.late).lower()}\nteam = \"{TEAMS.get(name, name)}\"\n"
                           for name in ("most", "aspen", "birch", *self.late))
         manifest.write_text(f"""manifest = 1
 [task]
@@ -175,7 +193,9 @@ if __name__ == "__main__":
         lived = SharedTask(Path(scratch) / "task").live()
         for step in lived.steps:
             past = {of: run(*of, "--at", step.at, "--db", lived.db).stdout for of in lived.printed}
-            same = [of for of in lived.printed if [line for line in past[of].splitlines() if "As it stood" not in line]
-                    == step.printed[of].splitlines()]
+            same = [of for of in lived.printed if unmarked(past[of]) == step.printed[of]]
             print(f"{step.at}: {step.what}: {len(same)} of {len(past)} outputs are printed as they were")
-        sys.exit(0)
+        for number, sections in lived.explain().items():
+            print(f"\n{number}")
+            for title, rows in sections.items():
+                print(f"  {title}", *rows, sep="\n    ")
