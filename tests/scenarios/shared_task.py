@@ -60,6 +60,7 @@ class SharedTask:
     title: str = "Labels"
     average: str = "macro"
     facets: str = 'facets = ["genre"]'
+    metrics: str = ""
     more: str = ""
     gold: dict[str, str] = field(default_factory=GOLD.copy)
     withdrawn: list[str] = field(default_factory=list)
@@ -102,7 +103,8 @@ class SharedTask:
         self._step("birch withdraws", "run", self._manifest())
 
     def upgrades_its_metric(self):
-        """The metric takes all classes together; the title says so."""
+        """The metric takes all classes together, the title says so, and accuracy stands beside it."""
+        self.metrics = '[[metric]]\nid = "accuracy"\nname = "Accuracy"'
         self.average, self.title = "micro", "Labels, all together"
         self._step("the metric is upgraded", "run", self._manifest())
 
@@ -177,9 +179,7 @@ id = "f1"
 name = "LabelF"
 options = {{ average = "{self.average}" }}
 primary = true
-[[metric]]
-id = "accuracy"
-name = "Accuracy"
+{self.metrics}
 [significance]
 resamples = 1000
 seed = 1
