@@ -10,16 +10,20 @@ import importlib.metadata
 import os
 import platform
 import subprocess
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import TypeVar
 
+from registry.errors import InputError
 from registry.identity import digest, digest_json, short
 from registry.version import __version__
 
 _STORE = ("duckdb", "duckdb-sqlalchemy", "sqlalchemy", "alembic")
 _COMPUTE = ("numpy", "scipy", "sacrebleu")
+_METHODS = ("exact", "ideal", "monte-carlo", "asymptotic", "mixed")  # how p-values came about; mixed: in several ways
 _EXTRAS = ("rouge-score", "nltk", "jiwer", "rapidfuzz", "pycocoevalcap")  # what scores, where it is installed
 
 
@@ -96,10 +100,11 @@ def _packages(names: tuple[str, ...]) -> dict[str, str]:
 
 @dataclass(frozen=True)
 class Signature:
-    """What identifies one comparison; `str` of it is the one line that a paper prints.
+    """What identifies one comparison; `str` of it is the one line that a paper prints, and `parse` reads it.
 
-    `identity` is the digest of the comparison's content, `gold` that of the gold annotations; `n_clusters` is given
-    where clusters are the units, `strata` where units are drawn within them, and `seed` where something was drawn.
+    `identity` has the first digits of the digest of the comparison's content, `gold` of that of the gold annotations;
+    `n_clusters` is given where clusters are the units, `strata` where units are drawn within them, and `seed` where
+    something was drawn. `version` is the program's.
     """
 
     metric: str
@@ -121,28 +126,56 @@ class Signature:
     family_size: int
     alpha: float
     identity: str
+    version: str = __version__
 
     def __str__(self) -> str:
         where = f"set:{self.test_set}" + (f"|track:{_inert(self.track)}" if self.track else "")
         where += f"|facet:{_inert(self.facet)}" if self.facet else ""
         n = f"n:{self.n_items}" + ("" if self.n_clusters is None else f"/{self.n_clusters}c")
         n += f"|strata:{_inert(self.strata)}" if self.strata else ""
-        test = self.test + (f"-{self.method}" if self.method else "")
+        test = _inert(self.test) + (f"-{self.method}" if self.method else "")
         test += "" if self.alternative == "two-sided" else f"|alt:{self.alternative}"
         test += "" if self.runs == "fixed" else f"|runs:{self.runs}"
         return "|".join((
-            self.metric, f"task:{self.task}@{self.task_version}", where, n, f"gold:{short(self.gold)}", f"test:{test}",
+            self.metric, f"task:{self.task}@{self.task_version}", where, n, f"gold:{self.gold}", f"test:{test}",
             f"seed:{'-' if self.seed is None else self.seed}", f"corr:{self.correction}/{self.family_size}",
-            f"a:{str(self.alpha).removeprefix('0')}", f"v:{__version__}", f"id:{short(self.identity)}",
+            f"a:{str(self.alpha).removeprefix('0')}", f"v:{self.version}", f"id:{self.identity}",
         ))
+
+    @classmethod
+    def parse(cls, line: str) -> Signature:
+        """Read the line of a comparison.
+
+        Raises:
+            InputError: It is none, or not written as `str` writes it.
+        """
+        return _strictly(line, cls._of)
+
+    @classmethod
+    def _of(cls, line: str) -> Signature:
+        metric, _, rest = line.partition("|")
+        of = _fields(rest)
+        task, _, task_version = of["task"].partition("@")
+        n, _, clusters = of["n"].partition("/")
+        test, _, method = of["test"].rpartition("-")
+        if method == "carlo":
+            test, method = test.removesuffix("-monte"), "monte-carlo"
+        if method not in _METHODS:
+            test, method = of["test"], ""
+        correction, _, family = of["corr"].rpartition("/")
+        return cls(
+            metric, task, task_version, of["set"], _plain(of.get("track")), _plain(of.get("facet")), int(n),
+            int(clusters.removesuffix("c")) if clusters else None, _plain(of.get("strata")), of["gold"],
+            str(_plain(test)), of.get("alt", "two-sided"), method or None, of.get("runs", "fixed"),
+            None if of["seed"] == "-" else int(of["seed"]), correction, int(family), float(of["a"]), of["id"], of["v"])
 
 
 @dataclass(frozen=True)
 class StudySignature:
-    """What identifies one study; `str` of it is the one line that a paper prints.
+    """What identifies one study; `str` of it is the one line that a paper prints, and `parse` reads it.
 
-    `test_sets` are those that it looks at, `golds` the digests of their annotations, `identity` the digest of all that
-    its result depends on.
+    `test_sets` are those that it looks at, `golds` the first digits of the digests of their annotations, `identity` of
+    that of all that its result depends on. `version` is the program's.
     """
 
     study: str
@@ -157,16 +190,82 @@ class StudySignature:
     golds: tuple[str, ...]
     seed: int
     identity: str
+    version: str = __version__
 
     def __str__(self) -> str:
-        where = "set:" + "+".join(map(_inert, self.test_sets)) + (f"|track:{_inert(self.track)}" if self.track else "")
+        where = "set:" + "+".join(self.test_sets) + (f"|track:{_inert(self.track)}" if self.track else "")
         where += f"|facet:{_inert(self.facet)}" if self.facet else ""
         return "|".join((
             f"study:{_inert(self.study)}", self.metric, f"task:{self.task}@{self.task_version}", where,
-            f"n:{self.n_items}", f"systems:{self.n_systems}", f"gold:{'+'.join(map(short, self.golds))}",
-            f"seed:{self.seed}", f"v:{__version__}", f"id:{short(self.identity)}"))
+            f"n:{self.n_items}", f"systems:{self.n_systems}", f"gold:{'+'.join(self.golds)}",
+            f"seed:{self.seed}", f"v:{self.version}", f"id:{self.identity}"))
+
+    @classmethod
+    def parse(cls, line: str) -> StudySignature:
+        """Read the line of a study.
+
+        Raises:
+            InputError: It is none, or not written as `str` writes it.
+        """
+        return _strictly(line, cls._of)
+
+    @classmethod
+    def _of(cls, line: str) -> StudySignature:
+        study, _, rest = line.partition("|")
+        metric, _, rest = rest.partition("|")
+        of = _fields(f"{study}|{rest}")
+        task, _, task_version = of["task"].partition("@")
+        return cls(
+            str(_plain(of["study"])), metric, task, task_version, tuple(of["set"].split("+")), _plain(of.get("track")),
+            _plain(of.get("facet")), int(of["n"]), int(of["systems"]), tuple(of["gold"].split("+")), int(of["seed"]),
+            of["id"], of["v"])
+
+
+S = TypeVar("S", Signature, StudySignature)
+
+
+def parse_signature(line: str) -> Signature | StudySignature:
+    """Read the line of a comparison or of a study.
+
+    Raises:
+        InputError: It is none, or not written as `str` writes it.
+    """
+    return StudySignature.parse(line) if line.startswith("study:") else Signature.parse(line)
+
+
+def _strictly(line: str, read: Callable[[str], S]) -> S:
+    """What a line says, unless there is more in it, or it is written otherwise."""
+    try:
+        found = read(line)
+    except KeyError as error:
+        raise InputError(f"this line has no field {error.args[0]!r}, so it is no signature") from None
+    except ValueError as error:
+        raise InputError(f"this line is no signature: {error}") from None
+    if str(found) != line:
+        raise InputError(f"this line is no signature as the program writes it; what it says would be {found}")
+    return found
+
+
+def _fields(line: str) -> dict[str, str]:
+    """The fields of a line by their names.
+
+    Raises:
+        ValueError: A part of it is no field.
+    """
+    found = {}
+    for part in line.split("|"):
+        name, colon, value = part.partition(":")
+        if not colon:
+            raise ValueError(f"{part!r} is not of the form NAME:VALUE")
+        found[name] = value
+    return found
 
 
 def _inert(name: str) -> str:
     """Keep a name from looking like further fields of a signature."""
     return name.replace("%", "%25").replace("|", "%7C")
+
+
+def _plain(name: str | None) -> str | None:
+    """Undo `_inert`."""
+    return None if name is None else name.replace("%7C", "|").replace("%25", "%")

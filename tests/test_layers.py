@@ -18,7 +18,8 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
     "registry.significance": [
         "compact marks", "matrix", "discordance", "base", "distributions results units", "overall resampling",
         "correlations exact", "resampled_scores", "effects multiple pairwise", "assumptions foresight ranks"],
-    "registry.evaluation": ["matrices", "resolve submissions", "ingest", "scoring", "comparing", "checking verifying"],
+    "registry.evaluation": ["matrices", "resolve submissions", "ingest past", "scoring", "comparing",
+                            "checking verifying"],
     "registry.evaluation.submissions": ["amend names rules tombstones", "erase redact", "purge"],
     "registry.evaluation.verifying": [
         "faults set_aside", "kept log references results scores", "purged", "verify"],

@@ -10,16 +10,19 @@ import typer
 
 from registry.cli.console import say, show, show_boards
 from registry.cli.options import Db, MetricAlias, OutputFormat, TaskName, database
+from registry.cli.past import At, database_at
 from registry.cli.study.command import say_refused, study_archive
 from registry.errors import InputError, MismatchError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from sqlalchemy import Connection
 
+    from registry.leaderboards.leaderboard import Leaderboard
     from registry.leaderboards.snapshot import Snapshot
+    from registry.store.database import Database
+    from registry.store.moments import Moment
     from registry.studies.macro_average import MacroBoard
     from registry.studies.run import Question
 
@@ -34,22 +37,27 @@ def board(
         "that differ, or by resampling. Else as the task declares."))] = None,
     wide: Annotated[bool, typer.Option("--wide", help=(
         "A row for each system: its scores by all metrics, on all test sets and facets, and their averages."))] = False,
-    db: Db = None, format_: OutputFormat = None,
+    at: At = None, db: Db = None, format_: OutputFormat = None,
 ) -> None:
-    """Print the leaderboards."""
+    """Print the leaderboards.
+
+    Of a signature that --at names it is the one board of that comparison, with --wide all that stood then.
+    """
     if wide and ranks is not None:
         raise InputError("--wide shows the ranks that significant differences leave open; leave --ranks out")
     from registry.leaderboards.load import BOARD_PAIRS
 
-    with database(db).reading() as connection:
-        found = read_boards(connection, task, metric, "range" if wide else ranks, averages=wide, pairs=BOARD_PAIRS)
+    opened = database_at(db, at)
+    with opened.reading() as connection:
+        found = read_boards(connection, task, metric, "range" if wide else ranks, averages=wide, pairs=BOARD_PAIRS,
+                            past=opened.moment)
     if wide:
         from registry.reports.wide import wide_boards, wide_table
 
-        show([wide_table(board) for of in averaged(found, db).tasks
+        show([wide_table(board, of.past) for of in averaged(found, opened).tasks
               for board in wide_boards(of.boards, of.averages, of.primary)], format_)
     else:
-        show_boards(found.boards, format_)
+        show_boards(_named(found, opened.moment), format_)
 
 
 def pairs(
@@ -63,7 +71,7 @@ def pairs(
         "Only the first N of these pairs of every leaderboard."))] = None,
     wide: Annotated[bool, typer.Option("--wide", help=(
         "The pairs of macro-averages over test sets, as `registry board --wide` shows them."))] = False,
-    db: Db = None, format_: OutputFormat = None,
+    at: At = None, db: Db = None, format_: OutputFormat = None,
 ) -> None:
     """Print pairs of systems with their p-values.
 
@@ -76,31 +84,33 @@ def pairs(
     chosen = (system, top, neighbours, limit)
     if wide and chosen != (None,) * 4:
         raise InputError("--wide prints the pairs of averages; leave --system, --top, --neighbours and --limit out")
-    with database(db).reading() as connection:
+    opened = database_at(db, at)
+    with opened.reading() as connection:
         if wide:
             asked = _macro_questions(connection, task, metric)
         else:
-            found = read_boards(connection, task, metric, "range")
+            found = read_boards(connection, task, metric, "range", past=opened.moment)
     if not wide:
-        boards = with_pairs(found.boards, *chosen)
+        boards = with_pairs(_named(found, opened.moment), *chosen)
         if (n := sum(len(board.decisions) for board in boards)) > _PRINTED:
             raise InputError(f"{n:,} pairs are too many to print; choose by --system, --top, --neighbours or --limit, "
                              "or write all of them by `registry query`, as `registry pairs --help` says")
         show(pair_tables(boards), format_)
-    elif averages := _averages(asked, db):
+    elif averages := _averages(asked, opened):
         from registry.reports.wide import macro_pair_table
 
-        show([macro_pair_table(of) for of in averages], format_)
+        past = "" if opened.moment is None else opened.moment.said
+        show([macro_pair_table(of, past) for of in averages], format_)
     else:
         raise MismatchError("no task here has several test sets to average over")
 
 
 def read_boards(connection: Connection, task: str | None, metric: str | None = None, ranks: Ranks | None = None, *,
                 items: int = 0, averages: bool = False, pairs: Sequence[str] | None = None,
-                about: str = "") -> Snapshot:
+                about: str = "", past: Moment | None = None) -> Snapshot:
     """Read what a command shows, with all or some columns of pairs, and tell what of it is out of date.
 
-    `about` begins the error that there is none.
+    `about` begins the error that there is none; `past` is the moment as of which the connection reads.
     """
     from registry.leaderboards.load import ALL_PAIRS
     from registry.leaderboards.snapshot import snapshot
@@ -109,12 +119,25 @@ def read_boards(connection: Connection, task: str | None, metric: str | None = N
     if not found.boards:
         raise MismatchError(f"{about}there is no comparison to show yet; `registry score` and `registry compare` "
                             "make one")
+    if past is not None:
+        say(f"note: {past.said}")
+        found = found.past(past)
     for warning in found.warnings:
         say(f"warning: {warning}")
     return replace(found, asked=tuple(_macro_questions(connection, task, metric))) if averages else found
 
 
-def averaged(found: Snapshot, db: Path | None) -> Snapshot:
+def _named(found: Snapshot, past: Moment | None) -> list[Leaderboard]:
+    """The leaderboards, or where a signature names the moment the one that has it."""
+    if past is None or past.signature is None:
+        return found.boards
+    named = [board for board in found.boards if board.signature == past.signature]
+    if not named:
+        raise MismatchError(f"{past.signature}: no board showed it when the command that compared had ended")
+    return named
+
+
+def averaged(found: Snapshot, db: Database) -> Snapshot:
     """What was read, with its averages over test sets; those that were not there are made, and kept where they can."""
     return found.with_averages(_averages(found.asked, db))
 
@@ -128,12 +151,13 @@ def _macro_questions(connection: Connection, task: str | None, metric: str | Non
     return questions(connection, Macro(), Choice(task, metric))
 
 
-def _averages(asked: Sequence[Question], db: Path | None) -> list[MacroBoard]:
+def _averages(asked: Sequence[Question], db: Database) -> list[MacroBoard]:
     from registry.studies.macro_average import macro_boards
 
     found: list[MacroBoard] = []
     for task, of_task in groupby(asked, key=lambda question: question.task.slug):
-        archive = study_archive(db, "macro-average", task, wait=0)  # who reads does not wait for writers
+        keeper = database(db.path, wait=0) if db.moment is None else db  # who reads does not wait for writers
+        archive = study_archive(keeper, "macro-average", task, dry_run=db.moment is not None)
         found += macro_boards(list(of_task), archive)
         say_refused(archive)
     return found

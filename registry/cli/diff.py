@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 import typer
 
 from registry.cli.console import say, terminal, write
 from registry.cli.options import Db, MetricAlias, database, database_path
+from registry.cli.past import database_at
 from registry.errors import MismatchError
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 Form = Literal["table", "md", "json"]
 State_ = Annotated[str | None, typer.Argument(metavar="STATE", help=(
-    "A database file, or the id at the end of a signature."))]
+    "A database file, a date or a time with its zone, or the id at the end of a signature."))]
 
 
 def diff(
@@ -29,9 +30,9 @@ def diff(
 ) -> None:
     """Tell what changed between two states of leaderboards, and why.
 
-    A state is a database file, for the boards that it shows, or one comparison in the database, by the id at the end of
-    its signature. Without AFTER it is what the database shows now; without both, every board is held against itself
-    before its last comparison.
+    A state is a database file, for the boards that it shows; a date or a time with its zone, for those that the
+    database showed then; or one comparison, by the id at the end of its signature. Without AFTER it is what the
+    database shows now; without both, every board is held against itself before its last comparison.
     """
     found = _differences(before, after, task, metric, db)
     write(_written(found, format_))
@@ -49,13 +50,12 @@ def _differences(before: str | None, after: str | None, task: str | None, metric
         if not pairs:
             raise MismatchError("no board has been in two states; name two databases, or compare once more")
     else:
-        ids = [None if name is None or Path(name).is_file() else name for name in (before, after)]
-        files = [database_path(Path(name) if name is not None and Path(name).is_file() else db)
-                 for name in (before, after)]
+        meant = [_meant(name, db) for name in (before, after)]
+        ids = [of.identity for of in meant]
         with ExitStack() as opened:
-            connections = {file: opened.enter_context(database(file).reading()) for file in dict.fromkeys(files)}
-            first, second = (states(connections[file], name, task, metric)
-                             for file, name in zip(files, ids, strict=True))
+            connections = {place: opened.enter_context(database_at(*place).reading())
+                           for place in dict.fromkeys((of.file, of.at) for of in meant)}
+            first, second = (states(connections[of.file, of.at], of.identity, task, metric) for of in meant)
         pairs = [(first[key], second[key]) for key in second if key in first]
         if not pairs:
             raise MismatchError(f"{before} and {after or 'the database'} have no board in common")
@@ -63,6 +63,25 @@ def _differences(before: str | None, after: str | None, task: str | None, metric
             for key in first.keys() ^ second.keys():
                 say(f"note: only {before if key in first else after or 'the database'} has {key.name}")
     return [compare_states(*two) for two in pairs]
+
+
+class _Meant(NamedTuple):
+    """What names a state: the file, the moment of the past, and the id of one comparison; None: now, and all."""
+
+    file: Path
+    at: str | None = None
+    identity: str | None = None
+
+
+def _meant(name: str | None, db: Path | None) -> _Meant:
+    """What the name of a state means."""
+    from registry.store.moments import is_time
+
+    if name is None:
+        return _Meant(database_path(db))
+    if Path(name).is_file():
+        return _Meant(Path(name))
+    return _Meant(database_path(db), at=name) if is_time(name) else _Meant(database_path(db), identity=name)
 
 
 def _written(found: list[BoardDifference], form: Form) -> str:

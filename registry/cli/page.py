@@ -11,6 +11,7 @@ from registry.cli.board import Ranks, averaged, read_boards
 from registry.cli.console import say
 from registry.cli.execution import Cluster, Memory, Quiet, Workers, execution
 from registry.cli.options import Actor, Db, Root, Wait, actor_name, database
+from registry.cli.past import At, database_at
 from registry.cli.pipeline import bring_up, resolved, say_end, say_results
 from registry.errors import counted
 
@@ -29,7 +30,7 @@ def page(
     items: Items = 0,
     ranks: Annotated[Ranks | None, typer.Option("--ranks", case_sensitive=False, help=(
         "Which ranks are left open, see `registry board`; else as the task declares."))] = None,
-    db: Db = None,
+    at: At = None, db: Db = None,
 ) -> None:
     """Write a task's leaderboards as one HTML file.
 
@@ -39,10 +40,11 @@ def page(
     from registry.leaderboards.load import PAGE_PAIRS
     from registry.reports.page import page as html
 
-    with database(db).reading() as connection:
+    opened = database_at(db, at)
+    with opened.reading() as connection:
         found = read_boards(connection, task, ranks=ranks, items=items, averages=True, pairs=PAGE_PAIRS,
-                            about=f"{task}: ")
-    (contents,) = averaged(found, db).tasks
+                            about=f"{task}: ", past=opened.moment)
+    (contents,) = averaged(found, opened).tasks
     replace_file(output, html(contents))
     say(f"{output}: written")
 
@@ -74,7 +76,7 @@ def site(
         tasks = tasks or [row.slug for row in catalog.tasks(connection)]
         read = [read_boards(connection, task, items=items, averages=True, pairs=PAGE_PAIRS, about=f"{task}: ")
                 for task in tasks]
-    pages = {f"tasks/{of.task}.html": of for found in read for of in averaged(found, db).tasks}
+    pages = {f"tasks/{of.task}.html": of for found in read for of in averaged(found, database(db)).tasks}
     for name, contents in pages.items():
         folder = f"{contents.task}.pairs"
         replace_files(output / "tasks" / folder, "[0-9]*/[0-9]*.js", pair_files(contents.primary_first))

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from registry.cli.console import say, show, terminal, write
 from registry.cli.execution import Memory, Quiet, Workers, execution
 from registry.cli.options import Db, OutputFormat, TaskName, database
-from registry.errors import InputError, counted
+from registry.errors import InputError, MismatchError, counted
 from registry.identity import short
+
+if TYPE_CHECKING:
+    from registry.store.history import Section
 
 Form = Literal["table", "md", "json"]
 
@@ -76,7 +79,8 @@ def backup(
 
 def show_(
     name: Annotated[str | None, typer.Argument(metavar="NAME", help=(
-        "A signature or the id at its end; run:NUMBER; or task/test_set/team/system, perhaps with @version."))] = None,
+        "A signature or the id at its end; SIGNATURE/A~B for what became of two of its systems, named as in `registry "
+        "pairs`; run:NUMBER; or task/test_set/team/system, perhaps with @version."))] = None,
     head: Annotated[bool, typer.Option("--head", help=(
         "Print the hash of the log's last entry, to be published: it stands for all before it."))] = False,
     db: Db = None,
@@ -84,12 +88,11 @@ def show_(
 ) -> None:
     """Tell how a number came about.
 
-    From which files, by which command and program, who and when.
+    From which files, by which command and program, who and when. Exit status 4 says that a given signature is not
+    written as it is stored.
     """
     import json
 
-    from registry.rendering.render import render
-    from registry.rendering.table import Table
     from registry.store import history
 
     if (name is None) == (not head):
@@ -98,11 +101,22 @@ def show_(
         found = history.head(connection) if name is None else history.history(connection, name)
     if format_ == "json":
         write(json.dumps([{section.title: section.rows} for section in found], indent=2, default=str) + "\n")
-        return
+    else:
+        _show_sections(found, format_, whole=head)
+    if found[0].title == history.ALTERED:
+        raise MismatchError("the given line is not the stored signature: " + "; ".join(
+            f"{row['field']} is {row['given']}, and {row['stored']} where it is stored" for row in found[0].rows))
+
+
+def _show_sections(found: Sequence[Section], form: Form, *, whole: bool) -> None:
+    """Print parts of a history for people; digests are shortened unless they are wanted `whole`."""
+    from registry.rendering.render import render
+    from registry.rendering.table import Table
+
     width, color = terminal()
-    shown: Callable[[Any], Any] = str if head else _short  # a head is published whole
+    shown: Callable[[Any], Any] = str if whole else _short  # a head is published whole
     write(render([Table([{key: shown(value) for key, value in row.items()} for row in section.rows],
-                        title=section.title) for section in found if section.rows], format_, width=width, color=color))
+                        title=section.title) for section in found if section.rows], form, width=width, color=color))
 
 
 def _short(value: Any) -> Any:

@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 from registry.leaderboards.leaderboard import Leaderboard, Ranks
 from registry.leaderboards.load import ALL_PAIRS, declared_leaderboards, stale
 from registry.store import catalog
+from registry.store.moments import Moment
 from registry.store.row_types import TaskRow
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ class TaskBoards:
         boards: Its leaderboards, in the order of the manifest.
         averages: Of scores over test sets, where they are asked for (`Snapshot.with_averages`).
         items: The items to look at, the worst first; None where they are not asked for.
+        past: When they stood like this; empty: they stand like this now.
     """
 
     task: str
@@ -38,6 +40,7 @@ class TaskBoards:
     boards: Sequence[Leaderboard]
     averages: Sequence[MacroBoard] = ()
     items: Sequence[ItemView] | None = None
+    past: str = ""
 
     @property
     def primary_first(self) -> list[Leaderboard]:
@@ -68,6 +71,13 @@ class Snapshot:
         """The same with averages of scores over test sets, each at its task."""
         return replace(self, tasks=tuple(
             replace(of, averages=[average for average in averages if average.task == of.task]) for of in self.tasks))
+
+    def past(self, moment: Moment) -> Snapshot:
+        """The same, marked as of the past."""
+        said = moment.said
+        return replace(self, warnings=tuple(f"then, {warning}" for warning in self.warnings), tasks=tuple(
+            replace(of, past=said, boards=[replace(board, sentences=(said, *board.sentences)) for board in of.boards])
+            for of in self.tasks))
 
 
 def snapshot(connection: Connection, task: str | None = None, metric: str | None = None, ranks: Ranks | None = None,

@@ -100,8 +100,11 @@ def wide_boards(boards: Sequence[Leaderboard], averages: Sequence[MacroBoard], p
                   [average for average in averages if average.track == track]) for track in tracks]
 
 
-def wide_table(board: WideBoard) -> Table:
-    """A wide board: a score in each cell, behind it the ranks left open, and of a macro-average the interval."""
+def wide_table(board: WideBoard, past: str = "") -> Table:
+    """A wide board: a score in each cell, behind it the ranks left open, and of a macro-average the interval.
+
+    `past` says as of when, where it is not of today.
+    """
     rows = [{"task": board.task, "track": board.track, "system": of.system, "team": of.team, "kind": of.kind,
              "shown": shown + ("*" if of.late else "")} | _cells(board.columns, name)
             for shown, (name, of) in zip(board.shown, board.rows, strict=True)]
@@ -112,11 +115,14 @@ def wide_table(board: WideBoard) -> Table:
                *(Column(f"{column.name} shown", column.name, right=True) for column in board.columns)]
     families, *more = board.notes
     said = (f"{of.name}: {of.said}" + (f"; {of.board.signature}" if of.board else "") for of in board.columns)
-    return Table(rows, columns, board.title, [families, *said, *more], keys)
+    return Table(rows, columns, board.title, [*filter(None, [past]), families, *said, *more], keys)
 
 
-def macro_pair_table(board: MacroBoard) -> Table:
-    """The pairs of a metric's macro-averages, the better system first; why there are none where they are untested."""
+def macro_pair_table(board: MacroBoard, past: str = "") -> Table:
+    """The pairs of a metric's macro-averages, the better system first; why there are none where they are untested.
+
+    `past` says as of when, where it is not of today.
+    """
     rows = [{**row, "shown_a": row["system_a"], "shown_b": row["system_b"]} for row in board.pairs]
     track = f", track {board.track}" if board.track else ""
     won = sum(row["significant"] for row in rows)
@@ -124,7 +130,8 @@ def macro_pair_table(board: MacroBoard) -> Table:
         f"{are_significant(won, len(rows))} at {board.alpha:g}; "
         f"{family(board.correction, len(rows), board.test)} of units within each of the test sets "
         f"{', '.join(board.test_sets)}.")
-    return Table(rows, pair_columns(rows), f"{board.task}{track}: macro {board.metric}", (said,), MACRO_PAIR_KEYS)
+    return Table(rows, pair_columns(rows), f"{board.task}{track}: macro {board.metric}",
+                 (*filter(None, [past]), said), MACRO_PAIR_KEYS)
 
 
 def _wide(boards: Sequence[Leaderboard], averages: Sequence[MacroBoard]) -> WideBoard:

@@ -23,6 +23,7 @@ from registry.files import is_database
 from registry.store import schema
 from registry.store.creation import Creation, sweep
 from registry.store.failures import explain
+from registry.store.moments import Moment
 from registry.store.opening import CONFIG, CONFINED_CONFIG, connected, is_open, opening, transaction
 from registry.store.rows import driver_of
 from registry.store.turns import PATIENCE, Patience
@@ -37,11 +38,20 @@ _TABLES = (".csv", ".tsv", ".parquet", ".json", ".jsonl", ".ndjson")
 
 
 class Database:
-    """The registry's file at `path`; commands wait for their turn to write to it with so much `patience`."""
+    """The registry's file at `path`.
+
+    Attributes:
+        path: Where it is.
+        named: What errors call it.
+        patience: How long commands wait for their turn to write to it, and who is told.
+        moment: The moment of the past that its readers see; None: they see it as it is.
+    """
+
+    moment: Moment | None = None
 
     def __init__(self, path: str | Path, *, named: Path | None = None, patience: Patience = PATIENCE) -> None:
         self.path = Path(path)
-        self.named = named or self.path  # what errors call it
+        self.named = named or self.path
         self.patience = patience
 
     @contextmanager

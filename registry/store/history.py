@@ -3,14 +3,38 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, text
 
-from registry.errors import UnknownNameError
+from registry.errors import InputError, UnknownNameError
+from registry.provenance import parse_signature
 
 Row = dict[str, Any]
+
+ALTERED = "in the given line, not as stored"  # the title of the section that tells of an edited signature
+_PAIR = re.compile(r"((?:.*\|)?(?:id:)?[0-9a-f]{8})/(.+~.+)")
+_FOUND = ("score_a", "score_b", "difference", "ci_low", "ci_high", "p_value", "log10_p", "p_low", "p_high",
+          "p_adjusted", "significant", "resolved", "method", "resamples", "n_units", "n_discordant", "statistic",
+          "note", "tested_statistics_a", "tested_statistics_b")
+_RESULT = """
+    SELECT p.submission_a, p.submission_b, a.score AS score_a, b.score AS score_b,
+        if(is_swapped, -difference, difference) AS difference, if(is_swapped, -r.ci_high, r.ci_low) AS ci_low,
+        if(is_swapped, -r.ci_low, r.ci_high) AS ci_high, p_value, log10_p, p_low, p_high, p_adjusted,
+        is_significant AS significant, is_resolved AS resolved, method, r.resamples, n_units, n_discordant, statistic,
+        note, if(is_swapped, of_b.digest, of_a.digest) AS tested_statistics_a,
+        if(is_swapped, of_a.digest, of_b.digest) AS tested_statistics_b, r.run_id AS tested_by_run,
+        asked.metric, asked.test, asked.alternative, asked.resamples AS asked_resamples, asked.seed, asked.interval,
+        asked.confidence, asked.runs
+    FROM comparison_pair AS p JOIN pair_result AS r USING (pair_result_id)
+    JOIN pair_request AS asked USING (pair_request_id)
+    JOIN standing AS a ON a.comparison_id = p.comparison_id AND a.submission_id = p.submission_a
+    JOIN standing AS b ON b.comparison_id = p.comparison_id AND b.submission_id = p.submission_b
+    LEFT JOIN tested_statistics AS of_a ON of_a.tested_statistics_id = r.statistics_a
+    LEFT JOIN tested_statistics AS of_b ON of_b.tested_statistics_id = r.statistics_b
+    WHERE p.comparison_id = :id AND p.submission_a IN (:one, :other) AND p.submission_b IN (:one, :other)"""
 
 
 class Section(NamedTuple):
@@ -21,12 +45,13 @@ class Section(NamedTuple):
 
 
 def history(connection: Connection, name: str) -> list[Section]:
-    """The history of a comparison or a study, a run, or a submission.
+    """The history of a comparison or a study, one of its pairs, a run, or a submission.
 
     Args:
         connection: To the registry.
-        name: A signature or the id at its end; `run:` and a number; `task/test_set/team/system`, with `@version` or all
-            of its versions.
+        name: A signature or the id at its end, for a pair with `/` and the two systems, `~` between them, each as
+            `team/system@version`, `team/system` or `system`; `run:` and a number; `task/test_set/team/system`, with
+            `@version` or all of its versions.
 
     Raises:
         UnknownNameError: Nothing is called so.
@@ -34,12 +59,14 @@ def history(connection: Connection, name: str) -> list[Section]:
     kind, _, number = name.partition(":")
     if kind == "run":
         found = _run(connection, int(number) if number.isdecimal() and len(number) < 10 else -1)
+    elif (of_pair := _PAIR.fullmatch(name)) and (made := _comparison(connection, of_pair[1])):
+        found = _pair(connection, made, *of_pair.groups())
     elif "/" in name and "|" not in name:
         found = _submission(connection, name)
     else:
-        found = _signed(connection, name.rpartition("id:")[2])
+        found = _signed(connection, name)
     if not found:
-        raise UnknownNameError("signature, run or submission", name, _known(connection))
+        raise UnknownNameError("signature, pair, run or submission", name, _known(connection))
     return found
 
 
@@ -49,29 +76,45 @@ def head(connection: Connection) -> list[Section]:
         connection, 'SELECT event_id AS entry, "at", hash FROM event ORDER BY event_id DESC LIMIT 1'))]
 
 
-def _signed(connection: Connection, identity: str) -> list[Section]:
-    """The history of the comparison or study with this id."""
-    end = f"id:{identity}"
-    made = _rows(connection, "SELECT * FROM comparison WHERE ends_with(signature, :end) ORDER BY comparison_id",
-                 end=end)
-    if not made:
+def _comparison(connection: Connection, line: str) -> Row | None:
+    """The comparison that a line, or the id at its end, identifies: of several with one signature the last."""
+    found = _rows(connection, "SELECT * FROM comparison WHERE ends_with(signature, :end) ORDER BY comparison_id",
+                  end=f"id:{line.rpartition('id:')[2]}")
+    return found[-1] if found else None
+
+
+def _altered(line: str, stored: str) -> list[Section]:
+    """What a line says otherwise than the stored signature with its id; an id alone says nothing."""
+    if "|" not in line or line == stored:
+        return []
+    try:
+        given, kept = parse_signature(line), parse_signature(stored)
+    except InputError as error:
+        return [Section(ALTERED, [{"field": "line", "given": str(error), "stored": stored}])]
+    return [Section(ALTERED, [
+        {"field": key, "given": str(value), "stored": str(vars(kept).get(key))} for key, value in vars(given).items()
+        if value != vars(kept).get(key)])]
+
+
+def _signed(connection: Connection, line: str) -> list[Section]:
+    """The history of the comparison or study that a line, or the id at its end, identifies."""
+    row = _comparison(connection, line)
+    if row is None:
         studies = _rows(connection, "SELECT signature, study, subject, digest, created_at, run_id FROM study "
-                                    "WHERE ends_with(signature, :end)", end=end)
+                                    "WHERE ends_with(signature, :end)", end=f"id:{line.rpartition('id:')[2]}")
         return [] if not studies else [
+            *_altered(line, studies[0]["signature"]),
             _facts("study", studies[0], ("signature", "study", "subject", "digest", "created_at")),
             *_run(connection, studies[0]["run_id"])]
-    row, number = made[-1], made[-1]["comparison_id"]
+    number = row["comparison_id"]
     asked = json.loads(row["request"] or "{}")
     settings = asked.pop("significance", {}) | asked
     return [
+        *_altered(line, row["signature"]),
         _facts("comparison", row, ("signature", "digest", "test", "n_items", "n_units", "n_systems", "family_size",
                                    "created_at")),
         Section("asked for", [{"setting": name, "value": str(value)} for name, value in settings.items()]),
-        Section("gold", _rows(connection, """
-            SELECT role, source.name AS file, source.digest, revision.reader, revision.revision, revision.created_at
-            FROM gold_revision AS revision JOIN gold_source USING (gold_revision_id)
-            JOIN source ON source.digest = source_digest WHERE gold_revision_id = :gold AND gold_source.reader =
-            revision.reader ORDER BY ALL""", gold=row["gold_revision_id"])),
+        _gold(connection, row["gold_revision_id"]),
         Section("systems", _rows(connection, """
             SELECT team.name || '/' || system.name || '@' || version AS submission, standing.score, rank, rank_low,
                 rank_high, submission.digest, submission.created_at AS submitted_at,
@@ -86,6 +129,65 @@ def _signed(connection: Connection, identity: str) -> list[Section]:
             FROM comparison_pair JOIN pair_result USING (pair_result_id) JOIN run USING (run_id)
             WHERE comparison_id = :id GROUP BY ALL ORDER BY ALL""", id=number)),
         *_run(connection, row["run_id"])]
+
+
+def _gold(connection: Connection, revision: int) -> Section:
+    """The files of a revision of the gold."""
+    return Section("gold", _rows(connection, """
+        SELECT role, source.name AS file, source.digest, revision.reader, revision.revision, revision.created_at
+        FROM gold_revision AS revision JOIN gold_source USING (gold_revision_id)
+        JOIN source ON source.digest = source_digest WHERE gold_revision_id = :gold AND gold_source.reader =
+        revision.reader ORDER BY ALL""", gold=revision))
+
+
+def _pair(connection: Connection, made: Row, line: str, both: str) -> list[Section]:
+    """The history of one pair's result, in a comparison that `line` identifies.
+
+    Raises:
+        UnknownNameError: `both` names no two systems of it.
+    """
+    number = made["comparison_id"]
+    known: dict[str, int] = dict(map(tuple, connection.execute(text("""
+        SELECT team.name || '/' || system.name || '@' || version, submission_id
+        FROM standing JOIN submission USING (submission_id) JOIN system USING (system_id) JOIN team USING (team_id)
+        WHERE comparison_id = :id ORDER BY position"""), {"id": number})))
+    one, other = _two_of(both, known)
+    (row,) = _rows(connection, _RESULT, id=number, one=one, other=other)
+    names = {submission: name for name, submission in known.items()}
+    row |= {key: made[key] for key in ("signature", "alpha", "correction", "unit")}
+    row |= {"system_a": names[row["submission_a"]], "system_b": names[row["submission_b"]],
+            "n_pairs": made["family_size"], "compared_by_run": made["run_id"]}
+    return [
+        *_altered(line, made["signature"]),
+        _facts("result", row, ("signature", "system_a", "system_b", *_FOUND, "tested_by_run", "compared_by_run")),
+        _facts("asked for", row, ("metric", "test", "alternative", "unit", "asked_resamples", "seed", "interval",
+                                  "confidence", "runs", "alpha", "correction", "n_pairs")),
+        _gold(connection, made["gold_revision_id"]),
+        Section("answers", _rows(connection, """
+            SELECT team.name || '/' || system.name || '@' || version AS submission, replicate + 1 AS run, of.name AS
+                file, source_digest AS digest, submission.digest AS answers, score.digest AS statistics,
+                score.run_id AS scored_by_run
+            FROM standing JOIN submission USING (submission_id) JOIN system USING (system_id)
+            JOIN team USING (team_id) JOIN comparison USING (comparison_id)
+            JOIN submission_source AS of USING (submission_id)
+            LEFT JOIN score ON score.scoring_id = standing.scoring_id AND score.metric_id = comparison.metric_id
+            WHERE comparison_id = :id AND submission_id IN (:one, :other) ORDER BY position, replicate""",
+                                 id=number, one=one, other=other)),
+        *_run(connection, row["tested_by_run"])]
+
+
+def _two_of(both: str, known: Mapping[str, int]) -> tuple[int, int]:
+    """The two submissions that `both` names, parted by `~`, which may stand in a name too."""
+    called: dict[str, set[int]] = {}
+    for name, number in known.items():
+        for short_name in (name, name.rpartition("@")[0], name.partition("/")[2].rpartition("@")[0]):
+            called.setdefault(short_name, set()).add(number)
+    parts = both.split("~")
+    cuts = [("~".join(parts[:n]), "~".join(parts[n:])) for n in range(1, len(parts))]
+    found = [(a, b) for one, other in cuts for a in called.get(one, ()) for b in called.get(other, ()) if a != b]
+    if len(found) != 1:
+        raise UnknownNameError("pair of systems A~B, each of them", both, known)
+    return found[0]
 
 
 def _run(connection: Connection, number: int) -> list[Section]:

@@ -16,6 +16,7 @@ from registry.evaluation.comparing.board_statistics import Board, load
 from registry.evaluation.comparing.by_response import by_response
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.resolve import resolve_significance
+from registry.identity import short
 from registry.provenance import StudySignature
 from registry.significance import CORRECTIONS, PairTest, Settings
 from registry.significance.multiple.corrections import adjust
@@ -151,7 +152,7 @@ class BoardSubject:
             track=keys[0].track, facet=None if self.study.facets_by else keys[0].facet_name,
             n_items=sum(len(board.items) for board in case.boards),
             n_systems=len({f"{m.team}/{m.system}" for board in case.boards for m in board.members}),
-            golds=_distinct(key.gold.digest for key in keys), seed=self.request.seed, identity=identity)
+            golds=_distinct(short(key.gold.digest) for key in keys), seed=self.request.seed, identity=short(identity))
 
 
 def chosen_keys(connection: Connection, task: TaskRow, request: Request, choice: Choice, *,

@@ -4,6 +4,7 @@ import pytest
 
 from registry.identity import digest
 from tests.conftest import LabelTask
+from tests.evaluation.stored import query
 
 GOLD = {f"i{n}": "ab"[n % 2] for n in range(12)}
 
@@ -40,6 +41,42 @@ def test_a_signature_leads_to_files_settings_systems_and_commands(shown, registr
     assert {row["what"]: row["value"] for row in by_whole["run 4"]}["command"] == "compare"
 
 
+def test_a_pair_of_a_signature_leads_to_its_result_and_what_that_rests_on(shown, registry):
+    pair = registry("pairs", "--format", "json").json[1]
+    a, b = pair["submission_a"], pair["submission_b"]
+    found = shown(f"{pair['signature']}/{a}~{b}")
+    for name in (f"{pair['signature'].rpartition('id:')[2]}/{pair['system_b']}~{pair['system_a']}",
+                 f"{pair['signature'].rpartition('|')[2]}/{a}~{pair['system_b']}/{pair['system_b']}"):
+        assert shown(name) == found
+    result = {row["what"]: row["value"] for row in found["result"]}
+    for key in ("score_a", "score_b", "difference", "p_value", "p_adjusted", "significant", "method", "n_discordant"):
+        assert result[key] == str(pair[key])
+    assert (result["system_a"], result["system_b"]) == (a, b)
+    by_system = {row["submission"]: row["statistics"] for row in shown(pair["signature"])["systems"]}
+    assert {row["submission"]: row["statistics"] for row in found["answers"]} == {a: by_system[a], b: by_system[b]}
+    tested = {row["digest"] for row in query(registry, "SELECT digest FROM tested_statistics")}
+    assert tested > {result["tested_statistics_a"], result["tested_statistics_b"]}
+    assert {row["what"]: row["value"] for row in found["asked for"]}["n_pairs"] == "3"
+    assert {row["what"]: row["value"] for row in found[f"run {result['tested_by_run']}"]}["command"] == "compare"
+    assert found["gold"] == shown(pair["signature"])["gold"]
+    told = registry("show", f"{pair['signature']}/{a}~nobody", exit_code=3).stderr
+    assert "unknown pair of systems A~B" in told
+    assert "three/three@1" in told
+
+
+def test_what_was_edited_in_a_signature_is_told(shown, registry):
+    """Someone who prints n:120 for n:12 is told so, and shown what the number rests on all the same."""
+    signature = registry("board", "--format", "json").json[0]["signature"]
+    for edited, said in ((signature.replace("n:12|", "n:120|"), "n_items is 120, and 12 where it is stored"),
+                         (signature.replace("corr:holm/3", "corr:none/3"), "correction is none, and holm"),
+                         (signature.replace("|n:12|", "|"), "no field 'n'")):
+        assert edited != signature
+        done = registry("show", edited, "--format", "json", exit_code=4)
+        assert said in done.stderr
+        assert list(done.json[0]) == ["in the given line, not as stored"]
+        assert done.json[1:] == registry("show", signature, "--format", "json").json
+
+
 def test_a_run_leads_to_what_it_read_and_logged(shown, tmp_path):
     found = shown("run:1")
     assert {row["file"]: row["digest"] for row in found["read"]}["systems/two.tsv"] == digest(
@@ -71,7 +108,7 @@ def test_the_head_stands_for_the_whole_log(shown, registry):
     "run:99", "run:x", "run:99999999999", "id:00000000", "%", "small/test/three/tree", "", "id:"])
 def test_what_is_not_there_is_said_with_what_may_be_meant(shown, registry, name):
     told = registry("show", name, exit_code=3).stderr
-    assert "unknown signature, run or submission" in told
+    assert "unknown signature, pair, run or submission" in told
     assert "small/test/three/three" in told
 
 

@@ -38,6 +38,7 @@ from registry.errors import InputError
 from registry.studies import STUDIES
 
 if TYPE_CHECKING:
+    from registry.store.database import Database
     from registry.studies.run import Archive, StudyResult
     from registry.studies.study import Study
 
@@ -172,22 +173,22 @@ def _ask(study: type[Study], given: Mapping[str, Any]) -> None:
     how = None
     if asked.computes:
         how = execution(given["workers"], given["cluster"], given["memory"], quiet=given["quiet"])
-    archive = study_archive(given["db"], repr(asked), task, settings, given["actor"],
-                            dry_run=given["dry_run"], wait=given["wait"])
+    archive = study_archive(database(given["db"], given["wait"]), repr(asked), task, settings, given["actor"],
+                            dry_run=given["dry_run"])
     found = run_study(archive, asked, Choice(task, **chosen), settings, how)
     if plot is not None and len(found) > 1:
         raise InputError(f"a figure shows one board, and {len(found)} are meant; choose by --test-set and --track")
     _tell(found, archive, given)
 
 
-def study_archive(db: Path | None, study: str, task: str | None, settings: Mapping[str, Any] | None = None,
-                  actor: str | None = None, *, dry_run: bool = False, wait: float = 60) -> Archive:
+def study_archive(db: Database, study: str, task: str | None, settings: Mapping[str, Any] | None = None,
+                  actor: str | None = None, *, dry_run: bool = False) -> Archive:
     """Where a command finds and keeps a study, with the record of what was asked."""
     from registry.store.journal import Journal
     from registry.studies.run import Archive
 
     journal = Journal("study", {"task": task, "study": study, **(settings or {})}, actor=actor_name(actor))
-    return Archive(database(db, wait), journal, dry_run)
+    return Archive(db, journal, dry_run)
 
 
 def say_refused(archive: Archive) -> None:

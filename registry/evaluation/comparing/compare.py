@@ -18,7 +18,7 @@ from registry.evaluation.comparing.pair_results import FamilyResults
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.comparing.vetting import Vetted, vet
 from registry.evaluation.resolve import resolve_significance
-from registry.identity import canonical_json
+from registry.identity import canonical_json, short
 from registry.manifest import Significance
 from registry.provenance import Signature
 from registry.significance import CORRECTIONS, OverallTest, PairTest, rank
@@ -89,13 +89,14 @@ def compare(connection: Connection, journal: Journal, task_row: TaskRow, request
             compare_board(connection, journal, board, request, compared).run(digest, latest + 1)
         elif there.sequence == 0 or there.sequence < latest:
             catalog.set_values(connection, models.comparison, there.comparison_id, sequence=latest + 1)
-            journal.event(connection, "compare-again", task_row.slug, signature=there.signature)
+            journal.event(connection, "compare-again", task_row.slug, signature=there.signature, digest=digest)
         shown.append(digest)
     if compared.drawn and (note := _idle_resolve(request.significance)):
         compared.notes.append(note)
-    for old in comparisons.obsolete(connection, task_row.slug, shown, request.metrics):
-        catalog.set_values(connection, models.comparison, old.comparison_id, sequence=0)
-        journal.event(connection, "board-retired", task_row.slug, signature=old.signature)
+    while olds := comparisons.obsolete(connection, task_row.slug, shown, request.metrics):  # then the ones before them
+        for old in olds:
+            catalog.set_values(connection, models.comparison, old.comparison_id, sequence=0)
+            journal.event(connection, "board-retired", task_row.slug, signature=old.signature, digest=old.digest)
     return compared
 
 
@@ -178,11 +179,11 @@ class Comparing:
             test_set=key.test_set.name, track=key.track, facet=key.facet_name,
             n_items=len(board.items),
             n_clusters=board.matrix.n_units if settings.unit == "cluster" else None, strata=settings.strata,
-            gold=key.gold.digest,
+            gold=short(key.gold.digest),
             test=repr(self.test), alternative=settings.alternative,
             method="mixed" if len(methods) > 1 else next(iter(methods), None), runs=settings.runs,
             seed=settings.seed if drawn else None, correction=settings.correction, family_size=family_size,
-            alpha=settings.alpha, identity=key.digest(self.request, drawn=drawn)))
+            alpha=settings.alpha, identity=short(key.digest(self.request, drawn=drawn))))
         insert_many(self.connection, models.comparison, [{
             "digest": digest, "sequence": sequence, "test_set_id": key.test_set.test_set_id,
             "gold_revision_id": key.gold.gold_revision_id, "track_id": key.members[0].track_id,

@@ -13,7 +13,7 @@ from sqlalchemy import Connection
 
 from registry.errors import InputError, UnknownNameError
 from registry.evaluation.comparing.settings import Request
-from registry.identity import digest_array
+from registry.identity import digest_array, short
 from registry.provenance import StudySignature
 from registry.store import catalog
 from registry.store.row_types import GoldRevisionRow, TaskRow
@@ -160,7 +160,8 @@ class RankedSubject:
         return StudySignature(
             study=repr(self.study), metric="precision", task=self.task.slug, task_version=self.task.version,
             test_sets=(self.place["test_set"],), track=None, facet=None, n_items=len(self.test_set.ranked.right),
-            n_systems=len(self.test_set.submissions), golds=(self.gold,), seed=self.study.seed, identity=identity)
+            n_systems=len(self.test_set.submissions), golds=(short(self.gold),), seed=self.study.seed,
+            identity=short(identity))
 
 
 def _summary(contest: Contest) -> Row:

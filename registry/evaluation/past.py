@@ -1,0 +1,100 @@
+"""A registry as it stood: its boards of the past are read by the code that reads those of today."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection, text
+
+from registry.errors import RegistryError
+from registry.evaluation.resolve import ResolvedTask, resolve
+from registry.manifest import read_manifest
+from registry.store import catalog, models, past, sources
+from registry.store.database import Database
+from registry.store.moments import moment_of
+from registry.store.opening import CONFIG
+
+
+class PastDatabase(Database):
+    """A registry's file, read as it stood at a moment.
+
+    Attributes:
+        moment: Which one, once it was read.
+    """
+
+    def __init__(self, path: str | Path, at: str, tell: Callable[[str], None]) -> None:
+        """Name a moment as `moment_of` takes it, and who is told what is not known of it."""
+        super().__init__(path)
+        self._at, self._tell = at, tell
+
+    @contextmanager
+    def reading(self, config: dict[str, Any] = CONFIG) -> Iterator[Connection]:
+        """Open for reading, as it stood.
+
+        Raises:
+            InputError: There was no registry then, or the moment is none.
+            UnknownNameError: No comparison has the signature that names the moment.
+            SchemaError, LockedError: As `Database.reading`.
+        """
+        with super().reading(config) as connection:
+            moment = moment_of(connection, self._at)
+            for note in turn_back(connection, moment.entry):
+                if self.moment is None:
+                    self._tell(f"note: {note}")
+            self.moment = moment
+            yield connection
+
+
+def turn_back(connection: Connection, entry: int) -> list[str]:
+    """Let a connection that only reads see the registry as it stood at an entry of its log.
+
+    Gives notes on what is not known of it.
+    """
+    past.shadow(connection, entry)
+    notes = _set_back_tasks(connection, entry)
+    past.set_back_gold(connection, entry)
+    notes += past.set_back_submissions(connection, entry)
+    past.set_back_comparisons(connection, entry)
+    return notes
+
+
+def _set_back_tasks(connection: Connection, entry: int) -> list[str]:
+    """Declare every task as it was declared, and leave out those that were not there."""
+    connection.execute(text("""
+        DELETE FROM task WHERE slug IN (SELECT subject FROM event WHERE action = 'task' GROUP BY subject
+            HAVING min(event_id) > :entry)"""), {"entry": entry})
+    last: dict[str, Mapping[str, Any]] = {}
+    seeds: dict[str, int] = {}
+    for of in past.entries(connection, "task", entry):
+        last[of.subject] = of.details
+        if of.details.get("seed") is not None:
+            seeds[of.subject] = of.details["seed"]
+    notes = []
+    for slug, details in last.items():
+        try:
+            content = sources.fetch(connection, details["manifest"])
+            task = resolve(read_manifest(content, f"<manifest of {slug}>"), Path(f"<manifest of {slug}>"))
+        except Exception as error:  # a file that is no more, or which this program refuses
+            why = str(error) if isinstance(error, RegistryError) else "it is not kept"
+            notes.append(f"{slug}: the manifest of then cannot be read, and that of today stands in for it: {why}")
+            continue
+        if details.get("normalized", task.stored_digest) != task.stored_digest:
+            notes.append(f"{slug}: this program reads the manifest of then otherwise than the one that took it did")
+        _declare(connection, slug, task, {"seed": seeds[slug]} if slug in seeds else {})
+    return notes
+
+
+def _declare(connection: Connection, slug: str, task: ResolvedTask, seed: Mapping[str, int]) -> None:
+    """Put what a manifest declares into the rows of its task."""
+    table, declared = models.task, task.manifest.task
+    connection.execute(table.update().where(table.c.slug == slug).values(
+        title=declared.title, version=declared.version, manifest=task.stored, manifest_digest=task.stored_digest,
+        **seed))
+    task_id = connection.execute(table.select().where(table.c.slug == slug)).one().task_id
+    catalog.declare_test_sets(connection, task_id, [(one.name, one.cluster) for one in task.manifest.test_set])
+    ids = dict(map(tuple, connection.execute(text("SELECT name, metric_id FROM metric"))))
+    catalog.declare_metrics(connection, task_id, [
+        (alias, ids[repr(metric)], alias == task.manifest.primary.id) for alias, metric in task.metrics.items()])

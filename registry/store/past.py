@@ -1,0 +1,113 @@
+"""A registry as it stood at an earlier entry of its log: catalog and comparisons, for one connection that only reads.
+
+Nothing is ever taken away but what `purge` removes, and the log says whatever changed. So what was written later is
+left out, what changed later has the values of then, and temporary tables, which SQL finds before the stored ones of the
+same name, hold the outcome: every view and every query of the connection sees the past.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, text
+
+from registry.errors import counted
+from registry.store import models
+
+_BY_RUN = ("submission", "scoring", "comparison", "study")  # what is there once the command that wrote it is
+_WHOLE = ("task", "test_set", "task_metric")
+_OF_SUBMISSION = ("kind", "track_id", "withdrawn", "late", "missing", "attributes")
+
+
+class Entry(NamedTuple):
+    """An entry of the log."""
+
+    event_id: int
+    action: str
+    subject: str
+    details: Mapping[str, Any]
+
+
+def shadow(connection: Connection, entry: int) -> None:
+    """Let temporary tables stand before those that change, with the rows that were there at an entry of the log."""
+    name = str(connection.exec_driver_sql("SELECT current_database()").scalar_one()).replace('"', '""')
+    by_then = "WHERE run_id NOT IN (SELECT run_id FROM event GROUP BY run_id HAVING min(event_id) > ?)"
+    for table in (*_BY_RUN, *_WHOLE):
+        there, values = (by_then, (entry,)) if table in _BY_RUN else ("", ())
+        connection.exec_driver_sql(f'CREATE TEMP TABLE "{table}" AS FROM "{name}".main."{table}" {there}', values)
+
+
+def entries(connection: Connection, actions: str, entry: int) -> Iterator[Entry]:
+    """What the log says by an entry of what is called so (a LIKE pattern), oldest first; what was blanked is left out.
+
+    Of subjects that nothing is said of later, nothing is given: they are today what they were.
+    """
+    found = connection.execute(text("""
+        SELECT event_id, action, subject, details FROM event
+        WHERE action LIKE :actions AND subject IN (
+            SELECT subject FROM event WHERE action LIKE :actions AND event_id > :entry) AND event_id <= :entry
+        ORDER BY event_id"""), {"actions": actions, "entry": entry})
+    for row in found:
+        if row.details:
+            yield Entry(row.event_id, row.action, row.subject, json.loads(row.details))
+
+
+def set_back_gold(connection: Connection, entry: int) -> None:
+    """Give every test set the gold that it had."""
+    for of in entries(connection, "gold", entry):
+        connection.execute(text("""
+            UPDATE test_set SET gold_revision_id = revision.gold_revision_id
+            FROM gold_revision AS revision, task
+            WHERE revision.test_set_id = test_set.test_set_id AND task.task_id = test_set.task_id
+                AND task.slug || '/' || test_set.name = :subject AND revision.digest = :digest"""),
+            {"subject": of.subject, "digest": of.details["digest"]})
+
+
+def set_back_submissions(connection: Connection, entry: int) -> list[str]:
+    """Give every submission the properties that it had; says of which of them the log does not know."""
+    told: dict[str, dict[str, Any]] = {}
+    for of in entries(connection, "submission-%", entry):
+        told.setdefault(of.subject, {}).update(
+            {key: value for key, value in of.details.items() if key in _OF_SUBMISSION})
+    if not told:
+        return []
+    ids = dict(map(tuple, connection.execute(text("""
+        SELECT task.slug || '/' || test_set.name || '/' || team.name || '/' || system.name || '@' || submission.version,
+            submission_id
+        FROM submission JOIN test_set USING (test_set_id) JOIN task USING (task_id) JOIN system USING (system_id)
+        JOIN team ON team.team_id = system.team_id"""))))
+    table = models.submission
+    for name, values in told.items():
+        if name in ids and values:
+            connection.execute(table.update().where(table.c.submission_id == ids[name]).values(**values))
+    unknown = [name for name, values in told.items() if name in ids and len(values) < len(_OF_SUBMISSION)]
+    return [f"{counted(len(unknown), 'submission')} of an older registry, such as {unknown[0]}: what it was declared "
+            "to be then is not known, and shown as it is now"] if unknown else []
+
+
+def set_back_comparisons(connection: Connection, entry: int) -> None:
+    """Put the comparisons of every board into the order in which they had been asked for."""
+    by_digest = dict(map(tuple, connection.execute(text("SELECT digest, comparison_id FROM comparison"))))
+    made: dict[str, int] = {}  # the latest of each signature, for entries that name no digest
+    sequence: dict[int, int] = {}
+    for of in connection.execute(text("""
+            SELECT event_id, action, details FROM event
+            WHERE action IN ('compare', 'compare-again', 'board-retired') AND event_id <= :entry ORDER BY event_id"""),
+            {"entry": entry}):
+        details = json.loads(of.details) if of.details else {}
+        number = by_digest.get(details.get("digest", ""), made.get(details.get("signature", "")))
+        if number is not None:
+            sequence[number] = 0 if of.action == "board-retired" else of.event_id
+            if of.action == "compare":
+                made[details["signature"]] = number
+    _set_sequences(connection, sequence)
+
+
+def _set_sequences(connection: Connection, sequence: Mapping[int, int]) -> None:
+    if sequence:
+        rows: Sequence[str] = [f"({number}, {place})" for number, place in sequence.items()]
+        connection.exec_driver_sql(
+            "UPDATE comparison SET sequence = replayed.sequence "  # noqa: S608 - whole numbers
+            f"FROM (VALUES {', '.join(rows)}) AS replayed(number, sequence) WHERE comparison_id = number")

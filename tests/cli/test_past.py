@@ -1,0 +1,112 @@
+"""`--at`: boards, pairs and pages as they stood, byte for byte but for the line that says so."""
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from registry.identity import digest
+from tests.scenarios.shared_task import SharedTask, unmarked
+
+
+@pytest.fixture(scope="module")
+def lived_once():
+    return []
+
+
+@pytest.fixture
+def lived(lived_once, tmp_path_factory):
+    """The story, lived through once for all tests here, with what the tests of the suite share."""
+    if not lived_once:
+        lived_once.append(SharedTask(tmp_path_factory.mktemp("lived")).live())
+    return lived_once[0]
+
+
+def test_every_board_of_the_past_is_printed_as_it_was_then(lived, registry):
+    for step in lived.steps:
+        for command, printed in step.printed.items():
+            found = registry(*command, "--at", step.at, "--db", lived.db)
+            assert unmarked(found.stdout) == printed, (step.what, command)
+            assert "note: As it stood at 2" in found.stderr
+            assert ("As it stood" in found.stdout) == ("md" in command)
+
+
+def test_a_board_that_is_declared_no_more_shows_no_earlier_state(lived):
+    shown = ["genre=" in step.printed["board", "--format", "md"] for step in lived.steps]
+    assert shown == [True] * 3 + [False] * 5
+
+
+def test_a_signature_names_its_own_board(lived, registry):
+    first, *_, last = lived.steps
+    pairs = json.loads(first.printed["pairs", "--format", "json"])
+    signature = next(of["signature"] for of in pairs if of["facet"] == "genre=blog")
+    for name in (signature, signature.rpartition("|")[2]):
+        found = registry("pairs", "--at", name, "--db", lived.db, "--format", "json").json
+        assert found == [of for of in pairs if of["signature"] == signature]
+    assert "[]" not in last.printed["pairs", "--format", "json"]
+
+
+def test_pages_averages_and_differences_are_of_the_past_too(lived, registry):
+    corrected = lived.steps[2].at
+    registry("page", "labels", "-o", "then.html", "--at", corrected, "--db", lived.db)
+    registry("page", "labels", "-o", "now.html", "--db", lived.db)
+    then, now = (Path(f"{name}.html").read_text() for name in ("then", "now"))
+    assert "<strong>As it stood at 2" in then
+    assert "As it stood" not in now
+    assert ("birch" in then, "birch" in now, "tree" in then) == (True, False, False)
+    assert "As it stood" in registry("board", "--wide", "--at", corrected, "--format", "md", "--db", lived.db).stdout
+    (found, *_) = registry("diff", lived.steps[0].at, corrected, "--format", "json", "--db", lived.db).json
+    assert "The gold was revised (version 1, then 2)." in found["reasons"]
+    assert "New: cedar/one, cedar/two." in found["reasons"]
+
+
+@pytest.mark.parametrize(("at", "told"), [
+    ("2020-01-01", "before all that is known; the log begins at 2"),
+    ("2026-02-30", "is no date or time"),
+    ("2026-02-03T12:00", "has no time zone; add Z for UTC"),
+    ("12345678", "unknown date, time or signature"),
+    ("0001-01-01T00:00+14:00", "is out of range"),
+])
+def test_what_is_no_moment_of_the_registry_is_said(lived, registry, at, told):
+    assert told in registry("board", "--at", at, "--db", lived.db, exit_code=3).stderr
+
+
+def test_today_ends_later_than_now(lived, registry):
+    today = datetime.now(UTC).date().isoformat()
+    assert unmarked(registry("board", "--at", today, "--format", "md", "--db", lived.db).stdout) == (
+        lived.steps[-1].printed["board", "--format", "md"])
+
+
+def test_five_numbers_of_the_last_board_are_explained_from_end_to_end(lived, registry):
+    shown = lived.explain()
+    pairs = {(of["metric"], of["system_a"], of["system_b"]): of
+             for of in json.loads(lived.steps[-1].printed["pairs", "--format", "json"])}
+    pair = pairs["f1", "tree", "two"]
+    gold = digest((lived.folder / "gold.tsv").read_bytes())
+
+    board = shown["the rank of tree"]
+    assert [row["rank"] for row in board["systems"] if row["submission"] == "elm/tree@1"] == [2]
+    assert [(row["digest"], row["revision"]) for row in board["gold"]] == [(gold, 3)]
+
+    p_value = shown["the p-value of tree and two"]
+    found = {row["what"]: row["value"] for row in p_value["result"]}
+    assert (found["p_value"], found["p_adjusted"]) == (str(pair["p_value"]), str(pair["p_adjusted"]))
+    assert {row["submission"]: row["digest"] for row in p_value["answers"]} == {
+        f"{team}/{system}@1": digest(path.read_bytes()) for team, system, path in (
+            ("elm", "tree", lived.folder / "systems" / "tree.tsv"), ("cedar", "two", lived.folder / "cedar-two.tsv"))}
+    assert (p_value["gold"], {row["actor"] for row in p_value["log"]}) == (board["gold"], {"ada"})
+
+    score = shown["the score of two"]
+    assert {(row["metric"], row["gold"]): row["score"] for row in score["scores"]}["LabelF(average=micro)", 3] == (
+        pair["score_b"])
+    assert {(row["metric"], row["gold"]) for row in score["scores"]} == {
+        ("LabelF", 1), ("LabelF", 2), ("LabelF(average=micro)", 2), ("LabelF(average=micro)", 3), ("Accuracy", 2),
+        ("Accuracy", 3)}
+    assert [(row["action"], row["actor"]) for row in score["log"]] == [("submission-added", "cedar")]
+
+    late, withdrawn = shown["the star of tree"], shown["why birch is not there"]
+    assert {row["what"]: row["value"] for row in late["submission"]}["late"] == "True"
+    assert [json.loads(row["details"])["late"] for row in late["log"]] == [True]
+    assert [json.loads(row["details"]).get("withdrawn") for row in withdrawn["log"]] == [False, True]
+    assert len(withdrawn["boards"]) == 3 * 3  # three steps, with two genres each
