@@ -22,7 +22,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
     "registry.evaluation.verifying": ["faults set_aside", "kept log references results scores", "verify"],
     "registry.evaluation.ingest": [
         "answer_ids content headers remedies unicode_normal_form vocabulary", "join", "parsed_cache remarks",
-        "context", "declared gold", "submissions", "apply"],
+        "context hiding", "declared gold", "given submissions", "apply"],
     "registry.evaluation.comparing": [
         "contingency leaderboard_key settings", "board_keys", "board_statistics", "by_response pair_results",
         "plan vetting", "compare"],

@@ -89,6 +89,7 @@ def _run(manifest: Path, root: Path | None, db: Path | None, actor: str | None, 
     journal = Journal("run", {"manifest": task.root.manifest_name}, actor=actor)
     with writing(database(db), journal, create=True) as session:
         row, scored, compared = bring_up(session, journal, task, content, how)
-    say_results(scored, compared)
+        names = session.names
+    say_results(names, scored, compared)
     say_end(changed=journal.changed, dry_run=False)
     return row.slug

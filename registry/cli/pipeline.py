@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from registry.cli.console import say
 from registry.cli.execution import say_plan
-from registry.errors import ManifestError
+from registry.errors import HiddenError, ManifestError
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -17,10 +17,14 @@ if TYPE_CHECKING:
     from registry.evaluation.ingest.apply import Applied
     from registry.evaluation.resolve import ResolvedTask
     from registry.evaluation.scoring.score import Scored
+    from registry.leaderboards.leaderboard import Leaderboard
     from registry.significance import Execution
     from registry.store.journal import Journal
+    from registry.store.names import Names
     from registry.store.row_types import TaskRow
     from registry.store.session import Session
+
+OF_SCORES = ("label", "gold", "copy")  # categories of remarks that tell how good a submission is
 
 
 def resolved(manifest: Path, root: Path | None) -> tuple[ResolvedTask, bytes]:
@@ -42,12 +46,14 @@ def bring_up(session: Session, journal: Journal, task: ResolvedTask, content: by
     from registry.evaluation.comparing.settings import declared_request
     from registry.evaluation.ingest.apply import apply
     from registry.evaluation.ingest.context import Ingest
+    from registry.evaluation.ingest.given import bringing
     from registry.evaluation.scoring.score import score
     from registry.store import catalog
 
     session.bound(how.memory)
+    session.bringing = bringing(task)
     ingest = Ingest(session.connection, journal, task, progress=how.progress)
-    say_applied(apply(ingest, content))
+    say_applied(apply(ingest, content), session.names)
     scored = score(ingest, how)
     (row,) = catalog.tasks(session.connection, ingest.slug)
     request = declared_request(row, execution=how)
@@ -60,12 +66,28 @@ def bring_up(session: Session, journal: Journal, task: ResolvedTask, content: by
     return row, scored, compare(session.connection, journal, row, request, begin)
 
 
-def say_applied(applied: Applied) -> None:
-    """Tell what was brought in."""
-    for warning in applied.of_registry + applied.warnings:
-        say(f"warning: {warning}")
+def shown_boards(session: Session, row: TaskRow, metric: str | None = None) -> list[Leaderboard]:
+    """Read the leaderboards that a command prints of what it has computed; tell of those that are hidden."""
+    from registry.leaderboards.load import BOARD_PAIRS, declared_leaderboards
+    from registry.store.concealment import require_scores
+
+    with session.shown() as connection:
+        try:
+            require_scores(connection, row.slug)
+        except HiddenError as hidden:
+            say(f"note: {hidden}")
+            return []
+        return declared_leaderboards(connection, row, metric, pairs=BOARD_PAIRS)
+
+
+def say_applied(applied: Applied, names: Names) -> None:
+    """Tell what was brought in; in a blind phase nothing that tells of scores."""
+    remarks = [remark for remark in applied.remarks
+               if applied.task not in names.blind or remark.category not in OF_SCORES]
+    for warning in (*applied.of_registry, *applied.warnings, *map(str, remarks)):
+        say(names.said(f"warning: {warning}"))
     for note in applied.notes:
-        say(f"note: {note}")
+        say(names.said(f"note: {note}"))
     if applied.drawn_seed is not None:
         say(f"no seed was given: drew {applied.drawn_seed}, kept with the task")
     changes = Counter(applied.changes.values())
@@ -74,14 +96,14 @@ def say_applied(applied: Applied) -> None:
     say(f"{applied.task}: {gold}submissions: {', '.join(parts) or 'none'}")
 
 
-def say_results(scored: Scored | None = None, compared: Compared | None = None) -> None:
+def say_results(names: Names, scored: Scored | None = None, compared: Compared | None = None) -> None:
     """Tell what was computed."""
     if scored is not None and scored.computed:
         say(f"scores: {scored.computed} computed, {scored.unchanged} there already")
     for warning in compared.warnings if compared is not None else ():
-        say(f"warning: {warning}")
+        say(names.said(f"warning: {warning}"))
     for note in compared.notes if compared is not None else ():
-        say(f"note: {note}")
+        say(names.said(f"note: {note}"))
     if compared is not None and compared.made:
         say(f"comparisons: {compared.made} made; pairs: {compared.pairs_computed} tested, {compared.pairs_found} known")
 

@@ -10,7 +10,7 @@ import typer
 from registry.cli.console import say, show_boards
 from registry.cli.execution import Cluster, Memory, Quiet, Workers, execution, say_unused
 from registry.cli.options import Actor, Db, DryRun, ManifestPath, OutputFormat, Root, actor_name, database, named_values
-from registry.cli.pipeline import bring_up, resolved, say_applied, say_end, say_results
+from registry.cli.pipeline import bring_up, resolved, say_applied, say_end, say_results, shown_boards
 from registry.cli.progress import reporter
 
 
@@ -33,7 +33,6 @@ def run(context: typer.Context, manifest: ManifestPath, root: Root = None, db: D
         workers: Workers = None, cluster: Cluster = None, memory: Memory = None, actor: Actor = None,
         dry_run: DryRun = False, quiet: Quiet = False) -> None:
     """Do the whole job: apply, score, compare, print boards."""
-    from registry.leaderboards.load import BOARD_PAIRS, declared_leaderboards
     from registry.store.journal import Journal
     from registry.store.session import writing
 
@@ -42,8 +41,8 @@ def run(context: typer.Context, manifest: ManifestPath, root: Root = None, db: D
     journal = Journal("run", {"manifest": task.root.manifest_name}, actor=actor_name(actor))
     with writing(database(db), journal, create=True, dry_run=dry_run) as session:
         row, scored, compared = bring_up(session, journal, task, content, how)
-        boards = declared_leaderboards(session.connection, row, pairs=BOARD_PAIRS)
-    say_results(scored, compared)
+        boards, names = shown_boards(session, row), session.names
+    say_results(names, scored, compared)
     say_unused(context, how, compared, scored)
     say_end(changed=journal.changed, dry_run=dry_run)
     show_boards(boards, format_)
@@ -57,14 +56,17 @@ def apply(manifest: ManifestPath, root: Root = None, db: Db = None, actor: Actor
     """
     from registry.evaluation.ingest.apply import apply as apply_task
     from registry.evaluation.ingest.context import Ingest
+    from registry.evaluation.ingest.given import bringing
     from registry.store.journal import Journal
     from registry.store.session import writing
 
     task, content = resolved(manifest, root)
     journal = Journal("apply", {"manifest": task.root.manifest_name}, actor=actor_name(actor))
     with writing(database(db), journal, create=True, dry_run=dry_run) as session:
+        session.bringing = bringing(task)
         applied = apply_task(Ingest(session.connection, journal, task, progress=reporter(quiet=quiet)), content)
-    say_applied(applied)
+        names = session.names
+    say_applied(applied, names)
     say_end(changed=journal.changed, dry_run=dry_run, then="`registry score` and `registry compare` bring boards up")
 
 
@@ -91,6 +93,7 @@ def submit(
     from registry.evaluation.ingest.apply import submit as submit_one
     from registry.evaluation.ingest.context import Ingest
     from registry.evaluation.ingest.declared import declare, natural
+    from registry.evaluation.ingest.given import bringing
     from registry.evaluation.resolve import resolve_stored
     from registry.manifest import submit_entry
     from registry.readers import Document
@@ -108,6 +111,8 @@ def submit(
         (row,) = catalog.tasks(session.connection, task)
         known = resolve_stored(row.manifest, task)
         one = declare(known, entry, documents, {}, "")
+        session.bringing = bringing(known, [one])
         applied = submit_one(Ingest(session.connection, journal, known), one)
-    say_applied(applied)
+        names = session.names
+    say_applied(applied, names)
     say_end(changed=journal.changed, dry_run=dry_run, then="`registry score` and `registry compare` bring boards up")

@@ -21,6 +21,7 @@ from sqlalchemy.exc import DBAPIError
 from registry.errors import InputError, RegistryError, StoreError
 from registry.files import is_database
 from registry.store import schema
+from registry.store.concealment import conceal
 from registry.store.creation import Creation, sweep
 from registry.store.failures import explain
 from registry.store.opening import CONFIG, CONFINED_CONFIG, connected, is_open, opening, transaction
@@ -36,15 +37,20 @@ _TABLES = (".csv", ".tsv", ".parquet", ".json", ".jsonl", ".ndjson")
 
 
 class Database:
-    """The registry's file at `path`."""
+    """The registry's file at `path`; an organiser reads what is hidden from others too."""
 
-    def __init__(self, path: str | Path, *, named: Path | None = None) -> None:
+    def __init__(self, path: str | Path, *, named: Path | None = None, organiser: bool = False) -> None:
         self.path = Path(path)
         self.named = named or self.path  # what errors call it
+        self.organiser = organiser
 
     @contextmanager
-    def reading(self, config: dict[str, Any] = CONFIG) -> Iterator[Connection]:
-        """Open for reading, with this configuration of DuckDB; many processes may at a time.
+    def reading(self, config: dict[str, Any] = CONFIG, *, asks: bool = False) -> Iterator[Connection]:
+        """Open for reading what is not hidden; many processes may at a time.
+
+        Args:
+            config: Of DuckDB.
+            asks: Whether SQL that a user wrote is to be answered.
 
         Raises:
             InputError: There is no registry at the path.
@@ -55,6 +61,8 @@ class Database:
         self._settle()
         with self._connection(read_only=True, config=config) as connection:
             schema.check(connection, self.path)
+            if not self.organiser:
+                conceal(connection, asks=asks)
             yield connection
 
     @contextmanager
@@ -68,7 +76,8 @@ class Database:
         Raises:
             InputError, SchemaError, LockedError: As `reading`.
         """
-        with self.reading(CONFINED_CONFIG | ({} if memory is None else {"memory_limit": f"{memory}B"})) as connection:
+        config = CONFINED_CONFIG | ({} if memory is None else {"memory_limit": f"{memory}B"})
+        with self.reading(config, asks=True) as connection:
             if output is not None:
                 connection.exec_driver_sql(f"SET allowed_paths = [{quoted(output)}]")
             if not connection.exec_driver_sql(_IS_LOCKED).scalar_one():  # as where this process has it open already
