@@ -19,7 +19,8 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
         "compact marks", "matrix", "discordance", "base", "distributions results units", "overall resampling",
         "correlations exact", "resampled_scores", "effects multiple pairwise", "assumptions foresight ranks"],
     "registry.evaluation": ["matrices", "resolve", "ingest", "scoring", "comparing", "checking verifying"],
-    "registry.evaluation.verifying": ["faults set_aside", "kept log references results scores", "verify"],
+    "registry.evaluation.verifying": [
+        "faults set_aside", "hiding kept log references results scores", "verify", "concealed"],
     "registry.evaluation.ingest": [
         "answer_ids content headers remedies unicode_normal_form vocabulary", "join", "parsed_cache remarks",
         "context hiding", "declared gold", "given submissions", "apply"],

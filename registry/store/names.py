@@ -22,9 +22,16 @@ from registry.store.row_types import TaskRow
 
 REFUSED = "a submission that is not in the registry"
 _SUBMISSIONS = """
-    SELECT submission_id, team.team_id, team.name AS team, system.name AS system, version
-    FROM submission JOIN system USING (system_id) JOIN team USING (team_id) WHERE list_contains(:tasks, team.task_id)
+    SELECT submission_id, team.name AS team, system.name AS system, version FROM submission
+    JOIN system USING (system_id) JOIN team USING (team_id) WHERE list_contains(:tasks, team.task_id)
     ORDER BY submission_id"""
+_FILES = """
+    SELECT DISTINCT submission_id, kept.name, source.name AS also FROM submission_source AS kept
+    JOIN submission USING (submission_id) JOIN test_set USING (test_set_id)
+    LEFT JOIN source ON source.digest = source_digest WHERE list_contains(:tasks, task_id)"""
+_LOGGED = """
+    SELECT DISTINCT subject FROM event JOIN task ON task.slug = split_part(subject, '/', 1)
+    WHERE list_contains(:tasks, task_id) AND len(string_split(subject, '/')) = 4"""
 
 
 @dataclass(frozen=True)
@@ -92,15 +99,25 @@ def names_of(connection: Connection, bringing: Bringing | None) -> Names:
 
 
 def _instead(connection: Connection, tasks: list[int]) -> dict[str, str]:
-    """By each name of a submission, a system and a team the one that readers know."""
-    query = text(_SUBMISSIONS)
-    before = connection.execute(query, {"tasks": tasks}).all()
+    """What readers know instead of each name of a submission, a system, a team and a file."""
+    query, asked = text(_SUBMISSIONS), {"tasks": tasks}
+    before = connection.execute(query, asked).all()
     with concealing(connection):
-        after = connection.execute(query, {"tasks": tasks}).all()
+        after = connection.execute(query, asked).all()
     instead: dict[str, str] = {}
+    of_submissions: dict[int, str] = {}
     for real, shown in zip(before, after, strict=True):
         if real.team != shown.team:
+            name = of_submissions[real.submission_id] = f"{shown.team}/{shown.system}@{shown.version}"
             instead |= {real.team: shown.team, real.system: shown.system,
                         f"{real.team}/{real.system}": f"{shown.team}/{shown.system}",
-                        f"{real.team}/{real.system}@{real.version}": f"{shown.team}/{shown.system}@{shown.version}"}
+                        f"{real.team}/{real.system}@{real.version}": name}
+    for submission_id, *files in connection.execute(text(_FILES), asked):
+        if submission_id in of_submissions:
+            instead |= {file: of_submissions[submission_id] for file in files if file not in instead}
+    teams = {real.team for real in before}
+    for subject in connection.execute(text(_LOGGED), asked).scalars():
+        _, _, team, system = subject.split("/")
+        if team not in teams:  # of one that is no more
+            instead |= dict.fromkeys((f"{team}/{system}", team, system.partition("@")[0]), REFUSED)
     return instead

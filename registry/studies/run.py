@@ -71,7 +71,8 @@ class Archive:
                 subject=result.subject, result=written, signature=result.signature,
                 run_id=self.journal.run_id(connection), created_at=now(), is_anonymous=question.is_anonymous)
             self.journal.event(connection, "study", question.task.slug, signature=result.signature,
-                               result=digest_json(written))
+                               result=digest_json(written),
+                               **({"is_anonymous": True} if question.is_anonymous else {}))
 
         self._write(store)
 
