@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 __all__ = ["__version__", "open"]
 
 
-def open(path: str | Path) -> Registry:  # noqa: A001  (registry.open is what it is)
-    """Open the registry at `path` for reading.
+def open(path: str | Path, *, organiser: bool = False) -> Registry:  # noqa: A001  (registry.open is what it is)
+    """Open the registry at `path` for reading; an `organiser` also reads hidden names and scores.
 
     Raises:
         InputError: There is no registry.
@@ -30,4 +30,4 @@ def open(path: str | Path) -> Registry:  # noqa: A001  (registry.open is what it
     """
     from registry.api import Registry
 
-    return Registry(path)
+    return Registry(path, organiser=organiser)

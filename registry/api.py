@@ -27,8 +27,8 @@ from registry.evaluation.comparing.contingency import PairContingencies, pair_co
 from registry.query.question import Query
 from registry.query.sql import Row, batches, execute, translating
 from registry.store import catalog
+from registry.store.concealment import another
 from registry.store.database import Database
-from registry.store.rows import driver_of
 
 if TYPE_CHECKING:
     import pandas
@@ -96,11 +96,14 @@ class Result:
 
 
 class Registry:
-    """A registry opened for reading. While it is open no other process can write to it; `close` it, or use `with`."""
+    """A registry opened for reading. While it is open no other process can write to it; `close` it, or use `with`.
 
-    def __init__(self, path: str | Path) -> None:
+    Names in anonymous tasks are pseudonyms, and scores in blind phases are left out, but for an `organiser`.
+    """
+
+    def __init__(self, path: str | Path, *, organiser: bool = False) -> None:
         self._stack = ExitStack()
-        self._opened: Connection | None = self._stack.enter_context(Database(path).querying())
+        self._opened: Connection | None = self._stack.enter_context(Database(path, organiser=organiser).querying())
 
     def __enter__(self) -> Self:
         return self
@@ -192,4 +195,4 @@ class Registry:
         return self._opened
 
     def _cursor(self) -> Any:
-        return driver_of(self._connection).duplicate()
+        return another(self._connection)

@@ -3,6 +3,7 @@
     RegistryError                exit 1   something the user can understand and mend
     ├── StoreError               exit 1   the database file cannot be used: no database, disk full, not a registry
     ├── LimitError               exit 1   a query was ended at one of its limits: time, rows, memory
+    ├── HiddenError              exit 0   nothing is wrong, but what is asked for is hidden for now
     ├── InputError               exit 3   a file, an item or a name that was given is wrong
     │   ├── ManifestError        exit 3   ... in the manifest, at a key path
     │   ├── UnknownNameError     exit 3   ... a name that is not among the known ones
@@ -98,6 +99,12 @@ class QueryError(InputError):
 
 class LimitError(RegistryError):
     """A query would go beyond one of its limits and was ended; the message names the option that sets it."""
+
+
+class HiddenError(RegistryError):
+    """What is asked for is hidden until a time or a command; nothing is wrong."""
+
+    exit_code = 0
 
 
 class MismatchError(RegistryError):

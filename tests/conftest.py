@@ -105,7 +105,7 @@ def answer_here(question, timeout, write_bytes):
     """Answer a question in this process, without its limits."""
     written = io.StringIO()
     try:
-        with Database(question.path).querying(output=question.output) as connection:
+        with Database(question.path, organiser=question.organiser).querying(output=question.output) as connection:
             write(connection, question, written)
     finally:
         write_bytes(written.getvalue().encode())

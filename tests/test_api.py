@@ -13,8 +13,8 @@ from registry import api, errors
 from registry.errors import InputError, LockedError, QueryError, RegistryError, UnknownNameError
 
 PUBLIC = {  # changes are a matter of the version number
-    package.open: "(path: 'str | Path') -> 'Registry'",
-    api.Registry: "(path: 'str | Path') -> 'None'",
+    package.open: "(path: 'str | Path', *, organiser: 'bool' = False) -> 'Registry'",
+    api.Registry: "(path: 'str | Path', *, organiser: 'bool' = False) -> 'None'",
     api.Registry.close: "(self) -> 'None'",
     api.Registry.contingencies: "(self, task: 'str', test_set: 'str | None' = None) -> 'PairContingencies'",
     api.Registry.difference_region: "(self, a: 'str', b: 'str') -> 'Result'",
@@ -28,8 +28,8 @@ PUBLIC = {  # changes are a matter of the version number
     api.Result.pandas: "(self) -> 'pandas.DataFrame'",
     api.Result.polars: "(self) -> 'polars.DataFrame'",
 }
-ERRORS = ["InputError", "LimitError", "LockedError", "ManifestError", "MismatchError", "QueryError", "RegistryError",
-          "SchemaError", "StoreError", "UnknownNameError"]
+ERRORS = ["HiddenError", "InputError", "LimitError", "LockedError", "ManifestError", "MismatchError", "QueryError",
+          "RegistryError", "SchemaError", "StoreError", "UnknownNameError"]
 
 
 def test_the_public_names_and_their_signatures():

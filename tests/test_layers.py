@@ -22,10 +22,10 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
                             "checking verifying"],
     "registry.evaluation.submissions": ["amend names rules tombstones", "erase redact", "purge"],
     "registry.evaluation.verifying": [
-        "faults set_aside", "kept log references results scores", "purged", "verify"],
+        "faults set_aside", "hiding kept log references results scores", "purged", "verify", "concealed"],
     "registry.evaluation.ingest": [
         "answer_ids content headers remedies unicode_normal_form vocabulary", "join", "parsed_cache remarks",
-        "context", "declared gold", "submissions", "apply"],
+        "context hiding", "declared gold", "given submissions", "apply"],
     "registry.evaluation.comparing": [
         "contingency leaderboard_key settings", "board_keys", "board_statistics", "by_response pair_results",
         "plan vetting", "compare"],

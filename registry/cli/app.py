@@ -11,6 +11,7 @@ from registry.cli import (
     check,
     diff,
     export,
+    hiding,
     importing,
     items,
     listing,
@@ -23,7 +24,8 @@ from registry.cli import (
     trust,
 )
 from registry.cli import comparison as results
-from registry.cli.console import RegistryGroup
+from registry.cli.console import RegistryGroup, say
+from registry.cli.options import organiser
 from registry.cli.study.command import add_study
 from registry.version import __version__
 
@@ -45,15 +47,20 @@ def _version(wanted: bool) -> None:
 def _root(
     version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True,
                                           help="Print the version and exit.")] = False,
+    as_organiser: Annotated[bool, typer.Option("--organiser", envvar="REGISTRY_ORGANISER", help=(
+        "Show also what is hidden: names of participants in anonymous tasks, and scores in blind phases."))] = False,
 ) -> None:
-    pass
+    del version  # it has ended the command
+    organiser.set(as_organiser)
+    if as_organiser:
+        say("warning: shown as to an organiser, with names and scores that are hidden from others; do not pass it on")
 
 
 for command in (task.run, task.init, task.apply, check.check, check.task_pack, task.submit, submissions.withdraw,
                 submissions.restore, submissions.amend, submissions.purge, importing.import_,
                 results.score, results.compare, board.board, board.pairs, plot.plot, export.export, diff.diff,
                 page.page, page.site, "effects", "best", "ranking", items.items, query.query, query.schema,
-                trust.show_, trust.verify, trust.backup, listing.list_):
+                trust.show_, trust.verify, trust.backup, hiding.reveal, hiding.hide, listing.list_):
     if isinstance(command, str):
         add_study(app, command)
     else:

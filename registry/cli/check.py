@@ -10,7 +10,7 @@ import typer
 
 from registry.cli.console import say, show
 from registry.cli.execution import Cluster, Memory, Quiet, Workers, execution, say_plan
-from registry.cli.options import ManifestPath, OutputFormat, Root, named_values
+from registry.cli.options import ManifestPath, OutputFormat, Root, database, named_values
 from registry.cli.pipeline import resolved
 from registry.errors import InputError, ManifestError, counted
 
@@ -120,7 +120,6 @@ def _submissions(task: ResolvedTask, files: list[Path], test_set: str | None, op
 def _checked_task(manifest: Path, root: Path | None, db: Path | None, limit: int | None, how: Execution) -> Checked:
     """Check a manifest with all its files; what is wrong with its tables and names is a problem like others."""
     from registry.evaluation.checking.check import Checked, check_task
-    from registry.store.database import Database
 
     try:
         task, content = resolved(manifest, root)
@@ -131,7 +130,7 @@ def _checked_task(manifest: Path, root: Path | None, db: Path | None, limit: int
         checked = Checked()
         checked.refuse(error)
         return checked
-    return check_task(task, content, how, None if db is None else Database(db), limit=limit)
+    return check_task(task, content, how, None if db is None else database(db), limit=limit)
 
 
 def _say_problems(checked: Checked) -> None:

@@ -9,7 +9,7 @@ import typer
 from registry.cli.console import say, show_boards
 from registry.cli.execution import Cluster, Memory, Quiet, Workers, execution, say_plan, say_unused
 from registry.cli.options import Actor, Db, DryRun, MetricAlias, OutputFormat, TaskName, Wait, actor_name, database
-from registry.cli.pipeline import say_end, say_results
+from registry.cli.pipeline import say_end, say_results, shown_boards
 from registry.errors import counted
 
 if TYPE_CHECKING:
@@ -72,7 +72,6 @@ def compare(
     from registry.evaluation.comparing.compare import compare as compare_task
     from registry.evaluation.comparing.plan import plan
     from registry.evaluation.comparing.settings import declared_request
-    from registry.leaderboards.load import BOARD_PAIRS, declared_leaderboards
     from registry.store import catalog
     from registry.store.journal import Journal
     from registry.store.session import computed
@@ -91,9 +90,9 @@ def compare(
             request = declared_request(row, given, None if metric is None else (metric,), how)
             say_plan(plan(session.connection, row, request), how)
             compared = compare_task(session.connection, journal, row, request)
-            say_results(compared=compared)
+            say_results(session.names, compared=compared)
             say_unused(context, how, compared)
-            boards += declared_leaderboards(session.connection, row, metric, pairs=BOARD_PAIRS)
+            boards += shown_boards(session, row, metric)
         return boards
 
     boards = computed(database(db, wait), journal, work, dry_run=dry_run)

@@ -33,7 +33,7 @@ class RegistryGroup(TyperGroup):
             return super().invoke(ctx)
         except RegistryError as error:
             for one in (error, *error.others):
-                say(f"error: {one}")
+                say(f"{'error' if one.exit_code else 'note'}: {one}")
                 for line in one.excerpt.splitlines():
                     say(line)
             raise typer.Exit(error.exit_code) from None

@@ -57,9 +57,10 @@ def import_(
                             progress=how.progress)
             applied = apply(ingest, content)
             scored = score(ingest, how)
+            names = session.names
     say(f"{'would be written' if dry_run else 'task'}: {folder / manifest.name}")
     for note in imported.notes:
         say(f"warning: {note}")
-    say_applied(applied)
-    say_results(scored)
+    say_applied(applied, names)
+    say_results(names, scored)
     say_end(changed=journal.changed, dry_run=dry_run, then=f"`registry compare {slug}` brings boards up")

@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-Thing = Literal["tasks", "submissions", "metrics", "readers", "importers", "tests", "corrections", "runs"]
+Thing = Literal[
+    "tasks", "teams", "submissions", "metrics", "readers", "importers", "tests", "corrections", "runs"]
 Listing = tuple[list[str], list[dict[str, Any]]]
 
 
@@ -26,7 +27,7 @@ def list_(
 ) -> None:
     """List what the registry holds, or what the program knows.
 
-    It holds tasks, submissions and runs; the program knows metrics, readers, importers, tests and corrections.
+    It holds tasks, teams, submissions and runs; the program knows metrics, readers, importers, tests and corrections.
     """
     from registry.rendering.table import Table
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -41,6 +42,10 @@ Facet = Annotated[str | None, typer.Option("--facet", metavar="ATTRIBUTE=VALUE",
     "Only these items; all of a test set if none is given."))]
 
 
+# Whether who gave the command is an organiser, who is shown what is hidden; the option stands before the command.
+organiser: ContextVar[bool] = ContextVar("organiser", default=False)
+
+
 def database(path: Path | None, wait: float = 60) -> Database:
     """The database that is meant: the given one, else that of the nearest `registry.toml`, else the default.
 
@@ -49,7 +54,7 @@ def database(path: Path | None, wait: float = 60) -> Database:
     from registry.store.database import Database
     from registry.store.turns import Patience
 
-    return Database(database_path(path), patience=Patience(wait, say))
+    return Database(database_path(path), organiser=organiser.get(), patience=Patience(wait, say))
 
 
 def database_path(path: Path | None) -> Path:

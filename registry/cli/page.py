@@ -91,7 +91,7 @@ def _run(manifest: Path, root: Path | None, db: Database, actor: str | None, how
 
     task, content = resolved(manifest, root)
     journal = Journal("run", {"manifest": task.root.manifest_name}, actor=actor)
-    scored, compared, _ = bring_up(db, journal, task, content, how)
-    say_results(scored, compared)
+    done = bring_up(db, journal, task, content, how)
+    say_results(done.names, done.scored, done.compared)
     say_end(changed=journal.changed, dry_run=False)
     return task.manifest.task.id

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from registry.cli.console import say
-from registry.cli.options import database, database_path
+from registry.cli.options import database, database_path, organiser
 
 if TYPE_CHECKING:
     from registry.store.database import Database
@@ -24,4 +24,4 @@ def database_at(path: Path | None, at: str | None) -> Database:
         return database(path)
     from registry.evaluation.past import PastDatabase  # late: it reads manifests, and boards of today need not
 
-    return PastDatabase(database_path(path), at, say)
+    return PastDatabase(database_path(path), at, say, organiser=organiser.get())

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from registry.cli.console import say
 from registry.cli.execution import say_plan
-from registry.errors import ManifestError
+from registry.errors import HiddenError, ManifestError
 
 if TYPE_CHECKING:
     from registry.evaluation.comparing.compare import Compared
@@ -20,9 +20,12 @@ if TYPE_CHECKING:
     from registry.significance import Execution
     from registry.store.database import Database
     from registry.store.journal import Journal
+    from registry.store.names import Names
+    from registry.store.row_types import TaskRow
     from registry.store.session import Session
 
 AT_ONCE = 1.0  # processor seconds of comparisons for which other writers wait
+OF_SCORES = ("label", "gold", "copy")  # categories of remarks that tell how good a submission is
 
 
 def resolved(manifest: Path, root: Path | None) -> tuple[ResolvedTask, bytes]:
@@ -36,9 +39,18 @@ def resolved(manifest: Path, root: Path | None) -> tuple[ResolvedTask, bytes]:
     return resolve(specification, manifest, root), content
 
 
+class BroughtUp(NamedTuple):
+    """What was computed of a task, its leaderboards, and what is said instead of names that are hidden."""
+
+    scored: Scored
+    compared: Compared
+    boards: list[Leaderboard]
+    names: Names
+
+
 def bring_up(database: Database, journal: Journal, task: ResolvedTask, content: bytes, how: Execution, *,
-             dry_run: bool = False) -> tuple[Scored, Compared, list[Leaderboard]]:
-    """Apply, score and compare what a manifest declares; gives its leaderboards too.
+             dry_run: bool = False) -> BroughtUp:
+    """Apply, score and compare what a manifest declares.
 
     Comparisons that take long are made when all before them is in the database, and others may write.
     """
@@ -48,15 +60,16 @@ def bring_up(database: Database, journal: Journal, task: ResolvedTask, content: 
     from registry.evaluation.comparing.vetting import vet
     from registry.evaluation.ingest.apply import apply
     from registry.evaluation.ingest.context import Ingest
+    from registry.evaluation.ingest.given import bringing
     from registry.evaluation.scoring.score import score
-    from registry.leaderboards.load import BOARD_PAIRS, declared_leaderboards
     from registry.store import catalog
     from registry.store.session import computed, writing
 
     with writing(database, journal, create=True, dry_run=dry_run) as session:
         session.bound(how.memory)
+        session.bringing = bringing(task)
         ingest = Ingest(session.connection, journal, task, progress=how.progress)
-        say_applied(apply(ingest, content))
+        say_applied(apply(ingest, content), session.names)
         scored = score(ingest, how)
         (row,) = catalog.tasks(session.connection, ingest.slug)
         request = declared_request(row, execution=how)
@@ -65,25 +78,39 @@ def bring_up(database: Database, journal: Journal, task: ResolvedTask, content: 
         planned = plan(session.connection, row, request)
         say_plan(planned, how)
 
-        def compared_boards(session: Session, vetted: Vetted | None = None) -> tuple[Compared, list[Leaderboard]]:
+        def compared(session: Session, vetted: Vetted | None = None) -> BroughtUp:
             session.bound(how.memory)
+            session.bringing = bringing(task)
             done = compare(session.connection, journal, row, request, vetted)
-            return done, declared_leaderboards(session.connection, row, pairs=BOARD_PAIRS)
+            return BroughtUp(scored, done, shown_boards(session, row), session.names)
 
-        is_short = dry_run or planned.processor_seconds < AT_ONCE
-        if is_short:
-            compared, boards = compared_boards(session, vetted)
-    if not is_short:
-        compared, boards = computed(database, journal, compared_boards)
-    return scored, compared, boards
+        if dry_run or planned.processor_seconds < AT_ONCE:
+            return compared(session, vetted)
+    return computed(database, journal, compared)
 
 
-def say_applied(applied: Applied) -> None:
-    """Tell what was brought in."""
-    for warning in applied.of_registry + applied.warnings:
-        say(f"warning: {warning}")
+def shown_boards(session: Session, row: TaskRow, metric: str | None = None) -> list[Leaderboard]:
+    """Read the leaderboards that a command prints of what it has computed; tell of those that are hidden."""
+    from registry.leaderboards.load import BOARD_PAIRS, declared_leaderboards
+    from registry.store.concealment import require_scores
+
+    with session.shown() as connection:
+        try:
+            require_scores(connection, row.slug)
+        except HiddenError as hidden:
+            say(f"note: {hidden}")
+            return []
+        return declared_leaderboards(connection, row, metric, pairs=BOARD_PAIRS)
+
+
+def say_applied(applied: Applied, names: Names) -> None:
+    """Tell what was brought in; in a blind phase nothing that tells of scores."""
+    remarks = [remark for remark in applied.remarks
+               if applied.task not in names.blind or remark.category not in OF_SCORES]
+    for warning in (*applied.of_registry, *applied.warnings, *map(str, remarks)):
+        say(names.said(f"warning: {warning}"))
     for note in applied.notes:
-        say(f"note: {note}")
+        say(names.said(f"note: {note}"))
     if applied.drawn_seed is not None:
         say(f"no seed was given: drew {applied.drawn_seed}, kept with the task")
     changes = Counter(applied.changes.values())
@@ -92,14 +119,14 @@ def say_applied(applied: Applied) -> None:
     say(f"{applied.task}: {gold}submissions: {', '.join(parts) or 'none'}")
 
 
-def say_results(scored: Scored | None = None, compared: Compared | None = None) -> None:
+def say_results(names: Names, scored: Scored | None = None, compared: Compared | None = None) -> None:
     """Tell what was computed."""
     if scored is not None and scored.computed:
         say(f"scores: {scored.computed} computed, {scored.unchanged} there already")
     for warning in compared.warnings if compared is not None else ():
-        say(f"warning: {warning}")
+        say(names.said(f"warning: {warning}"))
     for note in compared.notes if compared is not None else ():
-        say(f"note: {note}")
+        say(names.said(f"note: {note}"))
     if compared is not None and compared.made:
         say(f"comparisons: {compared.made} made; pairs: {compared.pairs_computed} tested, {compared.pairs_found} known")
 

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 import typer
 
 from registry.cli.console import say, terminal
-from registry.cli.options import Db, database, database_path, named_values, size_in_bytes
+from registry.cli.options import Db, database, database_path, named_values, organiser, size_in_bytes
 from registry.errors import InputError
 
 _LEAST_MEMORY = 64  # megabytes; with less the database itself may not open
@@ -52,7 +52,8 @@ def query(
     chosen = format_ or ("tsv" if width is None else "table")
     question = Question(
         database_path(db), Query(text, named_values(param or [], "--param"), source), chosen,
-        size_in_bytes(max_memory, "--max-memory", least=_LEAST_MEMORY), max_rows, width=width, color=color)
+        size_in_bytes(max_memory, "--max-memory", least=_LEAST_MEMORY), max_rows, width=width, color=color,
+        organiser=organiser.get())
     if output is None:
         if chosen == "parquet":
             raise InputError("parquet is no text; name a new file for it with --output")

@@ -49,11 +49,11 @@ def run(context: typer.Context, manifest: ManifestPath, root: Root = None, db: D
     task, content = resolved(manifest, root)
     how = execution(workers, cluster, memory, quiet=quiet)
     journal = Journal("run", {"manifest": task.root.manifest_name}, actor=actor_name(actor))
-    scored, compared, boards = bring_up(database(db, wait), journal, task, content, how, dry_run=dry_run)
-    say_results(scored, compared)
-    say_unused(context, how, compared, scored)
+    done = bring_up(database(db, wait), journal, task, content, how, dry_run=dry_run)
+    say_results(done.names, done.scored, done.compared)
+    say_unused(context, how, done.compared, done.scored)
     say_end(changed=journal.changed, dry_run=dry_run)
-    show_boards(boards, format_)
+    show_boards(done.boards, format_)
 
 
 def apply(manifest: ManifestPath, root: Root = None, db: Db = None, actor: Actor = None, dry_run: DryRun = False,
@@ -64,14 +64,17 @@ def apply(manifest: ManifestPath, root: Root = None, db: Db = None, actor: Actor
     """
     from registry.evaluation.ingest.apply import apply as apply_task
     from registry.evaluation.ingest.context import Ingest
+    from registry.evaluation.ingest.given import bringing
     from registry.store.journal import Journal
     from registry.store.session import writing
 
     task, content = resolved(manifest, root)
     journal = Journal("apply", {"manifest": task.root.manifest_name}, actor=actor_name(actor))
     with writing(database(db, wait), journal, create=True, dry_run=dry_run) as session:
+        session.bringing = bringing(task)
         applied = apply_task(Ingest(session.connection, journal, task, progress=reporter(quiet=quiet)), content)
-    say_applied(applied)
+        names = session.names
+    say_applied(applied, names)
     say_end(changed=journal.changed, dry_run=dry_run, then="`registry score` and `registry compare` bring boards up")
 
 
@@ -98,6 +101,7 @@ def submit(
     from registry.evaluation.ingest.apply import submit as submit_one
     from registry.evaluation.ingest.context import Ingest
     from registry.evaluation.ingest.declared import declare, natural
+    from registry.evaluation.ingest.given import bringing
     from registry.evaluation.resolve import resolve_stored
     from registry.manifest import submit_entry
     from registry.readers import Document
@@ -115,6 +119,8 @@ def submit(
         (row,) = catalog.tasks(session.connection, task)
         known = resolve_stored(row.manifest, task)
         one = declare(known, entry, documents, {}, "")
+        session.bringing = bringing(known, [one])
         applied = submit_one(Ingest(session.connection, journal, known), one)
-    say_applied(applied)
+        names = session.names
+    say_applied(applied, names)
     say_end(changed=journal.changed, dry_run=dry_run, then="`registry score` and `registry compare` bring boards up")

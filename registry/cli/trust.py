@@ -11,7 +11,7 @@ import typer
 
 from registry.cli.console import say, show, terminal, write
 from registry.cli.execution import Memory, Quiet, Workers, execution
-from registry.cli.options import Db, OutputFormat, TaskName, database
+from registry.cli.options import Db, OutputFormat, TaskName, database, organiser
 from registry.errors import InputError, MismatchError, counted
 from registry.identity import short
 
@@ -38,6 +38,7 @@ def verify(
     """
     import tempfile
 
+    from registry.evaluation.verifying.concealed import conceal
     from registry.evaluation.verifying.verify import verify as verify_registry
     from registry.rendering.table import Table
     from registry.store.backup import copy
@@ -50,6 +51,8 @@ def verify(
         copy(database(db), copied.path)
         with copied.writing(dry_run=True) as connection:
             verified = verify_registry(connection, Journal("verify", {}), task, results, how, head)
+            if not organiser.get():
+                conceal(connection, verified)
     for note in verified.notes:
         say(f"note: {note}")
     looked_at = ", ".join(counted(n, what, "entries of the log" if what.startswith("entry") else None)

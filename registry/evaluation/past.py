@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from registry.manifest import read_manifest
 from registry.store import catalog, models, past, sources
 from registry.store.database import Database
 from registry.store.moments import moment_of
-from registry.store.opening import CONFIG
 
 
 class PastDatabase(Database):
@@ -25,27 +23,21 @@ class PastDatabase(Database):
         moment: Which one, once it was read.
     """
 
-    def __init__(self, path: str | Path, at: str, tell: Callable[[str], None]) -> None:
-        """Name a moment as `moment_of` takes it, and who is told what is not known of it."""
-        super().__init__(path)
+    def __init__(self, path: str | Path, at: str, tell: Callable[[str], None], *, organiser: bool = False) -> None:
+        """Name a moment as `moment_of` takes it, and who is told what is not known of it.
+
+        To open it for reading raises an `InputError` where there was no registry then or the moment is none, and an
+        `UnknownNameError` where no comparison has the signature that names the moment.
+        """
+        super().__init__(path, organiser=organiser)
         self._at, self._tell = at, tell
 
-    @contextmanager
-    def reading(self, config: dict[str, Any] = CONFIG) -> Iterator[Connection]:
-        """Open for reading, as it stood.
-
-        Raises:
-            InputError: There was no registry then, or the moment is none.
-            UnknownNameError: No comparison has the signature that names the moment.
-            SchemaError, LockedError: As `Database.reading`.
-        """
-        with super().reading(config) as connection:
-            moment = moment_of(connection, self._at)
-            for note in turn_back(connection, moment.entry):
-                if self.moment is None:
-                    self._tell(f"note: {note}")
-            self.moment = moment
-            yield connection
+    def _turn_back(self, connection: Connection) -> None:
+        moment = moment_of(connection, self._at)
+        for note in turn_back(connection, moment.entry):
+            if self.moment is None:
+                self._tell(f"note: {note}")
+        self.moment = moment
 
 
 def turn_back(connection: Connection, entry: int) -> list[str]:

@@ -13,6 +13,7 @@ from registry.errors import UnknownNameError
 from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
 from registry.leaderboards.decisions import PairDecision
 from registry.leaderboards.leaderboard import Standing
+from registry.store.concealment import require_scores
 
 # What a comparison was asked for, by the words for it.
 SETTINGS = ("test", "alternative", "unit", "runs", "strata", "alpha", "correction", "resamples", "seed", "interval",
@@ -48,7 +49,12 @@ class State:
 
 def latest(connection: Connection, task: str | None = None,
            metric: str | None = None) -> dict[LeaderboardKey, list[State]]:
-    """The last state of every board (of a task, of a metric), and the one before where there is one."""
+    """The last state of every board (of a task, of a metric), and the one before where there is one.
+
+    Raises:
+        HiddenError: The scores of the task, or of all tasks, are hidden from the connection.
+    """
+    require_scores(connection, task)
     rows = connection.execute(text(f"""
         WITH stated AS ({_STATES} WHERE task_metric.is_declared AND test_set.is_declared AND c.sequence > 0)
         SELECT * FROM stated
@@ -69,6 +75,7 @@ def states(connection: Connection, name: str | None, task: str | None = None,
 
     Raises:
         UnknownNameError: None is called so.
+        HiddenError: As of `latest`.
     """
     if name is None:
         return {key: last for key, (last, *_) in latest(connection, task, metric).items()}

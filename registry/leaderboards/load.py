@@ -25,6 +25,7 @@ from registry.manifest import stored_manifest
 from registry.significance.ranks.letter_display import alike_groups, letters
 from registry.significance.ranks.ranks import frequent_ranks, neighbour_ranges
 from registry.store import models
+from registry.store.concealment import concealed_of
 from registry.store.row_types import TaskRow
 from registry.store.statistics import fetch_columns
 
@@ -185,6 +186,8 @@ def stale(connection: Connection, task: str | None = None) -> list[str]:
         JOIN score ON score.scoring_id = s.scoring_id AND score.metric_id = l.metric_id AND score.step IS NULL
         WHERE :task IS NULL OR l.task = :task
         ORDER BY ALL"""), {"task": task}).all()
+    blind = concealed_of(connection).blind  # whose boards are hidden, and not out of date
+    found, older = ([row for row in rows if row.task not in blind] for rows in (found, older))
     remedy = "`registry score` and `registry compare` bring the board up to date"
     return [*(f"{row.task}/{row.test_set}: submissions or gold have changed since the last comparison; {remedy}"
               for row in found),

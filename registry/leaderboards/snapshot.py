@@ -11,6 +11,7 @@ from sqlalchemy import Connection
 from registry.leaderboards.leaderboard import Leaderboard, Ranks
 from registry.leaderboards.load import ALL_PAIRS, declared_leaderboards, stale
 from registry.store import catalog
+from registry.store.concealment import concealed_of
 from registry.store.moments import Moment
 from registry.store.row_types import TaskRow
 
@@ -54,7 +55,7 @@ class Snapshot:
 
     Attributes:
         tasks: The tasks, with their leaderboards.
-        warnings: Which of them are out of date.
+        warnings: Which of them are out of date, and which are hidden.
         asked: Their averages over test sets, looked up, where they are asked for.
     """
 
@@ -104,7 +105,7 @@ def snapshot(connection: Connection, task: str | None = None, metric: str | None
         boards = declared_leaderboards(connection, row, metric, ranks, pairs)
         views = _views(connection, row, items) if items and boards else None
         found.append(TaskBoards(row.slug, row.title, row.version, primary, boards, items=views))
-    return Snapshot(tuple(found), tuple(stale(connection, task)))
+    return Snapshot(tuple(found), (*stale(connection, task), *(concealed_of(connection).told if task is None else ())))
 
 
 def _views(connection: Connection, row: TaskRow, items: int) -> Sequence[ItemView]:

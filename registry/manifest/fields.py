@@ -6,10 +6,11 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable
-from datetime import date, datetime, time
+from contextlib import suppress
+from datetime import UTC, date, datetime, time
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BeforeValidator
+from pydantic import AfterValidator, BeforeValidator, PlainValidator
 
 Missing = Literal["reject", "worst", "drop", "own"]
 Kind = Literal["primary", "contrastive", "baseline"]
@@ -88,12 +89,24 @@ def check_reason(text: str) -> str:
     if not text.strip() or len(text) > 1000 or any(unicodedata.category(c) in ("Cc", "Zl", "Zp", "Cs") for c in text):
         raise ValueError(f"{text[:50]!r} is empty, longer than 1000 characters, or more than one line")
     return text.strip()
+def check_until(value: Any) -> Any:
+    """Accept true, false, or a time with its time zone: a date and time of TOML, or a text as ISO 8601 writes it."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str):
+        with suppress(ValueError):
+            value = datetime.fromisoformat(value)
+    if not isinstance(value, datetime) or value.tzinfo is None:
+        shown = f"{value:%Y-%m-%d}" if isinstance(value, date) else repr(value)
+        raise ValueError(f"is {shown}; expected true, false, or a time with its time zone such as 2026-12-01T12:00:00Z")
+    return value.astimezone(UTC)
 
 
 # The default of `resamples`, and what "auto" begins with: it is never less exact than the default, and shares its
 # results. MOST_DRAWS bounds "auto": a p-value at Holm's level for 1128 pairs then has a standard error of 5 %.
 DRAWS, MOST_DRAWS = 10**5, 10**7
 
+Until = Annotated[bool | datetime, PlainValidator(check_until)]
 Slug = Annotated[str, AfterValidator(check_slug)]
 Name = Annotated[str, AfterValidator(check_name)]
 Resamples = Annotated[int, number("a whole number from 100 to 2^30", lambda n: 100 <= n <= 2**30)]

@@ -21,6 +21,7 @@ from registry.manifest.fields import (
     Reason,
     Resamples,
     Slug,
+    Until,
     check_attribute,
     check_resamples,
     no_equals,
@@ -202,11 +203,13 @@ class Submit(_Table):
 
 
 class Board(_Table):
-    """`[board]`: how leaderboards are drawn."""
+    """`[board]`: how leaderboards are drawn, and what of them is hidden until when: true is until a command says so."""
 
     rank_baselines: bool = True
     rank_late: bool = True
     ranks: Literal["range", "cluster", "neighbour", "bootstrap"] = "range"
+    anonymous: Until = False
+    hidden: Until = False
 
 
 class Reading(NamedTuple):

@@ -90,6 +90,8 @@ _NESTED = """
     struct_update struct_values union_extract union_tag union_value unnest unpivot_list
 """
 
+# Those that take a table's name as a text, and so may mean the one in the file where a temporary one hides it.
+BY_NAME = frozenset({"histogram", "histogram_values", "pragma_storage_info"})
 TABLE_FUNCTIONS = frozenset(_TABLE_FUNCTIONS.split())
 VIEWS = frozenset(_VIEWS.split())
 FUNCTIONS = frozenset(" ".join((_OPERATORS, _AGGREGATES, _NUMBERS, _TEXTS, _TIMES, _NESTED)).lower().split())

@@ -105,7 +105,7 @@ def answer_parent() -> None:
         from registry.store.database import Database
 
         try:
-            database = Database(question.path)
+            database = Database(question.path, organiser=question.organiser)
             with database.querying(memory=int(question.memory * _OF_DUCKDB), output=question.output) as connection:
                 _bound(question.memory, writes=question.output is not None)
                 write(connection, question, sys.stdout)

@@ -30,6 +30,7 @@ class Question:
         output: The file that parquet is written to.
         width: Of the terminal that the text goes to; None if it goes elsewhere.
         color: Whether that terminal may be sent colours.
+        organiser: Whether what is hidden is shown.
     """
 
     path: Path
@@ -40,3 +41,4 @@ class Question:
     output: Path | None = None
     width: int | None = None
     color: bool = False
+    organiser: bool = False

@@ -21,9 +21,9 @@ from sqlalchemy import Connection
 from registry.errors import LimitError, QueryError, RegistryError
 from registry.query import permitted
 from registry.query.question import Query
+from registry.store.concealment import another
 from registry.store.database import quoted
 from registry.store.failures import explain
-from registry.store.rows import driver_of
 
 _REFUSED = ("the query must be exactly one SELECT or EXPLAIN (also WITH, FROM, VALUES, DESCRIBE, SUMMARIZE); a "
             "registry is changed by its own commands only")
@@ -32,6 +32,7 @@ _EXPLAIN = re.compile(rf"{_SPACE}EXPLAIN\b{_SPACE}(?:ANALYZE\b{_SPACE})?(?:\([^(
 _PLACE = re.compile(r"\n\nLINE (\d+): ")
 _MACROS = "SELECT function_name FROM duckdb_functions() WHERE function_type = 'table_macro' AND NOT internal"
 _OWN_FUNCTIONS = "SELECT DISTINCT lower(function_name) FROM duckdb_functions() WHERE internal"
+_CONCEALED = "SELECT 1 FROM duckdb_tables() WHERE database_name = 'temp' LIMIT 1"
 _OWN_VIEWS = "SELECT view_name FROM duckdb_views() WHERE internal"
 _BATCH = 2048  # rows; DuckDB's own vectors hold so many
 
@@ -54,7 +55,7 @@ def answer(connection: Connection, query: Query) -> Answer:
         QueryError: It is not exactly one SELECT or EXPLAIN, or DuckDB refuses it; carries DuckDB's own words.
         MemoryError: It needs more memory than it may take. Both can also come with the rows.
     """
-    cursor = execute(driver_of(connection).duplicate(), query)
+    cursor = execute(another(connection), query)
     return Answer([column[0] for column in cursor.description], batches(cursor, query))
 
 
@@ -73,7 +74,7 @@ def write_parquet(connection: Connection, query: Query, path: Path, max_rows: in
         LimitError: There are more than `max_rows`.
         StoreError: The file cannot be written.
     """
-    driver = driver_of(connection).duplicate()
+    driver = another(connection)
     with translating(query, first_line=2):
         if check(driver, query):
             raise QueryError("EXPLAIN has no rows for a parquet file; take another --format", path=query.source)
@@ -125,17 +126,21 @@ def check(driver: Any, query: Query) -> bool:
         raise QueryError("the query is nested too deeply", path=query.source) from None
     if parsed["error"]:  # a SELECT only after DuckDB has rewritten it, as PRAGMA is
         raise QueryError(_REFUSED, path=query.source)
-    _require_permitted(driver, _named(parsed), query)
+    named = _named(parsed)
+    _require_permitted(driver, named, query)
+    if driver.execute(_CONCEALED).fetchall():
+        _require_concealed(named, query)
     return explains
 
 
 @dataclass
 class _Named:
-    """The names of all functions and tables in a syntax tree."""
+    """The names of all functions and tables in a syntax tree, and of the databases and schemas that they are given."""
 
     table_functions: set[str] = field(default_factory=set)
     functions: set[str] = field(default_factory=set)
     tables: set[str] = field(default_factory=set)
+    schemas: set[str] = field(default_factory=set)
 
 
 def _named(tree: Any) -> _Named:
@@ -154,6 +159,7 @@ def _named(tree: Any) -> _Named:
                 named.functions.add(node["function_name"].lower())
             if table := node.get("table_name"):  # in quotation marks after SHOW
                 named.tables.add(table.strip('"').lower())
+            named.schemas |= {node.get("catalog_name", "").lower(), node.get("schema_name", "").lower()}
             nodes += children.values()
     return named
 
@@ -166,6 +172,14 @@ def _require_permitted(driver: Any, named: _Named, query: Query) -> None:
         _refuse("function", others & _all(driver, _OWN_FUNCTIONS), query)
     if others := named.tables - permitted.VIEWS:
         _refuse("view", others & _all(driver, _OWN_VIEWS), query)
+
+
+def _require_concealed(named: _Named, query: Query) -> None:
+    """Refuse what reaches the file's own tables, where temporary ones stand for those with hidden names or scores."""
+    if named.schemas - {"", "main", "temp", "information_schema", "pg_catalog"}:
+        raise QueryError("names or scores are hidden, so a query names tables without their database; `registry "
+                         "--organiser query` shows what is hidden", path=query.source)
+    _refuse("table function", named.table_functions & permitted.BY_NAME, query)
 
 
 def _refuse(kind: str, names: set[str], query: Query) -> None:

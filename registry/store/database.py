@@ -21,6 +21,7 @@ from sqlalchemy.exc import DBAPIError
 from registry.errors import InputError, RegistryError, StoreError
 from registry.files import is_database
 from registry.store import schema
+from registry.store.concealment import conceal
 from registry.store.creation import Creation, sweep
 from registry.store.failures import explain
 from registry.store.moments import Moment
@@ -44,19 +45,26 @@ class Database:
         path: Where it is.
         named: What errors call it.
         patience: How long commands wait for their turn to write to it, and who is told.
+        organiser: Whether its readers see also what is hidden from others.
         moment: The moment of the past that its readers see; None: they see it as it is.
     """
 
     moment: Moment | None = None
 
-    def __init__(self, path: str | Path, *, named: Path | None = None, patience: Patience = PATIENCE) -> None:
+    def __init__(self, path: str | Path, *, named: Path | None = None, patience: Patience = PATIENCE,
+                 organiser: bool = False) -> None:
         self.path = Path(path)
         self.named = named or self.path
         self.patience = patience
+        self.organiser = organiser
 
     @contextmanager
-    def reading(self, config: dict[str, Any] = CONFIG) -> Iterator[Connection]:
-        """Open for reading, with this configuration of DuckDB; many processes may at a time.
+    def reading(self, config: dict[str, Any] = CONFIG, *, asks: bool = False) -> Iterator[Connection]:
+        """Open for reading what is not hidden; many processes may at a time.
+
+        Args:
+            config: Of DuckDB.
+            asks: Whether SQL that a user wrote is to be answered.
 
         Raises:
             InputError: There is no registry at the path.
@@ -67,7 +75,13 @@ class Database:
         self.settle()
         with self._connection(read_only=True, config=config) as connection:
             schema.check(connection, self.named)
+            self._turn_back(connection)
+            if not self.organiser:
+                conceal(connection, asks=asks)
             yield connection
+
+    def _turn_back(self, connection: Connection) -> None:
+        """Let readers see the moment that is meant."""
 
     @contextmanager
     def querying(self, *, memory: int | None = None, output: Path | None = None) -> Iterator[Connection]:
@@ -80,7 +94,8 @@ class Database:
         Raises:
             InputError, SchemaError, LockedError: As `reading`.
         """
-        with self.reading(CONFINED_CONFIG | ({} if memory is None else {"memory_limit": f"{memory}B"})) as connection:
+        config = CONFINED_CONFIG | ({} if memory is None else {"memory_limit": f"{memory}B"})
+        with self.reading(config, asks=True) as connection:
             if output is not None:
                 connection.exec_driver_sql(f"SET allowed_paths = [{quoted(output)}]")
             if not connection.exec_driver_sql(_IS_LOCKED).scalar_one():  # as where this process has it open already

@@ -35,6 +35,15 @@ def submissions(connection: Connection) -> Listing:
         ORDER BY submission_id""")
 
 
+def teams(connection: Connection) -> Listing:
+    """Every team and system that may be told apart, with its pseudonym where its task was anonymous once."""
+    return _select(connection, """
+        SELECT task.slug || '/' || team.name || coalesce('/' || system.name, '') AS id, task.slug AS task,
+            concat_ws('/', team.pseudonym, system.pseudonym) AS pseudonym, team.name AS team, system.name AS system
+        FROM team JOIN task USING (task_id) LEFT JOIN system USING (team_id)
+        ORDER BY task.task_id, team.name, system.name""")
+
+
 def runs(connection: Connection) -> Listing:
     """Every command that changed something; `ended_at` is empty where it was cut short."""
     return _select(connection, """

@@ -59,7 +59,7 @@ def _time(name: str, *, null: bool = False) -> Column[object]:
 task = Table(
     "task", metadata, _id("task_id"), _text("slug"), _text("title"), _text("version"), _text("manifest"),
     _text("manifest_digest"), Column("seed", BigInteger, nullable=False), _time("created_at"),
-    UniqueConstraint("slug"),
+    _time("anonymous_until", null=True), _time("blind_until", null=True), UniqueConstraint("slug"),
 )
 test_set = Table(
     "test_set", metadata, _id("test_set_id"), _int("task_id"), _text("name"), _int("position"),
@@ -202,7 +202,8 @@ standing = Table(
 # Studies: what was found, as JSON, and the parts of one that is not finished.
 study = Table(
     "study", metadata, _id("study_id"), _text("digest"), _text("study"), _int("task_id"), _text("subject"),
-    _text("result"), _text("signature"), _int("run_id"), _time("created_at"), UniqueConstraint("digest"),
+    _text("result"), _text("signature"), _int("run_id"), _time("created_at"),
+    Column("is_anonymous", Boolean, server_default="false"), UniqueConstraint("digest"),
 )
 study_part = Table("study_part", metadata, _text("digest"), _text("key"), _text("result"),
                    UniqueConstraint("digest", "key"))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from datetime import datetime
 from typing import Any, ClassVar, NamedTuple, Self, dataclass_transform
 
 from sqlalchemy import Column, Table
@@ -46,6 +47,8 @@ class TaskRow(CatalogRow):
     manifest: str
     manifest_digest: str
     seed: int
+    anonymous_until: datetime | None = None
+    blind_until: datetime | None = None
 
 
 class TestSetRow(CatalogRow):

@@ -10,15 +10,18 @@ import math
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from itertools import count
 from pathlib import Path
 from typing import TypeVar
 
 from sqlalchemy import Connection
 
+from registry.errors import InputError, MismatchError
+from registry.store.concealment import concealing
 from registry.store.database import Database
 from registry.store.journal import Journal
+from registry.store.names import Bringing, Names, names_of
 from registry.store.pairs_of_run import PairsOfRun
 from registry.store.turns import Turn
 from registry.store.working_copy import WorkingCopy, committing, limit, working_copy
@@ -30,16 +33,43 @@ T = TypeVar("T")
 
 
 class Session:
-    """A connection in the transaction of a command, whatever that is made in."""
+    """A connection in the transaction of a command, whatever that is made in.
 
-    def __init__(self, connection: Connection, copy: WorkingCopy | None = None) -> None:
+    Attributes:
+        connection: To write with.
+        bringing: What the command brings in, for what is said of it.
+    """
+
+    def __init__(self, connection: Connection, database: Database, copy: WorkingCopy | None = None) -> None:
         self.connection, self._copy = connection, copy
+        self.bringing: Bringing | None = None
+        self._organiser = database.organiser
 
     def bound(self, memory: int) -> None:
         """Let the database take a quarter of so many bytes, of which it needs some; what is more goes to disk."""
         limit(self.connection, memory)
         if self._copy is not None:
             self._copy.memory = memory
+
+    @property
+    def names(self) -> Names:
+        """What is said instead of names that are hidden from who gave the command."""
+        return Names() if self._organiser else names_of(self.connection, self.bringing)
+
+    @contextmanager
+    def shown(self) -> Iterator[Connection]:
+        """The connection, for reading what may be shown of what was written."""
+        with nullcontext() if self._organiser else concealing(self.connection):
+            yield self.connection
+
+    @contextmanager
+    def named(self) -> Iterator[Session]:
+        """What goes wrong in the block is told without the names that are hidden."""
+        try:
+            yield self
+        except (InputError, MismatchError) as error:
+            self.names.conceal(error)
+            raise
 
 
 @contextmanager
@@ -66,13 +96,15 @@ def writing(database: Database, journal: Journal, *, create: bool = False, dry_r
         unfinished = stack.enter_context(database.creating()) if create else None
         if unfinished is None:
             copy = stack.enter_context(working_copy(database, beside=True))
-            yield Session(copy.connection, copy)
+            with Session(copy.connection, database, copy).named() as session:
+                yield session
             journal.close(copy.connection)
             if copy.is_changed:
                 copy.publish()
         else:
             with unfinished.writing() as connection:
-                yield Session(connection)
+                with Session(connection, database).named() as session:
+                    yield session
                 journal.close(connection)
             unfinished.publish()
 
@@ -87,7 +119,8 @@ def _rehearsing(stack: ExitStack, database: Database, journal: Journal, *, creat
         connection = stack.enter_context(new.writing(dry_run=True))
     else:
         connection = stack.enter_context(working_copy(database, beside=False)).connection
-    yield Session(connection)
+    with Session(connection, database).named() as session:
+        yield session
     journal.close(connection)
 
 
@@ -133,7 +166,8 @@ def computed(database: Database, journal: Journal, work: Callable[[Session], T],
                 is_mine.close()
             if pairs is not None:
                 pairs.keep(copy.connection, journal.run_id(copy.connection))
-            result = work(Session(copy.connection, copy))
+            with Session(copy.connection, database, copy).named() as session:
+                result = work(session)
             journal.close(copy.connection)
             if not copy.is_changed:
                 return result

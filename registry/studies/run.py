@@ -20,6 +20,7 @@ from registry.evaluation.comparing.settings import Request, declared_request
 from registry.identity import digest_json, plain_value
 from registry.parallel.execution import Execution
 from registry.store import catalog, studies
+from registry.store.concealment import concealed_of
 from registry.store.database import Database
 from registry.store.journal import Journal, now
 from registry.store.row_types import StudyRow, TaskRow
@@ -62,14 +63,16 @@ class Archive:
         """Keep parts of a study that is not finished, in a transaction of their own."""
         self._write(lambda connection: studies.keep_parts(connection, digest, parts))
 
-    def keep(self, digest: str, task: TaskRow, result: StudyResult, written: str) -> None:
+    def keep(self, question: Question, result: StudyResult, written: str) -> None:
         """Keep a study in the place of its parts."""
         def store(connection: Connection) -> None:
             studies.keep_study(
-                connection, digest, study=repr(result.study), task_id=task.task_id, subject=result.subject,
-                result=written, signature=result.signature, run_id=self.journal.run_id(connection), created_at=now())
-            self.journal.event(connection, "study", task.slug, signature=result.signature,
-                               result=digest_json(written))
+                connection, question.digest, study=repr(result.study), task_id=question.task.task_id,
+                subject=result.subject, result=written, signature=result.signature,
+                run_id=self.journal.run_id(connection), created_at=now(), is_anonymous=question.is_anonymous)
+            self.journal.event(connection, "study", question.task.slug, signature=result.signature,
+                               result=digest_json(written),
+                               **({"is_anonymous": True} if question.is_anonymous else {}))
 
         self._write(store)
 
@@ -85,7 +88,7 @@ class Archive:
 
 @dataclass(frozen=True, eq=False)
 class Question:
-    """A study of one subject, with what was found of it."""
+    """A study of one subject, with what was found of it; `is_anonymous` where systems have pseudonyms in it."""
 
     study: Study
     task: TaskRow
@@ -94,13 +97,16 @@ class Question:
     digest: str
     found: StudyRow | None
     parts: dict[str, str]
+    is_anonymous: bool = False
 
     @classmethod
     def of(cls, connection: Connection, study: Study, task: TaskRow, subject: Subject, request: Request) -> Question:
         """Look up whether the study was made of this subject, or what is done of it."""
-        digest = digest_json({"study": repr(study), **subject.identity, "version": __version__})
+        is_anonymous = task.slug in concealed_of(connection).anonymous
+        digest = digest_json({"study": repr(study), **subject.identity, "version": __version__,
+                              **({"names": "pseudonyms"} if is_anonymous else {})})
         return cls(study, task, subject, request, digest, studies.find_study(connection, digest),
-                   studies.parts_of(connection, digest))
+                   studies.parts_of(connection, digest), is_anonymous)
 
     def answer(self, archive: Archive) -> StudyResult | None:
         """Give what was found, or make the study and keep it; None where there is nothing to study."""
@@ -121,7 +127,7 @@ class Question:
             raise
         written = json.dumps(plain_value(asdict(finding)), ensure_ascii=False)  # tables and keys stay in their order
         result = self._result(written, str(self.subject.signature(case, self.digest)), made=True)
-        archive.keep(self.digest, self.task, result, written)
+        archive.keep(self, result, written)
         return result
 
     def _result(self, written: str, signature: str, *, made: bool) -> StudyResult:

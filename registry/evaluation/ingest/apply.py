@@ -12,6 +12,7 @@ from registry.errors import InputError, ManifestError, RegistryError, suggest
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.ingest.declared import Declared, check_runs, declared, natural
 from registry.evaluation.ingest.gold import apply_gold, check_names
+from registry.evaluation.ingest.hiding import declared_hiding, told
 from registry.evaluation.ingest.remarks import of_gold
 from registry.evaluation.ingest.submissions import Change, apply_submission, rejoin
 from registry.evaluation.submissions.rules import check_limits, follow_deadlines, lateness
@@ -37,6 +38,7 @@ class Applied:
         drawn_seed: The seed that was drawn because nobody gave one.
         version_before: The version that the task had, if it was there.
         warnings: What may be wrong.
+        remarks: What is remarkable about submissions.
         of_registry: What may be wrong with what was in the registry before.
         notes: What is worth knowing.
     """
@@ -48,6 +50,7 @@ class Applied:
     drawn_seed: int | None = None
     version_before: str | None = None
     warnings: list[str] = field(default_factory=list)
+    remarks: list[InputError] = field(default_factory=list)
     of_registry: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
@@ -177,7 +180,7 @@ def _apply_one(ingest: Ingest, one: Declared, applied: Applied) -> None:
     one = one.loaded(ingest.parsed.load)  # all that follows is about the same bytes
     outcome = apply_submission(ingest, one)
     applied.changes[f"{one.test_set.name}/{one.name}"] = outcome.change
-    applied.warnings += map(str, outcome.remarks)
+    applied.remarks += outcome.remarks
 
 
 def _apply_task(ingest: Ingest, content: bytes, applied: Applied) -> str | None:
@@ -189,6 +192,7 @@ def _apply_task(ingest: Ingest, content: bytes, applied: Applied) -> str | None:
               "manifest_digest": task.stored_digest}
     if manifest.significance.seed is not None:
         values["seed"] = manifest.significance.seed
+    values |= (hiding := declared_hiding(manifest, row))
     if row is None:
         if "seed" not in values:
             values["seed"] = applied.drawn_seed = secrets.randbelow(2**31)
@@ -210,7 +214,7 @@ def _apply_task(ingest: Ingest, content: bytes, applied: Applied) -> str | None:
     if applied.task_changed:
         sources.keep(connection, digest(content), task.root.manifest_name, content)
         ingest.event("task", ingest.slug, version=manifest.task.version, manifest=digest(content),
-                     normalized=task.stored_digest, seed=values.get("seed"))
+                     normalized=task.stored_digest, seed=values.get("seed"), **told(hiding))
     return None if row is None else row.manifest
 
 

@@ -15,7 +15,7 @@ from registry.evaluation.resolve import ResolvedTask
 from registry.items import Item
 from registry.parallel.execution import Progress
 from registry.readers import Document
-from registry.store import catalog, sources
+from registry.store import catalog, pseudonyms, sources
 from registry.store.journal import Journal, append
 from registry.store.ledger import Ledger
 from registry.store.row_types import TaskRow, TestSetRow
@@ -92,5 +92,8 @@ class Ingest:
     def write(self) -> None:
         """Write what waits: submissions and events."""
         self.ledger.write()
+        task = catalog.get(self.connection, TaskRow, slug=self.slug)
+        if task.anonymous_until is not None and (drawn := pseudonyms.draw(self.connection, task.task_id)):
+            self.event("pseudonyms", self.slug, **drawn)
         append(self.connection, self._events)
         self._events.clear()

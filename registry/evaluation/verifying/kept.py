@@ -50,13 +50,18 @@ def verify_manifest(connection: Connection, task: TaskRow) -> Iterator[Fault]:
     seeds = [entry["seed"] for entry in logged if entry.get("seed") is not None]
     if seeds and seeds[-1] != task.seed:
         yield Fault("altered", "task", task.slug, f"its seed is {task.seed}, and {seeds[-1]} in the log")
-    signed = dict(map(tuple, connection.exec_driver_sql(
-        "SELECT signature, result FROM study WHERE task_id = ?", (task.task_id,))))
+    signed = {signature: found for signature, *found in connection.exec_driver_sql(
+        "SELECT signature, result, coalesce(is_anonymous, FALSE) FROM study WHERE task_id = ?", (task.task_id,))}
     for entry in _logged(connection, "study", task.slug):
-        if (result := signed.pop(entry["signature"], None)) is None:
+        if (kept := signed.pop(entry["signature"], None)) is None:
             yield Fault("missing", "study", entry["signature"], "the log says that it was kept")
-        elif entry.get("result", digest_json(result)) != digest_json(result):
+            continue
+        result, is_anonymous = kept
+        if entry.get("result", digest_json(result)) != digest_json(result):
             yield Fault("altered", "study", entry["signature"], "its result is not the one of the log")
+        if entry.get("is_anonymous", False) != is_anonymous:
+            yield Fault("altered", "study", entry["signature"],
+                        "whether its names are pseudonyms is otherwise in the log")
     for signature in signed:
         yield Fault("missing", "log", signature, "the log does not say that this study was kept")
 

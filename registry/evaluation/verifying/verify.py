@@ -16,6 +16,7 @@ from registry.errors import UnknownNameError, counted
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.resolve import resolve_stored
 from registry.evaluation.verifying.faults import Fault
+from registry.evaluation.verifying.hiding import verify_hiding
 from registry.evaluation.verifying.kept import (
     name_of,
     verify_declared,
@@ -111,6 +112,7 @@ def _verify_task(connection: Connection, journal: Journal, row: TaskRow, executi
                  verified: Verified) -> None:
     """Verify what was put in for one task, and derive its scores."""
     verified.faults += verify_manifest(connection, row)
+    verified.faults += verify_hiding(connection, row)
     try:
         ingest = Ingest(connection, journal, resolve_stored(row.manifest, row.slug))
         verified.faults += verify_declared(ingest)

@@ -33,7 +33,7 @@ def answers(*wrong, instead="a"):
 
 
 def made(folder):
-    """A registry with clusters, runs, two metrics, remarks, a test of all systems and a study."""
+    """A registry with clusters, runs, two metrics, remarks, a test of all systems, a study, and pseudonyms."""
     task = LabelTask(
         folder / "task", GOLD,
         {"ann": answers(8), "bob": answers(3), "cid": answers(2), "dee": answers(5, instead="zzz")},
@@ -42,7 +42,7 @@ def made(folder):
         runs={"eve": {"1": answers(4), "2": answers(6)}},
         extra='[[metric]]\nid = "f1"\nname = "LabelF"\n').write()
     path = folder / "registry.duckdb"
-    for arguments in (["run", task], ["effects", "small"]):
+    for arguments in (["run", task], ["effects", "small"], ["hide", "small"], ["reveal", "small"]):
         done = CliRunner().invoke(app, [*map(str, arguments), "--db", str(path)])
         assert done.exit_code == 0, done.output
     return path
@@ -108,6 +108,12 @@ SQL = {  # by what is altered: how, and what has to be named
     "a comparison that is gone": ("DELETE FROM comparison WHERE comparison_id = 1", "comparison"),
     "a test of all systems": ("UPDATE overall_result SET p_value = 0.001", "overall result"),
     "a study": ("UPDATE study SET result = replace(result, '0', '1')", "study"),
+    "a study whose names are said to be pseudonyms": ("UPDATE study SET is_anonymous = TRUE", "study"),
+    "pseudonyms that change places": ("UPDATE team SET pseudonym = (SELECT other.pseudonym FROM team AS other WHERE "
+                                      "other.team_id = 3 - team.team_id) WHERE team_id < 3", "pseudonym"),
+    "a pseudonym that is a name": ("UPDATE system SET pseudonym = name WHERE system_id = 1", "pseudonym"),
+    "an end of anonymity": ("UPDATE task SET anonymous_until = TIMESTAMP '2030-01-01'", "task"),
+    "a blind phase": ("UPDATE task SET blind_until = TIMESTAMP '2030-01-01'", "task"),
     "a study that is gone": ("DELETE FROM study", "study"),
     "the files of a submission": ("UPDATE submission_source SET source_digest = (SELECT min(source_digest) FROM "
                                   "submission_source)", "submission"),

@@ -1,0 +1,54 @@
+"""What of a task is hidden until when: as its manifest declares, or as a command says; what was said last counts.
+
+A key of the manifest says something when it is there first or has changed, so applying the same manifest once more does
+not undo a command.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from sqlalchemy import Connection
+
+from registry.manifest import Manifest, stored_manifest
+from registry.store import catalog, models, pseudonyms
+from registry.store.concealment import SAID
+from registry.store.journal import Journal
+from registry.store.row_types import TaskRow
+
+Hiding = dict[str, datetime | None]  # the columns of `task` that say until when
+
+
+def declared_hiding(manifest: Manifest, before: TaskRow | None) -> Hiding:
+    """What a manifest newly says of what is hidden; `before` is the task as it was."""
+    earlier = _of(None if before is None else stored_manifest(before.manifest))
+    return {column: until for column, until in _of(manifest).items() if until != earlier[column]}
+
+
+def _of(manifest: Manifest | None) -> Hiding:
+    board = None if manifest is None else manifest.board
+    return {"anonymous_until": None if board is None else _until(board.anonymous),
+            "blind_until": None if board is None else _until(board.hidden)}
+
+
+def _until(value: bool | datetime) -> datetime | None:
+    """The time in UTC, as the database keeps it."""
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).replace(tzinfo=None)
+    return SAID if value else None
+
+
+def told(hiding: Hiding) -> dict[str, str | None]:
+    """What the log says of it."""
+    return {column: None if until is None else until.isoformat() for column, until in hiding.items()}
+
+
+def set_hiding(connection: Connection, journal: Journal, task: TaskRow, column: str, until: datetime | None) -> bool:
+    """Hide names or scores of a task until a time in UTC, or show them from now on (None); says whether that is new."""
+    if getattr(task, column) == until:
+        return False
+    catalog.set_values(connection, models.task, task.task_id, **{column: until})
+    journal.event(connection, "reveal" if until is None else "hide", task.slug, **told({column: until}))
+    if column == "anonymous_until" and until is not None and (drawn := pseudonyms.draw(connection, task.task_id)):
+        journal.event(connection, "pseudonyms", task.slug, **drawn)
+    return True

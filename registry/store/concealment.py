@@ -1,0 +1,151 @@
+"""What readers do not get to see: who takes part while a task is anonymous, and scores in a blind phase.
+
+Both are decided here alone, below everything that shows anything. A connection for reading gets temporary tables that
+bear the names of those with names or scores in them, and in these what is hidden is replaced or left out. SQL that says
+`team` then means the temporary table, in the program's own queries, in its views and macros, and in what users ask. So
+no report can forget to hide anything; only one that names the file itself (`registry.main.team`) would go around, which
+SQL of users may not (`registry.query.sql`).
+
+A baseline keeps its name: its team is hidden only if it has something else on the board.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from registry.errors import HiddenError
+from registry.store import models
+from registry.store.journal import now
+from registry.store.rows import driver_of
+from registry.store.shadows import shadows
+
+SAID = datetime.max
+_KEY = "concealed"
+
+
+@dataclass(frozen=True)
+class Concealed:
+    """What is hidden at a moment.
+
+    Attributes:
+        anonymous: The tasks without names, by id, with the number of each in the database.
+        blind: Those without scores, by id, with the time until then.
+        numbers: The numbers of these.
+    """
+
+    anonymous: dict[str, int]
+    blind: dict[str, datetime]
+    numbers: tuple[int, ...]
+
+    def __bool__(self) -> bool:
+        return bool(self.anonymous or self.blind)
+
+    @property
+    def told(self) -> list[str]:
+        """A sentence for each task whose scores are hidden."""
+        return [f"{slug}: scores and ranks are hidden {until_told(until)}; `registry --organiser` shows them"
+                for slug, until in self.blind.items()]
+
+
+NOTHING = Concealed({}, {}, ())
+
+
+def concealed(connection: Connection, at: datetime | None = None) -> Concealed:
+    """What is hidden now, or `at` another time in UTC."""
+    at = at or now()
+    task = models.task
+    rows = connection.execute(select(task.c.task_id, task.c.slug, task.c.anonymous_until, task.c.blind_until)
+                              .order_by(task.c.task_id)).all()
+    blind = [row for row in rows if row.blind_until is not None and row.blind_until > at]
+    return Concealed({row.slug: row.task_id for row in rows
+                      if row.anonymous_until is not None and row.anonymous_until > at},
+                     {row.slug: row.blind_until for row in blind}, tuple(row.task_id for row in blind))
+
+
+def conceal(connection: Connection, *, asks: bool = False) -> None:
+    """Hide from a connection what is hidden now.
+
+    Args:
+        connection: For reading.
+        asks: Whether SQL of users will be answered, which could read the bytes of files too.
+    """
+    if found := concealed(connection):
+        connection.info[_KEY] = found, asks
+        _make(driver_of(connection), found, asks=asks)
+
+
+@contextmanager
+def concealing(connection: Connection) -> Iterator[None]:
+    """Hide from a connection that also writes what is hidden now, until the end of the block."""
+    conceal(connection)
+    found, asks = connection.info.pop(_KEY, (NOTHING, False))
+    if not found:
+        yield
+        return
+    connection.info[_KEY] = found, asks
+    try:
+        yield
+    finally:
+        del connection.info[_KEY]
+        for name, statement in reversed(_statements(driver_of(connection), found, asks=asks)):
+            kind = statement.split()[4]
+            connection.exec_driver_sql(f"DROP {kind} temp.{name}")
+
+
+def concealed_of(connection: Connection) -> Concealed:
+    """What is hidden from a connection."""
+    found: Concealed
+    found, _ = connection.info.get(_KEY, (NOTHING, False))
+    return found
+
+
+def another(connection: Connection) -> Any:
+    """Another of DuckDB's own connections to the same database, from which as much is hidden."""
+    driver = driver_of(connection).duplicate()
+    found, asks = connection.info.get(_KEY, (NOTHING, False))
+    if found:
+        _make(driver, found, asks=asks)
+    return driver
+
+
+def require_scores(connection: Connection, task: str | None) -> None:
+    """Refuse to look for scores of a task, or of all of them, that are hidden from the connection.
+
+    Raises:
+        HiddenError: They are.
+    """
+    found = concealed_of(connection)
+    if task is None:
+        everything = set(connection.execute(select(models.task.c.slug)).scalars())
+        if everything and everything <= found.blind.keys():
+            raise HiddenError("; ".join(found.told))
+    elif task in found.blind:
+        raise HiddenError(next(told for told in found.told if told.startswith(f"{task}: ")))
+
+
+def until_told(until: datetime) -> str:
+    """Say until when, in words.
+
+    >>> until_told(datetime(2026, 12, 1, 12)), until_told(SAID)
+    ('until 2026-12-01 12:00 UTC', 'until its organisers say otherwise')
+    """
+    return "until its organisers say otherwise" if until.year == SAID.year else f"until {until:%Y-%m-%d %H:%M} UTC"
+
+
+def _make(driver: Any, found: Concealed, *, asks: bool) -> None:
+    for _, statement in _statements(driver, found, asks=asks):
+        driver.execute(statement)
+
+
+def _statements(driver: Any, found: Concealed, *, asks: bool) -> list[tuple[str, str]]:
+    ((name,),) = driver.execute("SELECT current_database()").fetchall()
+    file = '"' + name.replace('"', '""') + '"'
+    before = driver.execute("SELECT table_name FROM duckdb_tables() WHERE temporary").fetchall()
+    return shadows(f"{file}.main", list(found.anonymous.values()), list(found.numbers), asks=asks,
+                   before={table for (table,) in before})

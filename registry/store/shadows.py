@@ -1,0 +1,148 @@
+"""The temporary tables that stand for those with hidden names or scores, each with what of it may be seen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+
+from registry.store import models
+
+# Actions whose entries in the log name no participant, neither in their subject nor in their details.
+_NAMELESS = ("task", "gold", "score", "compare", "compare-again", "board-retired", "study", "end", "pseudonyms",
+             "hide", "reveal")
+
+# By the table's name; {file} is the registry's own schema, {anonymous} and {blind} are numbers of tasks. Those that
+# are called secret_ help the others.
+_NAMES = {
+    "secret_team": """
+        SELECT team_id FROM {file}.team WHERE task_id IN ({anonymous}) AND team_id NOT IN (
+            SELECT team_id FROM {file}.system JOIN {file}.submission USING (system_id)
+            GROUP BY team_id HAVING bool_and(kind = 'baseline'))""",
+    "secret_submission": """
+        SELECT
+            submission_id,
+            task.slug || '/' || test_set.name || '/' AS test_set,
+            team.name || '/' || system.name || '@' || submission.version AS name,
+            submission.version,
+            submission.system_id,
+            min(submission_id) OVER (PARTITION BY submission.system_id, submission.version) AS first
+        FROM {file}.submission JOIN {file}.system USING (system_id) JOIN {file}.team USING (team_id)
+        JOIN {file}.test_set USING (test_set_id) JOIN {file}.task ON task.task_id = test_set.task_id
+        WHERE team_id IN (SELECT team_id FROM temp.secret_team)""",
+    "team": """
+        SELECT * REPLACE (
+            if(team_id IN (SELECT team_id FROM temp.secret_team), coalesce(pseudonym, 'Team of row ' || team_id), name)
+                AS name,
+            if(task_id IN ({anonymous}), NULL, pseudonym) AS pseudonym)
+        FROM {file}.team""",
+    "system": """
+        SELECT * REPLACE (
+            if(team_id IN (SELECT team_id FROM temp.secret_team),
+               coalesce(pseudonym, 'System of row ' || system_id), name) AS name,
+            if(team_id IN (SELECT team_id FROM {file}.team WHERE task_id IN ({anonymous})), NULL, pseudonym)
+                AS pseudonym)
+        FROM {file}.system""",
+    "submission": """
+        SELECT s.* REPLACE (
+            coalesce(secret.number, s.version) AS version,
+            if(secret.number IS NULL, s.attributes, '{{}}') AS attributes)
+        FROM {file}.submission AS s LEFT JOIN (
+            SELECT submission_id, CAST(dense_rank() OVER (PARTITION BY system_id ORDER BY first) AS VARCHAR) AS number
+            FROM temp.secret_submission) AS secret USING (submission_id)""",
+    "submission_source": """
+        SELECT * REPLACE (if(submission_id IN (SELECT submission_id FROM temp.secret_submission),
+                             'run ' || (replicate + 1), name) AS name)
+        FROM {file}.submission_source""",
+    # What the bytes of a manifest or of a submission say can be read by programs alone.
+    "source": """
+        SELECT * EXCLUDE (open)
+            REPLACE (if(open, name, 'hidden') AS name, if(open OR NOT {asks}, content, ''::BLOB) AS content)
+        FROM (
+            SELECT *, digest NOT IN (
+                SELECT source_digest FROM {file}.submission_source
+                WHERE submission_id IN (SELECT submission_id FROM temp.secret_submission)
+            ) AND (
+                digest IN (SELECT source_digest FROM {file}.gold_source)
+                OR digest IN (SELECT source_digest FROM {file}.submission_source)
+            ) AS open
+            FROM {file}.source)""",
+    "secret_run": """
+        SELECT run_id FROM {file}.run WHERE run_id NOT IN (
+            SELECT run_id FROM {file}.event WHERE action <> 'end'
+            GROUP BY run_id HAVING bool_and(split_part(subject, '/', 1) NOT IN (
+                SELECT slug FROM {file}.task WHERE task_id IN ({anonymous}))))""",
+    "run": """
+        SELECT * REPLACE (
+            if(run_id IN (SELECT run_id FROM temp.secret_run), '{{}}', parameters) AS parameters,
+            if(run_id IN (SELECT run_id FROM temp.secret_run), '{{}}', inputs) AS inputs)
+        FROM {file}.run""",
+    "event": """
+        SELECT e.* EXCLUDE (named) REPLACE (
+            if(named, coalesce(shown.name, split_part(e.subject, '/', 1)), e.subject) AS subject,
+            if(named, '{{}}', details) AS details,
+            if(run_id IN (SELECT run_id FROM temp.secret_run), NULL, actor) AS actor)
+        FROM (
+            SELECT *, action NOT IN ({nameless}) AND run_id IN (SELECT run_id FROM temp.secret_run) AS named
+            FROM {file}.event) AS e
+        LEFT JOIN (
+            SELECT secret.test_set || secret.name AS subject,
+                any_value(secret.test_set || team.name || '/' || system.name || '@' || submission.version) AS name
+            FROM temp.secret_submission AS secret JOIN temp.submission USING (submission_id)
+            JOIN temp.system ON system.system_id = submission.system_id JOIN temp.team USING (team_id)
+            GROUP BY ALL) AS shown ON shown.subject = e.subject""",
+    # A study that was made while names were hidden says none; one that was made before is left out.
+    "study": "SELECT * FROM {file}.study WHERE is_anonymous OR task_id NOT IN ({anonymous})",
+}
+_OF_SCORING = "scoring_id NOT IN (SELECT scoring_id FROM temp.secret_scoring)"
+_OF_COMPARISON = "comparison_id NOT IN (SELECT comparison_id FROM temp.secret_comparison)"
+_SCORES = {
+    "secret_scoring": """
+        SELECT scoring_id FROM {file}.scoring JOIN {file}.submission USING (submission_id)
+        JOIN {file}.test_set USING (test_set_id) WHERE task_id IN ({blind})""",
+    "secret_comparison": """
+        SELECT comparison_id FROM {file}.comparison JOIN {file}.test_set USING (test_set_id)
+        WHERE task_id IN ({blind})""",
+    "study": """
+        SELECT * FROM {file}.study
+        WHERE task_id NOT IN ({blind}) AND (is_anonymous OR task_id NOT IN ({anonymous}))""",
+    **{name: f"SELECT * FROM {{file}}.{name} WHERE {_OF_SCORING}" for name in (  # noqa: S608
+        "score", "replicate_score", "remark", "response",
+        *(table.name for tables in (models.statistics, models.whole_statistics) for table in tables.values()))},
+    **{name: f"SELECT * FROM {{file}}.{name} WHERE {_OF_COMPARISON}"  # noqa: S608
+       for name in ("comparison", "comparison_pair", "overall_result", "standing")},
+    "pair_result": f"""
+        SELECT * FROM {{file}}.pair_result WHERE pair_result_id IN (
+            SELECT pair_result_id FROM {{file}}.comparison_pair WHERE {_OF_COMPARISON})""",  # noqa: S608
+}
+# The parts of one that is not finished are found by a digest that tells whether names were hidden.
+_ASKED = {"study_part": "SELECT * FROM {file}.study_part WHERE FALSE"}
+_LARGE = {"source", "response", "pair_result", "comparison_pair"} | {
+    table.name for tables in (models.statistics, models.whole_statistics) for table in tables.values()}
+
+
+def shadows(file: str, anonymous: Sequence[int], blind: Sequence[int], *, asks: bool,
+            before: Collection[str] = ()) -> list[tuple[str, str]]:
+    """The statements that make the tables, each with the table's name, in the order in which they can be run.
+
+    Args:
+        file: The schema of the registry's own tables, as SQL names it.
+        anonymous: The numbers of the tasks without names.
+        blind: Those of the tasks without scores.
+        asks: Whether SQL of users is to be answered.
+        before: The temporary tables that stand for some of the registry's own already, as of a moment of the past;
+            these are replaced.
+    """
+    chosen = (_NAMES if anonymous else {}) | (_SCORES if blind else {}) | (_ASKED if asks else {})
+    values = {"file": file, "anonymous": _listed(anonymous), "blind": _listed(blind), "asks": str(asks).upper(),
+              "nameless": ", ".join(f"'{action}'" for action in _NAMELESS)}
+    def of_then(select: str) -> str:
+        """The same of the tables that stand for the registry's own."""
+        return re.sub(rf"{re.escape(file)}\.(\w+)",
+                      lambda found: f"temp.{found[1]}" if found[1] in before else found[0], select)
+
+    return [(name, f"CREATE OR REPLACE TEMP {'VIEW' if name in _LARGE else 'TABLE'} {name} AS "
+                   f"{of_then(select.format(**values))}") for name, select in chosen.items()]
+
+
+def _listed(numbers: Sequence[int]) -> str:
+    return ", ".join(map(str, numbers)) or "-1"
