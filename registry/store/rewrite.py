@@ -2,6 +2,7 @@
 
 A DuckDB file keeps in its free pages what was changed or deleted, such as names that are no longer to be in it. So the
 upgrade works on a copy, and what that then holds is copied once more. The file as it was is kept beside the new one.
+Both are read from the first block to the last before the new one takes the name, and must hold the same (`proof.py`).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pathlib import Path
 from sqlalchemy import Connection
 
 from registry.errors import StoreError
-from registry.store import schema
+from registry.store import proof, schema
 from registry.store.database import Database, quoted
 
 
@@ -28,7 +29,8 @@ def upgrade(database: Database) -> Path | None:
 
     Raises:
         InputError, SchemaError, LockedError: As `Database.reading`, but for an older schema.
-        StoreError: The disk is full, or the folder cannot be written; the old file stays as it is.
+        StoreError: The disk is full, the folder cannot be written, a block of the old file is damaged, or the new one
+            does not hold the same; the old file stays as it is.
     """
     link = database.path.is_symlink()  # which stays one
     path = Path(os.path.relpath(database.path.resolve())) if link else database.path
@@ -42,18 +44,30 @@ def upgrade(database: Database) -> Path | None:
                 return None
             held.exec_driver_sql("CHECKPOINT")  # the log goes into its file: it would be played into the new one
             with _workplace(path) as folder:
-                upgraded, fresh = (Database(folder / name, named=database.path) for name in ("upgraded", "fresh"))
-                _copy(held, upgraded.path)
-                with upgraded.holding() as connection:
-                    schema.upgrade(connection)
-                    connection.commit()
-                    _copy(connection, fresh.path)
-                fresh.path.chmod(before.st_mode)
+                fresh = _upgraded(held, database, folder)
+                fresh.chmod(before.st_mode)
                 kept = _keep(path)
-                fresh.path.replace(path)
+                fresh.replace(path)
             return kept
     except OSError as error:
         raise StoreError(database.path, f"cannot put a new file in its place: {error.strerror}") from None
+
+
+def _upgraded(held: Connection, database: Database, folder: Path) -> Path:
+    """Make the new file in a folder, and prove that it holds what the old one, which is `held`, does."""
+    untouched = proof.untouched(held, database.path)
+    before = proof.contents(held, {table: of.columns for table, of in untouched.items()}, database.path)
+    upgraded, fresh = (Database(folder / name, named=database.path) for name in ("upgraded", "fresh"))
+    _copy(held, upgraded.path)
+    with upgraded.holding() as connection:
+        schema.upgrade(connection)
+        connection.commit()
+        _copy(connection, fresh.path)
+    with fresh.holding(read_only=True) as connection:
+        proof.prove(connection, before, untouched, database.path)
+    with fresh.path.open("rb") as file:
+        os.fsync(file.fileno())
+    return fresh.path
 
 
 @contextmanager

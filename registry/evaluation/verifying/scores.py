@@ -23,12 +23,20 @@ from registry.values import parse
 
 Names = dict[int, str]  # of submissions, by scoring
 
-_STATISTICS = [table.name for table in (*models.statistics.values(), *models.whole_statistics.values())]
-TABLES = ("response", "remark", "score", "replicate_score", *_STATISTICS)
+# A family may have two tables: before migration 0012 whole numbers stood among the decimals.
+_BY_FAMILY = {family: [of[family].name for of in (models.statistics, models.whole_statistics) if family in of]
+              for family in models.statistics}
+TABLES = ("response", "remark", "score", "replicate_score", *(name for names in _BY_FAMILY.values() for name in names))
 
 _RESPONSES = """
     SELECT scoring_id, replicate, item.key AS item, answer.key AS answer, type, correct, score
     FROM {table} JOIN answer USING (answer_id) JOIN item USING (item_id)"""
+# Of scorings from before the log was a chain of hashes, none is expected where no such one has any: before migration
+# 0010 nothing was remarked on.
+_REMARKS = """(
+    WITH earlier AS (SELECT scoring_id FROM scoring WHERE run_id IN (SELECT run_id FROM event WHERE hash IS NULL))
+    FROM remark WHERE scoring_id NOT IN (FROM earlier)
+    OR EXISTS (FROM stored_remark SEMI JOIN earlier USING (scoring_id)))"""
 _KEYS = {"score": ("scoring_id", "metric_id"), "replicate_score": ("scoring_id", "metric_id", "replicate"),
          "remark": ("scoring_id", "replicate", "category", "message")}
 
@@ -89,14 +97,16 @@ def compare_scores(connection: Connection, names: Names) -> Iterator[Fault]:
     found = {"response": differences(connection, _of(before), after, keys)}
     for table in ("remark", "score", "replicate_score"):
         left_out = "* EXCLUDE (run_id)" if table == "score" else "*"
-        found[table] = differences(connection, _of(f"SELECT {left_out} FROM stored_{table}", older=table == "score"),  # noqa: S608
-                                   f"SELECT {left_out} FROM {table}", _KEYS[table])  # noqa: S608
-    for table in _STATISTICS:
-        found[table] = differences(
-            connection, f"SELECT s.* FROM stored_{table} AS s SEMI JOIN score USING (scoring_id, metric_id)",  # noqa: S608
-            f"FROM {table}", ("scoring_id", "metric_id", "replicate", "item_id"))
+        found[table] = differences(connection, _of(f"SELECT {left_out} FROM stored_{table}", older=table != "remark"),  # noqa: S608
+                                   f"SELECT {left_out} FROM {_REMARKS if table == 'remark' else table}",  # noqa: S608
+                                   _KEYS[table])
+    for family, tables in _BY_FAMILY.items():
+        before, after = (" UNION ALL ".join(f"FROM {side}{table}" for table in tables) for side in ("stored_", ""))
+        found[family] = differences(
+            connection, f"SELECT s.* FROM ({before}) AS s SEMI JOIN score USING (scoring_id, metric_id)",  # noqa: S608
+            after, ("scoring_id", "metric_id", "replicate", "item_id"))
     for table, all_of_them in found.items():
-        of = "statistics" if table in _STATISTICS else table.replace("_", " ")
+        of = "statistics" if table in _BY_FAMILY else table.replace("_", " ")
         for scoring_id, some in _by_scoring(all_of_them):
             by = {str(metrics.get(one.key.pop("metric_id"))) for one in some if "metric_id" in one.key}
             by_metric = f" by {', '.join(sorted(by))}" if by else ""
@@ -104,9 +114,9 @@ def compare_scores(connection: Connection, names: Names) -> Iterator[Fault]:
 
 
 def _of(query: str, *, older: bool = False) -> str:
-    """The rows of the scorings that were derived again."""
-    also = " AND step IS NOT NULL" if older else ""
-    return f"SELECT * FROM ({query}) WHERE scoring_id IN (SELECT scoring_id FROM derived_scoring){also}"  # noqa: S608
+    """The rows of the scorings that were derived again, without scores that an older registry kept in another way."""
+    also = " SEMI JOIN (FROM stored_score WHERE step IS NOT NULL) USING (scoring_id, metric_id)" if older else ""
+    return f"SELECT * FROM ({query}) SEMI JOIN derived_scoring USING (scoring_id){also}"  # noqa: S608
 
 
 def _by_scoring(found: Iterator[Difference]) -> Iterator[tuple[int, list[Difference]]]:
