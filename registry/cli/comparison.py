@@ -6,32 +6,41 @@ from typing import Annotated
 
 import typer
 
-from registry.cli.console import say, show_boards
+from registry.cli.console import say, show, show_boards
 from registry.cli.execution import Cluster, Memory, Quiet, Workers, execution, say_plan, say_unused
 from registry.cli.options import Actor, Db, DryRun, MetricAlias, OutputFormat, TaskName, actor_name, database
 from registry.cli.pipeline import say_end, say_results
 from registry.errors import counted
 
 
-def score(task: TaskName = None, workers: Workers = None, cluster: Cluster = None, db: Db = None,
-          actor: Actor = None, dry_run: DryRun = False, quiet: Quiet = False) -> None:
+def score(
+    task: TaskName = None,
+    stale: Annotated[bool, typer.Option("--stale", help=(
+        "Also compute anew what other code has scored, and list what was stale and why."))] = False,
+    workers: Workers = None, cluster: Cluster = None, db: Db = None, format_: OutputFormat = None,
+    actor: Actor = None, dry_run: DryRun = False, quiet: Quiet = False,
+) -> None:
     """Compute the per-item statistics that are missing."""
     from registry.evaluation.ingest.context import Ingest
     from registry.evaluation.resolve import resolve_stored
     from registry.evaluation.scoring.score import score as score_task
+    from registry.reports.stale import stale_table
     from registry.store import catalog
     from registry.store.journal import Journal
     from registry.store.session import writing
 
-    journal = Journal("score", {"task": task}, actor=actor_name(actor))
-    how = execution(workers, cluster, None, quiet=quiet)
+    journal = Journal("score", {"task": task, **({"stale": True} if stale else {})}, actor=actor_name(actor))
+    how, found = execution(workers, cluster, None, quiet=quiet), []
     with writing(database(db), journal, dry_run=dry_run) as session:
         for row in catalog.tasks(session.connection, task):
             known = resolve_stored(row.manifest, row.slug)
-            scored = score_task(Ingest(session.connection, journal, known, progress=how.progress), how)
+            scored = score_task(Ingest(session.connection, journal, known, progress=how.progress), how, stale=stale)
+            found += scored.stale
             say(f"{row.slug}: {counted(scored.computed, 'score')} computed, {scored.unchanged} there already")
     if dry_run and journal.changed:
         say("dry run: nothing was written")
+    if stale:
+        show([stale_table(found)], format_)
 
 
 def compare(
