@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ def new_file(path: Path) -> Iterator[Path]:
         raise _is_there(path)
     if not path.parent.is_dir():
         raise InputError("no such folder; make it first", path=path.parent)
+    _sweep(path)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.new").absolute()
     try:
         yield unfinished
@@ -34,6 +36,21 @@ def new_file(path: Path) -> Iterator[Path]:
         raise StoreError(path, f"cannot write the file: {error.strerror}") from None
     finally:
         unfinished.unlink(missing_ok=True)
+
+
+def _sweep(path: Path) -> None:
+    """Remove what processes that were killed while they wrote this file have left beside it."""
+    if os.name != "posix":  # elsewhere `os.kill` ends the process that it asks for
+        return
+    for left in path.parent.glob(f".{glob.escape(path.name)}.*.new*"):
+        pid = left.name.removeprefix(f".{path.name}.").partition(".")[0]
+        try:
+            if pid.isdecimal():
+                os.kill(int(pid), 0)
+        except ProcessLookupError:
+            left.unlink(missing_ok=True)
+        except (OSError, OverflowError):  # it is there, and another user's; or no number of a process
+            pass
 
 
 def replace_file(path: Path, content: str) -> None:

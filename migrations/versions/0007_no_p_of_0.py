@@ -10,6 +10,7 @@ revision = "0007"
 down_revision = "0006"
 branch_labels = None
 depends_on = None
+changes = {"comparison": ("digest",), "pair_result": ("digest",)}
 
 
 def upgrade() -> None:

@@ -16,6 +16,8 @@ revision = "0009"
 down_revision = "0008"
 branch_labels = None
 depends_on = None
+changes = {"event": ("actor",), "run": ("parameters", "inputs", "environment"), "source": ("name",),
+           "submission_source": ("name",)}
 
 _PROCESSOR = re.compile(r"(?<![^-])(x86_64|amd64|aarch64|arm64|armv\dl?|i[3-6]86|ppc64le|s390x|riscv64)(?![^-])", re.I)
 

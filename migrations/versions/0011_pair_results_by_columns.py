@@ -12,6 +12,8 @@ revision = "0011"
 down_revision = "0010"
 branch_labels = None
 depends_on = None
+changes = {"pair_result": ("digest", "statistics_a", "statistics_b", "metric", "test", "alternative", "interval",
+                           "confidence", "seed")}
 
 REQUEST = ("metric", "test", "alternative", "resamples", "seed", "interval", "confidence", "runs", "is_valid")
 KEPT = ("method", "difference", "p_value", "log10_p", "p_low", "p_high", "ci_low", "ci_high", "n_units",

@@ -15,6 +15,7 @@ revision = "0014"
 down_revision = "0013"
 branch_labels = None
 depends_on = None
+changes = {"event": ("hash",)}
 
 _RUN = ("command", "digest", "started_at", "code_version", "code_revision", "code_dirty", "environment")
 _EVENT = ("event_id", "run_id", "at", "action", "digest")

@@ -6,39 +6,51 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from registry.cli.console import say, show_boards
+from registry.cli.console import say, show, show_boards
 from registry.cli.execution import Cluster, Memory, Quiet, Workers, execution, say_plan, say_unused
 from registry.cli.options import Actor, Db, DryRun, MetricAlias, OutputFormat, TaskName, Wait, actor_name, database
 from registry.cli.pipeline import say_end, say_results, shown_boards
 from registry.errors import counted
 
 if TYPE_CHECKING:
+    from registry.evaluation.scoring.stale import StaleScore
     from registry.leaderboards.leaderboard import Leaderboard
     from registry.store.session import Session
 
 
-def score(task: TaskName = None, workers: Workers = None, cluster: Cluster = None, db: Db = None,
-          actor: Actor = None, dry_run: DryRun = False, wait: Wait = 60, quiet: Quiet = False) -> None:
+def score(
+    task: TaskName = None,
+    stale: Annotated[bool, typer.Option("--stale", help=(
+        "Also compute anew what other code has scored, and list what was stale and why."))] = False,
+    workers: Workers = None, cluster: Cluster = None, db: Db = None, format_: OutputFormat = None,
+    actor: Actor = None, dry_run: DryRun = False, wait: Wait = 60, quiet: Quiet = False,
+) -> None:
     """Compute the per-item statistics that are missing."""
     from registry.evaluation.ingest.context import Ingest
     from registry.evaluation.resolve import resolve_stored
     from registry.evaluation.scoring.score import score as score_task
+    from registry.reports.stale import stale_table
     from registry.store import catalog
     from registry.store.journal import Journal
     from registry.store.session import computed
 
-    journal = Journal("score", {"task": task}, actor=actor_name(actor))
+    journal = Journal("score", {"task": task, **({"stale": True} if stale else {})}, actor=actor_name(actor))
     how = execution(workers, cluster, None, quiet=quiet)
 
-    def work(session: Session) -> None:
+    def work(session: Session) -> list[tuple[StaleScore, float | None]]:
+        found = []
         for row in catalog.tasks(session.connection, task):
             known = resolve_stored(row.manifest, row.slug)
-            scored = score_task(Ingest(session.connection, journal, known, progress=how.progress), how)
+            scored = score_task(Ingest(session.connection, journal, known, progress=how.progress), how, stale=stale)
+            found += scored.stale
             say(f"{row.slug}: {counted(scored.computed, 'score')} computed, {scored.unchanged} there already")
+        return found
 
-    computed(database(db, wait), journal, work, dry_run=dry_run)
+    found = computed(database(db, wait), journal, work, dry_run=dry_run)
     if dry_run and journal.changed:
         say("dry run: nothing was written")
+    if stale:
+        show([stale_table(found)], format_)
 
 
 def compare(

@@ -101,7 +101,7 @@ def purge(
         with target.writing(dry_run=True) as connection:
             change(connection)
     else:
-        rewrite(target, change)
+        rewrite(target, "purge", change)
     _say_purged(done[0], target.path, dry_run=dry_run)
 
 

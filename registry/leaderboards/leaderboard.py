@@ -113,6 +113,7 @@ class Leaderboard:
         sentences: What can and what cannot be said.
         signature: One line that identifies gold, test and family.
         ranks: The convention of the ranks that people see.
+        outdated: Why it is not of today, in sentences.
     """
 
     task: str
@@ -129,6 +130,7 @@ class Leaderboard:
     sentences: tuple[str, ...]
     signature: str
     ranks: Ranks = "range"
+    outdated: tuple[str, ...] = ()
 
     @property
     def key(self) -> LeaderboardKey:
@@ -147,9 +149,9 @@ class Leaderboard:
 
     @property
     def footnotes(self) -> tuple[str, ...]:
-        """What is remarkable about its submissions."""
+        """Why it is not of today, and what is remarkable about its submissions."""
         among = "" if self.facet is None else ", in all items of the test set"
-        return footnotes([(of.shown, of.remarks) for of in self.standings], among)
+        return self.outdated + footnotes([(of.shown, of.remarks) for of in self.standings], among)
 
     @property
     def teams(self) -> bool:

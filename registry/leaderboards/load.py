@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, bindparam, select, text
 
 from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
+from registry.evaluation.scoring.rescored import since
+from registry.evaluation.scoring.scorers import difference, recorded, scorer
 from registry.leaderboards.decisions import Decisions
 from registry.leaderboards.leaderboard import (
     SHARED_KEYS,
@@ -22,12 +24,14 @@ from registry.leaderboards.leaderboard import (
 )
 from registry.leaderboards.sentences import sentences, separable
 from registry.manifest import stored_manifest
+from registry.metrics import METRICS
 from registry.significance.ranks.letter_display import alike_groups, letters
 from registry.significance.ranks.ranks import frequent_ranks, neighbour_ranges
 from registry.store import models
 from registry.store.concealment import concealed_of
 from registry.store.row_types import TaskRow
 from registry.store.statistics import fetch_columns
+from registry.values import parse
 
 BOARD_PAIRS = ("p_value", "resolved", "resamples", "method", "note")  # what a board without its pairs says of them
 PAGE_PAIRS = (*BOARD_PAIRS, "p_adjusted", "difference", "ci_low", "ci_high", "n_discordant")
@@ -157,7 +161,7 @@ def _resampled(rows: Sequence[Row], frequencies: Frequencies, confidence: float)
 
 
 def stale(connection: Connection, task: str | None = None) -> list[str]:
-    """Say which boards are not of today: their submissions are others by now, or an older registry scored them."""
+    """Say which boards are not of today: their submissions are others by now, or other code scored them."""
     found = connection.execute(text("""
         WITH shown AS (
             SELECT DISTINCT l.task, l.test_set, l.track, s.submission_id, l.gold_revision_id
@@ -189,10 +193,37 @@ def stale(connection: Connection, task: str | None = None) -> list[str]:
     blind = concealed_of(connection).blind  # whose boards are hidden, and not out of date
     found, older = ([row for row in rows if row.task not in blind] for rows in (found, older))
     remedy = "`registry score` and `registry compare` bring the board up to date"
-    return [*(f"{row.task}/{row.test_set}: submissions or gold have changed since the last comparison; {remedy}"
+    return [*_of_other_code(connection, task),
+            *(f"{row.task}/{row.test_set}: submissions or gold have changed since the last comparison; {remedy}"
               for row in found),
             *(f"{row.task}/{row.test_set}: scores are of an older registry, which rounded decimals in another way; "
               f"{remedy}" for row in older)]
+
+
+def _of_other_code(connection: Connection, task: str | None) -> Iterator[str]:
+    """Say which boards show scores that other code than this program's computed, or that were computed anew since."""
+    runs, remedy = recorded(connection), "`registry compare` brings the board up to date"
+    boards: dict[tuple[str, str, str, str, int], list[Row]] = {}
+    for row in connection.execute(text("""
+            SELECT l.task, l.test_set, l.metric, metric.name, c.run_id AS compared_by, score.scoring_id,
+                score.metric_id, score.run_id
+            FROM latest_comparison AS l JOIN comparison AS c USING (comparison_id) JOIN standing USING (comparison_id)
+            JOIN metric ON metric.metric_id = c.metric_id
+            JOIN score ON score.scoring_id = standing.scoring_id AND score.metric_id = c.metric_id
+            WHERE :task IS NULL OR l.task = :task ORDER BY ALL"""), {"task": task}).mappings():
+        key = (row["task"], row["test_set"], row["metric"], row["name"], row["compared_by"])
+        boards.setdefault(key, []).append(dict(row))
+    said: dict[str, None] = {}
+    for (slug, test_set, alias, name, compared_by), rows in boards.items():
+        now = scorer(parse("metric", METRICS, name))
+        before = [by for run_id in {row["run_id"] for row in rows} if (by := runs.get(run_id, {}).get(name))]
+        if why := "; ".join(sorted({difference(by, now) for by in before} - {""})):
+            said[f"{slug}/{test_set}: scores by {alias} are of other code than this program's ({why}); `registry score "
+                 f"--stale` and {remedy}"] = None
+        elif since(connection, compared_by, [(row["scoring_id"], row["metric_id"]) for row in rows]):
+            said[f"{slug}/{test_set}: scores by {alias} have been computed anew since the last comparison; {remedy}"
+                 ] = None
+    yield from said
 
 
 def remarks_of(connection: Connection, task: str) -> dict[int, tuple[str, ...]]:

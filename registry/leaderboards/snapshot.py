@@ -97,15 +97,23 @@ def snapshot(connection: Connection, task: str | None = None, metric: str | None
         UnknownNameError: There is no such task or metric.
         InputError: There is no task at all.
     """
-    found = []
+    found, told = [], stale(connection, task)
     rows = catalog.tasks(connection, task)
     catalog.check_metric(connection, rows, metric)
     for row in rows:
         primary = catalog.primary_metric(connection, row.task_id).alias
-        boards = declared_leaderboards(connection, row, metric, ranks, pairs)
+        boards = [_outdated(board, told) for board in declared_leaderboards(connection, row, metric, ranks, pairs)]
         views = _views(connection, row, items) if items and boards else None
         found.append(TaskBoards(row.slug, row.title, row.version, primary, boards, items=views))
-    return Snapshot(tuple(found), (*stale(connection, task), *(concealed_of(connection).told if task is None else ())))
+    hidden = concealed_of(connection).told if task is None else ()
+    return Snapshot(tuple(found), (*told, *hidden))
+
+
+def _outdated(board: Leaderboard, told: Sequence[str]) -> Leaderboard:
+    """A leaderboard that says below what is `told` of its test set."""
+    begin = f"{board.task}/{board.test_set}: "
+    return replace(board, outdated=tuple(
+        f"{said.removeprefix(begin).capitalize()}." for said in told if said.startswith(begin)))
 
 
 def _views(connection: Connection, row: TaskRow, items: int) -> Sequence[ItemView]:

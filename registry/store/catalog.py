@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 from sqlalchemy import Connection, Select, Table, func, select, text
@@ -251,3 +251,11 @@ def scores(connection: Connection, metric_id: int, scoring_ids: Sequence[int]) -
     query = select(*ScoreRow.columns()).where(
         table.c.metric_id == metric_id, table.c.scoring_id.in_(list(scoring_ids)), table.c.step.is_not(None))
     return {row.scoring_id: ScoreRow.of(row) for row in connection.execute(query)}
+
+
+def score_values(connection: Connection, keys: Collection[tuple[int, int]]) -> dict[tuple[int, int], float | None]:
+    """Scores by scoring and metric, where they are there."""
+    table = models.score.c
+    query = select(table.scoring_id, table.metric_id, table.value).where(
+        table.scoring_id.in_({scoring_id for scoring_id, _ in keys}))
+    return {(row.scoring_id, row.metric_id): row.value for row in connection.execute(query)} if keys else {}

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, case, func, select, text
 
+from registry.identity import digest_json
 from registry.store import catalog, models
 from registry.store.row_types import ComparisonRow, Obsolete, PairRequestRow
 from registry.store.rows import insert_bulk, next_id
@@ -93,3 +94,42 @@ def obsolete(connection: Connection, task: str, shown: Sequence[str],
     query = text("SELECT comparison_id, digest, signature, metric FROM latest_comparison WHERE task = :task")
     rows = map(Obsolete._make, connection.execute(query, {"task": task}))
     return [row for row in rows if row.digest not in shown and (metrics is None or row.metric in metrics)]
+
+
+_PAIRS = """
+    SELECT p.* EXCLUDE (comparison_id, pair_result_id), r.* EXCLUDE (pair_result_id, pair_request_id, statistics_a,
+        statistics_b, run_id)
+    FROM {stored}comparison_pair AS p LEFT JOIN {stored}pair_result AS r USING (pair_result_id)
+    WHERE comparison_id = :id ORDER BY ALL"""
+
+
+def results_digest(connection: Connection, comparison_id: int, stored: str = "") -> str:
+    """The digest of all that a comparison says: settings, pairs, standings, and the test of all systems.
+
+    `stored` is what the names of the tables begin with.
+    """
+    queries = [f"SELECT * EXCLUDE (run_id, sequence) FROM {stored}comparison WHERE comparison_id = :id",  # noqa: S608
+               _PAIRS.format(stored=stored),
+               *(f"FROM {stored}{table} WHERE comparison_id = :id ORDER BY ALL"
+                 for table in ("standing", "overall_result"))]
+    return digest_json([[list(map(str, row)) for row in connection.execute(text(query), {"id": comparison_id})]
+                        for query in queries])
+
+
+def resting_on(connection: Connection, scores: Sequence[tuple[int, int]]) -> dict[str, int]:
+    """The comparisons that rest on any of some scores (scoring, metric): their ids by their digests."""
+    c, stood = models.comparison.c, models.standing.c
+    found: dict[str, int] = {}
+    for metric_id in {metric for _, metric in scores}:
+        scorings = [scoring for scoring, metric in scores if metric == metric_id]
+        query = select(c.digest, c.comparison_id).distinct().join_from(
+            models.comparison, models.standing, c.comparison_id == stood.comparison_id).where(
+                c.metric_id == metric_id, stood.scoring_id.in_(scorings))
+        found |= {row.digest: row.comparison_id for row in connection.execute(query)}
+    return found
+
+
+def results_resting_on(connection: Connection, metric_id: int, scoring_ids: Sequence[int]) -> dict[str, str]:
+    """The digests of the results of all comparisons that rest on scores by a metric, by their own."""
+    resting = resting_on(connection, [(scoring_id, metric_id) for scoring_id in scoring_ids])
+    return {digest: results_digest(connection, comparison_id) for digest, comparison_id in resting.items()}

@@ -234,7 +234,7 @@ def _submission(connection: Connection, name: str) -> list[Section]:
             Section("boards", _rows(connection, """
                 SELECT signature, standing.score, rank, rank_low, rank_high, comparison.created_at
                 FROM standing JOIN comparison USING (comparison_id)
-                WHERE submission_id = :id ORDER BY comparison.created_at""", id=number)),
+                WHERE submission_id = :id ORDER BY comparison_id""", id=number)),
             Section("log", [{**entry, "reason": json.loads(entry["details"]).get("reason")} for entry in _rows(
                 connection, """
                 SELECT event_id AS entry, "at", actor, action, run_id AS run, details FROM event

@@ -1,7 +1,8 @@
 """A database changed in a new file, which takes its place when it is complete: upgrades, and purges.
 
 A DuckDB file keeps in its free pages what was changed or deleted, such as names that are no longer to be in it. So the
-change is made in a copy, and what that then holds is copied once more. An upgrade keeps the file as it was beside it.
+change is made in a copy, and what that then holds is copied once more. An upgrade keeps the file as it was beside it:
+both are read from the first block to the last before the new one takes the name, and must hold the same (`proof.py`).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from pathlib import Path
 from sqlalchemy import Connection
 
 from registry.errors import StoreError
-from registry.store import schema
+from registry.store import proof, schema
 from registry.store.database import Database, quoted
 from registry.store.turns import Turn
 
@@ -26,7 +27,8 @@ def upgrade(database: Database) -> Path | None:
 
     Raises:
         InputError, SchemaError, LockedError: As `Database.reading`, but for an older schema.
-        StoreError: The disk is full, or the folder cannot be written; the old file stays as it is.
+        StoreError: The disk is full, the folder cannot be written, a block of the old file is damaged, or the new one
+            does not hold the same; the old file stays as it is.
     """
     with _explaining(database):
         path = _real(database)
@@ -37,14 +39,18 @@ def upgrade(database: Database) -> Path | None:
         with Turn(database.path, "init", database.patience), database.holding() as held:
             if not os.path.samestat(before, path.stat()):  # another process has been here while this one waited
                 return None
-            return _replace(held, database, path, schema.upgrade, keep=True)
+            untouched = proof.untouched(held, database.path)
+            content = proof.contents(held, {table: of.columns for table, of in untouched.items()}, database.path)
+            return _replace(held, database, path, schema.upgrade, lambda fresh: proof.prove(
+                fresh, content, untouched, database.path), keep=True)
 
 
-def rewrite(database: Database, change: Callable[[Connection], None]) -> None:
+def rewrite(database: Database, command: str, change: Callable[[Connection], None]) -> None:
     """Change a database so that nothing of what is no more in it is in its file, nor in another one beside it.
 
     Args:
         database: It is of the program's schema.
+        command: Whose turn to write it is.
         change: Makes the change, in a transaction on a copy; where it fails, the database stays as it is.
 
     Raises:
@@ -53,7 +59,7 @@ def rewrite(database: Database, change: Callable[[Connection], None]) -> None:
     """
     with _explaining(database):
         path = _real(database)
-        with database.holding() as held:
+        with Turn(database.path, command, database.patience), database.holding() as held:
             schema.check(held, database.path)
             _replace(held, database, path, change, keep=False)
 
@@ -72,9 +78,9 @@ def _explaining(database: Database) -> Iterator[None]:
         raise StoreError(database.path, f"cannot put a new file in its place: {error.strerror}") from None
 
 
-def _replace(held: Connection, database: Database, path: Path, change: Callable[[Connection], None], *,
-             keep: bool) -> Path | None:
-    """Put a changed copy in the place of the file; gives what the old one is called, if it is to be kept.
+def _replace(held: Connection, database: Database, path: Path, change: Callable[[Connection], None],
+             prove: Callable[[Connection], None] | None = None, *, keep: bool) -> Path | None:
+    """Put a changed copy that is `prove`d in the place of the file; gives what the old one is called, if it is kept.
 
     The old file stays locked until the new one has taken its place, by one step of the file system: whenever the
     program is ended, one of the two stands under the name, and is whole.
@@ -89,6 +95,11 @@ def _replace(held: Connection, database: Database, path: Path, change: Callable[
             connection.commit()
             _copy(connection, fresh.path)
         changed.path.unlink()
+        if prove is not None:
+            with fresh.holding(read_only=True) as connection:
+                prove(connection)
+        with fresh.path.open("rb") as file:
+            os.fsync(file.fileno())
         fresh.path.chmod(mode)
         kept = _keep(path) if keep else None
         fresh.path.replace(path)

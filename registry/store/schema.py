@@ -6,6 +6,7 @@ A migration's file is named by its revision, `0001_the_first_schema.py`; the hig
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from sqlalchemy import Connection, text
@@ -13,6 +14,8 @@ from sqlalchemy import Connection, text
 from registry.errors import InputError, SchemaError
 from registry.store import comments, models, views
 from registry.version import __version__
+
+Touched = Mapping[str, tuple[str, ...]]  # columns that a migration rewrites or takes away, by table
 
 _TABLES = "SELECT table_name FROM duckdb_tables() WHERE database_name = current_database() AND NOT internal"
 
@@ -70,6 +73,18 @@ def check(connection: Connection, path: Path) -> None:
         raise InputError(f"an empty database; `registry init --db {path}` makes it a registry", path=path)
     raise SchemaError(path, f"its schema {found} is older than this program's {revisions()[-1]}; upgrade it with "
                             f"`registry init --db {path}`")
+
+
+def migrations_after(revision: str | None) -> Iterator[tuple[Touched, dict[str, str]]]:
+    """What each migration after a revision touches, oldest first: columns by table, and new names of tables."""
+    from alembic.config import Config
+    from alembic.script import ScriptDirectory
+
+    config = Config()
+    config.set_main_option("script_location", str(migrations()).replace("%", "%%"))
+    scripts = ScriptDirectory.from_config(config)
+    for script in reversed(list(scripts.iterate_revisions("head", revision or "base"))):
+        yield getattr(script.module, "changes", {}), getattr(script.module, "renames", {})
 
 
 def upgrade(connection: Connection) -> None:

@@ -87,8 +87,14 @@ def forget_older(connection: Connection, family: str, metric_id: int, scoring_id
     older = connection.execute(select(score.c.scoring_id).where(
         score.c.metric_id == metric_id, score.c.scoring_id.in_(list(scoring_ids)), score.c.step.is_(None)))
     if found := list(older.scalars()):
-        for table in (*_tables(family), models.replicate_score, score):
-            connection.execute(table.delete().where(table.c.metric_id == metric_id, table.c.scoring_id.in_(found)))
+        forget(connection, family, metric_id, found)
+
+
+def forget(connection: Connection, family: str, metric_id: int, scoring_ids: Sequence[int]) -> None:
+    """Delete statistics and scores of a metric."""
+    for table in (*_tables(family), models.replicate_score, models.score):
+        connection.execute(table.delete().where(
+            table.c.metric_id == metric_id, table.c.scoring_id.in_(list(scoring_ids))))
 
 
 def load_statistics(connection: Connection, family: str, metric_id: int, scoring_ids: Sequence[int],

@@ -1,5 +1,6 @@
 """Registries as older programs left them: empty ones, and new ones whose migrations are undone by hand."""
 
+import json
 import os
 
 from alembic import command
@@ -23,39 +24,36 @@ def older(path, revision="0006"):
     return Database(path)
 
 
-def before_0014(connection):
-    """The log has no salt, nobody was purged, and what manifests declared last is not kept."""
-    connection.execute("DROP TABLE tombstone")
-    for table, columns in {"event": ["salt", "digest"], "run": ["salt", "digest"], "submission": ["declared"]}.items():
-        for column in columns:
-            connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
-    connection.execute("UPDATE alembic_version SET version_num = '0013'")
+def back_to(connection, revision):
+    """Undo, by hand, the migrations after `revision` in a registry that today's program has filled."""
+    for later in sorted(UNDONE, reverse=True):
+        if later > revision:
+            UNDONE[later](connection)
+    connection.execute("UPDATE alembic_version SET version_num = ?", [revision])
 
 
-def before_0013(connection):
-    """Comparisons do not say what was asked for, and the log is no chain."""
-    before_0014(connection)
-    for table, columns in {"event": ["hash"], "comparison": ["request"],
-                           "standing": ["scoring_id", "kind", "late"]}.items():
-        for column in columns:
-            connection.execute(f"ALTER TABLE {table} DROP COLUMN {column}")
-    connection.execute("UPDATE alembic_version SET version_num = '0012'")
+def _without(**columns):
+    """Undo a migration that added columns, by table, and tables (with no columns)."""
+    def undo(connection):
+        for table, names in columns.items():
+            for name in names:
+                connection.execute(f"ALTER TABLE {table} DROP COLUMN {name}")
+            if not names:
+                connection.execute(f"DROP TABLE {table}")
+
+    return undo
 
 
-def before_0012(connection):
-    """Whole numbers are among the decimals."""
-    before_0013(connection)
+def _whole_numbers_among_decimals(connection):
     connection.execute("CREATE TABLE former AS FROM statistics_ratio")
     connection.execute("DROP VIEW statistics_ratio")
     for table in ("statistics_ratio_whole", "statistics_ratio_decimal"):
         connection.execute(f"DROP TABLE {table}")
     connection.execute("ALTER TABLE former RENAME TO statistics_ratio")
-    connection.execute("UPDATE alembic_version SET version_num = '0011'")
 
 
-def before_0011(connection):
+def _pair_results_by_digest(connection):
     """Pair results have a digest and all that was asked of them."""
-    before_0012(connection)
     connection.execute("""
         CREATE TABLE former AS
         SELECT pair_result_id, concat_ws(' ', a.digest, b.digest, pair_request_id) AS digest,
@@ -70,12 +68,40 @@ def before_0011(connection):
     for table in ("pair_result", "pair_request", "tested_statistics"):
         connection.execute(f"DROP TABLE {table}")
     connection.execute("ALTER TABLE former RENAME TO pair_result")
-    connection.execute("UPDATE alembic_version SET version_num = '0010'")
 
 
-def before_0007(connection):
-    """Scores have no step, and nothing is remarkable."""
-    before_0011(connection)
-    connection.execute("ALTER TABLE score DROP COLUMN step")
-    connection.execute("DROP TABLE remark")
-    connection.execute("UPDATE alembic_version SET version_num = '0006'")
+def _names_of_the_machine(connection):
+    """Files are recorded by the paths that were typed, and every event by the account."""
+    connection.execute("UPDATE event SET actor = 'zz-account'")
+    for table in ("source", "submission_source"):
+        connection.execute(f"UPDATE {table} SET name = '/zz/task/' || name")
+    for run_id, parameters, inputs in connection.execute("SELECT run_id, parameters, inputs FROM run").fetchall():
+        typed = {name: f"/zz/task/{value}" if name == "manifest" else value
+                 for name, value in json.loads(parameters).items()}
+        read = {f"/zz/task/{name}": digest for name, digest in json.loads(inputs).items()}
+        connection.execute("UPDATE run SET parameters = ?, inputs = ? WHERE run_id = ?",
+                           [json.dumps(typed), json.dumps(read), run_id])
+
+
+def _no_studies(connection):
+    """Neither they nor, at the end of the log, what was logged of them."""
+    of_studies = "WHERE run_id IN (SELECT run_id FROM event WHERE action = 'study')"
+    for table in ("run", "event"):
+        connection.execute(f"DELETE FROM {table} {of_studies}")
+    for table in ("study", "study_part"):
+        connection.execute(f"DROP TABLE {table}")
+
+
+UNDONE = {  # by the migration that is undone
+    "0015": _without(task=["anonymous_until", "blind_until"], study=["is_anonymous"]),
+    "0014": _without(tombstone=[], event=["salt", "digest"], run=["salt", "digest"], submission=["declared"]),
+    "0013": _without(event=["hash"], comparison=["request"], standing=["scoring_id", "kind", "late"]),
+    "0012": _whole_numbers_among_decimals,
+    "0011": _pair_results_by_digest,
+    "0010": _without(remark=[]),
+    "0009": _names_of_the_machine,
+    "0008": _without(score=["step"]),
+    "0006": _no_studies,
+    "0003": _without(replicate_score=[], comparison=["runs"], standing=["runs", "run_deviation"]),
+    "0002": _without(pair_result=["statistic", "favours"], comparison_pair=["is_resolved"], overall_result=[]),
+}

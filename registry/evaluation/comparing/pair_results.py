@@ -17,6 +17,7 @@ from sqlalchemy import Connection
 
 from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.settings import Request
+from registry.evaluation.scoring.rescored import scored_by
 from registry.manifest import Significance
 from registry.significance import CORRECTIONS, PairTest
 from registry.significance.base import FLIPPED, METHODS, Alternative
@@ -132,8 +133,8 @@ class FamilyResults:
             return
         for alternative, of_kind in self._by_alternative(pairs, chosen):
             asked = comparisons.pair_request_id(self.connection, PairRequestRow(
-                repr(self.board.metric), repr(self.test), alternative, resamples, self.request.seed,
-                self.settings.interval, self.settings.confidence, self.settings.runs))
+                scored_by(self.connection, repr(self.board.metric)), repr(self.test), alternative, resamples,
+                self.request.seed, self.settings.interval, self.settings.confidence, self.settings.runs))
             keys, members = self._keys(pairs, of_kind), pairs.canonical[of_kind]
             there, found = self._found(asked)
             missing = ~np.isin(keys, there)

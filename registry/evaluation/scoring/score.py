@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,10 @@ from registry.evaluation.ingest.context import Ingest, Refuse
 from registry.evaluation.matrices import Counts, Steps, scores_of
 from registry.evaluation.scoring.kept_items import ItemsOfRevision, KeptItems
 from registry.evaluation.scoring.label_codes import with_new_labels
+from registry.evaluation.scoring.rescored import Rescored
 from registry.evaluation.scoring.run_averages import averaged
+from registry.evaluation.scoring.scorers import scorer
+from registry.evaluation.scoring.stale import StaleScore, stale_scores
 from registry.evaluation.scoring.workers import Wanted, compute
 from registry.families import FAMILIES, step_of
 from registry.identity import digest_array, digest_json
@@ -31,34 +34,41 @@ from registry.values import parse
 
 @dataclass
 class Scored:
-    """How many scores were computed, and how many were there already."""
+    """How many scores were computed, and how many were there already; what was stale, with the score that it is now."""
 
     computed: int = 0
     unchanged: int = 0
+    stale: list[tuple[StaleScore, float | None]] = field(default_factory=list)
 
 
-def score(ingest: Ingest, execution: Execution) -> Scored:
-    """Compute what is missing; what is there is left alone.
+def score(ingest: Ingest, execution: Execution, *, stale: bool = False) -> Scored:
+    """Compute what is missing; what is there is left alone, but for what is `stale` where that is asked for.
 
     What is refused is an `InputError`: a metric does not take what a submission holds, or several runs of a system.
 
     Args:
         ingest: The command and its task.
         execution: Who computes, and is told how far it is.
+        stale: Whether to compute anew what other code, or nobody knows which, has computed.
     """
     connection = ingest.connection
     scored, pending = Scored(), Pending(connection)
     declared = catalog.task_metrics(connection, ingest.task_id)
     metrics = {row.metric_id: parse("metric", METRICS, row.name) for row in declared}
+    rescored = Rescored(connection)
+    old = list(stale_scores(connection, ingest.task_id)) if stale else []
+    again = {(one.scoring_id, one.metric_id) for one in old}
     for test_set in catalog.test_sets(connection, ingest.task_id):
         members = catalog.ranked(connection, test_set.test_set_id)
         _check_runs(connection, members, list(metrics.values()), ingest.refuse)
-        missing = list(_missing(connection, members, declared))
+        missing = list(_missing(connection, members, declared, again))
         scored.unchanged += len(members) * len(declared) - sum(len(lacking) for _, lacking in missing)
         if not missing:
             continue
         for row in declared:
             statistics.forget_older(connection, row.family, row.metric_id, [member.scoring_id for member in members])
+            rescored.replace(row, [member.scoring_id for member in members
+                                   if (member.scoring_id, row.metric_id) in again])
         scorings = catalog.scorings(connection, [member.scoring_id for member, _ in missing])
         wanted = [Wanted(member.name, scorings[member.scoring_id],
                          tuple(lacking),
@@ -66,7 +76,11 @@ def score(ingest: Ingest, execution: Execution) -> Scored:
         scored.computed += score_wanted(ingest, wanted, execution, pending)
     pending.flush()
     if scored.computed:
-        ingest.event("score", ingest.slug, computed=scored.computed)
+        ingest.event("score", ingest.slug, computed=scored.computed,
+                     scorers={row.name: scorer(metrics[row.metric_id]) for row in declared})
+    rescored.settle(ingest)
+    values = catalog.score_values(connection, again)
+    scored.stale += [(one, values.get((one.scoring_id, one.metric_id))) for one in old]
     ingest.write()
     return scored
 
@@ -86,12 +100,14 @@ def score_wanted(ingest: Ingest, wanted: Sequence[Wanted], execution: Execution,
 
 
 def _missing(connection: Connection, members: Sequence[Member],
-             declared: Sequence[DeclaredMetric]) -> Iterator[tuple[Member, list[DeclaredMetric]]]:
-    """The members that lack scores, each with the metrics that it lacks."""
+             declared: Sequence[DeclaredMetric],
+             again: Set[tuple[int, int]]) -> Iterator[tuple[Member, list[DeclaredMetric]]]:
+    """The members that lack scores, or whose scores are computed `again`, each with the metrics that it lacks."""
     scorings = [member.scoring_id for member in members]
     there = {row.metric_id: catalog.scores(connection, row.metric_id, scorings) for row in declared}
     for member in members:
-        if lacking := [row for row in declared if member.scoring_id not in there[row.metric_id]]:
+        if lacking := [row for row in declared if member.scoring_id not in there[row.metric_id]
+                       or (member.scoring_id, row.metric_id) in again]:
             yield member, lacking
 
 

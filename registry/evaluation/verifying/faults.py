@@ -10,7 +10,7 @@ from sqlalchemy import Connection
 
 from registry.errors import clipped
 
-Kind = Literal["damaged", "altered", "missing", "surplus"]
+Kind = Literal["damaged", "altered", "missing", "surplus", "stale"]
 
 _MOST = 1000  # rows of each side that are looked at to tell what differs
 
@@ -20,7 +20,8 @@ class Fault:
     """Something that is not as it was put in, or does not follow from it.
 
     Attributes:
-        kind: `damaged`, it cannot be read or computed again; `altered`, `missing` or `surplus`.
+        kind: `damaged`, it cannot be read or computed again; `altered`, `missing` or `surplus`; `stale`, the code of
+            another program gave it, and this one's gives something else.
         of: What kind of thing it is.
         name: Which one.
         message: What is wrong.

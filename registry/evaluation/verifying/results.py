@@ -13,10 +13,12 @@ from registry.evaluation.comparing.board_keys import BoardKey
 from registry.evaluation.comparing.compare import Compared, compare_board
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.comparing.vetting import tested_board
+from registry.evaluation.scoring.rescored import changes
 from registry.evaluation.verifying.faults import Fault, differences, summarized
 from registry.manifest import Significance
 from registry.significance import Execution
 from registry.store import catalog
+from registry.store.comparisons import results_digest
 from registry.store.journal import Journal
 from registry.store.row_types import DeclaredMetric, GoldRevisionRow, Member, TaskRow, TestSetRow
 
@@ -51,13 +53,22 @@ def derive_results(connection: Connection, journal: Journal, task: TaskRow, chos
         chosen: Their ids.
         execution: Who computes.
     """
+    superseded = {digest: kept for change in reversed(changes(connection)) for digest, kept in change.results.items()}
     for row in connection.exec_driver_sql("FROM stored_comparison ORDER BY comparison_id").mappings().all():
         if row["comparison_id"] not in chosen:
             continue
         name = row["signature"].rpartition("|")[2]
         try:
             request, key = _asked(row, execution), _key(connection, task, row)
+            if _is_stale(connection, row["comparison_id"]):
+                yield Fault("stale", "comparison", name, "it rests on scores that this program's code does not give")
+                continue
             if key.digest(request) != row["digest"]:
+                if (kept := superseded.get(row["digest"])) is not None:
+                    if kept != results_digest(connection, row["comparison_id"], "stored_"):
+                        yield Fault("altered", "comparison", name, "it rests on scores that other code has computed "
+                                                                    "anew since, and is not as it was then")
+                    continue
                 yield Fault("altered", "comparison", name, "its settings, its members or what their scores rest on "
                                                              "are not those of its digest")
                 continue
@@ -68,6 +79,14 @@ def derive_results(connection: Connection, journal: Journal, task: TaskRow, chos
             compare_board(connection, journal, board, request, Compared()).run(row["digest"], row["sequence"])
         except Exception as error:
             yield Fault("damaged", "comparison", name, f"cannot be made again: {type(error).__name__}: {error}")
+
+
+def _is_stale(connection: Connection, comparison_id: int) -> bool:
+    """Whether a comparison rests on scores that other code than this program's gave another value."""
+    return connection.exec_driver_sql("""
+        SELECT 1 FROM stored_comparison JOIN stored_standing USING (comparison_id)
+        SEMI JOIN stale_score USING (scoring_id, metric_id) WHERE comparison_id = ? LIMIT 1""",
+                                      (comparison_id,)).first() is not None
 
 
 def _asked(row: Any, execution: Execution) -> Request:

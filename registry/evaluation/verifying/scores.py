@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from itertools import groupby
 
@@ -12,7 +13,9 @@ from registry.errors import RegistryError
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.ingest.join import Policies
 from registry.evaluation.ingest.submissions import add_fitted, fit
+from registry.evaluation.scoring.rescored import digest_by
 from registry.evaluation.scoring.score import Pending, score_wanted
+from registry.evaluation.scoring.scorers import Scorer, difference, recorded, scorer
 from registry.evaluation.scoring.workers import Wanted
 from registry.evaluation.verifying.faults import Difference, Fault, differences, summarized
 from registry.metrics import METRICS
@@ -23,12 +26,20 @@ from registry.values import parse
 
 Names = dict[int, str]  # of submissions, by scoring
 
-_STATISTICS = [table.name for table in (*models.statistics.values(), *models.whole_statistics.values())]
-TABLES = ("response", "remark", "score", "replicate_score", *_STATISTICS)
+# A family may have two tables: before migration 0012 whole numbers stood among the decimals.
+_BY_FAMILY = {family: [of[family].name for of in (models.statistics, models.whole_statistics) if family in of]
+              for family in models.statistics}
+TABLES = ("response", "remark", "score", "replicate_score", *(name for names in _BY_FAMILY.values() for name in names))
 
 _RESPONSES = """
     SELECT scoring_id, replicate, item.key AS item, answer.key AS answer, type, correct, score
     FROM {table} JOIN answer USING (answer_id) JOIN item USING (item_id)"""
+# Of scorings from before the log was a chain of hashes, none is expected where no such one has any: before migration
+# 0010 nothing was remarked on.
+_REMARKS = """(
+    WITH earlier AS (SELECT scoring_id FROM scoring WHERE run_id IN (SELECT run_id FROM event WHERE hash IS NULL))
+    FROM remark WHERE scoring_id NOT IN (FROM earlier)
+    OR EXISTS (FROM stored_remark SEMI JOIN earlier USING (scoring_id)))"""
 _KEYS = {"score": ("scoring_id", "metric_id"), "replicate_score": ("scoring_id", "metric_id", "replicate"),
          "remark": ("scoring_id", "replicate", "category", "message")}
 
@@ -82,35 +93,70 @@ def _scored_by(connection: Connection, scoring_id: int) -> tuple[DeclaredMetric,
 
 
 def compare_scores(connection: Connection, names: Names) -> Iterator[Fault]:
-    """Hold what was stored against what was derived again."""
+    """Hold what was stored against what was derived again; keeps which scores other code gave another value."""
     metrics = {row.metric_id: row.name for row in connection.execute(select(models.metric))}
+    stale = _of_other_code(connection, metrics)
+    connection.exec_driver_sql("CREATE TEMP TABLE stale_score (scoring_id INTEGER, metric_id INTEGER)")
     keys = ("scoring_id", "replicate", "item", "answer", "type")
     before, after = (_RESPONSES.format(table=table) for table in ("stored_response", "response"))
     found = {"response": differences(connection, _of(before), after, keys)}
     for table in ("remark", "score", "replicate_score"):
         left_out = "* EXCLUDE (run_id)" if table == "score" else "*"
-        found[table] = differences(connection, _of(f"SELECT {left_out} FROM stored_{table}", older=table == "score"),  # noqa: S608
-                                   f"SELECT {left_out} FROM {table}", _KEYS[table])  # noqa: S608
-    for table in _STATISTICS:
-        found[table] = differences(
-            connection, f"SELECT s.* FROM stored_{table} AS s SEMI JOIN score USING (scoring_id, metric_id)",  # noqa: S608
-            f"FROM {table}", ("scoring_id", "metric_id", "replicate", "item_id"))
+        found[table] = differences(connection, _of(f"SELECT {left_out} FROM stored_{table}", older=table != "remark"),  # noqa: S608
+                                   f"SELECT {left_out} FROM {_REMARKS if table == 'remark' else table}",  # noqa: S608
+                                   _KEYS[table])
+    for family, tables in _BY_FAMILY.items():
+        before, after = (" UNION ALL ".join(f"FROM {side}{table}" for table in tables) for side in ("stored_", ""))
+        found[family] = differences(
+            connection, f"SELECT s.* FROM ({before}) AS s SEMI JOIN score USING (scoring_id, metric_id)",  # noqa: S608
+            after, ("scoring_id", "metric_id", "replicate", "item_id"))
     for table, all_of_them in found.items():
-        of = "statistics" if table in _STATISTICS else table.replace("_", " ")
-        for scoring_id, some in _by_scoring(all_of_them):
+        of = "statistics" if table in _BY_FAMILY else table.replace("_", " ")
+        for scoring_id, of_scoring in _by_scoring(all_of_them):
+            some = [one for one in of_scoring if (scoring_id, one.key.get("metric_id")) not in stale]
             by = {str(metrics.get(one.key.pop("metric_id"))) for one in some if "metric_id" in one.key}
             by_metric = f" by {', '.join(sorted(by))}" if by else ""
-            yield from summarized(of, names.get(scoring_id, f"scoring {scoring_id}") + by_metric, some, "rows")
+            name = names.get(scoring_id, f"scoring {scoring_id}")
+            yield from summarized(of, name + by_metric, some, "rows")
+            if table == "score" and len(some) < len(of_scoring):
+                others = [(scoring_id, one.key["metric_id"]) for one in of_scoring if one not in some]
+                connection.exec_driver_sql(f"INSERT INTO stale_score VALUES {', '.join(map(str, others))}")  # noqa: S608
+                why = {stale[key] for key in others}
+                yield Fault("stale", of, name, f"{'; '.join(sorted(why))}: `registry score --stale` computes it anew")
+
+
+def _of_other_code(connection: Connection, metrics: Mapping[int, str]) -> dict[tuple[int, int], str]:
+    """The scores that other code than this program's computed, and what differs, by scoring and metric.
+
+    Where other code had made another score of the same statistics before, what was derived gets the digest of both.
+    """
+    runs, found = recorded(connection), {}
+    now: dict[int, Scorer] = {}
+    for metric_id, name in metrics.items():
+        with suppress(RegistryError):  # a name that was altered is told elsewhere
+            now[metric_id] = scorer(parse("metric", METRICS, name))
+    for row in connection.exec_driver_sql("""
+            SELECT scoring_id, metric_id, stored_score.digest, score.digest AS plain, stored_score.run_id
+            FROM stored_score JOIN score USING (scoring_id, metric_id)""").all():
+        by = runs.get(row.run_id, {}).get(metrics[row.metric_id])
+        if by is not None and row.metric_id in now and (why := difference(by, now[row.metric_id])):
+            found[row.scoring_id, row.metric_id] = f"{metrics[row.metric_id]}: {why}"
+        name = metrics[row.metric_id]
+        if row.digest != row.plain and row.digest in (
+                digest_by(row.plain, of[name]) for of in runs.values() if name in of):
+            connection.exec_driver_sql("UPDATE score SET digest = ? WHERE scoring_id = ? AND metric_id = ?",
+                                       (row.digest, row.scoring_id, row.metric_id))
+    return found
 
 
 def _of(query: str, *, older: bool = False) -> str:
-    """The rows of the scorings that were derived again."""
-    also = " AND step IS NOT NULL" if older else ""
-    return f"SELECT * FROM ({query}) WHERE scoring_id IN (SELECT scoring_id FROM derived_scoring){also}"  # noqa: S608
+    """The rows of the scorings that were derived again, without scores that an older registry kept in another way."""
+    also = " SEMI JOIN (FROM stored_score WHERE step IS NOT NULL) USING (scoring_id, metric_id)" if older else ""
+    return f"SELECT * FROM ({query}) SEMI JOIN derived_scoring USING (scoring_id){also}"  # noqa: S608
 
 
 def _by_scoring(found: Iterator[Difference]) -> Iterator[tuple[int, list[Difference]]]:
     by_scoring: dict[int, list[Difference]] = {}
-    for difference in found:
-        by_scoring.setdefault(difference.key.pop("scoring_id"), []).append(difference)
+    for one in found:
+        by_scoring.setdefault(one.key.pop("scoring_id"), []).append(one)
     yield from by_scoring.items()

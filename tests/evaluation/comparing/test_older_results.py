@@ -3,7 +3,7 @@
 import duckdb
 import pytest
 
-from tests.store.older import before_0011
+from tests.store.older import back_to
 
 
 @pytest.mark.parametrize("asked", [
@@ -14,7 +14,7 @@ def test_an_upgraded_registry_tests_no_pair_again(registry, scored, many, tmp_pa
     registry("compare", *asked)
     shown = registry("pairs", "--format", "json").json
     with duckdb.connect(str(tmp_path / "registry.duckdb")) as connection:
-        before_0011(connection)
+        back_to(connection, "0010")
     registry("init")
     assert registry("pairs", "--format", "json").json == shown
     undecided = sum((row["resamples"] or 0) > 400 for row in shown)  # their first draws are shown nowhere

@@ -4,7 +4,7 @@ import duckdb
 import pytest
 
 from tests.evaluation.tables import manifest
-from tests.store.older import before_0007
+from tests.store.older import back_to
 
 GAINS = {"near": (0.3, 0.5, 0.4, 0.3, 0.5, 0.4, 0.3, 0.5), "far": (0.9, 0, 0.9, 0, 0.9, 0.2, 0.9, 0.9)}
 REASON = "no resample is as extreme as the observed difference, so the bootstrap cannot test it; take permutation"
@@ -56,7 +56,7 @@ def test_what_an_older_program_found_is_computed_anew(registry, scored, few, tmp
     path = str(tmp_path / "registry.duckdb")
     with duckdb.connect(path) as connection:
         connection.execute(f"UPDATE pair_result SET {stored} WHERE p_value IS NULL")
-        before_0007(connection)
+        back_to(connection, "0006")
     registry("init")
     assert "comparisons: 1 made; pairs: 1 tested, 2 known" in registry("run", few()).stderr
     assert pairs(registry)["best", "near"]["p_value"] is None

@@ -1,0 +1,114 @@
+"""Scores that are not of today: listed with the cause, computed anew, and said of boards until they are compared.
+
+`changed` stands for a new release: the metric's code is other code, and where it is to, it scores otherwise.
+"""
+
+import json
+
+import pytest
+
+from registry.evaluation.scoring import scorers
+from registry.metrics import Accuracy, QuotientMetric
+from registry.store.database import Database
+
+
+@pytest.fixture
+def changed(monkeypatch):
+    """Change the code of accuracy, and perhaps what it computes."""
+    def change(**methods):
+        code = scorers._code
+        monkeypatch.setattr(scorers, "_code", lambda name: f"# {name}\n" + code(name))
+        for name, method in methods.items():
+            monkeypatch.setattr(Accuracy, name, method)
+
+    return change
+
+
+def verified(registry, exit_code=0):
+    return registry("verify", "--format", "json", exit_code=exit_code)
+
+
+def stale(registry, *options):
+    return registry("score", "--stale", "--format", "json", *options).json
+
+
+def half(self, sums):
+    return QuotientMetric.score(self, sums) / 2
+
+
+def test_nothing_is_stale_after_a_run(registry, scored, task):
+    scored(task)
+    assert stale(registry) == []
+    assert "computed" not in registry("board", "--format", "md").stdout
+
+
+def test_code_that_gives_the_same_changes_nothing_but_who_computed_it(registry, scored, task, changed):
+    scored(task)
+    before = registry("board", "--format", "json").json
+    changed()
+    found = stale(registry, "--dry-run")
+    assert [(row["submission"], row["metric"], row["before"]) for row in found] == [
+        ("a/a@1", "acc", 5 / 6), ("b/b@1", "acc", 1 / 2), ("c/c@1", "acc", 1 / 2)]
+    assert all(row["why"].startswith("its code was ") for row in found)
+    said = registry("board", "--format", "md")
+    assert "small/test: scores by acc are of other code than this program's" in said.stderr
+    assert "Scores by acc are of other code" in said.stdout
+    assert verified(registry).stdout == ""  # though the code is other code, it gives the same
+    assert len(stale(registry)) == 3
+    assert stale(registry) == []
+    after = registry("board", "--format", "json")
+    assert (after.json, after.stderr) == (before, "")
+    assert "pairs: 0 tested" not in registry("compare").stderr  # nothing to compare either
+
+
+@pytest.mark.parametrize("methods", [
+    {"score": half},  # of the same statistics
+    {"statistics_of_columns": QuotientMetric.statistics_of_columns,  # one item after the other
+     "statistics": lambda self, item, answer: (float(answer is not None and answer.value == "yes"), 1.0)}])
+def test_code_that_gives_something_else_replaces_scores_and_the_log_tells(registry, scored, task, changed, methods):
+    scored(task)
+    first = registry("board", "--format", "json").json
+    changed(**methods)
+    (fault, *_) = faults = verified(registry, exit_code=4).json
+    assert {fault["kind"] for fault in faults} == {"stale"}, faults
+    assert "`registry score --stale` computes it anew" in fault["message"]
+    found = stale(registry)
+    told = registry("board", "--format", "md")
+    assert "scores by acc have been computed anew since the last comparison" in told.stderr
+    assert "Scores by acc have been computed anew" in told.stdout
+    registry("compare")
+    second = registry("board", "--format", "json")
+    assert second.stderr == ""
+    assert second.json[0]["signature"] != first[0]["signature"]
+    assert {row["submission"]: row["score"] for row in second.json} == {
+        row["submission"]: row["after"] for row in found}
+    assert "all is well" in verified(registry).stderr
+    with Database("registry.duckdb").writing() as connection:
+        connection.exec_driver_sql("UPDATE standing SET score = 0.99 WHERE comparison_id = 1 AND position = 0")
+    (fault,) = verified(registry, exit_code=4).json
+    assert "computed anew since, and is not as it was then" in fault["message"]
+
+
+def test_a_revised_gold_and_scores_of_unrecorded_code(registry, scored, task):
+    scored(task)
+    with Database("registry.duckdb").writing() as connection:  # as a registry of before left it
+        connection.exec_driver_sql("UPDATE event SET details = '{}' WHERE action = 'score'")
+    assert {row["why"] for row in stale(registry, "--dry-run")} == {
+        "evalregistry 0.1.0, which computed it, did not record by what code"}
+    assert registry("board").stderr == ""  # which is no reason to doubt it
+    task.gold["i5"] = {"yes": "no", "no": "yes"}[task.gold["i5"]]
+    task.version = "2"
+    registry("apply", task.write())
+    found = stale(registry)
+    assert {row["why"] for row in found} == {"the gold was revised since revision 1, which it was scored by"}
+    assert (found[0]["submission"], found[0]["before"], found[0]["after"]) == ("a/a@1", 5 / 6, 1.0)
+
+
+def test_comments_and_docstrings_are_no_code(tmp_path, monkeypatch):
+    texts = {"one": '"""Is."""\n\nX = "#"  # so\n\n\ndef f():\n    """Do."""\n    return X\n',
+             "same": 'X = "#"\ndef f():\n    # another\n    """Done\n    otherwise."""\n    return X\n',
+             "other": 'X = "#"\ndef f():\n    return X + X\n'}
+    monkeypatch.setattr(scorers, "_source", texts.__getitem__)
+    one, same, other = (scorers._code.__wrapped__(name) for name in texts)
+    assert one == same != other
+    assert json.dumps(one) == '"X = \\"#\\"\\ndef f():\\n    return X"'

@@ -1,0 +1,118 @@
+"""SIGKILL at random moments of commands: what was there stays, nothing half done is there, it can be done again.
+
+After each kill the registry holds what it held before the command or what it holds after it, nothing between; the same
+command then succeeds, comes to what it comes to undisturbed, and leaves nothing else behind.
+"""
+
+import random
+import shutil
+import signal
+import time
+from dataclasses import dataclass
+
+from tests.durability.commands import Command
+from tests.faults.prepared import content, prepare
+
+
+@dataclass(frozen=True)
+class Case:
+    """A command on a copy of a prepared registry; its arguments may name {bases} and the {folder} of the copy."""
+
+    base: str
+    arguments: tuple
+    writes: str | None = None  # another file that it makes
+
+
+CASES = {
+    "apply": Case("scored", ("apply", "{bases}/more/task.toml")),
+    "submit": Case("scored", ("submit", "small", "{bases}/late.tsv", "--system", "late")),
+    "score": Case("submitted", ("score", "--quiet")),
+    "compare": Case("rescored", ("compare", "--quiet")),
+    "upgrade": Case("older", ("init",)),
+    "backup": Case("scored", ("backup", "{folder}/copy.duckdb"), "copy.duckdb"),
+}
+
+
+class Killing:
+    """Kills of one kind of command."""
+
+    def __init__(self, case, folder, bases):
+        self.case, self.folder, self.bases = case, folder, bases
+        self.before = content(self._fresh())
+        start = time.monotonic()
+        status, told = self._command()
+        self.duration = time.monotonic() - start
+        assert status == 0, told
+        self.after = content(self.db)
+
+    @property
+    def db(self):
+        return self.folder / "r.duckdb"
+
+    def kill(self, moment, *, verify):
+        """Kill it at a moment of its work, from 0 to 1; gives whether it was killed, and what went wrong."""
+        self._fresh()
+        start = time.monotonic()
+        status, told = self._command(kill_after=moment * self.duration)
+        if status == 0:
+            self.duration = time.monotonic() - start  # it was faster this time
+        elif status != -signal.SIGKILL:
+            return False, [f"ended with {status}: {told}"]
+        return status == -signal.SIGKILL, list(self._wrong(verify=verify))
+
+    def _wrong(self, *, verify):
+        if not self.db.exists():
+            yield "the registry is gone"
+            return
+        if (found := content(self.db)) not in (self.before, self.after):
+            yield f"holds what is neither that of before nor that of after: {self._between(found)}"
+        if self.case.writes is not None and (made := self.folder / self.case.writes).exists():
+            if content(made) != self.after:
+                yield f"{made.name} is not whole"
+            made.unlink()
+        status, told = self._command()
+        if status:
+            yield f"cannot be done again: {status}: {told}"
+        if (found := content(self.db)) != self.after:
+            yield f"comes to something else when done again: {self._between(found)}"
+        known = {"r.duckdb", "r.old.duckdb", self.case.writes}
+        if left := {path.name for path in self.folder.iterdir()} - known:
+            yield f"left behind: {sorted(left)}"
+        if verify and (done := self._command(("verify", "--quiet")))[0]:
+            yield f"verify: {done[1]}"
+
+    def _between(self, found):
+        return sorted(table for table in found if found[table] not in (
+            self.before.get(table), self.after.get(table)))
+
+    def _fresh(self):
+        """Put a copy of the prepared registry into an empty folder."""
+        shutil.rmtree(self.folder, ignore_errors=True)
+        self.folder.mkdir()
+        return shutil.copyfile(self.bases / f"{self.case.base}.duckdb", self.db)
+
+    def _command(self, arguments=None, kill_after=None):
+        """Run it, or another; gives its exit status and what it told."""
+        if arguments is None:
+            arguments = [of.format(bases=self.bases, folder=self.folder) for of in self.case.arguments]
+        command = Command([*arguments, "--db", self.db], kill_after=kill_after)
+        command.start(self.folder)
+        status, told = command.wait(), command.told.read_text() if command.told.exists() else ""
+        command.told.unlink(missing_ok=True)
+        return status, told
+
+
+def kills(folder, n, seed, every=5, cases=CASES):
+    """Kill commands in turn, `n` times; gives of each which, whether it was killed, and what went wrong.
+
+    After every so many, `verify` looks at all of the registry too.
+    """
+    bases = folder / "bases"
+    prepare(bases)
+    rng = random.Random(seed)
+    killing = {name: Killing(case, folder / name, bases) for name, case in cases.items()}
+    names = list(cases)
+    for number in range(n):
+        name = names[number % len(names)]
+        killed, wrong = killing[name].kill(rng.random(), verify=number // len(names) % every == 0)
+        yield name, killed, wrong
