@@ -1,10 +1,12 @@
 """What the tests share: a command runner, a builder of small tasks, and the real data."""
 
+import fcntl
 import gc
 import io
 import json
 import os
 import shutil
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from hashlib import sha256
@@ -161,6 +163,14 @@ def scored_registries(tmp_path_factory):
     return folder
 
 
+@contextmanager
+def alone(path):
+    """Hold a lock on the file at `path`, for which all other processes of the test run wait."""
+    with path.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 @pytest.fixture
 def scored(registry, tmp_path, scored_registries):
     """Bring a task into a new registry, once a test run for each content of its files; gives what is told, as JSON.
@@ -175,14 +185,14 @@ def scored(registry, tmp_path, scored_registries):
         read = [(str(path.relative_to(root)), sha256(path.read_bytes()).digest()) for path in files]
         given = [manifest.read_bytes(), *read, *options, command, then]
         kept = scored_registries / sha256(repr(given).encode()).hexdigest()
-        if not (outcome := kept.with_suffix(".json")).exists():
-            made, unnamed = ("--db", tmp_path / "unnamed"), tmp_path / "unnamed.json"
-            done = registry(command, manifest, *options, *made, *(("--format", "json") if command == "run" else ()))
-            if then:
-                registry(*then, *made)
-            unnamed.write_text(json.dumps(asdict(done)))
-            (tmp_path / "unnamed").replace(kept)
-            unnamed.replace(outcome)
+        with alone(kept.with_suffix(".lock")):  # another process that brings in the same is waited for
+            if not (outcome := kept.with_suffix(".json")).exists():
+                made = ("--db", tmp_path / "unnamed")
+                done = registry(command, manifest, *options, *made, *(("--format", "json") if command == "run" else ()))
+                if then:
+                    registry(*then, *made)
+                (tmp_path / "unnamed").replace(kept)
+                outcome.write_text(json.dumps(asdict(done)))
         shutil.copyfile(kept, db)
         return Outcome(**json.loads(outcome.read_text()))
 

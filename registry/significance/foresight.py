@@ -2,7 +2,8 @@
 
 A few pairs are tested, which shows how their p-values are computed. Draws are timed by the model
 T = (c + a systems + b pairs) + R (d + e systems + f pairs), whose six coefficients follow from two numbers of draws and
-three choices of systems and pairs. Of many units some are timed, and the time is scaled up.
+three choices of systems and pairs. Of many units some are timed, and the time is scaled up. Where even a first, rough
+time says that all will be done at once, nothing is timed more closely: that would take longer than the work itself.
 """
 
 from __future__ import annotations
@@ -27,8 +28,9 @@ from registry.significance.results import PairResults
 
 _SYSTEMS, _PAIRS = 8, 4  # that are looked at
 _LONG = 2**28  # additions from which on a pair takes so long that one tells of all
-_BRIEF, _TIMES = 0.05, 50  # seconds up to which pairs are tested many times, and how many times
+_BRIEF, _TIMES = 0.05, 50  # seconds up to which pairs are tested many times, and how many times at most
 _AGAIN = 1.0  # seconds up to which pairs are timed twice
+_AT_ONCE = 0.2  # seconds for a whole family, up to which a rough time will do
 _UNITS = 2048
 _DRAWS = (BLOCK, 5 * BLOCK)
 
@@ -83,32 +85,45 @@ def few_systems(systems: int) -> list[int]:
     return sorted({round(n) for n in np.linspace(0, systems - 1, _SYSTEMS).tolist()})
 
 
-def foresee(test: PairTest, matrix: Matrix, settings: Settings) -> Foresight:
+class Family(NamedTuple):
+    """How many systems a comparison takes, and how many pairs of them."""
+
+    systems: int
+    pairs: int
+
+
+def foresee(test: PairTest, matrix: Matrix, settings: Settings, family: Family) -> Foresight:
     """Foresee the test of many systems.
 
     Args:
         test: One that fits.
         matrix: Of a few of the systems (`few_systems`), two at least.
         settings: What the test is asked for.
+        family: What will be tested.
     """
     matrix = matrix.by_unit
     pairs = list(combinations(range(matrix.statistics.shape[1]), 2))
     some = [pairs[round(n)] for n in np.linspace(0, len(pairs) - 1, min(_PAIRS, len(pairs))).tolist()]
-    methods, each, begin = _tried(test, matrix, some, settings)
+    methods, each, begin = _tried(test, matrix, some, settings, family.pairs)
     once = per_draw = _NOTHING
     if methods["monte-carlo"] or test.draws_intervals:
-        once, per_draw = _timed_draws(test, matrix, pairs if methods["monte-carlo"] else [], settings)
+        drawn = pairs if methods["monte-carlo"] else []
+        if (rough := _rough_draw(test, matrix, drawn, settings, family)) is not None:
+            per_draw = rough
+        else:
+            once, per_draw = _timed_draws(test, matrix, drawn, settings)
     begun = time.process_time()
     Observed.of(replace(matrix), some)
     looking = max(begin, time.process_time() - begun) / matrix.statistics.shape[1]
     return Foresight(methods, each, once._replace(system=once.system + looking), per_draw)
 
 
-def _tried(test: PairTest, matrix: Matrix, pairs: Sequence[Pair],
-           settings: Settings) -> tuple[Counter[Method], float, float]:
+def _tried(test: PairTest, matrix: Matrix, pairs: Sequence[Pair], settings: Settings,
+           all_pairs: int) -> tuple[Counter[Method], float, float]:
     """How pairs come about, how long each takes and what is done once for all of them, by trying.
 
-    Of those that take long one stands for all.
+    Of those that take long one stands for all. Where `all_pairs` are done at once, each gets its share of what is done
+    once.
     """
     steps = {o.pair: test.work(o, settings) for o in Observed.of(matrix, pairs)}
     short, long_ = ([pair for pair in pairs if (_LONG < steps[pair] < math.inf) == is_long]
@@ -117,11 +132,13 @@ def _tried(test: PairTest, matrix: Matrix, pairs: Sequence[Pair],
     one_draw = replace(settings, resamples=1, execution=Execution(workers=1))
     for some, times in ((short, 1), (long_[:1], len(long_))):
         results, seconds = _timed(test, matrix, some, one_draw)
-        if seconds < _AGAIN:  # what is done once, such as imports, is not counted
+        rough = all_pairs < 2 * len(pairs) or seconds * times * all_pairs <= _AT_ONCE * len(pairs)
+        if not rough and seconds < _AGAIN:  # what is done once, such as imports, is not counted
             results, seconds = _timed(test, matrix, some, one_draw)
         if any(result.method != "monte-carlo" or 0 < steps[pair] < math.inf
                for pair, result in zip(some, results, strict=True)):  # what is only drawn is timed by itself
-            pairwise = seconds if seconds > _BRIEF else _of_pairs(test, matrix, some, one_draw, seconds)
+            pairwise = seconds if rough or seconds > _BRIEF else _of_pairs(
+                test, matrix, some, one_draw, seconds, min(_TIMES, all_pairs // len(pairs)))
             taken += pairwise * times
             begin = max(begin, seconds - pairwise)
         for result in results:
@@ -129,10 +146,11 @@ def _tried(test: PairTest, matrix: Matrix, pairs: Sequence[Pair],
     return methods, taken / len(pairs), begin
 
 
-def _of_pairs(test: PairTest, matrix: Matrix, pairs: Sequence[Pair], settings: Settings, seconds: float) -> float:
-    """The share of the time that grows with pairs, which take no time beside the rest: by testing them many times."""
-    _, of_many = _timed(test, matrix, list(pairs) * _TIMES, settings)
-    return min(seconds, max(0.0, of_many - seconds) / (_TIMES - 1))
+def _of_pairs(test: PairTest, matrix: Matrix, pairs: Sequence[Pair], settings: Settings, seconds: float,
+              times: int) -> float:
+    """The share of the time that grows with pairs: what is done once takes no time beside them, tested many times."""
+    _, of_many = _timed(test, matrix, list(pairs) * times, settings)
+    return min(seconds, max(0.0, of_many - seconds) / (times - 1))
 
 
 def _timed(test: PairTest, matrix: Matrix, pairs: Sequence[Pair],
@@ -144,12 +162,21 @@ def _timed(test: PairTest, matrix: Matrix, pairs: Sequence[Pair],
     return results, time.process_time() - begun
 
 
+def _rough_draw(test: PairTest, matrix: Matrix, pairs: Sequence[Pair], settings: Settings,
+                family: Family) -> Coefficients | None:
+    """The most that a draw for the whole family takes, where all draws of it are made at once; else None."""
+    matrix, larger = _to_draw(test, matrix)
+    taken = larger * _once(test, matrix, pairs, replace(
+        settings, resamples=_DRAWS[0], execution=Execution(workers=1)))
+    share = max(family.systems / matrix.statistics.shape[1], family.pairs / max(1, len(pairs)))
+    blocks = max(1.0, settings.resamples / _DRAWS[0])
+    return Coefficients(taken * share / _DRAWS[0], 0.0, 0.0) if taken * share * blocks <= _AT_ONCE else None
+
+
 def _timed_draws(test: PairTest, matrix: Matrix, pairs: Sequence[Pair],
                  settings: Settings) -> tuple[Coefficients, Coefficients]:
     """The coefficients of what does not depend on the number of draws, and of a draw."""
-    matrix, larger = _fewer_units(matrix)
-    if test.refusal(all_drawn := replace(matrix, quotient=None)) is None:
-        matrix = all_drawn
+    matrix, larger = _to_draw(test, matrix)
     systems = matrix.statistics.shape[1]
     chain_ = [(n, n + 1) for n in range(systems - 1)]
     chosen = [(of, [pair for pair in which if pair in pairs]) for of, which in (
@@ -164,24 +191,26 @@ def _timed_draws(test: PairTest, matrix: Matrix, pairs: Sequence[Pair],
     return Coefficients(*once.tolist()), Coefficients(*of_draw.tolist())
 
 
-def _fewer_units(matrix: Matrix) -> tuple[Matrix, float]:
-    """Some units of a matrix that sums over them, and how many times more there are."""
-    n_units = len(matrix.statistics)
-    if matrix.family == "pair" or matrix.runs is not None or matrix.strata is not None or n_units <= _UNITS:
-        return matrix, 1.0
-    return replace(matrix, statistics=matrix.statistics[:_UNITS]), n_units / _UNITS
+def _to_draw(test: PairTest, matrix: Matrix) -> tuple[Matrix, float]:
+    """A matrix all of whose pairs are drawn, of some units where it sums over them, and how many more there are."""
+    n_units, larger = len(matrix.statistics), 1.0
+    if matrix.family != "pair" and matrix.runs is None and matrix.strata is None and n_units > _UNITS:
+        matrix, larger = replace(matrix, statistics=matrix.statistics[:_UNITS]), n_units / _UNITS
+    all_drawn = replace(matrix, quotient=None)
+    return (all_drawn if test.refusal(all_drawn) is None else matrix), larger
 
 
 def _seconds(test: PairTest, matrix: Matrix, pairs: Sequence[Pair], settings: Settings) -> float:
     """The shorter one of two times: what else the machine does only adds."""
-    taken = []
-    for _ in range(2):
-        fresh = sharing_resamples(matrix, settings)
-        begun = time.process_time()
-        test.run(fresh, pairs, settings)
-        test.score_intervals(fresh, settings)
-        taken.append(time.process_time() - begun)
-    return min(taken)
+    return min(_once(test, matrix, pairs, settings) for _ in range(2))
+
+
+def _once(test: PairTest, matrix: Matrix, pairs: Sequence[Pair], settings: Settings) -> float:
+    fresh = sharing_resamples(matrix, settings)
+    begun = time.process_time()
+    test.run(fresh, pairs, settings)
+    test.score_intervals(fresh, settings)
+    return time.process_time() - begun
 
 
 def _solved(shapes: Floats, times: Floats) -> Floats:

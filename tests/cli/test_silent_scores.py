@@ -26,45 +26,47 @@ def stance(tmp_path):
     return LabelTask(tmp_path / "task", dict(GOLD), {"sound": COPIED})
 
 
-@pytest.mark.parametrize(("odd", "category", "remark", "advice"), [
-    (named(SOUND, against="con"), "label", f"{AGAINST} of 60 labels are unknown to the gold: 'con' ({AGAINST} times; "
-     "the gold's 'against'?)", 'set the submission\'s option rename = { con = "against" }'),
-    (named(SOUND, against="Against"), "label", f"{AGAINST} of 60 labels are unknown to the gold: 'Against' ({AGAINST} "
-     "times; the gold has 'against')", "set the submission's option fold_case = true"),
-    (GOLD, "gold", "has the gold's own answer for each of 60 items", "is it a system's output?"),
-    (COPIED, "copy", "has the same answers as sound/sound@1, another system", ""),
-], ids=["renamed", "case", "gold", "copy"])
-def test_a_submission_of_labels(registry, stance, odd, category, remark, advice):
-    stance.systems["zodd"] = odd
-    said_everywhere(registry, stance.write(), category, remark, advice, "zodd")
+def test_submissions_of_labels(registry, stance):
+    """The gold's labels renamed, and in another case; the gold itself; a copy."""
+    odd = {
+        "renamed": (named(SOUND, against="con"), "label",
+                    f"{AGAINST} of 60 labels are unknown to the gold: 'con' ({AGAINST} times; the gold's 'against'?)",
+                    'set the submission\'s option rename = { con = "against" }'),
+        "upper": (named(SOUND, against="Against"), "label",
+                  f"{AGAINST} of 60 labels are unknown to the gold: 'Against' ({AGAINST} times; the gold has "
+                  "'against')",
+                  "set the submission's option fold_case = true"),
+        "xgold": (GOLD, "gold", "has the gold's own answer for each of 60 items", "is it a system's output?"),
+        "zcopy": (COPIED, "copy", "has the same answers as sound/sound@1, another system", "")}
+    stance.systems |= {name: labels for name, (labels, *_) in odd.items()}
+    said_everywhere(registry, stance.write(), {name: told for name, (_, *told) in odd.items()})
 
 
-def said_everywhere(registry, manifest, category, remark, advice, system):
-    """One remark, on this system, said by every command."""
-    (warned,) = registry("check", manifest, "--format", "json").json
-    assert (warned["severity"], warned["category"]) == ("warning", category)
-    assert warned["message"].startswith(remark)
-    assert advice in warned["message"]
+def said_everywhere(registry, manifest, odd):
+    """One remark on each odd system, said by every command: its category, the remark and the advice."""
+    warned = {Path(row["file"]).stem: row for row in registry("check", manifest, "--format", "json").json}
+    assert {name: (row["severity"], row["category"]) for name, row in warned.items()} == {
+        name: ("warning", category) for name, (category, _, _) in odd.items()}
     ran = registry("run", manifest, "--format", "json")
-    assert f"warning: {warned['file']}: {warned['message']}" in ran.stderr
-    assert {row["system"]: row["remarks"] for row in ran.json if row["remarks"]} == {system: [remark]}
-    footnote = f"{system}: {remark}."
-    for form in ("table", "md"):
-        assert footnote.replace("_", r"\_" if form == "md" else "_") in registry(
-            "board", "--format", form).stdout.replace("&lt;", "<")
-    assert remark[:20] in registry("board", "--format", "latex").stdout
-    assert remark in registry("board", "--format", "csv").stdout.replace('""', '"')
-    registry("page", kept_of(registry)["task"], "-o", "page.html")
-    assert json.dumps(footnote, ensure_ascii=False)[1:-1] in Path("page.html").read_text("utf-8")
-    kept = kept_of(registry)
-    assert (kept["system"], kept["category"], kept["message"]) == (system, category, remark)
+    assert {row["system"]: row["remarks"] for row in ran.json if row["remarks"]} == {
+        name: [remark] for name, (_, remark, _) in odd.items()}
+    shown = {form: registry("board", "--format", form).stdout for form in ("table", "md", "latex", "csv")}
+    kept = registry("query", "SELECT * FROM submission_remark ORDER BY system", "--format", "json").json
+    assert [(row["system"], row["category"], row["message"]) for row in kept] == [
+        (name, category, remark) for name, (category, remark, _) in sorted(odd.items())]
+    registry("page", kept[0]["task"], "-o", "page.html")
+    page = Path("page.html").read_text("utf-8")
+    for name, (_, remark, advice) in odd.items():
+        assert warned[name]["message"].startswith(remark)
+        assert advice in warned[name]["message"]
+        assert f"warning: {warned[name]['file']}: {warned[name]['message']}" in ran.stderr
+        footnote = f"{name}: {remark}."
+        assert footnote in shown["table"].replace("&lt;", "<")
+        assert footnote.replace("_", r"\_") in shown["md"].replace("&lt;", "<")
+        assert remark[:20] in shown["latex"]
+        assert remark in shown["csv"].replace('""', '"')
+        assert json.dumps(footnote, ensure_ascii=False)[1:-1] in page
     assert "nothing changed" in registry("run", manifest).stderr
-
-
-def kept_of(registry):
-    """The one remark that the database has."""
-    (kept,) = registry("query", "SELECT * FROM submission_remark", "--format", "json").json
-    return kept
 
 
 def test_a_header_that_is_an_item_and_a_class_everywhere(registry, stance):
@@ -133,9 +135,9 @@ WRONG = ["org", *NER[1:]]
 
 def test_a_type_of_spans_that_is_called_otherwise(registry, entities):
     odd = ["person" if type_ == "per" else type_ for type_ in ["loc", *NER[1:]]]
-    said_everywhere(registry, entities(sound=WRONG, zodd=odd), "label",
-                    "9 of 40 types are unknown to the gold: 'person' (9 times; the gold's 'per'?)",
-                    'rename = { person = "per" }', "zodd")
+    said_everywhere(registry, entities(sound=WRONG, zodd=odd), {"zodd": (
+        "label", "9 of 40 types are unknown to the gold: 'person' (9 times; the gold's 'per'?)",
+        'rename = { person = "per" }')})
 
 
 @pytest.mark.parametrize(("option", "change"), [
@@ -152,14 +154,13 @@ def test_a_declared_mapping_gives_the_score_of_the_gold_s_names(registry, entiti
     assert "has the same answers as" in (*a["remarks"], *b["remarks"])[0]
 
 
-@pytest.mark.parametrize("command", ["check", "run", "submit"])
-def test_no_type_in_common_is_refused_unless_it_is_meant(registry, entities, command):
+def test_no_type_in_common_is_refused_unless_it_is_meant(registry, entities):
     registry("run", entities(sound=WRONG))
     manifest = entities(sound=WRONG, zodd=[type_.upper() for type_ in NER])
-    arguments = {"check": [manifest], "run": [manifest], "submit": ["t", "zodd.out", "--system", "zodd"]}[command]
-    told = registry(command, *arguments, exit_code=3).stderr
-    assert "zodd.out: no type is one of the gold's, which are 'loc', 'org', 'per': " in told  # the commonest first
-    assert 'set the submission\'s option fold_case = true, else unknown = "accept"' in told
+    for command in (["check", manifest], ["run", manifest], ["submit", "t", "zodd.out", "--system", "zodd"]):
+        told = registry(*command, exit_code=3).stderr
+        assert "zodd.out: no type is one of the gold's, which are 'loc', 'org', 'per': " in told  # the commonest first
+        assert 'set the submission\'s option fold_case = true, else unknown = "accept"' in told
     registry("submit", "t", "zodd.out", "--system", "zodd", "--option", 'unknown="accept"')
     (row,) = [row for row in registry("run", entities(sound=WRONG), "--format", "json").json if row["system"] == "zodd"]
     assert (row["score"], row["remarks"][0][:33]) == (0, "no type is one of the gold's, whi")

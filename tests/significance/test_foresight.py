@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from registry.significance import Settings, StatisticMatrix
-from registry.significance.foresight import foresee
+from registry.significance.foresight import Family, foresee
 from registry.significance.pairwise.base import PairTest
 from registry.significance.results import Tails
 
@@ -41,4 +41,4 @@ def test_what_is_done_once_is_not_foreseen_for_every_pair(steps):
     ran.clear()
     statistics = np.random.default_rng(1).integers(0, 2, size=(30, 6, 1)).astype(float)
     matrix = StatisticMatrix(statistics, lambda sums: sums[..., 0])
-    assert foresee(SlowAtFirst(steps=steps), matrix, Settings()).each < 0.02
+    assert foresee(SlowAtFirst(steps=steps), matrix, Settings(), Family(6, 15)).each < 0.02

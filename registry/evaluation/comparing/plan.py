@@ -22,7 +22,7 @@ from registry.evaluation.resolve import resolve_significance
 from registry.manifest import Significance
 from registry.significance import CORRECTIONS, Matrix, PairTest, Settings
 from registry.significance.base import Method
-from registry.significance.foresight import Foresight, few_systems, foresee
+from registry.significance.foresight import Family, Foresight, few_systems, foresee
 from registry.significance.multiple.corrections import draws_needed
 from registry.store import comparisons
 from registry.store.row_types import TaskRow
@@ -187,17 +187,17 @@ def _planned(connection: Connection, key: BoardKey, request: Request, test: Pair
     statistics = board.matrix.statistics
     cells = len(statistics) * statistics.shape[2]
     cell = statistics.nbytes // (cells * len(few.members))
-    foresight = _foresight(test, board.matrix, request)
+    foresight = _foresight(test, board.matrix, request, Family(n, new))
     return PlannedBoard(key.name, settings, n, new, cells, cell, loading, foresight,
                         test.why_drawn(board.matrix.by_unit))
 
 
-def _foresight(test: PairTest, matrix: Matrix, request: Request) -> Foresight | None:
+def _foresight(test: PairTest, matrix: Matrix, request: Request, family: Family) -> Foresight | None:
     if test.refusal(matrix.by_unit):
         return None
     settings = request.significance
     kernel: Settings = replace(request.settings, alternative=settings.alternative, interval=settings.interval)
-    return foresee(test, matrix, kernel)
+    return foresee(test, matrix, kernel, family)
 
 
 def _new_pairs(connection: Connection, key: BoardKey, request: Request) -> int:

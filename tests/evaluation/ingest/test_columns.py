@@ -1,4 +1,7 @@
-"""What is brought in by columns is what is brought in row by row: the same database, or the same refusal."""
+"""What is brought in by columns is what is brought in row by row: the same database, or the same refusal.
+
+`pytest tests/evaluation/ingest/test_columns.py --hypothesis-profile thorough` tries 200 tasks of either kind.
+"""
 
 import dataclasses
 import datetime
@@ -9,7 +12,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sqlalchemy import text
 
 from registry.errors import RegistryError
 from registry.evaluation.checking.check import check
@@ -24,9 +26,11 @@ from registry.readers.parsing import table_columns
 from registry.significance import Execution
 from registry.store.database import Database
 from registry.store.journal import Journal
-from registry.store.session import writing
+from registry.store.opening import transaction
+from registry.store.rows import driver_of
 from tests.readers.small_tables import SEPARATORS, json_tables, parquet_tables, tables
 
+THOROUGH = settings.default.max_examples > 100
 MANIFEST = """manifest = 1
 [task]
 id = "t"
@@ -134,18 +138,32 @@ def label_tasks(draw):
             "option": draw(st.sampled_from(["", "", ", fold_case = true", ', rename = { maybe = "no" }']))}, files
 
 
-def held(database):
+_DRAWN = ("hash", "salt", "digest")  # of the log, which rest on times, or are drawn
+
+
+@pytest.fixture(scope="module")
+def connection(tmp_path_factory, empty_registry):
+    """To a new registry; what is brought in, is undone."""
+    path = tmp_path_factory.mktemp("columns") / "registry.duckdb"
+    path.write_bytes(empty_registry)
+    with Database(path).holding() as opened:
+        yield opened
+
+
+def held(connection):
     """All rows of all tables in their order, but for times, and the log's salts and what rests on either."""
-    drawn = {"event": {"hash", "salt", "digest"}}
-    with database.reading() as connection:
-        names = connection.execute(text("SELECT table_name FROM duckdb_tables() ORDER BY ALL")).scalars().all()
-        return {name: [[value for column, value in row.items() if column not in drawn.get(name, ()) and not isinstance(
-            value, datetime.datetime)] for row in connection.execute(text(f"SELECT * FROM {name}")).mappings()]
-            for name in names if name != "run"}
+    cursor, found = driver_of(connection), {}
+    for (name,) in cursor.execute("SELECT table_name FROM duckdb_tables() ORDER BY ALL").fetchall():
+        if name != "run":
+            columns = [column for column, *_ in cursor.execute(f"FROM {name}").description]
+            found[name] = [[value for column, value in zip(columns, row, strict=True)
+                            if not (name == "event" and column in _DRAWN) and not isinstance(value, datetime.datetime)]
+                           for row in cursor.fetchall()]
+    return found
 
 
-def brought_in(folder, enough):
-    """What a check says of the task, and what a database holds of it, with what was told; or why it was refused."""
+def brought_in(connection, folder, enough):
+    """What a check says of the task, and what a registry holds of it, with what was told; or why it was refused."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(table_columns, "ENOUGH", enough)
         if enough:
@@ -156,20 +174,19 @@ def brought_in(folder, enough):
         task = resolve(specification, folder / "task.toml")
         checked = check(task, list(declared(task)), limit=3)
         said = [(str(problem.error), problem.cause, problem.fatal) for problem in checked.problems], checked.unlisted
-        database, journal = Database(folder / f"{enough}.duckdb"), Journal("run", {})
         try:
-            with writing(database, journal, create=True) as session:
-                ingest = Ingest(session.connection, journal, task)
+            with transaction(connection, dry_run=True):
+                ingest = Ingest(connection, Journal("run", {}), task)
                 told = dataclasses.astuple(apply(ingest, content))
                 score(ingest, Execution(workers=1))
+                return said, told, held(connection)
         except RegistryError as error:
             return said, str(error)
-        return said, told, held(database)
 
 
-@settings(max_examples=40)
+@settings(max_examples=200 if THOROUGH else 20)
 @given(tasks())
-def test_both_ways_bring_in_the_same(task):
+def test_both_ways_bring_in_the_same(connection, task):
     options, content, other = task
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -178,12 +195,12 @@ def test_both_ways_bring_in_the_same(task):
         for run in "12":
             (folder / f"c.{run}.run").write_bytes(content if run == "1" else other)
         (folder / "task.toml").write_text(MANIFEST.format(**options))
-        assert brought_in(folder, 0) == brought_in(folder, 2**62)
+        assert brought_in(connection, folder, 0) == brought_in(connection, folder, 2**62)
 
 
-@settings(max_examples=25)
+@settings(max_examples=200 if THOROUGH else 15)
 @given(label_tasks())
-def test_both_ways_bring_in_the_same_labels(task):
+def test_both_ways_bring_in_the_same_labels(connection, task):
     options, files = task
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -191,4 +208,4 @@ def test_both_ways_bring_in_the_same_labels(task):
         for file, content in files.items():
             (folder / file).write_text(content, newline="")
         (folder / "task.toml").write_text(LABELS.format(**options))
-        assert brought_in(folder, 0) == brought_in(folder, 2**62)
+        assert brought_in(connection, folder, 0) == brought_in(connection, folder, 2**62)

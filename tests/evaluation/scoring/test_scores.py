@@ -30,20 +30,23 @@ def entities(registry, scored, tmp_path):
     return folder
 
 
-@pytest.mark.parametrize("formula", ["2*tp/(pred+gold)", "1 - (pred + gold - 2*tp)/(pred+gold)"])
-def test_a_formula_of_f1_is_tested_as_f1_is(registry, entities, formula):
-    path = manifest(entities, metric=[f'name = "Formula"\noptions = {{ formula = "{formula}" }}'],
+def test_a_formula_of_f1_is_tested_as_f1_is(registry, entities):
+    """However the formula is written."""
+    formulas = {"sum": "2*tp/(pred+gold)", "rest": "1 - (pred + gold - 2*tp)/(pred+gold)"}
+    path = manifest(entities, metric=[f'id = "{name}"\nname = "Formula"\noptions = {{ formula = "{formula}" }}'
+                                      for name, formula in formulas.items()],
                     test_set='gold = "gold"\nformat = "statistics"\noptions = { separator = "comma", statistics = '
                              '["tp", "pred", "gold"] }')
     registry("run", path)
     registry("compare", "entities", "--unit", "item")
-    by_formula, by_metric = ({(row["system_a"], row["system_b"]): row for row in registry(
+    by_formula, by_metric = ({(row["metric"], row["system_a"], row["system_b"]): row for row in registry(
         "pairs", task, "--format", "json").json} for task in ("t", "entities"))
-    assert len(by_metric) == 28
-    for pair, row in by_metric.items():
-        assert by_formula[pair]["method"] == row["method"] == "exact"
+    assert (len(by_formula), len(by_metric)) == (56, 28)
+    for (name, *pair), found in by_formula.items():
+        row = by_metric["span_f1", *pair]
+        assert found["method"] == row["method"] == "exact"
         for column in ("score_a", "score_b", "difference", "p_value", "p_adjusted", "n_discordant"):
-            assert by_formula[pair][column] == pytest.approx(row[column], rel=1e-12), column
+            assert found[column] == pytest.approx(row[column], rel=1e-12), (name, column)
 
 
 def test_scores_errors_and_their_directions(registry, tmp_path):
