@@ -6,7 +6,22 @@ from typing import Annotated
 
 import typer
 
-from registry.cli import board, check, diff, export, importing, items, listing, page, plot, query, study, task, trust
+from registry.cli import (
+    board,
+    check,
+    diff,
+    export,
+    importing,
+    items,
+    listing,
+    page,
+    plot,
+    query,
+    release,
+    study,
+    task,
+    trust,
+)
 from registry.cli import comparison as results
 from registry.cli.console import RegistryGroup
 from registry.cli.study.command import add_study
@@ -36,8 +51,8 @@ def _root(
 
 for command in (task.run, task.init, task.apply, check.check, check.task_pack, task.submit, importing.import_,
                 results.score, results.compare, board.board, board.pairs, plot.plot, export.export, diff.diff,
-                page.page, page.site, "effects", "best", "ranking", items.items, query.query, query.schema,
-                trust.show_, trust.verify, trust.backup, listing.list_):
+                page.page, page.site, release.release, "effects", "best", "ranking", items.items, query.query,
+                query.schema, trust.show_, trust.verify, trust.backup, listing.list_):
     if isinstance(command, str):
         add_study(app, command)
     else:
