@@ -105,6 +105,12 @@ class Contents:
         """When it was published: as the task declares, else when the newest comparison was made."""
         return self.manifest.task.date or self.compared[:10]
 
+    @property
+    def citation(self) -> str:
+        """What to cite: as the task declares, else the release itself."""
+        organisers = ", ".join(self.manifest.task.organisers)
+        return self.manifest.task.citation or f"{organisers and f'{organisers}: '}{self.title} ({self.date[:4]})"
+
     def with_files(self, paths: Sequence[str]) -> Contents:
         """The same with what is in `folder`."""
         of_tables = {of.table.path: of.table.about for of in self.tables}

@@ -41,7 +41,7 @@ def croissant(contents: Contents) -> str:
         "datePublished": contents.date, "license": _licence(task.licence), "isLiveDataset": False}
     if task.organisers:
         told["creator"] = [{"@type": "sc:Person", "name": name} for name in task.organisers]
-    told |= {key: value for key, value in {"url": task.url, "citeAs": task.citation}.items() if value}
+    told |= {key: value for key, value in {"url": task.url, "citeAs": contents.citation}.items() if value}
     told["distribution"] = [
         {"@type": "cr:FileObject", "@id": of.table.path, "name": _plain(of.table.name), "description": of.table.about,
          "contentUrl": of.table.path, "contentSize": f"{digests[of.table.path].size} B",

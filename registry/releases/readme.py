@@ -27,12 +27,10 @@ which are held back with the gold; digests stand for them."""
 
 def readme(contents: Contents, program: str) -> str:
     """Write the README; `program` is what made the release, as pip names it."""
-    task = contents.manifest.task
     parts = [f"# {_inline(contents.title)}", _inline(contents.description), "\n".join(_facts(contents)),
              "## What is in it", "\n".join(_files(contents)), "### Boards",
              "\n".join(f"- {_inline(board.title)} (`{board.signature}`)" for board in contents.boards.boards),
-             "## How to cite it", _inline(task.citation or "The organisers name no publication; cite the title, the "
-                                          "version and the checksum of SHA256SUMS."),
+             "## How to cite it", _inline(contents.citation),
              _VERIFY.format(program=program, what=_ALL if contents.gold else _HELD).rstrip(), "## Columns",
              *(_columns(of) for of in contents.tables)]
     return "\n\n".join(parts) + "\n"

@@ -48,7 +48,7 @@ def _root(contents: Contents) -> Entity:
     if task.organisers:
         root["author"] = [_to(f"#organiser-{n}") for n in range(1, len(task.organisers) + 1)]
         root["publisher"] = _to("#organiser-1")
-    optional = {"url": task.url, "identifier": task.url, "creditText": task.citation,
+    optional = {"url": task.url, "identifier": task.url, "creditText": contents.citation,
                 "contactPoint": _to("#contact") if task.contact else None}
     return root | {key: value for key, value in optional.items() if value}
 
@@ -100,10 +100,10 @@ def _licence(contents: Contents) -> Iterator[Entity]:
 
 def _making(contents: Contents) -> Iterator[Entity]:
     """The program that compared the systems, and that it did."""
-    yield {"@id": "#evalregistry", "@type": "SoftwareApplication", "name": "evalregistry",
-           "version": contents.computed_by["evalregistry"], "softwareVersion": contents.computed_by["evalregistry"],
-           "softwareRequirements": ", ".join(f"{name} {version}" for name, version in contents.computed_by.items()
-                                             if name not in ("evalregistry", "platform"))}
+    yield {"@id": "#evalregistry", "@type": "CreativeWork", "name": "evalregistry",
+           "version": contents.computed_by["evalregistry"],
+           "description": "The program that compared the systems, with " + ", ".join(
+               f"{name} {version}" for name, version in contents.computed_by.items() if name != "evalregistry")}
     yield {"@id": "#comparison", "@type": "CreateAction", "name": "Comparison of all pairs of systems",
            "endTime": f"{contents.compared}Z", "instrument": _to("#evalregistry"),
            "result": [_to("data/"), _to("boards/")]}

@@ -32,7 +32,7 @@ def answers(*wrong, instead="a"):
     return GOLD | {item: instead if GOLD[item] != instead else "b" for item in ITEMS[::wrong[0]]}
 
 
-def made(folder):
+def made(folder, told=""):
     """A registry with clusters, runs, two metrics, remarks, a test of all systems and a study."""
     task = LabelTask(
         folder / "task", GOLD,
@@ -41,6 +41,7 @@ def made(folder):
         significance={"seed": 3, "overall": "friedman"},
         runs={"eve": {"1": answers(4), "2": answers(6)}},
         extra='[[metric]]\nid = "f1"\nname = "LabelF"\n').write()
+    task.write_text(task.read_text().replace('id = "small"\n', f'id = "small"\n{told}', 1))
     path = folder / "registry.duckdb"
     for arguments in (["run", task], ["effects", "small"]):
         done = CliRunner().invoke(app, [*map(str, arguments), "--db", str(path)])
