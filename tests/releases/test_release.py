@@ -11,14 +11,17 @@ from pathlib import Path
 
 import duckdb
 import pytest
+from typer.testing import CliRunner
 
+from registry.cli.app import app
 from registry.errors import InputError, MismatchError, StoreError
 from registry.releases import checksums
 from registry.releases.verifying import verify_release
 from registry.releases.writing import write_release
 from registry.significance import Execution
+from registry.store import opening
 from registry.store.database import Database
-from tests.evaluation.verifying.test_tampering import made
+from tests.evaluation.verifying.test_tampering import written
 
 MARK = "zqlabel"
 TOLD = """
@@ -32,10 +35,18 @@ date = 2027-03-01
 """
 
 
+def made(folder):
+    path = folder / "registry.duckdb"
+    done = CliRunner().invoke(app, ["run", str(written(folder, TOLD)), "--db", str(path)])
+    assert done.exit_code == 0, done.output
+    return Database(path)
+
+
 @pytest.fixture(scope="module")
-def _new_registries_of_the_module(empty_registry):
-    """Copies, as those that single tests make."""
+def _new_registries_of_the_module(empty_registry, engine_that_compiles_once):
+    """Copies, opened as those that single tests make."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(opening, "create_engine", engine_that_compiles_once)
         patch.setattr(Database, "_make", lambda self: self.path.write_bytes(empty_registry))
         yield
 
@@ -43,7 +54,7 @@ def _new_registries_of_the_module(empty_registry):
 @pytest.fixture(scope="module")
 def registry_of_all(_new_registries_of_the_module, tmp_path_factory):
     """Clusters, facets, runs, labels by class, remarks and a test of all systems."""
-    return Database(made(tmp_path_factory.mktemp("registry"), told=TOLD))
+    return made(tmp_path_factory.mktemp("registry"))
 
 
 @pytest.fixture(scope="module")
@@ -237,7 +248,7 @@ def test_descriptions_have_what_their_specifications_require(whole):
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as folder:
-        made_of = Database(made(Path(folder), told=TOLD))
+        made_of = made(Path(folder))
         for held_back, known in ((False, ALTERED), (True, OF_HELD)):
             base = Path(folder) / ("held" if held_back else "whole")
             write_release(made_of, "small", base, gold=not held_back)

@@ -2,8 +2,8 @@
 
     python -m tests.releases.validators [DIR ...]
 
-validates these folders instead. The validators, which the registry itself does not need, are installed in an environment
-of their own, `.venv/validators`.
+validates these folders instead. The validators, which the registry itself does not need, are installed in an
+environment of their own, `.venv/validators`.
 """
 
 import subprocess

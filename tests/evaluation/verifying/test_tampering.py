@@ -32,18 +32,23 @@ def answers(*wrong, instead="a"):
     return GOLD | {item: instead if GOLD[item] != instead else "b" for item in ITEMS[::wrong[0]]}
 
 
-def made(folder, told=""):
-    """A registry with clusters, runs, two metrics, remarks, a test of all systems and a study."""
-    task = LabelTask(
+def written(folder, told=""):
+    """The manifest of a task with clusters, runs, two metrics, remarks and a test of all systems."""
+    manifest = LabelTask(
         folder / "task", GOLD,
         {"ann": answers(8), "bob": answers(3), "cid": answers(2), "dee": answers(5, instead="zzz")},
         {item: f"d{n % 2}" for n, item in enumerate(ITEMS)}, test_set={"facets": ["document"]},
         significance={"seed": 3, "overall": "friedman"},
         runs={"eve": {"1": answers(4), "2": answers(6)}},
         extra='[[metric]]\nid = "f1"\nname = "LabelF"\n').write()
-    task.write_text(task.read_text().replace('id = "small"\n', f'id = "small"\n{told}', 1))
+    manifest.write_text(manifest.read_text().replace('id = "small"\n', f'id = "small"\n{told}', 1))
+    return manifest
+
+
+def made(folder):
+    """A registry with such a task and a study."""
     path = folder / "registry.duckdb"
-    for arguments in (["run", task], ["effects", "small"]):
+    for arguments in (["run", written(folder)], ["effects", "small"]):
         done = CliRunner().invoke(app, [*map(str, arguments), "--db", str(path)])
         assert done.exit_code == 0, done.output
     return path
