@@ -52,12 +52,18 @@ def verify_release(folder: Path, execution: Execution) -> Verified:
         execution: Who computes.
 
     Raises:
-        InputError: It was written by a later program, or is none.
+        InputError: The folder holds no release.
     """
     verified = Verified()
     verified.count("file", len(checksums.files(folder)))
     verified.faults += checksums.verify(folder)
-    told = _told(folder)
+    try:
+        told = _told(folder)
+    except InputError as error:
+        if not (folder / checksums.NAME).is_file():
+            raise
+        verified.faults.append(Fault("damaged", "release", folder.name, str(error)))
+        return verified
     try:
         with as_registry(folder, told) as database:
             with database.writing(dry_run=True) as connection:

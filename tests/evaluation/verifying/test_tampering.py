@@ -80,6 +80,7 @@ SQL = {  # by what is altered: how, and what has to be named
     "a place that is gone": ("DELETE FROM standing WHERE comparison_id = 2 AND position = 4", "comparison"),
     "two places that change": ("UPDATE standing SET position = 9 - position WHERE position IN (4, 5)", "standing"),
     "a score": ("UPDATE score SET value = 0.9 WHERE scoring_id = 2 AND metric_id = 1", "score"),
+    "a title": ("UPDATE task SET title = 'other'", "task"),
     "a score of a run": ("UPDATE replicate_score SET value = 0.9 WHERE replicate = 1", "replicate score"),
     "statistics of an item": ("UPDATE statistics_ratio_whole SET numerator = 1 - numerator WHERE item_id = 5",
                               "statistics"),
