@@ -10,7 +10,7 @@ DEMO_DB := .venv/demo.duckdb
 # What Python compiles is kept: else each process of the tests compiles all modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo quick test lint types suite conformance validity fuzz durability benchmark docs gallery studies clean
+.PHONY: demo quick test lint types suite conformance validity fuzz durability release-check benchmark docs gallery studies clean
 
 demo: .venv/.installed
 	@rm -f $(DEMO_DB)
@@ -65,6 +65,9 @@ fuzz: .venv/.installed
 durability: .venv/.installed
 	$(BIN)/python -m tests.durability
 	$(BIN)/pytest -q tests/cli/test_killed.py --hypothesis-profile thorough
+
+release-check: .venv/.installed
+	$(BIN)/python -m tests.releases.validators
 
 benchmark: .venv/.installed
 	$(BIN)/python -m tests.benchmarks

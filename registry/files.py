@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import shutil
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -51,6 +52,32 @@ def _sweep(path: Path) -> None:
             left.unlink(missing_ok=True)
         except (OSError, OverflowError):  # it is there, and another user's; or no number of a process
             pass
+
+
+@contextmanager
+def new_folder(path: Path) -> Iterator[Path]:
+    """Give an empty folder to fill; it becomes `path` when the block ends well, else it is removed.
+
+    Raises:
+        InputError: There is something at `path` already, or no such folder to make it in.
+        StoreError: The folder cannot be written.
+    """
+    if path.exists() or path.is_symlink():
+        raise _is_there(path)
+    if not path.absolute().parent.is_dir():
+        raise InputError("no such folder; make it first", path=path.parent)
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}.new").absolute()
+    try:
+        shutil.rmtree(unfinished, ignore_errors=True)  # of a process of this number that was killed
+        unfinished.mkdir()
+        yield unfinished
+        if path.exists():
+            raise _is_there(path)
+        unfinished.rename(path)
+    except OSError as error:
+        raise StoreError(path, f"cannot write the folder: {error.strerror}") from None
+    finally:
+        shutil.rmtree(unfinished, ignore_errors=True)
 
 
 def replace_file(path: Path, content: str) -> None:
@@ -109,7 +136,8 @@ def is_database(path: Path) -> bool:
 
 
 def _is_there(path: Path) -> InputError:
-    return InputError("this file is there already; remove it, or name another", path=path)
+    return InputError(f"this {'folder' if path.is_dir() else 'file'} is there already; remove it, or name another",
+                      path=path)
 
 
 def publish(unfinished: Path, path: Path) -> None:

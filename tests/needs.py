@@ -15,6 +15,7 @@ INSTALLED_BY = {
     "pandas": "pip install pandas",
     "pdflatex": "apt-get install texlive-latex-recommended",
     "perl": "apt-get install perl",
+    "setpriv": "apt-get install util-linux",
     "real data": "set REGISTRY_REAL_DATA to their folder",
 }
 

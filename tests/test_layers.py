@@ -14,7 +14,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
         "errors families identity treebank version", "files items provenance rendering values",
         "columns parallel",
         "manifest metrics readers significance store", "evaluation importers query", "api studies", "leaderboards",
-        "reports", "cli"],
+        "reports", "releases", "cli"],
     "registry.significance": [
         "compact marks", "matrix", "discordance", "base", "distributions results units", "overall resampling",
         "correlations exact", "resampled_scores", "effects multiple pairwise", "assumptions foresight ranks"],
@@ -56,6 +56,9 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
             nbest
             replicability
         """, "planning"],
+    "registry.releases": [
+        "checksums decisions derived_scores licences loading tables", "contents totals", "croissant readme ro_crate",
+        "writing", "verifying"],
     "registry.leaderboards": [
         "decisions items scores", "leaderboard", "history sentences", "differences load", "choose snapshot"],
     "registry.reports": [

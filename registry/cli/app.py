@@ -18,6 +18,7 @@ from registry.cli import (
     page,
     plot,
     query,
+    release,
     study,
     submissions,
     task,
@@ -59,8 +60,8 @@ def _root(
 for command in (task.run, task.init, task.apply, check.check, check.task_pack, task.submit, submissions.withdraw,
                 submissions.restore, submissions.amend, submissions.purge, importing.import_,
                 results.score, results.compare, board.board, board.pairs, plot.plot, export.export, diff.diff,
-                page.page, page.site, "effects", "best", "ranking", items.items, query.query, query.schema,
-                trust.show_, trust.verify, trust.backup, hiding.reveal, hiding.hide, listing.list_):
+                page.page, page.site, release.release, "effects", "best", "ranking", items.items, query.query,
+                query.schema, trust.show_, trust.verify, trust.backup, hiding.reveal, hiding.hide, listing.list_):
     if isinstance(command, str):
         add_study(app, command)
     else:

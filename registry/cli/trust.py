@@ -11,11 +11,14 @@ import typer
 
 from registry.cli.console import say, show, terminal, write
 from registry.cli.execution import Memory, Quiet, Workers, execution
-from registry.cli.options import Db, OutputFormat, TaskName, database, organiser
+from registry.cli.options import Db, OutputFormat, database, organiser
 from registry.errors import InputError, MismatchError, counted
 from registry.identity import short
 
 if TYPE_CHECKING:
+    from registry.evaluation.verifying.verify import Verified
+    from registry.significance import Execution
+    from registry.store.database import Database
     from registry.store.history import Section
 
 Form = Literal["table", "md", "json"]
@@ -24,7 +27,8 @@ _DIGEST = len("sha256:") + 64
 
 
 def verify(
-    task: TaskName = None,
+    task: Annotated[str | None, typer.Argument(metavar="TASK|DIR", help=(
+        "A task's id, all tasks if none is given; or the folder of a release."))] = None,
     results: Annotated[str, typer.Option("--results", metavar="all|none|N|ID", help=(
         "Which comparisons to make again: all, none, N drawn at random, or the one with this id."))] = "all",
     head: Annotated[str | None, typer.Option("--head", metavar="HASH", help=(
@@ -33,26 +37,21 @@ def verify(
 ) -> None:
     """Check that nothing was altered, and every number follows.
 
-    Files are held against their digests and the log, and scores and results are computed again, in a copy. Exit status
-    4 says that something was found.
+    Files are held against their digests and the log, and scores and results are computed again, in a copy. A release is
+    held against its checksums, and computed again from its tables. Exit status 4 says that something was found.
     """
-    import tempfile
-
-    from registry.evaluation.verifying.concealed import conceal
-    from registry.evaluation.verifying.verify import verify as verify_registry
+    from registry.releases.verifying import is_release, verify_release
     from registry.rendering.table import Table
-    from registry.store.backup import copy
-    from registry.store.database import Database
-    from registry.store.journal import Journal
 
     how = execution(workers, None, memory, quiet=quiet)
-    with tempfile.TemporaryDirectory() as folder:
-        copied = Database(Path(folder) / "registry.duckdb", named=database(db).path)
-        copy(database(db), copied.path)
-        with copied.writing(dry_run=True) as connection:
-            verified = verify_registry(connection, Journal("verify", {}), task, results, how, head)
-            if not organiser.get():
-                conceal(connection, verified)
+    if task is not None and ("/" in task or is_release(Path(task))):
+        if results != "all" or head is not None:
+            raise InputError("a release has no log, and all of its comparisons are made again; leave --results and "
+                             "--head out")
+        say(f"note: the release in the folder {task} is verified")
+        verified = verify_release(Path(task), how)
+    else:
+        verified = _verified(database(db), task, results, how, head)
     for note in verified.notes:
         say(f"note: {note}")
     looked_at = ", ".join(counted(n, what, "entries of the log" if what.startswith("entry") else None)
@@ -63,6 +62,34 @@ def verify(
     if verified.faults:
         show([Table([vars(fault) for fault in verified.faults], keys=keys)], format_)
         raise typer.Exit(4)
+
+
+def _verified(registry: Database, task: str | None, results: str, how: Execution, head: str | None) -> Verified:
+    """Verify a copy of a registry, or of one that was made of a release."""
+    import tempfile
+
+    from registry.evaluation.verifying.concealed import conceal
+    from registry.evaluation.verifying.verify import Verified
+    from registry.evaluation.verifying.verify import verify as verify_registry
+    from registry.releases.loading import released
+    from registry.releases.verifying import verify_loaded
+    from registry.store.backup import copy
+    from registry.store.database import Database
+    from registry.store.journal import Journal
+
+    with tempfile.TemporaryDirectory() as folder:
+        copied = Database(Path(folder) / "registry.duckdb", named=registry.path)
+        copy(registry, copied.path)
+        with copied.writing(dry_run=True) as connection:
+            if (told := released(connection)) is None:
+                verified = verify_registry(connection, Journal("verify", {}), task, results, how, head)
+                if not organiser.get():
+                    conceal(connection, verified)
+                return verified
+            verified = Verified(notes=["a public copy, which has no log and no files: what it says of them is not held "
+                                       "against anything"])
+            verify_loaded(connection, told, how, verified)
+            return verified
 
 
 def backup(

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, date, datetime, time
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, PlainValidator
 
@@ -89,6 +90,8 @@ def check_reason(text: str) -> str:
     if not text.strip() or len(text) > 1000 or any(unicodedata.category(c) in ("Cc", "Zl", "Zp", "Cs") for c in text):
         raise ValueError(f"{text[:50]!r} is empty, longer than 1000 characters, or more than one line")
     return text.strip()
+
+
 def check_until(value: Any) -> Any:
     """Accept true, false, or a time with its time zone: a date and time of TOML, or a text as ISO 8601 writes it."""
     if isinstance(value, bool):
@@ -102,6 +105,32 @@ def check_until(value: Any) -> Any:
     return value.astimezone(UTC)
 
 
+def check_address(text: str) -> str:
+    """Accept the address of a page."""
+    if urlsplit(text).scheme not in ("http", "https") or not urlsplit(text).netloc or re.search(r"[\s<>\"]", text):
+        raise ValueError(f"{text!r} is no address such as https://example.org/task")
+    return text
+
+
+def check_licence(text: str) -> str:
+    """Accept an SPDX identifier of a licence, or an expression of several; letter case is mended."""
+    from packaging.licenses import InvalidLicenseExpression, canonicalize_license_expression  # late: few declare one
+
+    try:
+        return str(canonicalize_license_expression(text))
+    except InvalidLicenseExpression:
+        raise ValueError(f"{text!r} is no SPDX identifier of a licence, such as CC-BY-4.0 (https://spdx.org/licenses); "
+                         "one that is not listed there is called LicenseRef-NAME") from None
+
+
+def check_day(value: Any) -> str:
+    """Accept a day, as TOML writes it or in quotes."""
+    try:
+        return date.fromisoformat(str(value)).isoformat()
+    except ValueError:
+        raise ValueError(f"is {value!r}; expected a day such as 2027-03-01") from None
+
+
 # The default of `resamples`, and what "auto" begins with: it is never less exact than the default, and shares its
 # results. MOST_DRAWS bounds "auto": a p-value at Holm's level for 1128 pairs then has a standard error of 5 %.
 DRAWS, MOST_DRAWS = 10**5, 10**7
@@ -109,6 +138,9 @@ DRAWS, MOST_DRAWS = 10**5, 10**7
 Until = Annotated[bool | datetime, PlainValidator(check_until)]
 Slug = Annotated[str, AfterValidator(check_slug)]
 Name = Annotated[str, AfterValidator(check_name)]
+Address = Annotated[str, AfterValidator(check_address)]
+Licence = Annotated[str, AfterValidator(check_licence)]
+Day = Annotated[str, PlainValidator(check_day)]
 Resamples = Annotated[int, number("a whole number from 100 to 2^30", lambda n: 100 <= n <= 2**30)]
 Moment = Annotated[datetime, BeforeValidator(check_moment)]
 Reason = Annotated[str, AfterValidator(check_reason)]

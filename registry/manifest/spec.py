@@ -13,7 +13,10 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainValidato
 from registry.errors import suggest
 from registry.manifest.fields import (
     DRAWS,
+    Address,
+    Day,
     Kind,
+    Licence,
     Missing,
     Moment,
     Name,
@@ -55,12 +58,19 @@ class _Table(BaseModel):
 
 
 class Task(_Table):
-    """`[task]`: what the shared task is called."""
+    """`[task]`: what the shared task is called, and what a release of it says to whoever finds it."""
 
     id: Slug
     title: str = ""
     version: Slug = "1"
     deadline: Moment | None = None
+    description: str = ""
+    url: Address | None = None
+    licence: Licence | None = None
+    organisers: list[Name] = []
+    contact: str | None = None
+    citation: str | None = None
+    date: Day | None = None
 
 
 class Reference(_Table):
@@ -212,6 +222,12 @@ class Board(_Table):
     hidden: Until = False
 
 
+class Release(_Table):
+    """`[release]`: what `registry release` may publish; without the gold nothing that tells of single items."""
+
+    gold: bool = True
+
+
 class Reading(NamedTuple):
     """How one submission file is read, after all defaults."""
 
@@ -233,6 +249,7 @@ class Manifest(_Table):
     significance: Significance = Significance()
     submit: list[Submit] = []
     board: Board = Board()
+    release: Release = Release()
 
     def _contradictions(self) -> Iterator[tuple[str, str]]:
         for what, names in (("test_set", [t.name for t in self.test_set]), ("metric", [m.id for m in self.metric])):

@@ -55,20 +55,20 @@ class Macro:
 
 def load() -> list[View]:
     """Read every view, in the order in which they can be created."""
-    return [View(path.stem.partition("_")[2], *_parse(path)) for path in _files("views")]
+    return [View(path.stem.partition("_")[2], *described(path)) for path in _files("views")]
 
 
 def load_macros() -> list[Macro]:
     """Read every macro, in the order in which they can be created."""
-    return [_macro(*_parse(path)) for path in _files("macros")]
+    return [_macro(*described(path)) for path in _files("macros")]
 
 
 def _files(folder: str) -> list[Path]:
     return sorted((Path(__file__).parent / folder).glob("*.sql"))
 
 
-def _parse(path: Path) -> tuple[str, dict[str, str], str]:
-    """The claim, what each name is, and the statement."""
+def described(path: Path) -> tuple[str, dict[str, str], str]:
+    """What a file says: the claim, what each name is, and the statement."""
     lines = path.read_text("utf-8").splitlines()
     n_head = next(n for n, line in enumerate(lines) if not line.startswith("--"))
     head = [line.removeprefix("--").strip() for line in lines[:n_head]]

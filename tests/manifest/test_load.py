@@ -135,3 +135,13 @@ def test_contradictions_between_tables_are_told_at_once():
              '[[submit]]\nfile = "b.tsv"\ntest_set = "dev"\n')
     assert [error.key for error in (caught.value, *caught.value.others)] == [
         "metric", "submit[1].test_set", "significance.unit"]
+
+
+def test_what_a_release_says_of_a_task_is_checked():
+    told = GOOD.replace("[task]", '[task]\nurl = "https://example.org/t"\nlicence = "cc-by-4.0 OR LicenseRef-ours"\n'
+                           'organisers = ["Ann Example"]\ndate = 2027-03-01')
+    task = read(told).task
+    assert (task.licence, task.date, task.organisers) == ("CC-BY-4.0 OR LicenseRef-ours", "2027-03-01", ["Ann Example"])
+    for key, value in (("url", "example.org"), ("licence", "CC BY 4"), ("date", "March")):
+        with pytest.raises(ManifestError, match=rf"task\.{key}: .*{value}"):
+            read(GOOD.replace("[task]", f'[task]\n{key} = "{value}"'))

@@ -15,7 +15,7 @@ from registry.errors import InputError, together
 from registry.evaluation.ingest.context import Ingest, Refuse
 from registry.evaluation.matrices import Counts, Steps, scores_of
 from registry.evaluation.scoring.kept_items import ItemsOfRevision, KeptItems
-from registry.evaluation.scoring.label_codes import with_new_labels
+from registry.evaluation.scoring.label_codes import LabelNumbers, with_new_labels
 from registry.evaluation.scoring.rescored import Rescored
 from registry.evaluation.scoring.run_averages import averaged
 from registry.evaluation.scoring.scorers import scorer
@@ -30,6 +30,8 @@ from registry.store.row_types import DeclaredMetric, Member, ScoringRow
 from registry.store.rows import insert_many
 from registry.store.statistics import Block
 from registry.values import parse
+
+Floats = NDArray[np.float64]
 
 
 @dataclass
@@ -156,23 +158,53 @@ class Pending:
         self._items = 0
 
 
+@dataclass(frozen=True, eq=False)
+class Measured:
+    """The score of a submission by one metric, those of its runs, and the step that its statistics are counted in."""
+
+    value: float
+    of_runs: Floats
+    step: float
+
+
+def measure(metric: Metric, runs: Sequence[Floats], steps: Steps | None = None) -> Measured:
+    """Score a submission.
+
+    Args:
+        metric: The metric.
+        runs: The statistics of each run as they add up, [items, columns].
+        steps: What they are counted in; None: the largest steps that hold them all.
+    """
+    counts = np.stack(runs, axis=1)
+    step = 1.0 if FAMILIES[metric.family].integer else step_of(counts)
+    steps = steps or Steps.of(metric, [counts], step)
+    return Measured(float(scores_of(metric, averaged([counts], 1, steps))[0]),
+                    scores_of(metric, Counts.of(counts, steps)), step)
+
+
+def measure_labels(metric: ConfusionMetric, labels: LabelNumbers, runs: Sequence[Floats]) -> Measured:
+    """Score a submission by the labels of its runs, [items, 2] each as they are stored."""
+    return measure(metric, [labels.summed(metric, of_run)[None] for of_run in runs])  # as one item: it adds up
+
+
+def statistics_digest(of_keys: str, runs: Sequence[Floats]) -> str:
+    """The digest of statistics: of their items' keys (`KeptItems.digest`), and of each run in the order of keys."""
+    return digest_json([of_keys, *map(digest_array, runs)])
+
+
 def _kept(ingest: Ingest, items: KeptItems, scoring: ScoringRow, row: DeclaredMetric, metric: Metric,
-          computed: Sequence[NDArray[np.float64]]) -> _Kept:
+          computed: Sequence[Floats]) -> _Kept:
     """Make what is kept of a submission's statistics by a metric, [runs] of [items, columns]."""
-    digest = digest_json([items.digest, *(digest_array(of_run[items.by_key]) for of_run in computed)])
-    stored, counts = computed, computed
+    digest = statistics_digest(items.digest, [of_run[items.by_key] for of_run in computed])
     if isinstance(metric, ConfusionMetric):
         labels = with_new_labels(ingest.connection, scoring.gold_revision_id, computed)
-        stored = [labels.numbered(codes) for codes in computed]
-        counts = [labels.summed(metric, of_run)[None] for of_run in stored]  # as one item: the score is one of sums
-    runs = np.stack(counts, axis=1)
-    step = 1.0 if FAMILIES[row.family].integer else step_of(runs)
-    steps = Steps.of(metric, [runs], step)
+        stored: Sequence[Floats] = [labels.numbered(codes) for codes in computed]
+        measured = measure_labels(metric, labels, stored)
+    else:
+        stored, measured = computed, measure(metric, computed)
     key = {"scoring_id": scoring.scoring_id, "metric_id": row.metric_id}
-    value = float(scores_of(metric, averaged([runs], 1, steps))[0])
     return _Kept(
-        key | {"value": value, "n_items": len(items.ids), "digest": digest, "run_id": ingest.run_id, "step": step},
-        [key | {"replicate": n, "value": float(of_run)}
-         for n, of_run in enumerate(scores_of(metric, Counts.of(runs, steps)))],
-        [Block(scoring.scoring_id, row.metric_id, items.ids, of_run, n)
-         for n, of_run in enumerate(stored)])
+        key | {"value": measured.value, "n_items": len(items.ids), "digest": digest, "run_id": ingest.run_id,
+               "step": measured.step},
+        [key | {"replicate": n, "value": float(of_run)} for n, of_run in enumerate(measured.of_runs)],
+        [Block(scoring.scoring_id, row.metric_id, items.ids, of_run, n) for n, of_run in enumerate(stored)])

@@ -69,6 +69,8 @@ def verify_manifest(connection: Connection, task: TaskRow) -> Iterator[Fault]:
 def verify_declared(ingest: Ingest) -> Iterator[Fault]:
     """Hold the metrics and test sets of a task, and which submissions it has, against its manifest and the log."""
     connection, task = ingest.connection, ingest.task
+    if catalog.get(connection, TaskRow, slug=ingest.slug).title != task.manifest.task.title:
+        yield Fault("altered", "task", ingest.slug, "its title is not the one of its manifest")
     declared = [(alias, repr(metric), metric.family, metric.better, alias == task.manifest.primary.id)
                 for alias, metric in task.metrics.items()]
     stored = [(row.alias, row.name, row.family, row.better, row.is_primary)

@@ -32,17 +32,23 @@ def answers(*wrong, instead="a"):
     return GOLD | {item: instead if GOLD[item] != instead else "b" for item in ITEMS[::wrong[0]]}
 
 
-def made(folder):
-    """A registry with clusters, runs, two metrics, remarks, a test of all systems, a study, and pseudonyms."""
-    task = LabelTask(
+def written(folder, told=""):
+    """The manifest of a task with clusters, runs, two metrics, remarks and a test of all systems."""
+    manifest = LabelTask(
         folder / "task", GOLD,
         {"ann": answers(8), "bob": answers(3), "cid": answers(2), "dee": answers(5, instead="zzz")},
         {item: f"d{n % 2}" for n, item in enumerate(ITEMS)}, test_set={"facets": ["document"]},
         significance={"seed": 3, "overall": "friedman"},
         runs={"eve": {"1": answers(4), "2": answers(6)}},
         extra='[[metric]]\nid = "f1"\nname = "LabelF"\n').write()
+    manifest.write_text(manifest.read_text().replace('id = "small"\n', f'id = "small"\n{told}', 1))
+    return manifest
+
+
+def made(folder):
+    """A registry with such a task, a study, and pseudonyms."""
     path = folder / "registry.duckdb"
-    for arguments in (["run", task], ["effects", "small"], ["hide", "small"], ["reveal", "small"]):
+    for arguments in (["run", written(folder)], ["effects", "small"], ["hide", "small"], ["reveal", "small"]):
         done = CliRunner().invoke(app, [*map(str, arguments), "--db", str(path)])
         assert done.exit_code == 0, done.output
     return path
@@ -74,6 +80,7 @@ SQL = {  # by what is altered: how, and what has to be named
     "a place that is gone": ("DELETE FROM standing WHERE comparison_id = 2 AND position = 4", "comparison"),
     "two places that change": ("UPDATE standing SET position = 9 - position WHERE position IN (4, 5)", "standing"),
     "a score": ("UPDATE score SET value = 0.9 WHERE scoring_id = 2 AND metric_id = 1", "score"),
+    "a title": ("UPDATE task SET title = 'other'", "task"),
     "a score of a run": ("UPDATE replicate_score SET value = 0.9 WHERE replicate = 1", "replicate score"),
     "statistics of an item": ("UPDATE statistics_ratio_whole SET numerator = 1 - numerator WHERE item_id = 5",
                               "statistics"),

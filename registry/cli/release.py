@@ -1,0 +1,41 @@
+"""The command release."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from registry.cli.console import say
+from registry.cli.options import Db, database
+from registry.errors import InputError
+
+
+def release(
+    task: Annotated[str, typer.Argument(metavar="TASK", help="The task's id.")],
+    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="DIR", readable=False, help=(
+        "The new folder; there must be none of that name."))] = None,
+    copy: Annotated[Path | None, typer.Option("--database", metavar="FILE", readable=False, help=(
+        "Write a new registry with the same contents, for `board`, `pairs`, `page` and `query`, instead of a folder."
+        ))] = None,
+    without_gold: Annotated[bool, typer.Option("--without-gold", help=(
+        "Hold back the gold, answers, responses, and all that tells of single items; so does `gold = false` under "
+        "[release] in the manifest."))] = False,
+    db: Db = None,
+) -> None:
+    """Write a task's boards and what they rest on, to be archived.
+
+    Statistics, answers, scores, pairs and standings as Parquet, boards, a page, and descriptions; `registry verify DIR`
+    computes every number in it again. What was submitted, the log and names of users are not in it.
+    """
+    from registry.releases.writing import write_public_copy, write_release
+
+    if (output is None) == (copy is None):
+        raise InputError("name the new folder with --output, or a new registry with --database")
+    if output is not None:
+        write_release(database(db), task, output, gold=not without_gold)
+        say(f"{output}: written; `registry verify {output}` computes every number again")
+    elif copy is not None:
+        write_public_copy(database(db), task, copy, gold=not without_gold)
+        say(f"{copy}: written; `registry verify --db {copy}` computes every number again")

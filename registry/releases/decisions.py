@@ -1,0 +1,84 @@
+"""What a board makes of its p-values: adjusted ones, decisions, ranks; made again from the stored p-values alone."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection, text
+
+from registry.evaluation.verifying.faults import Fault
+from registry.significance import CORRECTIONS, rank
+from registry.significance.multiple.corrections import adjust
+from registry.store.statistics import fetch_columns
+
+Columns = Mapping[str, NDArray[Any]]
+
+_PLACES = {"rank": "rank", "rank_low": "low", "rank_high": "high", "cluster": "cluster"}  # as `Ranking` calls them
+
+
+def verify_decisions(connection: Connection) -> Iterator[Fault]:
+    """Hold the adjusted p-values, decisions and ranks of every board against its p-values and scores."""
+    for board in connection.exec_driver_sql("""
+            SELECT comparison_id, signature, alpha, correction, request, better
+            FROM comparison JOIN metric USING (metric_id) ORDER BY comparison_id"""):
+        name = board.signature.rpartition("|")[2]
+        pairs = _columns(connection, """
+            SELECT submission_a, submission_b, is_significant, p_adjusted, p_value,
+                if(is_swapped, -difference, difference) AS difference, if(is_swapped, -favours, favours) AS favours
+            FROM comparison_pair JOIN pair_result USING (pair_result_id)""", board.comparison_id)
+        standings = _columns(connection, "SELECT * FROM standing", board.comparison_id)
+        yield from _of_pairs(board, name, pairs)
+        yield from _of_standings(board, name, pairs, standings)
+
+
+def _columns(connection: Connection, select: str, comparison_id: int) -> Columns:
+    """Columns of a comparison, in order; NULL is nan, or in texts a dash."""
+    query = text(f"{select} WHERE comparison_id = {comparison_id} ORDER BY position")
+    found = fetch_columns(connection, query)
+    return {name: np.ma.filled(column.astype(np.float64), np.nan) if column.dtype.kind in "fiub" else
+            np.ma.filled(column, "-") for name, column in found.items()}
+
+
+def _of_pairs(board: Any, name: str, pairs: Columns) -> Iterator[Fault]:
+    """Hold the adjusted p-values against the others, and decisions against these."""
+    if not len(pairs["p_value"]):
+        return
+    if CORRECTIONS[board.correction].function is not None:
+        adjusted = adjust(pairs["p_value"], board.correction)
+        yield from _differing("pair", name, "p_adjusted", pairs["p_adjusted"], adjusted)
+    significant = (pairs["p_adjusted"] <= board.alpha) & (pairs["favours"] * pairs["difference"] > 0)
+    yield from _differing("pair", name, "is_significant", pairs["is_significant"], significant.astype(np.float64))
+
+
+def _of_standings(board: Any, name: str, pairs: Columns, standings: Columns) -> Iterator[Fault]:
+    """Hold wins, losses and ranks against the decisions and the scores."""
+    place = {submission: n for n, submission in enumerate(standings["submission_id"])}
+    if unknown := (set(pairs["submission_a"]) | set(pairs["submission_b"])) - place.keys():
+        yield Fault("surplus", "pair", name, f"pairs of {len(unknown)} systems that the board does not have")
+        return
+    wins = np.zeros((len(place),) * 2, dtype=bool)
+    for a, b, won, difference in zip(*(pairs[key] for key in (
+            "submission_a", "submission_b", "is_significant", "difference")), strict=True):
+        if won:
+            wins[(place[a], place[b]) if difference > 0 else (place[b], place[a])] = True
+    ranks_baselines = json.loads(board.request)["rank_baselines"]
+    ranked = np.flatnonzero([ranks_baselines or kind != "baseline" for kind in standings["kind"]])
+    ranking = rank(standings["score"][ranked], wins[np.ix_(ranked, ranked)], lower_is_better=board.better == "lower")
+    derived = {key: np.full(len(place), np.nan) for key in _PLACES}
+    for key, of in _PLACES.items():
+        derived[key][ranked] = getattr(ranking, of)
+    derived |= {"wins": wins.sum(axis=1).astype(np.float64), "losses": wins.sum(axis=0).astype(np.float64)}
+    for key, values in derived.items():
+        yield from _differing("standing", name, key, standings[key], values)
+
+
+def _differing(of: str, name: str, key: str, stored: NDArray[Any], derived: NDArray[Any]) -> Iterator[Fault]:
+    wrong = np.flatnonzero(~((stored == derived) | (np.isnan(stored) & np.isnan(derived))))
+    if len(wrong):
+        n = int(wrong[0])
+        yield Fault("altered", of, name, f"{key} of row {n} is {stored[n]}, and {derived[n]} when derived again"
+                    + (f"; {len(wrong)} rows differ so" if len(wrong) > 1 else ""))

@@ -1,0 +1,102 @@
+"""Scores made again from what a release has of statistics: those of every item, or their totals."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sqlalchemy import Connection
+
+from registry.evaluation.matrices import Steps
+from registry.evaluation.scoring.label_codes import LabelNumbers
+from registry.evaluation.scoring.score import Measured, measure, measure_labels, statistics_digest
+from registry.evaluation.verifying.faults import Fault
+from registry.identity import digest_lines
+from registry.metrics import METRICS, ConfusionMetric
+from registry.store import catalog
+from registry.store.statistics import load_statistics
+from registry.values import parse
+
+_SCORES = """
+    SELECT score.*, metric.name AS metric, metric.family, alias, revision.gold_revision_id, test_set.name AS test_set,
+        team.name || '/' || system.name || '@' || submission.version AS submission
+    FROM score JOIN metric USING (metric_id) JOIN scoring USING (scoring_id) JOIN submission USING (submission_id)
+    JOIN system USING (system_id) JOIN team USING (team_id) JOIN gold_revision AS revision USING (gold_revision_id)
+    JOIN test_set ON test_set.test_set_id = submission.test_set_id
+    JOIN (SELECT metric_id, min(alias) AS alias FROM task_metric GROUP BY metric_id) USING (metric_id)
+    ORDER BY metric_id, scoring_id"""
+
+
+def verify_scores(connection: Connection) -> Iterator[Fault]:
+    """Make every score again from the statistics of its items, and hold these against their digest."""
+    for stored in connection.exec_driver_sql(_SCORES).all():
+        try:
+            yield from _of_items(connection, stored)
+        except Exception as error:
+            yield Fault("damaged", "score", _name(stored), f"cannot be computed again: {type(error).__name__}: {error}")
+
+
+def verify_scores_by_totals(connection: Connection, totals: str) -> Iterator[Fault]:
+    """Make scores again from totals, the rows of `totals` in SQL; those of families without any are left out."""
+    known: dict[tuple[str, ...], list[Any]] = defaultdict(list)
+    for row in connection.exec_driver_sql(f"FROM {totals} ORDER BY run, position"):
+        known[row.test_set, row.submission, row.metric].append(row)
+    for stored in connection.exec_driver_sql(_SCORES).all():
+        rows = known.get((stored.test_set, stored.submission, stored.alias))
+        if not rows:
+            continue
+        width = 1 + max(row.position for row in rows)
+        try:
+            metric = parse("metric", METRICS, stored.metric)
+            per_one = tuple(row.per_one for row in rows[:width])
+            runs = np.array([row.total for row in rows], dtype=np.float64).reshape(-1, 1, width) / per_one
+            yield from _differences(connection, stored, measure(metric, list(runs), Steps(per_one)))
+        except Exception as error:
+            yield Fault("damaged", "score", _name(stored), f"cannot be computed again: {type(error).__name__}: {error}")
+
+
+def _of_items(connection: Connection, stored: Any) -> Iterator[Fault]:
+    revision = stored.gold_revision_id
+    metric = parse("metric", METRICS, stored.metric)
+    (found,), present = load_statistics(connection, stored.family, stored.metric_id, [stored.scoring_id],
+                                        *catalog.item_ids(connection, revision))
+    kept = np.flatnonzero(present.any(axis=1))
+    runs: list[NDArray[np.float64]] = [found[kept, n] for n in range(found.shape[1])]
+    if isinstance(metric, ConfusionMetric):
+        labels = LabelNumbers.of(connection, revision)
+        measured, contents = measure_labels(metric, labels, runs), [labels.coded(of_run) for of_run in runs]
+    else:
+        measured, contents = measure(metric, runs), runs
+    all_keys = catalog.item_keys(connection, revision)
+    keys = [all_keys[n] for n in kept]
+    order = sorted(range(len(keys)), key=keys.__getitem__)
+    digest = statistics_digest(digest_lines(sorted(keys)), [of_run[order] for of_run in contents])
+    if digest != stored.digest:
+        yield Fault("altered", "statistics", _name(stored), f"they give the digest {digest}, not {stored.digest}")
+    if len(kept) != stored.n_items:
+        yield Fault("altered", "score", _name(stored), f"n_items is {stored.n_items}, and {len(kept)} items count")
+    if measured.step != stored.step:
+        yield Fault("altered", "score", _name(stored), f"step is {stored.step}, and {measured.step} when derived again")
+    yield from _differences(connection, stored, measured)
+
+
+def _differences(connection: Connection, stored: Any, measured: Measured) -> Iterator[Fault]:
+    """Hold a score and those of its runs against what they are when they are made again."""
+    of_runs = [row.value for row in connection.exec_driver_sql(
+        "SELECT value FROM replicate_score WHERE scoring_id = ? AND metric_id = ? ORDER BY replicate",
+        (stored.scoring_id, stored.metric_id))]
+    if not _same([stored.value], [measured.value]):
+        yield Fault("altered", "score", _name(stored), f"is {stored.value}, and {measured.value} when derived again")
+    if len(of_runs) != len(measured.of_runs) or not _same(of_runs, measured.of_runs):
+        yield Fault("altered", "score", _name(stored), "the scores of its runs are others when derived again")
+
+
+def _same(stored: Any, derived: Any) -> bool:
+    return bool(np.array_equal(np.array(stored, dtype=np.float64), derived, equal_nan=True))
+
+
+def _name(stored: Any) -> str:
+    return f"{stored.test_set}/{stored.submission} by {stored.alias}"

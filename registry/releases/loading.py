@@ -1,0 +1,101 @@
+"""A release as a registry: what its tables hold, under new numbers, in the tables of a database.
+
+What `loading/<order>_<table>.sql` says brings in one table. So boards, pages and comparisons are made of a release by
+the code that makes them of any registry. What a release does not tell, such as the files of submissions, is empty.
+"""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection
+
+from registry.families import FAMILIES
+from registry.identity import canonical_json, digest
+from registry.manifest import read_manifest
+from registry.metrics.confusion import NO_LABEL
+from registry.store import catalog, models
+from registry.store.database import quoted
+from registry.store.journal import append
+from registry.store.row_types import TaskRow
+from registry.store.rows import driver_of, insert
+
+ACTION = "release"  # in the log of a registry that was made of a release
+
+_STATISTICS = """
+    INSERT INTO "{table}" (scoring_id, metric_id, replicate, item_id, {names})
+    SELECT s.submission_id, m.metric_id, of.run, i.item_id, {columns}
+    FROM data_statistics_{family} AS of
+    JOIN known_submission AS s USING (test_set, submission)
+    JOIN known_item AS i ON i.test_set = of.test_set AND i.item = of.item
+    JOIN task_metric AS m ON m.alias = of.metric{labels}
+    ORDER BY ALL"""
+_LABELS = """
+    LEFT JOIN label AS of_gold ON of_gold.name = of.gold AND of_gold.gold_revision_id = s.test_set_id
+    LEFT JOIN label AS of_system ON of_system.name = of.predicted AND of_system.gold_revision_id = s.test_set_id"""
+
+
+def load(connection: Connection, folder: Path, told: dict[str, Any]) -> TaskRow:
+    """Bring the release in `folder` into a new registry.
+
+    Args:
+        connection: To the registry, in a transaction.
+        folder: The release.
+        told: What its `release.json` says.
+
+    Raises:
+        ManifestError: Its manifest is none.
+        DBAPIError: Its tables are not those of a release.
+    """
+    there = sorted(path.stem for path in (folder / "data").glob("*.parquet"))
+    for name in there:
+        connection.exec_driver_sql(
+            f'CREATE TEMP VIEW "data_{name}" AS FROM read_parquet({quoted(folder / "data" / f"{name}.parquet")})')
+    _begin(connection, folder / "manifest.toml", told)
+    for path in sorted((Path(__file__).parent / "loading").glob("*.sql")):
+        if path.stem.partition("_")[2] in there:
+            driver_of(connection).execute(path.read_text("utf-8"))
+    for family in FAMILIES:
+        if f"statistics_{family}" in there:
+            connection.exec_driver_sql(_statistics(family))
+    for name in there:
+        connection.exec_driver_sql(f'DROP VIEW "data_{name}"')
+    (task,) = catalog.tasks(connection)
+    return task
+
+
+def _begin(connection: Connection, path: Path, told: dict[str, Any]) -> None:
+    """Make the rows of the task and of the release itself, which all others refer to."""
+    manifest = read_manifest(path.read_bytes(), path)
+    stored = canonical_json(manifest.model_dump(mode="json", exclude={"submit"}))
+    newest = connection.exec_driver_sql("""
+        SELECT compared_at, code_version, environment FROM data_boards
+        ORDER BY compared_at DESC, board LIMIT 1""").one()
+    insert(connection, models.run, command=ACTION, parameters=canonical_json(told), inputs="{}",
+           started_at=newest.compared_at, ended_at=newest.compared_at, code_version=newest.code_version,
+           code_revision=None, code_dirty=None, environment=newest.environment)
+    insert(connection, models.task, slug=manifest.task.id, title=manifest.task.title, version=manifest.task.version,
+           manifest=stored, manifest_digest=digest(stored.encode()), seed=manifest.significance.seed or 0,
+           created_at=newest.compared_at)
+    append(connection, [{"run_id": 1, "at": newest.compared_at, "actor": None, "action": ACTION,
+                         "subject": manifest.task.id, "details": canonical_json(told)}])
+
+
+def _statistics(family: str) -> str:
+    """The statement that brings in the statistics of a family."""
+    names, labels = FAMILIES[family].columns, ""
+    columns = [f'of."{name}"' for name in names]
+    if family == "confusion":
+        labels = _LABELS
+        columns = [f"coalesce({side}.label_id, {NO_LABEL})" for side in ("of_gold", "of_system")]
+    return _STATISTICS.format(table=models.statistics[family].name, names=", ".join(f'"{name}"' for name in names),
+                              columns=", ".join(columns), family=family, labels=labels)
+
+
+def released(connection: Connection) -> dict[str, Any] | None:
+    """What a registry that was made of a release says of that; None where it is another one."""
+    found = connection.exec_driver_sql("SELECT action, details FROM event ORDER BY event_id LIMIT 1").first()
+    told: dict[str, Any] | None = None if found is None or found.action != ACTION else json.loads(found.details)
+    return told

@@ -1,0 +1,146 @@
+"""The tables of a release: what is in each, and how it is read from a registry.
+
+A table's file `tables/<order>_<table>.sql` is one SELECT; its leading comment says what the table is and, after a line
+with nothing but `--`, what each column is. The statistics are one further table for each family. Rows have names in the
+place of the registry's numbers, and an order that rests on these names, so the same boards give the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from sqlalchemy import Connection
+
+from registry.errors import MismatchError
+from registry.families import FAMILIES
+from registry.store.database import quoted
+from registry.store.row_types import TaskRow
+from registry.store.views import described
+
+OF_ITEMS = ("items", "item_attributes", "answers", "responses", "labels", "remarks")  # and the statistics
+
+_SCOPE = """
+    SET VARIABLE released_task = {task};
+    CREATE TEMP TABLE released_board AS
+        SELECT row_number() OVER (ORDER BY test_set_position, l.test_set, l.track NULLS FIRST, l.facet NULLS FIRST,
+                metric_position) AS board,
+            l.*, comparison.request, gold.digest AS gold, gold.n_items AS n_gold_items,
+            test_set.cluster_attribute AS cluster, l.created_at AS compared_at, run.code_version, run.environment
+        FROM latest_comparison AS l
+        JOIN comparison USING (comparison_id)
+        JOIN gold_revision AS gold ON gold.gold_revision_id = l.gold_revision_id
+        JOIN test_set ON test_set.test_set_id = l.test_set_id
+        JOIN run ON run.run_id = l.run_id
+        WHERE l.task = (SELECT slug FROM task WHERE task_id = {task});
+    CREATE TEMP TABLE released_gold AS SELECT DISTINCT gold_revision_id, test_set FROM released_board;
+    CREATE TEMP TABLE released_metric AS
+        SELECT metric_id, arg_min(alias, position) AS metric, min(position) AS position
+        FROM task_metric WHERE task_id = {task} AND is_declared GROUP BY metric_id;
+    CREATE TEMP TABLE released_submission AS
+        SELECT DISTINCT b.test_set, team.name || '/' || system.name || '@' || s.version AS submission,
+            team.name AS team, system.name AS system, s.version, track.name AS track, s.kind, s.late, scoring.missing,
+            scoring.n_missing, s.attributes, s.digest, s.submission_id, standing.scoring_id,
+            (SELECT count(*) FROM submission_source AS of WHERE of.submission_id = s.submission_id) AS runs
+        FROM standing
+        JOIN released_board AS b USING (comparison_id)
+        JOIN scoring USING (scoring_id)
+        JOIN submission AS s ON s.submission_id = standing.submission_id
+        JOIN system ON system.system_id = s.system_id
+        JOIN team ON team.team_id = system.team_id
+        LEFT JOIN track ON track.track_id = s.track_id"""
+_OLDER = """
+    SELECT signature FROM released_board JOIN standing USING (comparison_id)
+    WHERE request IS NULL OR scoring_id IS NULL LIMIT 1"""
+_SEVERAL = """
+    SELECT submission FROM released_submission GROUP BY test_set, submission HAVING count(*) > 1
+    UNION ALL SELECT test_set FROM released_gold GROUP BY test_set HAVING count(*) > 1"""
+_STATISTICS = """
+    SELECT s.test_set, s.submission, m.metric, of_item.replicate AS run, item.key AS item, {columns}
+    FROM "statistics_{family}" AS of_item
+    JOIN released_submission AS s USING (scoring_id)
+    JOIN released_metric AS m USING (metric_id)
+    JOIN item USING (item_id){labels}
+    ORDER BY s.test_set, m.position, s.submission, run, item.position"""
+_LABELS = """
+    LEFT JOIN label AS of_gold ON of_gold.label_id = gold_label
+    LEFT JOIN label AS of_system ON of_system.label_id = predicted_label"""
+_OF_STATISTICS = {
+    "test_set": "what was answered", "submission": "team/system@version", "metric": "the metric",
+    "run": "of the system, from 0", "item": "the item's key"}
+
+
+@dataclass(frozen=True)
+class ReleasedTable:
+    """One table: its name, what it is, what its columns are, and the SELECT that gives its rows."""
+
+    name: str
+    about: str
+    columns: Mapping[str, str]
+    select: str
+
+    @property
+    def path(self) -> str:
+        """Where it is within a release."""
+        return f"data/{self.name}.parquet"
+
+
+def declared_tables(*, gold: bool) -> list[ReleasedTable]:
+    """The tables that every release has, with or without what tells of single items."""
+    found = [ReleasedTable(path.stem.partition("_")[2], *described(path))
+             for path in sorted((Path(__file__).parent / "tables").glob("*.sql"))]
+    return [table for table in found if gold or table.name not in OF_ITEMS]
+
+
+def statistics_table(family: str) -> ReleasedTable:
+    """The statistics of a family, for every item."""
+    names = FAMILIES[family].columns
+    if family == "confusion":
+        columns = {"gold": "the gold's label; NULL where it has none", "predicted": "the submission's label"}
+        chosen, labels = "of_gold.name AS gold, of_system.name AS predicted", _LABELS
+    else:
+        columns = {name: f"{name.replace('_', ' ')} in the item" for name in names}
+        chosen, labels = ", ".join(f'of_item."{name}"' for name in names), ""
+    return ReleasedTable(
+        f"statistics_{family}", f"What metrics of the family {family} add up: a row for every item.",
+        _OF_STATISTICS | columns, _STATISTICS.format(family=family, columns=chosen, labels=labels))
+
+
+def choose(connection: Connection, task: TaskRow) -> None:
+    """Say what is released, the boards of a task as they stand and all that they rest on, in temporary tables.
+
+    Raises:
+        MismatchError: There is no board, or one cannot be made again from what the registry holds.
+    """
+    for statement in _SCOPE.format(task=task.task_id).split(";"):
+        connection.exec_driver_sql(statement)
+    remedy = "`registry score` and `registry compare` first"
+    if not connection.exec_driver_sql("SELECT count(*) FROM released_board").scalar_one():
+        raise MismatchError(f"{task.slug}: there is no board to release yet; {remedy}")
+    if older := connection.exec_driver_sql(_OLDER).scalar():
+        raise MismatchError(f"{older}: an older registry made this comparison, and it cannot be made again; {remedy}")
+    if several := connection.exec_driver_sql(_SEVERAL).scalar():
+        raise MismatchError(f"{task.slug}: boards rest on different golds or scorings of {several}; {remedy}")
+
+
+def families(connection: Connection) -> list[str]:
+    """The families of the metrics that are released."""
+    found = connection.exec_driver_sql("SELECT DISTINCT family FROM metric SEMI JOIN released_metric USING (metric_id)")
+    return sorted(found.scalars())
+
+
+def write_tables(connection: Connection, folder: Path, tables: list[ReleasedTable]) -> Iterator[ReleasedTable]:
+    """Write tables that have rows into `folder`, one Parquet file each, and give these."""
+    connection.exec_driver_sql("SET threads = 1")  # several threads might cut a file into other groups of rows
+    try:
+        for table in tables:
+            path = folder / table.path
+            written = connection.exec_driver_sql(
+                f"COPY ({table.select}) TO {quoted(path)} (FORMAT parquet, COMPRESSION zstd)").scalar_one()
+            if written:
+                yield table
+            else:
+                path.unlink()
+    finally:
+        connection.exec_driver_sql("RESET threads")

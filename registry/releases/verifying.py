@@ -1,0 +1,143 @@
+"""Whether a release is as it was written, and whether every number in it follows from the others.
+
+Checksums come first. Then the release is made a registry in a temporary file, where its scores and comparisons are made
+again by the code that made them, and must be the same to the last bit.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection
+
+from registry.errors import InputError, RegistryError
+from registry.evaluation.verifying.faults import Fault
+from registry.evaluation.verifying.references import verify_references
+from registry.evaluation.verifying.results import TABLES as OF_RESULTS
+from registry.evaluation.verifying.results import compare_results, derive_results
+from registry.evaluation.verifying.set_aside import set_aside
+from registry.evaluation.verifying.verify import Verified
+from registry.leaderboards.load import BOARD_PAIRS
+from registry.leaderboards.snapshot import TaskBoards, snapshot
+from registry.releases import checksums
+from registry.releases.decisions import verify_decisions
+from registry.releases.derived_scores import verify_scores, verify_scores_by_totals
+from registry.releases.totals import TABLE as TOTALS
+from registry.releases.writing import FORMAT, as_registry, rendered
+from registry.significance import Execution
+from registry.store import catalog
+from registry.store.database import quoted
+from registry.store.journal import Journal
+
+_HELD = ("the statistics of single items are held back: p-values cannot be made again, only what follows from them; "
+         "scores follow from totals where their statistics add up")
+_STEP_DOWN = "adjusted p-values by max-t and min-p need the draws of all pairs, and were taken as they are"
+
+
+def is_release(folder: Path) -> bool:
+    """Whether a folder has the files that every release has, or some of them."""
+    return folder.is_dir() and any((folder / name).exists() for name in ("release.json", checksums.NAME))
+
+
+def verify_release(folder: Path, execution: Execution) -> Verified:
+    """Verify a release.
+
+    Args:
+        folder: Where it is.
+        execution: Who computes.
+
+    Raises:
+        InputError: The folder holds no release.
+    """
+    verified = Verified()
+    verified.count("file", len(checksums.files(folder)))
+    verified.faults += checksums.verify(folder)
+    try:
+        told = _told(folder)
+    except InputError as error:
+        if not (folder / checksums.NAME).is_file():
+            raise
+        verified.faults.append(Fault("damaged", "release", folder.name, str(error)))
+        return verified
+    try:
+        with as_registry(folder, told) as database:
+            with database.writing(dry_run=True) as connection:
+                verify_loaded(connection, told, execution, verified)
+                if not told["gold"] and (folder / TOTALS.path).is_file():
+                    rows = f"read_parquet({quoted(folder / TOTALS.path)})"
+                    verified.faults += verify_scores_by_totals(connection, rows)
+            with database.reading() as connection:
+                (task,) = snapshot(connection, pairs=BOARD_PAIRS).tasks
+                verified.faults += _verify_boards(folder, task)
+    except Exception as error:
+        why = str(error) if isinstance(error, RegistryError) else f"{type(error).__name__}: {error}"
+        verified.faults.append(Fault("damaged", "release", folder.name, f"cannot be read as one: {why}"))
+    return verified
+
+
+def verify_loaded(connection: Connection, told: dict[str, Any], execution: Execution, verified: Verified) -> None:
+    """Verify a registry that was made of a release.
+
+    Args:
+        connection: To it, in a transaction that is undone afterwards.
+        told: What the release says of itself.
+        execution: Who computes.
+        verified: What is found is added to it.
+    """
+    verified.faults += [fault for fault in verify_references(connection) if fault.of != "source"]  # there are no files
+    comparisons = [row[0] for row in connection.exec_driver_sql("SELECT comparison_id FROM comparison")]
+    (task,) = catalog.tasks(connection)
+    verified.count("comparison", len(comparisons))
+    verified.count("score", int(connection.exec_driver_sql("SELECT count(*) FROM score").scalar_one()))
+    verified.faults += verify_decisions(connection)
+    if told["gold"]:
+        verified.faults += verify_scores(connection)
+        set_aside(connection, OF_RESULTS)
+        verified.faults += derive_results(connection, Journal("verify", {}), task, comparisons, execution)
+        verified.faults += compare_results(connection, comparisons)
+        return
+    verified.notes.append(_HELD)
+    if connection.exec_driver_sql("SELECT 1 FROM comparison WHERE correction IN ('max-t', 'min-p')").first():
+        verified.notes.append(_STEP_DOWN)
+
+
+def _told(folder: Path) -> dict[str, Any]:
+    """What `release.json` says."""
+    path = folder / "release.json"
+    try:
+        told = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot be read, so this is no release: {error}", path=path) from None
+    if not isinstance(told, dict) or not isinstance(told.get("gold"), bool):
+        raise InputError("does not say what the release holds", path=path)
+    if told.get("format") != FORMAT:
+        raise InputError(f"its form is {told.get('format')!r}, and this program knows {FORMAT}; install the program "
+                         f"that wrote it, {told.get('program')!r}", path=path)
+    return told
+
+
+def _verify_boards(folder: Path, task: TaskBoards) -> Iterator[Fault]:
+    """Hold the boards that people read against the tables, key by key, so that a later program may add others."""
+    made = dict(rendered(task))
+    for name, read in (("boards/boards.json", json.loads), ("boards/boards.tsv", _rows)):
+        try:
+            stored, derived = read((folder / name).read_text("utf-8")), read(made[name])
+            rows = zip(stored, derived, strict=True)
+            wrong = next(((n, key) for n, (of_file, of_tables) in enumerate(rows) for key in of_file
+                          if of_file[key] != of_tables.get(key)), None)
+        except (OSError, ValueError, TypeError) as error:
+            yield Fault("damaged", "board", name, f"cannot be held against the tables: {error}")
+            continue
+        if wrong is not None:
+            yield Fault("altered", "board", name, f"{wrong[1]} of row {wrong[0]} is not that of the tables")
+    if (folder / "boards/signatures.txt").read_text("utf-8") != made["boards/signatures.txt"]:
+        yield Fault("altered", "board", "boards/signatures.txt", "the signatures are not those of the tables")
+
+
+def _rows(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text), delimiter="\t", quoting=csv.QUOTE_NONE))

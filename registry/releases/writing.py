@@ -1,0 +1,156 @@
+"""Writing a release: a new folder that is whole or not there.
+
+First the tables are written. Boards and the page are then made of these alone, as whoever verifies the release makes
+them, so they show nothing that is not in it. The same registry gives the same bytes: there is no time of now in them,
+no path and no name of a user.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Connection
+
+from registry.errors import InputError, MismatchError
+from registry.files import new_folder
+from registry.leaderboards.load import PAGE_PAIRS, stale
+from registry.leaderboards.snapshot import TaskBoards, snapshot
+from registry.manifest import Manifest, stored_manifest, toml
+from registry.releases import checksums, croissant, ro_crate
+from registry.releases.contents import Contents
+from registry.releases.licences import licence_files
+from registry.releases.loading import load
+from registry.releases.readme import readme
+from registry.releases.tables import (
+    ReleasedTable,
+    choose,
+    declared_tables,
+    families,
+    statistics_table,
+    write_tables,
+)
+from registry.releases.totals import TABLE as TOTALS
+from registry.releases.totals import make_totals
+from registry.rendering.render import render
+from registry.reports.boards import board_table
+from registry.reports.page import page
+from registry.store import catalog
+from registry.store.database import Database
+from registry.store.row_types import TaskRow
+from registry.version import __version__
+
+FORMAT = 1  # of a release's layout
+
+_MANIFEST = """\
+# What the task declares, with every default, and the seed of its random draws. The files that it names, and what was
+# submitted, are not part of the release.
+
+"""
+
+
+def write_release(database: Database, task: str, output: Path, *, gold: bool = True) -> None:
+    """Write the boards of a task as they stand, and what they rest on, into a new folder.
+
+    Args:
+        database: The registry.
+        task: The task's id.
+        output: The folder; there must be none of that name.
+        gold: Whether to publish what tells of single items, unless the task forbids it.
+
+    Raises:
+        UnknownNameError: There is no such task.
+        MismatchError: There is no board, or one is out of date.
+        InputError, StoreError: The folder is there already, or cannot be written.
+    """
+    with new_folder(output) as folder:
+        (folder / "data").mkdir()
+        with database.reading() as connection:
+            (row,) = catalog.tasks(connection, task)
+            gold = gold and stored_manifest(row.manifest).release.gold
+            manifest = released_manifest(row, gold=gold)
+            tables = _write_data(connection, row, folder, gold=gold)
+        _write(folder / "manifest.toml", _MANIFEST + toml(manifest.model_dump(
+            mode="json", exclude={"submit"}, exclude_none=True)))
+        told = {"format": FORMAT, "task": row.slug, "version": row.version, "gold": gold,
+                "program": f"evalregistry {__version__}"}
+        _write(folder / "release.json", json.dumps(told, indent=2) + "\n")
+        with as_registry(folder, told) as loaded, loaded.reading() as connection:
+            (boards,) = snapshot(connection, pairs=PAGE_PAIRS).tasks
+            contents = Contents.of(connection, folder, manifest, boards, tables, gold=gold)
+        for name, text in (*rendered(boards), *licence_files(manifest.task.licence), ("page.html", page(boards)),
+                           ("README.md", readme(contents, f"evalregistry=={__version__}"))):
+            _write(folder / name, text)
+        contents = contents.with_files(checksums.files(folder))
+        _write(folder / croissant.NAME, croissant.croissant(contents))
+        contents = contents.with_files(checksums.files(folder))
+        _write(folder / ro_crate.NAME, ro_crate.ro_crate(contents))
+        checksums.write(folder)
+
+
+def write_public_copy(database: Database, task: str, output: Path, *, gold: bool = True) -> None:
+    """Write a new registry that holds what a release does; arguments and errors are those of `write_release`."""
+    to = Database(output)
+    with tempfile.TemporaryDirectory() as workplace:
+        folder = Path(workplace) / "release"
+        write_release(database, task, folder, gold=gold)
+        told = json.loads((folder / "release.json").read_text("utf-8"))
+        with to.creating() as unfinished:
+            if unfinished is None:
+                raise InputError("this file is there already; remove it, or name another", path=output)
+            with unfinished.writing() as connection:
+                load(connection, folder, told)
+            unfinished.publish()
+
+
+@contextmanager
+def as_registry(folder: Path, told: dict[str, Any]) -> Iterator[Database]:
+    """Give a registry, in a temporary file, that holds what a release does."""
+    with tempfile.TemporaryDirectory() as workplace:
+        database = Database(Path(workplace) / "registry.duckdb", named=folder)
+        database.create()
+        with database.writing() as connection:
+            load(connection, folder, told)
+        yield database
+
+
+def rendered(task: TaskBoards) -> Iterator[tuple[str, str]]:
+    """The boards as files: name and text of each."""
+    tables = [board_table(board) for board in task.boards]
+    yield "boards/boards.tsv", render(tables, "tsv")
+    yield "boards/boards.json", render(tables, "json")
+    yield "boards/signatures.txt", "".join(f"{board.signature}\n" for board in task.boards)
+
+
+def released_manifest(row: TaskRow, *, gold: bool) -> Manifest:
+    """The task's manifest with the seed that was drawn; without items, ranks that are resampled cannot be shown."""
+    manifest = stored_manifest(row.manifest)
+    changes: dict[str, Any] = {"significance": manifest.significance.model_copy(update={"seed": row.seed})}
+    if not gold:
+        changes["release"] = manifest.release.model_copy(update={"gold": False})
+        if manifest.board.ranks == "bootstrap":
+            changes["board"] = manifest.board.model_copy(update={"ranks": "range"})
+    return manifest.model_copy(update=changes)
+
+
+def _write_data(connection: Connection, row: TaskRow, folder: Path, *, gold: bool) -> Sequence[ReleasedTable]:
+    """Write the tables; gives those that have rows."""
+    if warnings := stale(connection, row.slug):
+        raise MismatchError(warnings[0])
+    choose(connection, row)
+    tables = declared_tables(gold=gold)
+    if gold:
+        tables += map(statistics_table, families(connection))
+    else:
+        make_totals(connection)
+        tables.append(TOTALS)
+    return list(write_tables(connection, folder, tables))
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(text, "utf-8", newline="\n")

@@ -1,0 +1,258 @@
+"""A release holds what its boards rest on, and `verify` makes every number in it again, or names what is wrong.
+
+Several alterations are made in one release here. `python -m tests.releases.test_release` makes each alone.
+"""
+
+import json
+import os
+import shutil
+import tempfile
+from pathlib import Path
+
+import duckdb
+import pytest
+from typer.testing import CliRunner
+
+from registry.cli.app import app
+from registry.errors import InputError, MismatchError, StoreError
+from registry.releases import checksums
+from registry.releases.verifying import verify_release
+from registry.releases.writing import write_release
+from registry.significance import Execution
+from registry.store import opening
+from registry.store.database import Database
+from tests.evaluation.verifying.test_tampering import written
+
+MARK = "zqlabel"
+TOLD = """
+description = "Made-up."
+url = "https://example.org/small"
+licence = "CC-BY-4.0"
+organisers = ["Ann Example", "Ben Example"]
+contact = "ann@example.org"
+citation = "Example (2027)"
+date = 2027-03-01
+"""
+
+
+def made(folder):
+    path = folder / "registry.duckdb"
+    done = CliRunner().invoke(app, ["run", str(written(folder, TOLD)), "--db", str(path)])
+    assert done.exit_code == 0, done.output
+    return Database(path)
+
+
+@pytest.fixture(scope="module")
+def _new_registries_of_the_module(empty_registry, engine_that_compiles_once):
+    """Copies, opened as those that single tests make."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(opening, "create_engine", engine_that_compiles_once)
+        patch.setattr(Database, "_make", lambda self: self.path.write_bytes(empty_registry))
+        yield
+
+
+@pytest.fixture(scope="module")
+def registry_of_all(_new_registries_of_the_module, tmp_path_factory):
+    """Clusters, facets, runs, labels by class, remarks and a test of all systems."""
+    return made(tmp_path_factory.mktemp("registry"))
+
+
+@pytest.fixture(scope="module")
+def whole(registry_of_all, tmp_path_factory):
+    path = tmp_path_factory.mktemp("whole") / "small"
+    write_release(registry_of_all, "small", path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def held(registry_of_all, tmp_path_factory):
+    path = tmp_path_factory.mktemp("held") / "small"
+    write_release(registry_of_all, "small", path, gold=False)
+    return path
+
+
+def faults(folder):
+    return verify_release(folder, Execution(workers=1)).faults
+
+
+def test_a_release_follows_from_itself(whole, held):
+    assert faults(whole) == faults(held) == []
+    words = ("zzz", "i05", "d1", os.getcwd())  # of answers, items, documents, and where it was made
+    assert [word.encode() in contents(whole) for word in words] == [True, True, True, False]
+
+
+def test_the_same_registry_gives_the_same_bytes(registry_of_all, whole, tmp_path):
+    write_release(registry_of_all, "small", tmp_path / "again")
+    assert (tmp_path / "again" / checksums.NAME).read_bytes() == (whole / checksums.NAME).read_bytes()
+
+
+def rewritten(table, select):
+    """Write a table of a release anew, as the SELECT over `it` has it."""
+    def alter(folder):
+        path = folder / "data" / f"{table}.parquet"
+        with duckdb.connect() as connection:
+            connection.execute(f"CREATE TABLE it AS FROM '{path}'")
+            connection.execute(f"COPY ({select}) TO '{path}'")
+    return alter
+
+
+def replaced(name, old, new):
+    def alter(folder):
+        text = (folder / name).read_text()
+        assert old in text
+        (folder / name).write_text(text.replace(old, new, 1))
+    return alter
+
+
+ALTERED = {  # what is altered, with checksums made anew, and of what kind of thing `verify` says so
+    "a statistic": (rewritten("statistics_ratio", "SELECT * REPLACE (if(item = 'i05', 1 - numerator, numerator) AS "
+                                                  "numerator) FROM it"), "statistics"),
+    "a label": (rewritten("statistics_confusion", "SELECT * REPLACE (if(item = 'i05', 'b', predicted) AS predicted) "
+                                                  "FROM it"), "statistics"),
+    "an item": (rewritten("items", "SELECT * REPLACE (replace(item, 'i05', 'i99') AS item) FROM it"), "statistics"),
+    "a cluster": (rewritten("item_attributes", "SELECT * REPLACE (if(item = 'i05', 'd0', value) AS value) FROM it"),
+                  "pair"),
+    "a score": (rewritten("scores", "SELECT * REPLACE (score / 2 AS score) FROM it"), "score"),
+    "the score of a run": (rewritten("run_scores", "SELECT * REPLACE (score / 2 AS score) FROM it"), "score"),
+    "a p-value": (rewritten("pairs", "SELECT * REPLACE (p_value / 2 AS p_value) FROM it"), "pair"),
+    "a decision": (rewritten("pairs", "SELECT * REPLACE (NOT is_significant AS is_significant) FROM it"), "pair"),
+    "a pair that is gone": (rewritten("pairs", "FROM it WHERE position <> 3"), "pair"),
+    "a rank": (rewritten("standings", "SELECT * REPLACE (rank + 1 AS rank) FROM it"), "standing"),
+    "a test of all systems": (rewritten("overall", "SELECT * REPLACE (p_value / 2 AS p_value) FROM it"),
+                              "overall result"),
+    "what was asked": (rewritten("boards", "SELECT * REPLACE (replace(request, '\"seed\":3', '\"seed\":4') AS request) "
+                                           "FROM it"), "comparison"),
+    "a kind": (rewritten("standings", "SELECT * REPLACE ('baseline' AS kind) FROM it"), "comparison"),
+    "a board": (replaced("boards/boards.json", '"rank": 1', '"rank": 2'), "board"),
+    "another form of it": (replaced("boards/boards.tsv", "\tann\t", "\tann2\t"), "board"),
+    "a signature": (replaced("boards/signatures.txt", "small", "other"), "board"),
+    "no table": (lambda folder: (folder / "data" / "boards.parquet").unlink(), "release"),
+    "a manifest": (replaced("manifest.toml", "alpha", "alfa"), "release"),
+}
+OF_HELD = {
+    "a total": (rewritten("totals", "SELECT * REPLACE (total - 1 AS total) FROM it"), "score"),
+    "a score": (rewritten("scores", "SELECT * REPLACE (score / 2 AS score) FROM it"), "score"),
+    "an adjusted p-value": (rewritten("pairs", "SELECT * REPLACE (p_adjusted / 2 AS p_adjusted) FROM it"), "pair"),
+    "a decision": (rewritten("pairs", "SELECT * REPLACE (NOT is_significant AS is_significant) FROM it"), "pair"),
+    "a rank": (rewritten("standings", "SELECT * REPLACE (rank_high + 1 AS rank_high) FROM it"), "standing"),
+    "wins": (rewritten("standings", "SELECT * REPLACE (wins + 1 AS wins) FROM it"), "standing"),
+}
+
+
+def found(release, alterations, to):
+    """The kinds of things that `verify` finds wrong with an altered copy of a release, checksums made anew."""
+    shutil.copytree(release, to)
+    for alter, _ in alterations:
+        alter(to)
+    checksums.write(to)
+    return {fault.of for fault in faults(to)}
+
+
+TOGETHER = (
+    ("whole", ["a statistic", "a test of all systems", "the score of a run", "a rank", "a p-value", "a board"]),
+    ("held", ["a total", "an adjusted p-value", "wins"]),
+)
+
+
+@pytest.mark.parametrize(("release", "names"), TOGETHER)
+def test_what_is_altered_is_found_also_where_checksums_are_made_anew(release, names, request, tmp_path):
+    known = ALTERED if release == "whole" else OF_HELD
+    altered = [known[name] for name in names]
+    assert {of for _, of in altered} <= found(request.getfixturevalue(release), altered, tmp_path / "altered")
+
+
+def test_checksums_name_every_file_that_is_not_as_it_was(whole, tmp_path):
+    folder = shutil.copytree(whole, tmp_path / "small")
+    (folder / "README.md").write_text("other")
+    (folder / "page.html").unlink()
+    (folder / "more.txt").write_text("more")
+    (folder / "link").symlink_to("/etc/passwd")
+    assert {(fault.kind, fault.name) for fault in faults(folder)} == {
+        ("altered", "README.md"), ("missing", "page.html"), ("surplus", "more.txt"), ("surplus", "link")}
+
+
+def contents(folder):
+    """All bytes of a release, its tables unpacked."""
+    found = []
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        if path.suffix == ".parquet":
+            with duckdb.connect() as connection:
+                found.append(repr(connection.execute(f"FROM '{path}'").fetchall()).encode())
+        found.append(path.read_bytes())
+    return b"\n".join(found)
+
+
+def test_what_is_held_back_is_in_no_release_and_no_public_copy(task, registry, scored, tmp_path):
+    rename = {"yes": MARK, "no": f"{MARK}2"}
+    task.gold = {f"zqitem{n}": rename[label] for n, label in enumerate(task.gold.values())}
+    task.documents = {key: f"zqdocument{n}" for n, key in enumerate(task.gold)}
+    task.systems = {name: {key: rename[label] for key, label in zip(task.gold, of.values(), strict=True)}
+                    for name, of in task.systems.items()}
+    task.systems["a"]["zqitem0"] = f"{MARK}unknown"  # which a remark names
+    task.extra = '[[metric]]\nid = "f1"\nname = "LabelF"\n[release]\ngold = false\n'
+    scored(task)
+    write_release(Database("registry.duckdb"), "small", tmp_path / "held")
+    assert b"zq" not in contents(tmp_path / "held")
+    registry("release", "small", "--database", "copy.duckdb", "--without-gold")
+    assert b"zq" not in Path("copy.duckdb").read_bytes()
+    for command in ("board", "pairs"):
+        of_both = [registry(command, "small", "--format", "json", "--db", db).json
+                   for db in ("registry.duckdb", "copy.duckdb")]
+        for row in (row for rows in of_both for row in rows):
+            row.pop("remarks", None)  # which are held back with the gold
+        assert of_both[0] == of_both[1]
+    assert "public copy" in registry("verify", "--db", "copy.duckdb").stderr
+    with duckdb.connect("copy.duckdb") as connection:
+        connection.execute("UPDATE standing SET rank_high = 9")
+    registry("verify", "--db", "copy.duckdb", exit_code=4)
+
+
+def test_it_is_written_whole_or_not_at_all(registry, registry_of_all, task, scored, tmp_path, monkeypatch):
+    (tmp_path / "taken").mkdir()
+    with pytest.raises(InputError, match="is there already"):
+        write_release(registry_of_all, "small", tmp_path / "taken")
+    monkeypatch.setattr(checksums, "write", lambda folder: (folder / "none" / "there").write_text(""))
+    with pytest.raises(StoreError, match="cannot write the folder"):
+        write_release(registry_of_all, "small", tmp_path / "small")
+    assert [path.name for path in tmp_path.iterdir()] == ["taken"]
+    scored(task, command="apply")
+    with pytest.raises(MismatchError, match="since the last comparison"):
+        write_release(Database("registry.duckdb"), "small", Path("small"))
+
+
+def test_descriptions_have_what_their_specifications_require(whole):
+    """RO-Crate 1.3, sections on the root and on data entities; Croissant 1.1, on datasets and record sets."""
+    there = {path.relative_to(whole).as_posix() for path in whole.rglob("*") if path.is_file()}
+    graph = json.loads((whole / "ro-crate-metadata.json").read_text())["@graph"]
+    entities = {of["@id"]: of for of in graph}
+    assert len(entities) == len(graph)
+    assert entities["ro-crate-metadata.json"]["about"] == {"@id": "./"}
+    assert {"name", "description", "datePublished", "license", "hasPart"} <= entities["./"].keys()
+    referred = {of["@id"] for entity in graph for value in entity.values()
+                for of in (value if isinstance(value, list) else [value]) if isinstance(of, dict)}
+    assert referred - {"https://w3id.org/ro/crate/1.3"} <= entities.keys()
+    assert {of["@id"] for of in graph if of["@type"] == "File"} == there - {"ro-crate-metadata.json", "SHA256SUMS"}
+    assert entities["./"]["datePublished"] == "2027-03-01"
+    assert "https://spdx.org/licenses/CC-BY-4.0" in entities
+    croissant = json.loads((whole / "croissant.json").read_text())
+    assert {"name", "description", "license", "url", "creator", "datePublished", "distribution"} <= croissant.keys()
+    sums = dict(reversed(line.split("  ")) for line in (whole / checksums.NAME).read_text().splitlines())
+    assert {of["@id"]: of["sha256"] for of in croissant["distribution"]} == {
+        path: sums[path] for path in there if path.startswith("data/")}
+    for record_set in croissant["recordSet"]:
+        with duckdb.connect() as connection:
+            columns = connection.execute(f"DESCRIBE FROM '{whole / 'data' / record_set['name']}.parquet'").fetchall()
+        assert [of["name"] for of in record_set["field"]] == [name for name, *_ in columns]
+        assert all(of["description"] and of["dataType"] for of in record_set["field"])
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as folder:
+        made_of = made(Path(folder))
+        for held_back, known in ((False, ALTERED), (True, OF_HELD)):
+            base = Path(folder) / ("held" if held_back else "whole")
+            write_release(made_of, "small", base, gold=not held_back)
+            for name, alteration in known.items():
+                kinds = found(base, [alteration], Path(folder) / f"{base.name} {name}")
+                print(f"{base.name}: {name}: {'found' if alteration[1] in kinds else 'NOT FOUND'}: "
+                      f"{', '.join(sorted(kinds))}", flush=True)
