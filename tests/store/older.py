@@ -44,6 +44,12 @@ def _without(**columns):
     return undo
 
 
+def _no_chain(connection):
+    """The log is no chain, and does not tell that a command ended; nor do comparisons what was asked for."""
+    _without(event=["hash"], comparison=["request"], standing=["scoring_id", "kind", "late"])(connection)
+    connection.execute("DELETE FROM event WHERE action = 'end'")
+
+
 def _whole_numbers_among_decimals(connection):
     connection.execute("CREATE TABLE former AS FROM statistics_ratio")
     connection.execute("DROP VIEW statistics_ratio")
@@ -95,7 +101,7 @@ def _no_studies(connection):
 UNDONE = {  # by the migration that is undone
     "0015": _without(task=["anonymous_until", "blind_until"], study=["is_anonymous"]),
     "0014": _without(tombstone=[], event=["salt", "digest"], run=["salt", "digest"], submission=["declared"]),
-    "0013": _without(event=["hash"], comparison=["request"], standing=["scoring_id", "kind", "late"]),
+    "0013": _no_chain,
     "0012": _whole_numbers_among_decimals,
     "0011": _pair_results_by_digest,
     "0010": _without(remark=[]),

@@ -34,10 +34,11 @@ TABLES = ("response", "remark", "score", "replicate_score", *(name for names in 
 _RESPONSES = """
     SELECT scoring_id, replicate, item.key AS item, answer.key AS answer, type, correct, score
     FROM {table} JOIN answer USING (answer_id) JOIN item USING (item_id)"""
-# Of scorings from before the log was a chain of hashes, none is expected where no such one has any: before migration
-# 0010 nothing was remarked on.
+# Of scorings from before the log told that a command ended (migration 0013), none is expected where no such one has
+# any: before migration 0010 nothing was remarked on.
 _REMARKS = """(
-    WITH earlier AS (SELECT scoring_id FROM scoring WHERE run_id IN (SELECT run_id FROM event WHERE hash IS NULL))
+    WITH earlier AS (SELECT scoring_id FROM scoring
+        WHERE run_id NOT IN (SELECT run_id FROM event WHERE action = 'end'))
     FROM remark WHERE scoring_id NOT IN (FROM earlier)
     OR EXISTS (FROM stored_remark SEMI JOIN earlier USING (scoring_id)))"""
 _KEYS = {"score": ("scoring_id", "metric_id"), "replicate_score": ("scoring_id", "metric_id", "replicate"),
