@@ -19,7 +19,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
         "compact marks", "matrix", "discordance", "base", "distributions results units", "overall resampling",
         "correlations exact", "resampled_scores", "effects multiple pairwise", "assumptions foresight ranks"],
     "registry.evaluation": ["matrices", "resolve", "ingest past", "scoring", "comparing", "checking verifying"],
-    "registry.evaluation.verifying": ["faults set_aside", "kept log references results scores", "verify"],
+    "registry.evaluation.verifying": ["elsewhere faults set_aside", "kept log references results scores", "verify"],
     "registry.evaluation.ingest": [
         "answer_ids content headers remedies unicode_normal_form vocabulary", "join", "parsed_cache remarks",
         "context", "declared gold", "submissions", "apply"],
@@ -52,6 +52,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
             macro_average
             nbest
             replicability
+            verify
         """, "planning"],
     "registry.leaderboards": [
         "decisions items scores", "leaderboard", "history sentences", "differences load", "choose snapshot"],

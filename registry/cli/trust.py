@@ -26,15 +26,16 @@ _DIGEST = len("sha256:") + 64
 def verify(
     task: TaskName = None,
     results: Annotated[str, typer.Option("--results", metavar="all|none|N|ID", help=(
-        "Which comparisons to make again: all, none, N drawn at random, or the one with this id."))] = "all",
+        "Which comparisons and studies to make again: all (of studies those that took a minute at most), none, N drawn "
+        "at random, or the one with this id."))] = "all",
     head: Annotated[str | None, typer.Option("--head", metavar="HASH", help=(
         "A head of the log that was published, as `registry show --head` prints it."))] = None,
     workers: Workers = None, memory: Memory = None, db: Db = None, format_: OutputFormat = None, quiet: Quiet = False,
 ) -> None:
     """Check that nothing was altered, and every number follows.
 
-    Files are held against their digests and the log, and scores and results are computed again, in a copy. Exit status
-    4 says that something was found.
+    Files are held against their digests and the log, and scores, results and studies are computed again, in a copy.
+    Exit status 4 says that something was found.
     """
     import tempfile
 
@@ -43,6 +44,7 @@ def verify(
     from registry.store.backup import copy
     from registry.store.database import Database
     from registry.store.journal import Journal
+    from registry.studies.verify import verify_studies
 
     how = execution(workers, None, memory, quiet=quiet)
     with tempfile.TemporaryDirectory() as folder:
@@ -50,10 +52,13 @@ def verify(
         copy(database(db), copied.path)
         with copied.writing(dry_run=True) as connection:
             verified = verify_registry(connection, Journal("verify", {}), task, results, how, head)
+        if not any(fault.of == "table" for fault in verified.faults):
+            verify_studies(copied, task, results, how, verified)
+    verified = verified.without_rounding()
     for note in verified.notes:
         say(f"note: {note}")
-    looked_at = ", ".join(counted(n, what, "entries of the log" if what.startswith("entry") else None)
-                          for what, n in verified.looked_at.items())
+    several = {"entry of the log": "entries of the log", "study": "studies"}
+    looked_at = ", ".join(counted(n, what, several.get(what)) for what, n in verified.looked_at.items())
     found = counted(len(verified.faults), "fault") if verified.faults else "all is well"
     say(f"looked at {looked_at}: {found}" if looked_at else found)
     keys = ["kind", "of", "name", "message"]

@@ -14,6 +14,7 @@ from registry.evaluation.ingest.join import Policies
 from registry.evaluation.ingest.submissions import add_fitted, fit
 from registry.evaluation.scoring.score import Pending, score_wanted
 from registry.evaluation.scoring.workers import Wanted
+from registry.evaluation.verifying.elsewhere import runs_elsewhere
 from registry.evaluation.verifying.faults import Difference, Fault, differences, summarized
 from registry.metrics import METRICS
 from registry.parallel.execution import Execution
@@ -95,12 +96,16 @@ def compare_scores(connection: Connection, names: Names) -> Iterator[Fault]:
         found[table] = differences(
             connection, f"SELECT s.* FROM stored_{table} AS s SEMI JOIN score USING (scoring_id, metric_id)",  # noqa: S608
             f"FROM {table}", ("scoring_id", "metric_id", "replicate", "item_id"))
+    others = runs_elsewhere(connection)
+    elsewhere = {scoring_id for scoring_id, run_id in connection.exec_driver_sql(
+        "SELECT scoring_id, run_id FROM stored_score") if run_id in others}
     for table, all_of_them in found.items():
         of = "statistics" if table in _STATISTICS else table.replace("_", " ")
         for scoring_id, some in _by_scoring(all_of_them):
             by = {str(metrics.get(one.key.pop("metric_id"))) for one in some if "metric_id" in one.key}
             by_metric = f" by {', '.join(sorted(by))}" if by else ""
-            yield from summarized(of, names.get(scoring_id, f"scoring {scoring_id}") + by_metric, some, "rows")
+            yield from summarized(of, names.get(scoring_id, f"scoring {scoring_id}") + by_metric, some, "rows",
+                                  elsewhere=scoring_id in elsewhere)
 
 
 def _of(query: str, *, older: bool = False) -> str:
