@@ -44,6 +44,7 @@ def verify(
     from registry.store.backup import copy
     from registry.store.database import Database
     from registry.store.journal import Journal
+    from registry.studies import STUDIES
     from registry.studies.verify import verify_studies
 
     how = execution(workers, None, memory, quiet=quiet)
@@ -53,7 +54,7 @@ def verify(
         with copied.writing(dry_run=True) as connection:
             verified = verify_registry(connection, Journal("verify", {}), task, results, how, head)
         if not any(fault.of == "table" for fault in verified.faults):
-            verify_studies(copied, task, results, how, verified)
+            verify_studies(copied, task, results, how, verified, lambda name: STUDIES[name].load())
     verified = verified.without_rounding()
     for note in verified.notes:
         say(f"note: {note}")

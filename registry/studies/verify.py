@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from datetime import timedelta
 from itertools import product
@@ -22,17 +22,18 @@ from registry.parallel.execution import Execution
 from registry.provenance import StudySignature
 from registry.store import catalog
 from registry.store.database import Database
-from registry.studies import STUDIES
 from registry.studies.run import Question, questions
-from registry.studies.study import Choice, Parts
+from registry.studies.study import Choice, Parts, Study
 from registry.values import parse
 from registry.version import __version__
+
+Load = Callable[[str], type[Study]]
 
 _MOST = timedelta(minutes=1)  # that the command took which made a study, for it to be made again among all
 
 
-def verify_studies(database: Database, task: str | None, results: str, execution: Execution,
-                   verified: Verified) -> None:
+def verify_studies(database: Database, task: str | None, results: str, execution: Execution, verified: Verified,
+                   load: Load) -> None:
     """Make studies again, and add what is found to what was verified.
 
     Args:
@@ -42,6 +43,7 @@ def verify_studies(database: Database, task: str | None, results: str, execution
             of a signature.
         execution: Who computes.
         verified: Is added to.
+        load: Gives a kind of study by its name.
     """
     with database.reading() as connection:
         chosen, left = _chosen(connection, task, results)
@@ -51,7 +53,7 @@ def verify_studies(database: Database, task: str | None, results: str, execution
                               f"{_short(left[0])}, were not made again; `--results ID` makes one")
     for row in chosen:
         try:
-            verified.faults += _differences(_remade(database, row, execution), elsewhere=row.run_id in elsewhere)
+            verified.faults += _differences(_remade(database, row, execution, load), elsewhere=row.run_id in elsewhere)
             verified.count("study", 1)
         except RegistryError as error:
             verified.notes.append(f"{_short(row)} is not made again: {error}")
@@ -82,21 +84,21 @@ class _Remade:
     signature: StudySignature
 
 
-def _remade(database: Database, row: Row[Any], execution: Execution) -> _Remade:
+def _remade(database: Database, row: Row[Any], execution: Execution, load: Load) -> _Remade:
     """Make a study again.
 
     Raises:
         RegistryError: It cannot be asked again.
     """
     with PastDatabase(database.path, row.signature, lambda note: None).reading() as connection:  # noqa: ARG005
-        question = _question(connection, row, execution)
+        question = _question(connection, row, execution, load)
         case = question.subject.load(connection, Parts())
     finding = question.study.run(case)
     return _Remade(row, json.dumps(plain_value(asdict(finding)), ensure_ascii=False),
                    question.subject.signature(case, question.digest))
 
 
-def _question(connection: Connection, row: Row[Any], execution: Execution) -> Question:
+def _question(connection: Connection, row: Row[Any], execution: Execution, load: Load) -> Question:
     """The question that a kept study answers.
 
     What was chosen is not recorded but in the signature, which names boards and not what was asked for; so every choice
@@ -108,8 +110,8 @@ def _question(connection: Connection, row: Row[Any], execution: Execution) -> Qu
     signature = StudySignature.parse(row.signature)
     if signature.version != __version__:
         raise RegistryError(f"version {signature.version} of the program made it, and this is {__version__}")
-    kinds = {name: known.load() for name, known in STUDIES.items() if name == row.study.partition("(")[0]}
-    study = parse("study", kinds, row.study)
+    kind = row.study.partition("(")[0]
+    study = parse("study", {kind: load(kind)}, row.study)
     asked = json.loads(row.parameters)
     settings = {name: value for name, value in asked.items() if name not in ("task", "study")}
     aliases = {metric.alias for metric in catalog.task_metrics(connection, row.task_id)}

@@ -21,6 +21,7 @@ from registry.significance import Execution
 from registry.store import models
 from registry.store.database import CONFIG, Database
 from registry.store.journal import Journal, append, link
+from registry.studies import STUDIES
 from registry.studies.verify import verify_studies
 from tests.conftest import LabelTask
 
@@ -190,10 +191,10 @@ def test_studies_are_made_again_as_the_registry_stood(untouched, copy, registry)
     with duckdb.connect(str(copy), read_only=True) as connection:
         name = connection.execute("SELECT signature FROM study WHERE study_id = 2").fetchone()[0].rpartition("|")[2]
     whole, altered = Verified(), Verified()
-    verify_studies(Database(copy), None, name, Execution(workers=1), whole)
+    verify_studies(Database(copy), None, name, Execution(workers=1), whole, lambda kind: STUDIES[kind].load())
     assert (whole.faults, whole.notes, whole.looked_at) == ([], [], {"study": 1})
     alter(copy, "UPDATE study SET result = replace(result, '0.5', '0.25') WHERE study_id = 2")
-    verify_studies(Database(copy), "small", name, Execution(workers=1), altered)
+    verify_studies(Database(copy), "small", name, Execution(workers=1), altered, lambda kind: STUDIES[kind].load())
     assert [(fault.kind, fault.of, fault.name) for fault in altered.faults] == [("altered", "study", f"effects {name}")]
 
 
