@@ -67,10 +67,11 @@ def _git(root: Path, *arguments: str) -> str:
 def environment() -> dict[str, str]:
     """List what a result may depend on beside the code: Python, the platform and the versions of the packages.
 
-    The platform is the system and the processor's architecture; the kernel's release would tell machines apart.
+    The platform is the system and the processor's architecture; the kernel's release would tell machines apart. How
+    numpy and its linear algebra use the processor decides the last bits of sums.
     """
-    return {"python": platform.python_version(), "platform": _platform(), **_packages(_STORE), **_packages(_COMPUTE),
-            **_packages(_EXTRAS)}
+    return {"python": platform.python_version(), "platform": _platform(), **_arithmetic(), **_packages(_STORE),
+            **_packages(_COMPUTE), **_packages(_EXTRAS)}
 
 
 @cache
@@ -86,6 +87,17 @@ def computing() -> dict[str, str]:
 
 def _platform() -> str:
     return f"{platform.system()} {platform.machine()}"
+
+
+@cache
+def _arithmetic() -> dict[str, str]:
+    """The instructions on vectors that numpy uses, and the kind of processor that its linear algebra takes this for."""
+    import numpy as np  # late: who asks for a version need not compute
+    from threadpoolctl import threadpool_info
+
+    vectors = np.show_config(mode="dicts").get("SIMD Extensions", {}).get("found", [])
+    kinds = {of.get("architecture", of["internal_api"]) for of in threadpool_info() if of["user_api"] == "blas"}
+    return {"vectors": " ".join(vectors), "blas": " ".join(sorted(kinds))}
 
 
 @cache

@@ -22,7 +22,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
                             "checking verifying"],
     "registry.evaluation.submissions": ["amend names rules tombstones", "erase redact", "purge"],
     "registry.evaluation.verifying": [
-        "faults set_aside", "hiding kept log references results scores", "purged", "verify", "concealed"],
+        "elsewhere faults set_aside", "hiding kept log references results scores", "purged", "verify", "concealed"],
     "registry.evaluation.ingest": [
         "answer_ids content headers remedies unicode_normal_form vocabulary", "join", "parsed_cache remarks",
         "context hiding", "declared gold", "given submissions", "apply"],
@@ -55,6 +55,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
             macro_average
             nbest
             replicability
+            verify
         """, "planning"],
     "registry.releases": [
         "checksums decisions derived_scores licences loading tables", "contents totals", "croissant readme ro_crate",

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import get_args
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from registry.errors import InputError
@@ -32,6 +32,7 @@ ONE = Signature("f1", "labels", "2", "test", None, None, 12, None, None, "0123ab
                 "monte-carlo", "fixed", 1, "holm", 10, 0.05, "89ab4567", "0.1.0")
 
 
+@settings(max_examples=50)
 @given(SIGNATURES | STUDIES)
 def test_a_signature_is_read_as_it_was_written(signature):
     assert parse_signature(str(signature)) == signature

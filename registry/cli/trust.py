@@ -30,15 +30,17 @@ def verify(
     task: Annotated[str | None, typer.Argument(metavar="TASK|DIR", help=(
         "A task's id, all tasks if none is given; or the folder of a release."))] = None,
     results: Annotated[str, typer.Option("--results", metavar="all|none|N|ID", help=(
-        "Which comparisons to make again: all, none, N drawn at random, or the one with this id."))] = "all",
+        "Which comparisons and studies to make again: all (of studies those that took a minute at most), none, N drawn "
+        "at random, or the one with this id."))] = "all",
     head: Annotated[str | None, typer.Option("--head", metavar="HASH", help=(
         "A head of the log that was published, as `registry show --head` prints it."))] = None,
     workers: Workers = None, memory: Memory = None, db: Db = None, format_: OutputFormat = None, quiet: Quiet = False,
 ) -> None:
     """Check that nothing was altered, and every number follows.
 
-    Files are held against their digests and the log, and scores and results are computed again, in a copy. A release is
-    held against its checksums, and computed again from its tables. Exit status 4 says that something was found.
+    Files are held against their digests and the log, and scores, results and studies are computed again, in a copy. A
+    release is held against its checksums, and computed again from its tables. Exit status 4 says that something was
+    found.
     """
     from registry.releases.verifying import is_release, verify_release
     from registry.rendering.table import Table
@@ -52,10 +54,11 @@ def verify(
         verified = verify_release(Path(task), how)
     else:
         verified = _verified(database(db), task, results, how, head)
+    verified = verified.without_rounding()
     for note in verified.notes:
         say(f"note: {note}")
-    looked_at = ", ".join(counted(n, what, "entries of the log" if what.startswith("entry") else None)
-                          for what, n in verified.looked_at.items())
+    several = {"entry of the log": "entries of the log", "study": "studies"}
+    looked_at = ", ".join(counted(n, what, several.get(what)) for what, n in verified.looked_at.items())
     found = counted(len(verified.faults), "fault") if verified.faults else "all is well"
     say(f"looked at {looked_at}: {found}" if looked_at else found)
     keys = ["kind", "of", "name", "message"]
@@ -76,20 +79,25 @@ def _verified(registry: Database, task: str | None, results: str, how: Execution
     from registry.store.backup import copy
     from registry.store.database import Database
     from registry.store.journal import Journal
+    from registry.studies import STUDIES
+    from registry.studies.verify import verify_studies
 
     with tempfile.TemporaryDirectory() as folder:
-        copied = Database(Path(folder) / "registry.duckdb", named=registry.path)
+        copied = Database(Path(folder) / "registry.duckdb", named=registry.path, organiser=True)
         copy(registry, copied.path)
         with copied.writing(dry_run=True) as connection:
-            if (told := released(connection)) is None:
-                verified = verify_registry(connection, Journal("verify", {}), task, results, how, head)
-                if not organiser.get():
-                    conceal(connection, verified)
+            if (told := released(connection)) is not None:
+                verified = Verified(notes=["a public copy, which has no log and no files: what it says of them is not "
+                                           "held against anything"])
+                verify_loaded(connection, told, how, verified)
                 return verified
-            verified = Verified(notes=["a public copy, which has no log and no files: what it says of them is not held "
-                                       "against anything"])
-            verify_loaded(connection, told, how, verified)
-            return verified
+            verified = verify_registry(connection, Journal("verify", {}), task, results, how, head)
+        if not any(fault.of == "table" for fault in verified.faults):
+            verify_studies(copied, task, results, how, verified, lambda name: STUDIES[name].load())
+        if verified.faults and not organiser.get():
+            with copied.reading() as connection:
+                conceal(connection, verified)
+        return verified
 
 
 def backup(

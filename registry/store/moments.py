@@ -51,12 +51,12 @@ def moment_of(connection: Connection, name: str) -> Moment:
 
     Args:
         connection: To the registry.
-        name: A date, for its end in UTC; a date and time with its zone; or the signature of a comparison or the id at
-            its end, for the moment when the command that made it ended.
+        name: A date, for its end in UTC; a date and time with its zone; or the signature of a comparison or a study, or
+            the id at its end, for the moment when the command that made it ended.
 
     Raises:
         InputError: It is no time, has no zone, or nothing was there by then.
-        UnknownNameError: No comparison has the signature.
+        UnknownNameError: No comparison or study has the signature.
     """
     if not is_time(name):
         return _of_signature(connection, name)
@@ -86,14 +86,15 @@ def _before(name: str) -> datetime:
 
 
 def _of_signature(connection: Connection, name: str) -> Moment:
-    made = {row.signature.rpartition("id:")[2]: row for row in connection.execute(text(
-        "SELECT signature, run_id, created_at FROM comparison ORDER BY comparison_id"))}  # the last of one signature
+    made = {row.signature.rpartition("id:")[2]: row for row in connection.execute(text("""
+        SELECT signature, run_id, created_at, FALSE AS of_board FROM study UNION ALL
+        (SELECT signature, run_id, created_at, TRUE FROM comparison ORDER BY comparison_id)"""))}  # the last of each
     if (row := made.get(name.rpartition("id:")[2])) is None:
         raise UnknownNameError("date, time or signature", name, made)
     entry = _ended_by(connection, "SELECT max(event_id) FROM event WHERE run_id = :run", run=row.run_id)
     if entry is None:
-        raise InputError(f"the log does not say when {name} was compared")
-    return Moment(entry, f"at {_written(row.created_at)}", row.signature)
+        raise InputError(f"the log does not say when {name} was made")
+    return Moment(entry, f"at {_written(row.created_at)}", row.signature if row.of_board else None)
 
 
 def _ended_by(connection: Connection, latest: str, **values: object) -> int | None:

@@ -62,7 +62,7 @@ def set_back_gold(connection: Connection, entry: int) -> None:
             FROM gold_revision AS revision, task
             WHERE revision.test_set_id = test_set.test_set_id AND task.task_id = test_set.task_id
                 AND task.slug || '/' || test_set.name = :subject AND revision.digest = :digest"""),
-            {"subject": of.subject, "digest": of.details["digest"]})
+            {"subject": of.subject, "digest": of.details.get("digest")})
 
 
 def set_back_submissions(connection: Connection, entry: int) -> list[str]:
@@ -101,7 +101,7 @@ def set_back_comparisons(connection: Connection, entry: int) -> None:
         if number is not None:
             sequence[number] = 0 if of.action == "board-retired" else of.event_id
             if of.action == "compare":
-                made[details["signature"]] = number
+                made[details.get("signature", "")] = number
     _set_sequences(connection, sequence)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -10,8 +11,9 @@ from sqlalchemy import Connection
 
 from registry.errors import clipped
 
-Kind = Literal["damaged", "altered", "missing", "surplus", "stale"]
+Kind = Literal["damaged", "altered", "missing", "surplus", "stale", "rounded"]
 
+TOLERANCE = 1e-9  # relative: what other processors and versions may change (docs/trust.md says what they do change)
 _MOST = 1000  # rows of each side that are looked at to tell what differs
 
 
@@ -21,7 +23,8 @@ class Fault:
 
     Attributes:
         kind: `damaged`, it cannot be read or computed again; `altered`, `missing` or `surplus`; `stale`, the code of
-            another program gave it, and this one's gives something else.
+            another program gave it, and this one's gives something else; `rounded`, it was computed elsewhere, and its
+            last digits are others here, which is no fault.
         of: What kind of thing it is.
         name: Which one.
         message: What is wrong.
@@ -40,6 +43,11 @@ class Difference:
     key: dict[str, Any]
     before: dict[str, Any] | None
     after: dict[str, Any] | None
+
+    @property
+    def deviation(self) -> float:
+        """How far its numbers are apart, relative to the larger; infinite where more than numbers differs."""
+        return deviation(self.before, self.after)
 
     @property
     def told(self) -> tuple[Kind, str]:
@@ -76,11 +84,37 @@ def differences(connection: Connection, before: str, after: str, keys: Sequence[
         yield Difference(dict(zip(keys, of_key, strict=False)), sides[0].get(of_key), sides[1].get(of_key))
 
 
-def summarized(of: str, name: str, found: Sequence[Difference], told: str) -> Iterator[Fault]:
-    """One fault for all differences of a thing, by their kinds; `told` says what rows there are."""
+def deviation(before: Any, after: Any) -> float:
+    """How far the numbers in two JSON values are apart, relative to the larger of each two.
+
+    Infinite where they differ in anything but fractions.
+
+    >>> deviation({"p": [0.5, None]}, {"p": [0.25, None]}), deviation({"n": 3}, {"n": 4}), deviation([1.0], [1.0, 2.0])
+    (0.5, inf, inf)
+    """
+    if isinstance(before, float) and isinstance(after, float) and math.isfinite(before) and math.isfinite(after):
+        return abs(before - after) / max(abs(before), abs(after)) if before != after else 0.0
+    if isinstance(before, dict) and isinstance(after, dict) and before.keys() == after.keys():
+        return max((deviation(before[key], after[key]) for key in before), default=0.0)
+    if isinstance(before, list) and isinstance(after, list) and len(before) == len(after):
+        return max(map(deviation, before, after), default=0.0)
+    return 0.0 if before == after and type(before) is type(after) else math.inf
+
+
+def summarized(of: str, name: str, found: Sequence[Difference], told: str, *, elsewhere: bool) -> Iterator[Fault]:
+    """One fault for all differences of a thing, by their kinds.
+
+    Args:
+        of: What kind of thing it is.
+        name: Which one.
+        found: The differences.
+        told: What rows there are.
+        elsewhere: Whether it was computed on another platform, by other versions, or that is not known.
+    """
     by_kind: dict[Kind, list[str]] = {}
-    for kind, sentence in (difference.told for difference in found):
-        by_kind.setdefault(kind, []).append(sentence)
+    for difference in found:
+        kind, sentence = difference.told
+        by_kind.setdefault("rounded" if elsewhere and difference.deviation <= TOLERANCE else kind, []).append(sentence)
     for kind, sentences in by_kind.items():
         n = f"{len(sentences)}{'+' if len(sentences) >= _MOST else ''}"
         such = sentences[0] if len(sentences) == 1 else f"{n} {told}, such as {sentences[0]}"

@@ -14,6 +14,7 @@ from registry.evaluation.comparing.compare import Compared, compare_board
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.comparing.vetting import tested_board
 from registry.evaluation.scoring.rescored import changes
+from registry.evaluation.verifying.elsewhere import runs_elsewhere
 from registry.evaluation.verifying.faults import Fault, differences, summarized
 from registry.manifest import Significance
 from registry.significance import Execution
@@ -118,11 +119,21 @@ def _key(connection: Connection, task: TaskRow, row: Any) -> BoardKey:
                     catalog.scores(connection, metric.metric_id, [member.scoring_id for member in members]))
 
 
+def _elsewhere(connection: Connection) -> set[str]:
+    """The comparisons, by digest, that another platform or other versions had a part in."""
+    others = ", ".join(map(str, runs_elsewhere(connection))) or "NULL"
+    return set(connection.exec_driver_sql(f"""
+        SELECT digest FROM stored_comparison AS c WHERE run_id IN ({others}) OR EXISTS (
+            SELECT 1 FROM stored_comparison_pair AS p JOIN stored_pair_result AS r USING (pair_result_id)
+            WHERE p.comparison_id = c.comparison_id AND r.run_id IN ({others}))""").scalars())  # noqa: S608 - numbers
+
+
 def compare_results(connection: Connection, chosen: Sequence[int]) -> Iterator[Fault]:
     """Hold the stored comparisons against those that were made again."""
     ids = ", ".join(map(str, chosen)) or "NULL"
     signatures: dict[str, str] = dict(map(tuple, connection.exec_driver_sql(
         "SELECT digest, signature FROM stored_comparison")))
+    elsewhere = _elsewhere(connection)
     of_both = f"""digest IN (SELECT digest FROM comparison)
         AND digest IN (SELECT digest FROM stored_comparison WHERE comparison_id IN ({ids}))"""  # noqa: S608
     for what, query, keys in (
@@ -134,4 +145,5 @@ def compare_results(connection: Connection, chosen: Sequence[int]) -> Iterator[F
         for difference in differences(connection, before, after, keys):
             by_comparison.setdefault(difference.key.pop("digest"), []).append(difference)
         for digest, found in by_comparison.items():
-            yield from summarized(what, signatures[digest].rpartition("|")[2], found, "rows")
+            yield from summarized(what, signatures[digest].rpartition("|")[2], found, "rows",
+                                  elsewhere=digest in elsewhere)

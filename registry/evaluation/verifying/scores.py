@@ -17,6 +17,7 @@ from registry.evaluation.scoring.rescored import digest_by
 from registry.evaluation.scoring.score import Pending, score_wanted
 from registry.evaluation.scoring.scorers import Scorer, difference, recorded, scorer
 from registry.evaluation.scoring.workers import Wanted
+from registry.evaluation.verifying.elsewhere import runs_elsewhere
 from registry.evaluation.verifying.faults import Difference, Fault, differences, summarized
 from registry.metrics import METRICS
 from registry.parallel.execution import Execution
@@ -111,6 +112,9 @@ def compare_scores(connection: Connection, names: Names) -> Iterator[Fault]:
         found[family] = differences(
             connection, f"SELECT s.* FROM ({before}) AS s SEMI JOIN score USING (scoring_id, metric_id)",  # noqa: S608
             after, ("scoring_id", "metric_id", "replicate", "item_id"))
+    others = runs_elsewhere(connection)
+    elsewhere = {scoring_id for scoring_id, run_id in connection.exec_driver_sql(
+        "SELECT scoring_id, run_id FROM stored_score") if run_id in others}
     for table, all_of_them in found.items():
         of = "statistics" if table in _BY_FAMILY else table.replace("_", " ")
         for scoring_id, of_scoring in _by_scoring(all_of_them):
@@ -118,11 +122,11 @@ def compare_scores(connection: Connection, names: Names) -> Iterator[Fault]:
             by = {str(metrics.get(one.key.pop("metric_id"))) for one in some if "metric_id" in one.key}
             by_metric = f" by {', '.join(sorted(by))}" if by else ""
             name = names.get(scoring_id, f"scoring {scoring_id}")
-            yield from summarized(of, name + by_metric, some, "rows")
+            yield from summarized(of, name + by_metric, some, "rows", elsewhere=scoring_id in elsewhere)
             if table == "score" and len(some) < len(of_scoring):
-                others = [(scoring_id, one.key["metric_id"]) for one in of_scoring if one not in some]
-                connection.exec_driver_sql(f"INSERT INTO stale_score VALUES {', '.join(map(str, others))}")  # noqa: S608
-                why = {stale[key] for key in others}
+                rescored = [(scoring_id, one.key["metric_id"]) for one in of_scoring if one not in some]
+                connection.exec_driver_sql(f"INSERT INTO stale_score VALUES {', '.join(map(str, rescored))}")  # noqa: S608
+                why = {stale[key] for key in rescored}
                 yield Fault("stale", of, name, f"{'; '.join(sorted(why))}: `registry score --stale` computes it anew")
 
 

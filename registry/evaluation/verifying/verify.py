@@ -15,7 +15,7 @@ from sqlalchemy import Connection, select
 from registry.errors import UnknownNameError, counted
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.resolve import resolve_stored
-from registry.evaluation.verifying.faults import Fault
+from registry.evaluation.verifying.faults import TOLERANCE, Fault
 from registry.evaluation.verifying.hiding import verify_hiding
 from registry.evaluation.verifying.kept import (
     name_of,
@@ -52,6 +52,12 @@ class Verified:
         """Add to what was looked at."""
         self.looked_at[what] = self.looked_at.get(what, 0) + n
 
+    def without_rounding(self) -> Verified:
+        """The same, where what is only rounded otherwise, by other versions or on another platform, is a note."""
+        notes = [f"{fault.of} {fault.name}, computed elsewhere: {fault.message}, the same within a relative "
+                 f"{TOLERANCE:g}" for fault in self.faults if fault.kind == "rounded"]
+        return Verified([fault for fault in self.faults if fault.kind != "rounded"], self.notes + notes, self.looked_at)
+
 
 def verify(connection: Connection, journal: Journal, task: str | None, results: str, execution: Execution,
            head: str | None = None) -> Verified:
@@ -62,12 +68,12 @@ def verify(connection: Connection, journal: Journal, task: str | None, results: 
         journal: Of the command.
         task: The task's id; None: all of them.
         results: Which comparisons are made again: `all`, `none`, a number of them drawn at random, or the id at the end
-            of a signature.
+            of a signature, none where that is a study's.
         execution: Who computes.
         head: A head of the log that was published.
 
     Raises:
-        UnknownNameError: There is no such task, or no comparison with that id.
+        UnknownNameError: There is no such task, or no comparison or study with that id.
     """
     verified = Verified()
     verified.faults += [Fault("damaged", "table", table, f"cannot be read: {why}")
@@ -185,9 +191,13 @@ def _chosen(connection: Connection, results: str) -> Sequence[tuple[int, int]]:
         some = random.SystemRandom().sample(found, min(int(results), len(found)))
         return sorted((row[0], row[1]) for row in some)
     known = {row[2].rpartition("id:")[2]: (row[0], row[1]) for row in found}
-    if (one := known.get(results.rpartition("id:")[2])) is None:
-        raise UnknownNameError("comparison", results, known)
-    return [one]
+    if (one := known.get(results.rpartition("id:")[2])) is not None:
+        return [one]
+    studies = {str(signature).rpartition("id:")[2] for signature in connection.exec_driver_sql(
+        "SELECT signature FROM study").scalars()}
+    if results.rpartition("id:")[2] not in studies:
+        raise UnknownNameError("comparison or study", results, known.keys() | studies)
+    return []
 
 
 def _number(connection: Connection, table: str) -> int:

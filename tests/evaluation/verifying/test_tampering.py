@@ -15,12 +15,14 @@ from typer.testing import CliRunner
 
 from registry.cli.app import app
 from registry.evaluation.verifying.log import head
-from registry.evaluation.verifying.verify import verify
+from registry.evaluation.verifying.verify import Verified, verify
 from registry.identity import digest
 from registry.significance import Execution
 from registry.store import models
 from registry.store.database import CONFIG, Database
 from registry.store.journal import Journal, append, digest_of_words, link
+from registry.studies import STUDIES
+from registry.studies.verify import verify_studies
 from tests.conftest import LabelTask
 
 ITEMS = [f"i{n:02}" for n in range(24)]
@@ -196,6 +198,37 @@ def test_a_name_that_is_sql_is_a_name(copy, tmp_path):
     alter(copy, "UPDATE task SET slug = ?", f"x'; COPY (SELECT 1) TO '{tmp_path / 'written.csv'}'; --")
     assert {fault.kind for fault in faults(copy)} >= {"altered", "missing"}
     assert not (tmp_path / "written.csv").exists()
+
+
+def test_studies_are_made_again_as_the_registry_stood(untouched, copy, registry):
+    """One is found where its log entry agrees with it too; what happened to the task since then is of no account."""
+    later = Path(untouched).parent / "task" / "systems" / "ann.tsv"
+    registry("submit", "small", later, "--system", "new", "--db", copy)
+    with duckdb.connect(str(copy), read_only=True) as connection:
+        name = connection.execute("SELECT signature FROM study WHERE study_id = 2").fetchone()[0].rpartition("|")[2]
+    whole, altered = Verified(), Verified()
+    verify_studies(Database(copy), None, name, Execution(workers=1), whole, lambda kind: STUDIES[kind].load())
+    assert (whole.faults, whole.notes, whole.looked_at) == ([], [], {"study": 1})
+    alter(copy, "UPDATE study SET result = replace(result, '0.5', '0.25') WHERE study_id = 2")
+    verify_studies(Database(copy), "small", name, Execution(workers=1), altered, lambda kind: STUDIES[kind].load())
+    assert [(fault.kind, fault.of, fault.name) for fault in altered.faults] == [("altered", "study", f"effects {name}")]
+
+
+def test_the_last_digits_may_be_others_where_others_computed_them(copy):
+    """To the last bit where the platform and the versions are the same; else within 1e-9 of each number."""
+    alter(copy, "UPDATE replicate_score SET value = value * (1 + 1e-12) WHERE scoring_id = 1")
+    alter(copy, "UPDATE pair_result SET p_value = p_value * (1 - 1e-12) WHERE p_value < 1")
+    alter(copy, "UPDATE standing SET score = score * (1 - 1e-6) WHERE comparison_id = 1 AND position = 0")
+    with duckdb.connect(str(copy), read_only=True) as connection:
+        name = connection.execute("SELECT signature FROM comparison WHERE comparison_id = 1").fetchone()[0]
+    strict = {(fault.kind, fault.of) for fault in faults(copy, results=name)}
+    assert {("altered", "replicate score"), ("altered", "pair"), ("altered", "standing")} <= strict
+    alter(copy, "UPDATE run SET environment = replace(environment, '\"numpy\":\"', '\"numpy\":\"1.')")
+    found = Verified(faults(copy, results=name))
+    kinds = {(fault.kind, fault.of) for fault in found.faults}
+    assert {("rounded", "replicate score"), ("rounded", "pair"), ("altered", "standing")} <= kinds
+    assert {fault.of for fault in found.without_rounding().faults} == {"standing", "log"}
+    assert any("the same within a relative 1e-09" in note for note in found.without_rounding().notes)
 
 
 @pytest.fixture

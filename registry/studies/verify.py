@@ -1,0 +1,149 @@
+"""Studies made again of the registry as it stood when they were made, and held against what is kept of them."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from datetime import timedelta
+from itertools import product
+from typing import Any
+
+from sqlalchemy import Connection, Row, text
+
+from registry.errors import RegistryError, counted
+from registry.evaluation.past import PastDatabase
+from registry.evaluation.verifying.elsewhere import runs_elsewhere
+from registry.evaluation.verifying.faults import TOLERANCE, Fault, deviation
+from registry.evaluation.verifying.verify import Verified
+from registry.identity import plain_value
+from registry.parallel.execution import Execution
+from registry.provenance import StudySignature
+from registry.store import catalog
+from registry.store.concealment import concealed_of
+from registry.store.database import Database
+from registry.studies.run import Question, questions
+from registry.studies.study import Choice, Parts, Study
+from registry.values import parse
+from registry.version import __version__
+
+Load = Callable[[str], type[Study]]
+
+_MOST = timedelta(minutes=1)  # that the command took which made a study, for it to be made again among all
+
+
+def verify_studies(database: Database, task: str | None, results: str, execution: Execution, verified: Verified,
+                   load: Load) -> None:
+    """Make studies again, and add what is found to what was verified.
+
+    Args:
+        database: A copy of the registry, as its organisers read it.
+        task: The task's id; None: all of them.
+        results: Which: `all` that took a minute at most, `none`, a number of them drawn at random, or the id at the end
+            of a signature.
+        execution: Who computes.
+        verified: Is added to.
+        load: Gives a kind of study by its name.
+    """
+    with database.reading() as connection:
+        chosen, left = _chosen(connection, task, results)
+        elsewhere = runs_elsewhere(connection)
+    if left:
+        verified.notes.append(f"{counted(len(left), 'study', 'studies')} that took longer than a minute, such as "
+                              f"{_short(left[0])}, were not made again; `--results ID` makes one")
+    for row in chosen:
+        try:
+            verified.faults += _differences(_remade(database, row, execution, load), elsewhere=row.run_id in elsewhere)
+            verified.count("study", 1)
+        except RegistryError as error:
+            verified.notes.append(f"{_short(row)} is not made again: {error}")
+
+
+def _chosen(connection: Connection, task: str | None, results: str) -> tuple[list[Row[Any]], list[Row[Any]]]:
+    """The studies that are made again, and those that are left out because they took too long."""
+    rows: Sequence[Row[Any]] = connection.execute(text("""
+        SELECT study.*, task.slug, parameters, ended_at - started_at AS took
+        FROM study JOIN task USING (task_id) JOIN run USING (run_id)
+        WHERE :task IS NULL OR slug = :task ORDER BY study_id"""), {"task": task}).all()
+    if results == "none":
+        return [], []
+    if results == "all":
+        quick = [row for row in rows if row.took is not None and row.took <= _MOST]
+        return quick, [row for row in rows if row not in quick]
+    if results.isdecimal() and len(results) < 8:
+        return random.SystemRandom().sample(rows, min(int(results), len(rows))), []
+    return [row for row in rows if row.signature.rpartition("id:")[2] == results.rpartition("id:")[2]], []
+
+
+@dataclass(frozen=True)
+class _Remade:
+    """A kept study, and what is found when it is made again."""
+
+    kept: Row[Any]
+    result: str
+    signature: StudySignature
+
+
+def _remade(database: Database, row: Row[Any], execution: Execution, load: Load) -> _Remade:
+    """Make a study again.
+
+    Raises:
+        RegistryError: It cannot be asked again.
+    """
+    past = PastDatabase(database.path, row.signature, lambda note: None, organiser=not row.is_anonymous)  # noqa: ARG005
+    with past.reading() as connection:
+        if row.is_anonymous and row.slug not in concealed_of(connection).anonymous:
+            raise RegistryError("names were hidden when it was made, and are not now")
+        question = _question(connection, row, execution, load)
+        case = question.subject.load(connection, Parts())
+    finding = question.study.run(case)
+    return _Remade(row, json.dumps(plain_value(asdict(finding)), ensure_ascii=False),
+                   question.subject.signature(case, question.digest))
+
+
+def _question(connection: Connection, row: Row[Any], execution: Execution, load: Load) -> Question:
+    """The question that a kept study answers.
+
+    What was chosen is not recorded but in the signature, which names boards and not what was asked for; so every choice
+    that may lead to them is tried.
+
+    Raises:
+        RegistryError: None leads to it.
+    """
+    signature = StudySignature.parse(row.signature)
+    if signature.version != __version__:
+        raise RegistryError(f"version {signature.version} of the program made it, and this is {__version__}")
+    kind = row.study.partition("(")[0]
+    study = parse("study", {kind: load(kind)}, row.study)
+    asked = json.loads(row.parameters)
+    settings = {name: value for name, value in asked.items() if name not in ("task", "study")}
+    aliases = {metric.alias for metric in catalog.task_metrics(connection, row.task_id)}
+    chosen = {"metric": signature.metric if signature.metric in aliases else None,
+              "test_set": signature.test_sets[0] if len(signature.test_sets) == 1 else None,
+              "track": signature.track, "facet": signature.facet}
+    options = [[None, value] if value is not None and name in study.choice else [None]
+               for name, value in chosen.items()]
+    for values in product(*options):
+        try:
+            asked_of = questions(connection, study, Choice(row.slug, *values), settings, execution)
+        except RegistryError:  # such a choice leaves several boards open, say
+            continue
+        if found := [question for question in asked_of if question.digest == row.digest]:
+            return found[0]
+    raise RegistryError("what it was made of is not what is there of then")
+
+
+def _differences(remade: _Remade, *, elsewhere: bool) -> Iterator[Fault]:
+    """What is kept of a study otherwise than it was made again."""
+    kept, name = remade.kept, _short(remade.kept)
+    if kept.result != remade.result:
+        apart = deviation(json.loads(kept.result), json.loads(remade.result))
+        yield Fault("rounded" if elsewhere and apart <= TOLERANCE else "altered", "study", name,
+                    "its result is not the one that it has when made again")
+    if kept.signature != str(remade.signature):
+        yield Fault("altered", "study", name, f"its signature is {remade.signature} when made again")
+
+
+def _short(row: Row[Any]) -> str:
+    return f"{row.study} {row.signature.rpartition('|')[2]}"
