@@ -56,7 +56,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
             replicability
         """, "planning"],
     "registry.leaderboards": [
-        "decisions items scores", "leaderboard", "history sentences", "differences load", "choose snapshot"],
+        "decisions items scores", "leaderboard", "history place sentences", "differences load", "choose snapshot"],
     "registry.reports": [
         """
             boards

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from registry.evaluation.comparing.compare import Compared
     from registry.evaluation.ingest.apply import Applied
+    from registry.evaluation.ingest.context import Ingest
     from registry.evaluation.resolve import ResolvedTask
     from registry.evaluation.scoring.score import Scored
     from registry.significance import Execution
@@ -37,17 +38,24 @@ def resolved(manifest: Path, root: Path | None) -> tuple[ResolvedTask, bytes]:
 def bring_up(session: Session, journal: Journal, task: ResolvedTask, content: bytes,
              how: Execution) -> tuple[TaskRow, Scored, Compared]:
     """Apply, score and compare what a manifest declares; gives the task's row too."""
-    from registry.evaluation.comparing.compare import compare
-    from registry.evaluation.comparing.plan import plan
-    from registry.evaluation.comparing.settings import declared_request
     from registry.evaluation.ingest.apply import apply
     from registry.evaluation.ingest.context import Ingest
-    from registry.evaluation.scoring.score import score
-    from registry.store import catalog
 
     session.bound(how.memory)
     ingest = Ingest(session.connection, journal, task, progress=how.progress)
     say_applied(apply(ingest, content))
+    return evaluate(session, journal, ingest, how)
+
+
+def evaluate(session: Session, journal: Journal, ingest: Ingest,
+             how: Execution) -> tuple[TaskRow, Scored, Compared]:
+    """Score and compare what was brought in; gives the task's row too."""
+    from registry.evaluation.comparing.compare import compare
+    from registry.evaluation.comparing.plan import plan
+    from registry.evaluation.comparing.settings import declared_request
+    from registry.evaluation.scoring.score import score
+    from registry.store import catalog
+
     scored = score(ingest, how)
     (row,) = catalog.tasks(session.connection, ingest.slug)
     request = declared_request(row, execution=how)

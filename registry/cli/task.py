@@ -10,7 +10,7 @@ import typer
 from registry.cli.console import say, show_boards
 from registry.cli.execution import Cluster, Memory, Quiet, Workers, execution, say_unused
 from registry.cli.options import Actor, Db, DryRun, ManifestPath, OutputFormat, Root, actor_name, database, named_values
-from registry.cli.pipeline import bring_up, resolved, say_applied, say_end, say_results
+from registry.cli.pipeline import bring_up, evaluate, resolved, say_applied, say_end, say_results
 from registry.cli.progress import reporter
 
 
@@ -82,16 +82,22 @@ def submit(
         "What to do about items without answer."))] = None,
     option: Annotated[list[str] | None, typer.Option("--option", metavar="KEY=VALUE", help=(
         "An option of the reader, as the manifest would write it; can be repeated."))] = None,
-    db: Db = None, actor: Actor = None, dry_run: DryRun = False,
+    run: Annotated[bool, typer.Option("--run", help=(
+        "Score and compare it too, print the boards, and tell its place."))] = False,
+    db: Db = None, format_: OutputFormat = None, workers: Workers = None, memory: Memory = None, actor: Actor = None,
+    dry_run: DryRun = False, quiet: Quiet = False,
 ) -> None:
     """Bring one more submission to a task into the registry.
 
-    It is read under the rules of the task, which is there.
+    It is read under the rules of the task, which is there: what comes after the deadline is late, and what is beyond
+    the limits of a team is refused.
     """
     from registry.evaluation.ingest.apply import submit as submit_one
     from registry.evaluation.ingest.context import Ingest
     from registry.evaluation.ingest.declared import declare, natural
     from registry.evaluation.resolve import resolve_stored
+    from registry.leaderboards.load import BOARD_PAIRS, declared_leaderboards
+    from registry.leaderboards.place import places
     from registry.manifest import submit_entry
     from registry.readers import Document
     from registry.store import catalog
@@ -104,10 +110,21 @@ def submit(
                          version=version, track=track, missing=missing, options=named_values(option or [], "--option"))
     journal = Journal("submit", {"task": task, **entry.model_dump(mode="json", exclude_defaults=True),
                                  "file": ", ".join(document.name for document in documents)}, actor=actor_name(actor))
+    how, boards = execution(workers, None, memory, quiet=quiet), []
     with writing(database(db), journal, dry_run=dry_run) as session:
         (row,) = catalog.tasks(session.connection, task)
         known = resolve_stored(row.manifest, task)
         one = declare(known, entry, documents, {}, "")
-        applied = submit_one(Ingest(session.connection, journal, known), one)
-    say_applied(applied)
-    say_end(changed=journal.changed, dry_run=dry_run, then="`registry score` and `registry compare` bring boards up")
+        ingest = Ingest(session.connection, journal, known, progress=how.progress if run else None)
+        say_applied(submit_one(ingest, one))
+        if run:
+            session.bound(how.memory)
+            row, scored, compared = evaluate(session, journal, ingest, how)
+            boards = declared_leaderboards(session.connection, row, pairs=BOARD_PAIRS)
+            say_results(scored, compared)
+    for sentence in places(boards, one.test_set.name, one.name):
+        say(sentence)
+    say_end(changed=journal.changed, dry_run=dry_run,
+            then="" if run else "`registry score` and `registry compare` bring boards up")
+    if run:
+        show_boards(boards, format_)

@@ -17,8 +17,9 @@ def board(registry):
     return {row["submission"]: row for row in registry("board", "--format", "json").json}
 
 
-def compared(registry):
-    registry("score")
+def compared(registry, score=False):
+    if score:
+        registry("score")
     registry("compare")
     return board(registry)
 
@@ -128,16 +129,15 @@ def test_late_submissions_are_marked_and_not_ranked_where_the_manifest_says_so(t
     told = registry("submit", "small", tmp_path / "d.tsv", "--system", "d").stderr
     assert "d/d@1 comes 24.0 h after the deadline of test set test" in told
     assert "counts as late and has no rank" in told
-    shown = compared(registry)
+    shown = compared(registry, score=True)
     assert (shown["d/d@1"]["late"], shown["d/d@1"]["rank"], shown["a/a@1"]["rank"]) == (True, None, 1)
     assert faults("registry.duckdb") == []
     assert "d/d@1 is in time by the new deadline" in registry("apply", due(future)).stderr
     assert compared(registry)["d/d@1"]["rank"] == 1
     registry("amend", "small/test/d/d", "--late", "--reason", "the mail came later")
-    assert compared(registry)["d/d@1"]["rank"] is None
     registry("apply", due(past))
     registry("apply", due(future))
-    assert state(registry, "d")["late"], "what was declared against the clock stays"
+    assert state(registry, "d")["late"], "what somebody has declared stays"
     alter("registry.duckdb", "UPDATE submission SET late = FALSE WHERE late")
     alter("registry.duckdb", "UPDATE task SET manifest = replace(manifest, ?, ?)", future[:10], past[:10])
     assert {(fault.of, fault.kind) for fault in faults("registry.duckdb", results="none")} == {
@@ -179,3 +179,17 @@ def test_days_are_those_of_the_deadlines_zone(task, registry, scored, tmp_path):
         check_limits(connection, manifest, 1, "d", datetime(2026, 11, 30, 21, 59))  # that day is 30 November there
         with pytest.raises(Exception, match=r"possible from 2026-12-02 00:00:00\+02:00 on"):
             check_limits(connection, manifest, 1, "d", datetime(2026, 12, 1, 21, 59))
+
+
+def test_a_submission_can_be_brought_to_the_board_at_once(task, registry, scored, tmp_path):
+    scored(task)
+    (tmp_path / "d.tsv").write_text("".join(f"{item}\t{label}\n" for item, label in task.gold.items()))
+    done = registry("submit", "small", tmp_path / "d.tsv", "--system", "d", "--run", "--format", "json")
+    assert [(row["submission"], row["rank"]) for row in done.json] == [
+        ("d/d@1", 1), ("a/a@1", 2), ("b/b@1", 3), ("c/c@1", 3)]
+    assert "d has 1.0000, rank 1 of 4 (significant differences leave 1 to 4 open)" in done.stderr
+    assert "it beats 0 systems significantly and loses to 0" in done.stderr
+    assert done.json == registry("board", "--format", "json").json
+    again = registry("submit", "small", tmp_path / "d.tsv", "--system", "d", "--run", "--format", "json")
+    assert again.json == done.json
+    assert "nothing changed" in again.stderr
