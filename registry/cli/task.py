@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -12,6 +12,14 @@ from registry.cli.execution import Cluster, Memory, Quiet, Workers, execution, s
 from registry.cli.options import Actor, Db, DryRun, ManifestPath, OutputFormat, Root, actor_name, database, named_values
 from registry.cli.pipeline import bring_up, evaluate, resolved, say_applied, say_end, say_results
 from registry.cli.progress import reporter
+
+if TYPE_CHECKING:
+    from registry.evaluation.ingest.context import Ingest
+    from registry.evaluation.ingest.declared import Declared
+    from registry.leaderboards.leaderboard import Leaderboard
+    from registry.significance import Execution
+    from registry.store.journal import Journal
+    from registry.store.session import Session
 
 
 def init(db: Db = None) -> None:
@@ -96,8 +104,6 @@ def submit(
     from registry.evaluation.ingest.context import Ingest
     from registry.evaluation.ingest.declared import declare, natural
     from registry.evaluation.resolve import resolve_stored
-    from registry.leaderboards.load import BOARD_PAIRS, declared_leaderboards
-    from registry.leaderboards.place import places
     from registry.manifest import submit_entry
     from registry.readers import Document
     from registry.store import catalog
@@ -110,7 +116,8 @@ def submit(
                          version=version, track=track, missing=missing, options=named_values(option or [], "--option"))
     journal = Journal("submit", {"task": task, **entry.model_dump(mode="json", exclude_defaults=True),
                                  "file": ", ".join(document.name for document in documents)}, actor=actor_name(actor))
-    how, boards = execution(workers, None, memory, quiet=quiet), []
+    how = execution(workers, None, memory, quiet=quiet)
+    boards: list[Leaderboard] = []
     with writing(database(db), journal, dry_run=dry_run) as session:
         (row,) = catalog.tasks(session.connection, task)
         known = resolve_stored(row.manifest, task)
@@ -118,13 +125,23 @@ def submit(
         ingest = Ingest(session.connection, journal, known, progress=how.progress if run else None)
         say_applied(submit_one(ingest, one))
         if run:
-            session.bound(how.memory)
-            row, scored, compared = evaluate(session, journal, ingest, how)
-            boards = declared_leaderboards(session.connection, row, pairs=BOARD_PAIRS)
-            say_results(scored, compared)
-    for sentence in places(boards, one.test_set.name, one.name):
-        say(sentence)
+            boards = _boards_with(session, journal, ingest, one, how)
     say_end(changed=journal.changed, dry_run=dry_run,
             then="" if run else "`registry score` and `registry compare` bring boards up")
     if run:
         show_boards(boards, format_)
+
+
+def _boards_with(session: Session, journal: Journal, ingest: Ingest, one: Declared,
+                 how: Execution) -> list[Leaderboard]:
+    """Score and compare what was submitted, and tell its place; gives the boards of its task."""
+    from registry.leaderboards.load import BOARD_PAIRS, declared_leaderboards
+    from registry.leaderboards.place import places
+
+    session.bound(how.memory)
+    row, scored, compared = evaluate(session, journal, ingest, how)
+    boards = declared_leaderboards(session.connection, row, pairs=BOARD_PAIRS)
+    say_results(scored, compared)
+    for sentence in places(boards, one.test_set.name, one.name):
+        say(sentence)
+    return boards
