@@ -89,7 +89,7 @@ def purge(
     target = database(db)
     done: list[Purged] = []
     with target.reading() as connection:
-        row, team_id = team_to_purge(connection, task, team)
+        row, _ = team_to_purge(connection, task, team)
         name = new_name(connection, row.task_id)
 
     def change(connection: Connection) -> None:
