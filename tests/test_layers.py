@@ -61,7 +61,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
         "checksums decisions derived_scores licences loading tables", "contents totals", "croissant readme ro_crate",
         "writing", "verifying"],
     "registry.leaderboards": [
-        "decisions items scores", "leaderboard", "history sentences", "differences load", "choose snapshot"],
+        "decisions items scores", "leaderboard", "history place sentences", "differences load", "choose snapshot"],
     "registry.reports": [
         """
             boards

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from registry.evaluation.comparing.compare import Compared
     from registry.evaluation.comparing.vetting import Vetted
     from registry.evaluation.ingest.apply import Applied
+    from registry.evaluation.ingest.context import Ingest
     from registry.evaluation.resolve import ResolvedTask
     from registry.evaluation.scoring.score import Scored
     from registry.leaderboards.leaderboard import Leaderboard
@@ -50,7 +52,23 @@ class BroughtUp(NamedTuple):
 
 def bring_up(database: Database, journal: Journal, task: ResolvedTask, content: bytes, how: Execution, *,
              dry_run: bool = False) -> BroughtUp:
-    """Apply, score and compare what a manifest declares.
+    """Apply, score and compare what a manifest declares."""
+    from registry.evaluation.ingest.apply import apply
+    from registry.evaluation.ingest.context import Ingest
+    from registry.evaluation.ingest.given import bringing
+
+    def bring(session: Session) -> Ingest:
+        session.bringing = bringing(task)
+        ingest = Ingest(session.connection, journal, task, progress=how.progress)
+        say_applied(apply(ingest, content), session.names)
+        return ingest
+
+    return evaluated(database, journal, bring, how, create=True, dry_run=dry_run)
+
+
+def evaluated(database: Database, journal: Journal, bring: Callable[[Session], Ingest], how: Execution, *,
+              create: bool = False, dry_run: bool = False) -> BroughtUp:
+    """Score and compare what a function brings in.
 
     Comparisons that take long are made when all before them is in the database, and others may write.
     """
@@ -58,18 +76,13 @@ def bring_up(database: Database, journal: Journal, task: ResolvedTask, content: 
     from registry.evaluation.comparing.plan import plan
     from registry.evaluation.comparing.settings import declared_request
     from registry.evaluation.comparing.vetting import vet
-    from registry.evaluation.ingest.apply import apply
-    from registry.evaluation.ingest.context import Ingest
-    from registry.evaluation.ingest.given import bringing
     from registry.evaluation.scoring.score import score
     from registry.store import catalog
     from registry.store.session import computed, writing
 
-    with writing(database, journal, create=True, dry_run=dry_run) as session:
+    with writing(database, journal, create=create, dry_run=dry_run) as session:
         session.bound(how.memory)
-        session.bringing = bringing(task)
-        ingest = Ingest(session.connection, journal, task, progress=how.progress)
-        say_applied(apply(ingest, content), session.names)
+        ingest, brought = bring(session), session.bringing
         scored = score(ingest, how)
         (row,) = catalog.tasks(session.connection, ingest.slug)
         request = declared_request(row, execution=how)
@@ -80,7 +93,7 @@ def bring_up(database: Database, journal: Journal, task: ResolvedTask, content: 
 
         def compared(session: Session, vetted: Vetted | None = None) -> BroughtUp:
             session.bound(how.memory)
-            session.bringing = bringing(task)
+            session.bringing = brought
             done = compare(session.connection, journal, row, request, vetted)
             return BroughtUp(scored, done, shown_boards(session, row), session.names)
 

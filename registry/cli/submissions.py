@@ -23,7 +23,7 @@ Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why, for 
 
 
 def withdraw(submission: Name, reason: Reason, db: Db = None, actor: Actor = None, dry_run: DryRun = False) -> None:
-    """Take a submission off the boards; it stays in the registry.
+    """Take a submission off the boards, and keep it.
 
     Boards change when they are compared next. A manifest undoes it only by saying something else than it did before.
     """
@@ -31,7 +31,7 @@ def withdraw(submission: Name, reason: Reason, db: Db = None, actor: Actor = Non
 
 
 def restore(submission: Name, reason: Reason, db: Db = None, actor: Actor = None, dry_run: DryRun = False) -> None:
-    """Let a submission that was withdrawn take part again.
+    """Let a withdrawn submission take part again.
 
     Boards change when they are compared next.
     """
@@ -76,7 +76,7 @@ def purge(
     team: Annotated[str, typer.Argument(metavar="TEAM", help="The team that is to be forgotten.")],
     reason: Reason, db: Db = None, actor: Actor = None, dry_run: DryRun = False,
 ) -> None:
-    """Take all that a team gave, and its names, out of the registry for good.
+    """Forget a team: all that it gave, and its names.
 
     Its places on past boards stay, under a name such as purged-1. The file is written anew without what goes, and takes
     the old one's place when it is complete. Backups and files that were exported are not touched.
@@ -89,7 +89,7 @@ def purge(
     target = database(db)
     done: list[Purged] = []
     with target.reading() as connection:
-        row, team_id = team_to_purge(connection, task, team)
+        row, _ = team_to_purge(connection, task, team)
         name = new_name(connection, row.task_id)
 
     def change(connection: Connection) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -21,8 +21,13 @@ from registry.cli.options import (
     database,
     named_values,
 )
-from registry.cli.pipeline import bring_up, resolved, say_applied, say_end, say_results
+from registry.cli.pipeline import bring_up, evaluated, resolved, say_applied, say_end, say_results
 from registry.cli.progress import reporter
+
+if TYPE_CHECKING:
+    from registry.evaluation.ingest.context import Ingest
+    from registry.evaluation.ingest.declared import Declared
+    from registry.store.session import Session
 
 
 def init(db: Db = None, wait: Wait = 60) -> None:
@@ -92,17 +97,22 @@ def submit(
         "What to do about items without answer."))] = None,
     option: Annotated[list[str] | None, typer.Option("--option", metavar="KEY=VALUE", help=(
         "An option of the reader, as the manifest would write it; can be repeated."))] = None,
-    db: Db = None, actor: Actor = None, dry_run: DryRun = False, wait: Wait = 60,
+    run: Annotated[bool, typer.Option("--run", help=(
+        "Score and compare it too, print the boards, and tell its place."))] = False,
+    db: Db = None, format_: OutputFormat = None, workers: Workers = None, memory: Memory = None, actor: Actor = None,
+    dry_run: DryRun = False, wait: Wait = 60, quiet: Quiet = False,
 ) -> None:
     """Bring one more submission to a task into the registry.
 
-    It is read under the rules of the task, which is there.
+    It is read under the rules of the task, which is there: what comes after the deadline is late, and what is beyond
+    the limits of a team is refused.
     """
     from registry.evaluation.ingest.apply import submit as submit_one
     from registry.evaluation.ingest.context import Ingest
     from registry.evaluation.ingest.declared import declare, natural
     from registry.evaluation.ingest.given import bringing
     from registry.evaluation.resolve import resolve_stored
+    from registry.leaderboards.place import places
     from registry.manifest import submit_entry
     from registry.readers import Document
     from registry.store import catalog
@@ -115,12 +125,27 @@ def submit(
                          version=version, track=track, missing=missing, options=named_values(option or [], "--option"))
     journal = Journal("submit", {"task": task, **entry.model_dump(mode="json", exclude_defaults=True),
                                  "file": ", ".join(document.name for document in documents)}, actor=actor_name(actor))
-    with writing(database(db, wait), journal, dry_run=dry_run) as session:
+    how = execution(workers, None, memory, quiet=quiet)
+    brought: list[Declared] = []
+
+    def bring(session: Session) -> Ingest:
         (row,) = catalog.tasks(session.connection, task)
         known = resolve_stored(row.manifest, task)
-        one = declare(known, entry, documents, {}, "")
-        session.bringing = bringing(known, [one])
-        applied = submit_one(Ingest(session.connection, journal, known), one)
-        names = session.names
-    say_applied(applied, names)
-    say_end(changed=journal.changed, dry_run=dry_run, then="`registry score` and `registry compare` bring boards up")
+        brought.append(declare(known, entry, documents, {}, ""))
+        session.bringing = bringing(known, brought)
+        ingest = Ingest(session.connection, journal, known, progress=how.progress if run else None)
+        say_applied(submit_one(ingest, brought[0]), session.names)
+        return ingest
+
+    if not run:
+        with writing(database(db, wait), journal, dry_run=dry_run) as session:
+            bring(session)
+        say_end(changed=journal.changed, dry_run=dry_run,
+                then="`registry score` and `registry compare` bring boards up")
+        return
+    done = evaluated(database(db, wait), journal, bring, how, dry_run=dry_run)
+    say_results(done.names, done.scored, done.compared)
+    say_end(changed=journal.changed, dry_run=dry_run)
+    for sentence in places(done.boards, brought[0].test_set.name, done.names.said(brought[0].name)):
+        say(sentence)
+    show_boards(done.boards, format_)

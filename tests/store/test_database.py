@@ -13,6 +13,7 @@ from sqlalchemy import text
 
 from registry.errors import InputError, LockedError, StoreError
 from registry.store import database as module
+from registry.store import opening
 from registry.store.database import Database
 from registry.store.failures import explain
 
@@ -243,3 +244,22 @@ def test_what_is_read_only_is_called_so_and_can_be_read(what):
     assert told[1] == ("r.duckdb: the database is read-only, the file or its folder, so commands can only read it; "
                        "copy the file to where you may write, and name the copy with --db")
     assert told[2] == "new.duckdb: cannot create the database: Permission denied; --db names another place"
+
+
+def test_a_file_whose_place_is_taken_while_it_is_opened_is_opened_again(database, tmp_path, monkeypatch):
+    """As by a purge, which holds the lock until the new file has the name."""
+    new, looked = tmp_path / "new.duckdb", []
+    shutil.copyfile(database.path, new)
+    with Database(new).writing() as connection:
+        connection.execute(text("INSERT INTO track VALUES (1, 1, 'open')"))
+    identity = opening._identity
+
+    def replaced_after_the_first_look(path):
+        if len(looked) == 1:
+            new.replace(path)
+        looked.append(path)
+        return identity(path)
+
+    monkeypatch.setattr(opening, "_identity", replaced_after_the_first_look)
+    with database.reading() as connection:
+        assert connection.execute(text("SELECT name FROM track")).scalars().all() == ["open"]

@@ -27,7 +27,7 @@ class Names:
 
     @classmethod
     def of(cls, connection: Connection, team_id: int, instead: str) -> Names:
-        """The names of a team; those that others have too tell nothing of it."""
+        """The names of a team; those that others of its task have too tell nothing of it."""
         own, others = (set(_names(connection, team_id, which)) for which in ("=", "<>"))
         return cls(frozenset(own - others), instead)
 
@@ -59,12 +59,10 @@ class Names:
 
 
 def _names(connection: Connection, team_id: int, which: str) -> Iterable[str]:
-    """The names of a team, or of all others: of teams, systems and files, these with and without their folders."""
-    for (name,) in connection.exec_driver_sql(f"SELECT name FROM team WHERE team_id {which} ?", (team_id,)):  # noqa: S608
-        yield name
-    for (name,) in connection.exec_driver_sql(f"SELECT name FROM system WHERE team_id {which} ?", (team_id,)):  # noqa: S608
-        yield name
-    for (name,) in connection.exec_driver_sql(f"""
-            SELECT submission_source.name FROM submission_source JOIN submission USING (submission_id)
-            JOIN system USING (system_id) WHERE team_id {which} ?""", (team_id,)):  # noqa: S608
-        yield from (name, PurePath(name).name)
+    """The names of a team, or of all others of its task: of teams, systems and files, these also without folders."""
+    of = f"team.team_id {which} $1 AND task_id = (SELECT task_id FROM team WHERE team_id = $1)"  # noqa: S608
+    for team, system, file in connection.exec_driver_sql(f"""
+            SELECT team.name, system.name, submission_source.name
+            FROM team LEFT JOIN system USING (team_id) LEFT JOIN submission USING (system_id)
+            LEFT JOIN submission_source USING (submission_id) WHERE {of}""", (team_id,)):  # noqa: S608
+        yield from filter(None, (team, system, file, file and PurePath(file).name))

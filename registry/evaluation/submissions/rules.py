@@ -72,7 +72,7 @@ def follow_deadlines(connection: Connection, journal: Journal, task_id: int, man
     """
     changes = []
     for row in catalog.submissions(connection, task_id):
-        if row.test_set not in [t.name for t in manifest.test_set]:
+        if row.test_set not in [t.name for t in manifest.test_set] or not row.digest:  # of a team that was purged
             continue
         came = connection.execute(select(models.submission.c.created_at).join(
             models.run, models.run.c.run_id == models.submission.c.run_id).where(

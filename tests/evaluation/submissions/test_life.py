@@ -6,9 +6,11 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from registry.errors import ManifestError
+from registry.evaluation.submissions.amend import amend, chosen
 from registry.evaluation.submissions.rules import check_limits, lateness
 from registry.manifest import read_manifest
 from registry.store.database import Database
+from registry.store.journal import Journal
 from tests.evaluation.stored import query
 from tests.evaluation.verifying.test_tampering import alter, faults
 
@@ -17,8 +19,9 @@ def board(registry):
     return {row["submission"]: row for row in registry("board", "--format", "json").json}
 
 
-def compared(registry):
-    registry("score")
+def compared(registry, score=False):
+    if score:
+        registry("score")
     registry("compare")
     return board(registry)
 
@@ -26,6 +29,14 @@ def compared(registry):
 def state(registry, system):
     return query(registry, "SELECT withdrawn, late, kind, attributes FROM submission JOIN system USING (system_id) "
                            f"WHERE name = '{system}'")[0]
+
+
+def declare(name, reason, **declared):
+    """What `withdraw`, `restore` and `amend` do."""
+    journal = Journal("amend", {})
+    with Database("registry.duckdb").writing() as connection:
+        amend(connection, journal, chosen(connection, name), reason, declared)
+        journal.close(connection)
 
 
 def told_of(registry, name):
@@ -41,9 +52,9 @@ def test_the_latest_declaration_counts_and_an_unchanged_manifest_is_none(task, r
     told = registry("withdraw", name, "--reason", "asked by mail").stderr
     assert f"{name}@1 takes part no more" in told
     assert "bring boards up to date" in told
-    assert "b/b@1" in board(registry), "boards change when they are compared"
-    assert "submissions or gold have changed" in registry("board").stderr
-    assert "b/b@1" not in compared(registry)
+    shown = registry("board", "--format", "json")
+    assert "b/b@1" in {row["submission"] for row in shown.json}, "boards change when they are compared"
+    assert "submissions or gold have changed" in shown.stderr
     assert "nothing changed" in registry("withdraw", name, "--reason", "again").stderr
     assert "nothing changed" in registry("apply", task.manifest).stderr
     assert state(registry, "b")["withdrawn"]
@@ -53,7 +64,7 @@ def test_the_latest_declaration_counts_and_an_unchanged_manifest_is_none(task, r
     task.extra = task.extra.replace("true", "false").replace("in the manifest too", "back by the manifest")
     assert "1 changed" in registry("apply", task.write()).stderr, "true to false is a declaration, after the command"
     assert not state(registry, "b")["withdrawn"]
-    registry("withdraw", name, "--reason", "again by mail")
+    declare(name, "again by mail", withdrawn=True)
     registry("restore", name, "--reason", "a mistake", "--actor", "ada")
     assert told_of(registry, name) == [
         ("submission-added", None), ("submission-changed", "asked by mail"),
@@ -62,8 +73,10 @@ def test_the_latest_declaration_counts_and_an_unchanged_manifest_is_none(task, r
 
     registry("amend", name, "--kind", "baseline", "--late", "--attribute", "parameters=7", "--reason", "it is ours")
     assert "submissions or gold have changed" in registry("board").stderr
-    assert compared(registry)["b/b@1"]["kind"] == "baseline"
-    registry("amend", name, "--attribute", "seen=true", "--track", "open", "--reason", "said later")
+    declare("small/test/c/c", "it too", withdrawn=True)
+    shown = compared(registry)
+    assert (shown["b/b@1"]["kind"], shown.keys()) == ("baseline", {"a/a@1", "b/b@1"})
+    declare(name, "said later", attributes={"seen": True}, track="open")
     assert json.loads(state(registry, "b")["attributes"]) == {"parameters": 7, "seen": True}
     registry("apply", task.manifest)
     assert (state(registry, "b")["late"], state(registry, "b")["kind"]) == (True, "baseline")
@@ -128,16 +141,15 @@ def test_late_submissions_are_marked_and_not_ranked_where_the_manifest_says_so(t
     told = registry("submit", "small", tmp_path / "d.tsv", "--system", "d").stderr
     assert "d/d@1 comes 24.0 h after the deadline of test set test" in told
     assert "counts as late and has no rank" in told
-    shown = compared(registry)
+    shown = compared(registry, score=True)
     assert (shown["d/d@1"]["late"], shown["d/d@1"]["rank"], shown["a/a@1"]["rank"]) == (True, None, 1)
-    assert faults("registry.duckdb") == []
+    assert faults("registry.duckdb", results="2") == []
     assert "d/d@1 is in time by the new deadline" in registry("apply", due(future)).stderr
     assert compared(registry)["d/d@1"]["rank"] == 1
-    registry("amend", "small/test/d/d", "--late", "--reason", "the mail came later")
-    assert compared(registry)["d/d@1"]["rank"] is None
+    declare("small/test/d/d", "the mail came later", late=True)
     registry("apply", due(past))
     registry("apply", due(future))
-    assert state(registry, "d")["late"], "what was declared against the clock stays"
+    assert state(registry, "d")["late"], "what somebody has declared stays"
     alter("registry.duckdb", "UPDATE submission SET late = FALSE WHERE late")
     alter("registry.duckdb", "UPDATE task SET manifest = replace(manifest, ?, ?)", future[:10], past[:10])
     assert {(fault.of, fault.kind) for fault in faults("registry.duckdb", results="none")} == {
@@ -164,7 +176,6 @@ def test_a_team_submits_so_many_times_a_day_and_in_all(task, registry, scored, t
     alter("registry.duckdb", "UPDATE submission SET created_at = created_at - INTERVAL 1 DAY")
     submit("3")
     assert "3 submissions of team delta to test set test came already" in submit("4", exit_code=3)
-    registry("apply", task.manifest)  # of three systems, none of which came by submit
 
 
 def test_days_are_those_of_the_deadlines_zone(task, registry, scored, tmp_path):
@@ -179,3 +190,17 @@ def test_days_are_those_of_the_deadlines_zone(task, registry, scored, tmp_path):
         check_limits(connection, manifest, 1, "d", datetime(2026, 11, 30, 21, 59))  # that day is 30 November there
         with pytest.raises(Exception, match=r"possible from 2026-12-02 00:00:00\+02:00 on"):
             check_limits(connection, manifest, 1, "d", datetime(2026, 12, 1, 21, 59))
+
+
+def test_a_submission_can_be_brought_to_the_board_at_once(task, registry, scored, tmp_path):
+    scored(task)
+    (tmp_path / "d.tsv").write_text("".join(f"{item}\t{label}\n" for item, label in task.gold.items()))
+    done = registry("submit", "small", tmp_path / "d.tsv", "--system", "d", "--run", "--format", "json")
+    assert [(row["submission"], row["rank"]) for row in done.json] == [
+        ("d/d@1", 1), ("a/a@1", 2), ("b/b@1", 3), ("c/c@1", 3)]
+    assert "d has 1.0000, rank 1 of 4 (significant differences leave 1 to 4 open)" in done.stderr
+    assert "it beats 0 systems significantly and loses to 0" in done.stderr
+    assert done.json == registry("board", "--format", "json").json
+    again = registry("submit", "small", tmp_path / "d.tsv", "--system", "d", "--run", "--format", "json")
+    assert again.json == done.json
+    assert "nothing changed" in again.stderr
