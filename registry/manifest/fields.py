@@ -10,7 +10,7 @@ from contextlib import suppress
 from datetime import UTC, date, datetime
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, PlainValidator
+from pydantic import AfterValidator, PlainSerializer, PlainValidator
 
 Missing = Literal["reject", "worst", "drop", "own"]
 Kind = Literal["primary", "contrastive", "baseline"]
@@ -85,7 +85,8 @@ def check_until(value: Any) -> Any:
 # results. MOST_DRAWS bounds "auto": a p-value at Holm's level for 1128 pairs then has a standard error of 5 %.
 DRAWS, MOST_DRAWS = 10**5, 10**7
 
-Until = Annotated[bool | datetime, PlainValidator(check_until)]
+Until = Annotated[bool | datetime, PlainValidator(check_until), PlainSerializer(
+    lambda until: until if isinstance(until, bool) else until.isoformat(), return_type=bool | str)]
 Slug = Annotated[str, AfterValidator(check_slug)]
 Name = Annotated[str, AfterValidator(check_name)]
 Resamples = Annotated[int, number("a whole number from 100 to 2^30", lambda n: 100 <= n <= 2**30)]
