@@ -11,7 +11,7 @@ from datetime import UTC, date, datetime, time
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, BeforeValidator, PlainValidator
+from pydantic import AfterValidator, BeforeValidator, PlainSerializer, PlainValidator
 
 Missing = Literal["reject", "worst", "drop", "own"]
 Kind = Literal["primary", "contrastive", "baseline"]
@@ -135,7 +135,8 @@ def check_day(value: Any) -> str:
 # results. MOST_DRAWS bounds "auto": a p-value at Holm's level for 1128 pairs then has a standard error of 5 %.
 DRAWS, MOST_DRAWS = 10**5, 10**7
 
-Until = Annotated[bool | datetime, PlainValidator(check_until)]
+Until = Annotated[bool | datetime, PlainValidator(check_until), PlainSerializer(
+    lambda until: until if isinstance(until, bool) else until.isoformat(), return_type=bool | str)]
 Slug = Annotated[str, AfterValidator(check_slug)]
 Name = Annotated[str, AfterValidator(check_name)]
 Address = Annotated[str, AfterValidator(check_address)]

@@ -84,16 +84,12 @@ def conceal(connection: Connection, *, asks: bool = False) -> None:
 def concealing(connection: Connection) -> Iterator[None]:
     """Hide from a connection that also writes what is hidden now, until the end of the block."""
     conceal(connection)
-    found, asks = connection.info.pop(_KEY, (NOTHING, False))
-    if not found:
-        yield
-        return
-    connection.info[_KEY] = found, asks
     try:
         yield
     finally:
-        del connection.info[_KEY]
-        for name, statement in reversed(_statements(driver_of(connection), found, asks=asks)):
+        found, asks = connection.info.pop(_KEY, (NOTHING, False))
+        made = _statements(driver_of(connection), found, asks=asks) if found else []
+        for name, statement in reversed(made):
             kind = statement.split()[4]
             connection.exec_driver_sql(f"DROP {kind} temp.{name}")
 

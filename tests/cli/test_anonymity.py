@@ -1,0 +1,293 @@
+"""Ten teams whose names nobody may see: all that a registry prints and writes is searched for them.
+
+`python -m tests.cli.test_anonymity` does it with all formats, studies and figures; the suite with some of each.
+"""
+
+import shutil
+import sys
+import tempfile
+from contextlib import chdir
+from pathlib import Path
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+import registry as package
+from registry.cli.app import app
+from registry.errors import HiddenError, QueryError
+from registry.store import listings, models, names, views
+from registry.store.database import Database
+from registry.studies import STUDIES
+
+TEAMS = ("Quillmark", "Brambleton", "Ferngully", "Wexcombe", "Thistledown", "Gorsefield", "Lavendry", "Oxenholme",
+         "Junipero", "Hazelwick")
+SYSTEMS = ("Zephyrine", "Vortigern", "Kestrelite", "Umbriel", "Paddockey", "Yarrowby", "Mistralia", "Drumlinne",
+           "Fjordlike", "Nimbusque")
+SECRETS = (*TEAMS, *SYSTEMS, "Affilarium", "Wurzelfach", "Gundelrebe")
+ITEMS = {test_set: {f"{test_set}{n:02}": "abc"[n % 3] for n in range(13)} for test_set in ("test", "dev")}
+FORMATS = ("table", "tsv", "csv", "md", "latex", "json", "jsonl")
+
+MANIFEST = """manifest = 1
+[task]
+id = "small"
+[[metric]]
+id = "acc"
+name = "Accuracy"
+[significance]
+seed = 1
+resamples = 200
+[board]
+anonymous = true
+[[test_set]]
+name = "test"
+gold = "test.tsv"
+format = "labels"
+options = { columns = ["item", "label"] }
+[[test_set]]
+name = "dev"
+gold = "dev.tsv"
+format = "labels"
+options = { columns = ["item", "label"] }
+"""
+SUBMIT = """[[submit]]
+file = "{file}"
+team = "{team}"
+system = "{system}"
+test_set = "{test_set}"
+version = "{version}"
+kind = "{kind}"
+attributes = {attributes}
+"""
+
+
+def hits(text):
+    """The secrets that stand in a text, or their first five letters."""
+    return {secret for secret in SECRETS if secret[:5].lower() in text.lower()}
+
+
+def lines(path, labels):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(f"{item}\t{label}\n" for item, label in labels.items()))
+
+
+def write(folder, more=""):
+    """The task: ten teams, the last of which has the answers of the first, and a baseline."""
+    tables = [MANIFEST]
+    for test_set, gold in ITEMS.items():
+        lines(folder / f"{test_set}.tsv", gold)
+        for n, (team, system) in enumerate([*zip(TEAMS, SYSTEMS, strict=True), ("organisers", "majority")]):
+            wrong = range(n % 9) if n < 10 else range(11)
+            file = f"{team}/{system}.{test_set}.tsv"
+            lines(folder / file, {item: "abc"[("abc".index(label) + (m in wrong)) % 3]
+                                  for m, (item, label) in enumerate(gold.items())})
+            tables.append(SUBMIT.format(file=file, team=team, system=system, test_set=test_set,
+                                        version="Wurzelfach" if n == 3 else "1",
+                                        kind="primary" if n < 10 else "baseline",
+                                        attributes='{ affiliation = "Affilarium" }' if n < 10 else "{}"))
+    (folder / "task.toml").write_text("\n".join([*tables, more]))
+    return folder / "task.toml"
+
+
+class Told:
+    """Runs commands in a folder and keeps what each said and wrote, by the command."""
+
+    def __init__(self, db):
+        self.db, self.of = db, {}
+
+    def __call__(self, *arguments, exit_code=0, before=()):
+        out = self.db.parent / "out"
+        there = {path: path.stat().st_mtime_ns for path in out.rglob("*") if path.is_file()}
+        done = CliRunner().invoke(app, [*map(str, before), *map(str, arguments), "--db", str(self.db)],
+                                  catch_exceptions=False)
+        assert exit_code in (done.exit_code, None), (arguments, done.output)
+        new = [path for path in sorted(out.rglob("*")) if path.is_file() and there.get(path) != path.stat().st_mtime_ns]
+        self.of[" ".join(map(str, arguments))] = done.output + "".join(
+            f"{path.relative_to(out)} {path.read_bytes().decode('utf-8', 'replace')}" for path in new)
+        return done.stdout
+
+
+def reading(out, who, whole):
+    """Every command that reads and shows something of submissions, `who` being one; `whole` has all formats.
+
+    By the command's name, with what each is given.
+    """
+    formats = FORMATS if whole else ("json",)
+    return {
+        "board": [*(("--wide", "--format", of) for of in formats),
+                  *(("--format", of) for of in (FORMATS if whole else ("table", "latex", "csv")))],
+        "pairs": [("--wide", "--format", "json"), *(("--format", of) for of in formats)],
+        "diff": [("--format", of) for of in (("table", "md", "json") if whole else ("md",))],
+        "plot": [("small", kind, "-o", out / f"{kind}.svg", "--test-set", "test") for kind in (
+            ("scores", "pairs", "gains", "alike", "ranks") if whole else ("alike",))],
+        "export": [*(("small", of, "--submission", who) for of in ("codabench", "codalab", "evalai") if whole),
+                   ("small", "wmt", "--test-set", "test")],
+        "page": [("small", "-o", out / "page.html", "--items", "5")] if whole else [],
+        "site": [("small", "-o", out / "site", "--items", "5")],
+        "items": [("small", "show", "test03", "--format", of) for of in formats] + (
+            [("small", what) for what in ("disagree", "hard", "suspect")] if whole else []),
+        "query": [(f"FROM {name}", *(("--format", of) if of else ())) for name in ("leaderboard", "event", "run")
+                  for of in (("csv", "json", "md") if whole else ("json",))],
+        "show": [("run:1", "--format", "json"), ("run:2",), (f"small/test/{who}", "--format", "json"),
+                 (f"small/dev/{who}",)],
+        "list": [(what, "--format", "json") for what in ("tasks", "runs", "submissions", "teams")],
+        "effects": [("small", "--format", "json")] if whole else [],
+        "best": [("small", "--format", "json")],
+    } | ({"schema": [()], "verify": [()]} if whole else {})
+
+
+STUDY = {  # of those that show systems: what they are given in the full form
+    "advise": (), "threshold": (), "curve": ("--by", "team"), "test-size": (), "calibration": (),
+    "correlation": (), "dependence": (), "power": (), "replicability": (), "macro-average": (), "ranking": None,
+    "effects": None, "best": None}
+# Commands that write, and what those say is looked at one by one; and commands that show nothing of submissions.
+WRITING = {"run", "apply", "submit", "score", "compare", "reveal", "hide", "verify"}
+NAMELESS = {"init", "check", "task-pack", "import", "schema", "backup", "ranking"}
+UNNAMED = ("list tasks", "list runs", "schema", "verify", "show run:2", "export small codabench",
+           "export small codalab", "export small evalai")  # of what reads, forms without a name
+
+
+def registry_of_secrets(folder):
+    """A registry with an anonymous task that was compared twice; gives what was told meanwhile."""
+    told = Told(folder / "registry.duckdb")
+    (folder / "out").mkdir(parents=True)
+    manifest = write(folder / "task")
+    told("run", manifest, "--actor", "Gundelrebe")
+    file = folder / "task" / TEAMS[0] / f"{SYSTEMS[0]}.test.tsv"
+    told("submit", "small", file, "--system", SYSTEMS[1], "--team", TEAMS[1], "--test-set", "test", "--version",
+         "Wurzelfach", "--actor", "Gundelrebe")
+    told("score", "small")
+    told("compare", "small")
+    return told, manifest
+
+
+def known(db, *, organiser=False):
+    """The name of the first submission as it is shown, and all shown names."""
+    with Database(db, organiser=organiser).reading() as connection:
+        _, rows = listings.submissions(connection)
+    one = next(row for row in rows if row["version"] == "1" and row["kind"] == "primary")
+    return f"{one['team']}/{one['system']}"
+
+
+@pytest.fixture(scope="module")
+def secrets(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("secrets")
+    return registry_of_secrets(folder)
+
+
+def searched(told, whole):
+    """Ask all that can be asked before and after names are revealed: nothing, then something in each."""
+    out = told.db.parent / "out"
+    shown, real = Told(told.db), Told(told.db)
+    for asked, organiser in ((shown, False), (real, True)):
+        for command, forms in reading(out, known(told.db, organiser=organiser), whole).items():
+            for form in forms if whole or not organiser else forms[-1:]:
+                asked(command, *form, before=("--organiser",) if organiser else ())
+        for study, form in STUDY.items() if whole else ():
+            if form is not None:
+                asked("study", study, "small", *form, "--format", "json", exit_code=None,  # some need more
+                      before=("--organiser",) if organiser else ())
+    return shown.of, real.of
+
+
+def test_every_command_is_looked_at():
+    group = typer.main.get_command(app)
+    read = set(reading(Path(), "", whole=False))
+    assert read | WRITING | NAMELESS == group.commands.keys() - {"study"}
+    assert STUDY.keys() == STUDIES.keys()
+    assert STUDIES.keys() | {"synthesize", "resample-train"} == group.commands["study"].commands.keys()
+
+
+def test_no_output_holds_a_name_before_the_reveal_and_each_that_could_does_for_an_organiser(secrets):
+    told, _ = secrets
+    assert not {command: hits(text) for command, text in told.of.items() if hits(text.replace(command, ""))}
+    shown, real = searched(told, whole=False)
+    assert not {command: hits(text) for command, text in shown.items() if hits(text)}
+    assert all("Team " in shown[command] and "majority" in shown[command] for command in (
+        "board --format csv", "pairs --format json", "list teams --format json"))
+    silent = {command for command, text in real.items() if len(hits(text)) < 1}
+    assert {command for command in silent if not command.startswith(UNNAMED)} == set()
+
+
+def test_no_table_or_view_holds_a_name_or_lets_sql_around(secrets):
+    told, _ = secrets
+    everything = [*(set(models.metadata.tables) - {"source"}), *(view.name for view in views.load())]
+    found = {}
+    for organiser in (False, True):
+        with Database(told.db, organiser=organiser).querying() as connection:
+            found[organiser] = {name for name in everything
+                                if hits(str(connection.exec_driver_sql(f"FROM {name}").all()))}
+    assert found[False] == set()
+    assert found[True] >= {"team", "system", "event", "run", "submission", "submission_source", "leaderboard",
+                           "pairwise"}
+    with package.open(told.db) as reg:
+        assert not hits(str(list(reg.leaderboard("small"))))
+        for around in ("FROM registry.main.team", "FROM registry.team", "SELECT (SELECT max(name) FROM registry.team)",
+                       "DESCRIBE registry.team", "FROM pragma_storage_info('registry.main.team')",
+                       "FROM histogram_values('registry.main.team', name)", "FROM query_table('registry.main.team')"):
+            with pytest.raises(QueryError):
+                list(reg.query(around))
+
+
+def test_what_is_refused_is_told_without_names(secrets):
+    told, manifest = secrets
+    file = manifest.parent / TEAMS[2] / f"{SYSTEMS[2]}.test.tsv"
+    whole = file.read_text()
+    try:
+        file.write_text("test00\ta\n")
+        bad = Told(told.db)
+        bad("apply", manifest, exit_code=3)
+        bad("submit", "small", file, "--system", SYSTEMS[2], "--team", TEAMS[2], "--test-set", "test", exit_code=3)
+        bad("submit", "small", file, "--system", "Nobodying", "--test-set", "test", exit_code=3)
+        assert all("12 items" in text or "other content" in text or "no answer" in text for text in bad.of.values())
+        assert not {command: text for command, text in bad.of.items() if hits(text) or "Nobodying" in text}
+    finally:
+        file.write_text(whole)
+
+
+def test_in_a_blind_phase_no_output_holds_a_score(secrets, tmp_path):
+    """One of the ten has 10 of 13 right, which stands nowhere."""
+    told, manifest = secrets
+    blind = Told(tmp_path / "registry.duckdb")
+    shutil.copyfile(told.db, blind.db)
+    (tmp_path / "out").mkdir()
+    before = blind("board", "small", "--format", "json")
+    blind("hide", "small", "--scores", "--until", "2999-12-01T12:00:00+01:00")
+    asked = Told(blind.db)
+    for command, forms in reading(tmp_path / "out", known(blind.db), whole=False).items():
+        for form in forms[-1:]:
+            asked(command, *form)
+    asked("run", manifest, "--dry-run")
+    asked("effects", "small")
+    assert "0.76923" in before
+    assert not [command for command, text in asked.of.items() if "0.769" in text]
+    assert {command.split()[0] for command, text in asked.of.items() if "hidden until 2999-12-01 11:00" in text} >= {
+        "board", "pairs", "diff", "plot", "export", "site", "items", "best", "effects", "run"}
+    with package.open(blind.db) as reg:
+        assert not [name for name in ("score", "standing", "comparison", "pair_result", "response", "item_score")
+                    if list(reg.query(f"FROM {name}"))]
+        with pytest.raises(HiddenError):
+            reg.leaderboard("small")
+    blind("reveal", "small", "--scores")
+    assert blind("board", "small", "--format", "json") == before
+
+
+def test_messages_would_hold_names_if_they_were_not_taken_out(secrets, monkeypatch):
+    told, manifest = secrets
+    monkeypatch.setattr(names.Names, "said", lambda self, message: message)
+    again = Told(told.db)
+    again("apply", manifest, "--dry-run")
+    assert hits(again.of[f"apply {manifest} --dry-run"])
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as made, chdir(made):
+        told, _ = registry_of_secrets(Path(made))
+        shown, real = searched(told, whole=True)
+        said = told.of | shown
+        print(f"{len(said)} commands of an anonymous task: {sum(bool(hits(text)) for text in shown.values())} with a "
+              f"name; as an organiser {sum(bool(hits(text)) for text in real.values())} of {len(real)}")
+        for command, text in real.items():
+            if not hits(text):
+                print(f"  no name for an organiser either: {command}")
+        sys.exit(any(hits(text) for text in shown.values()))

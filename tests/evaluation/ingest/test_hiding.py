@@ -1,0 +1,117 @@
+"""What is hidden until when, and pseudonyms: what was said last counts, and what was drawn stays."""
+
+import re
+from datetime import datetime, timedelta
+
+import pytest
+from sqlalchemy import select
+
+from registry.errors import InputError
+from registry.store import models, pseudonyms
+from registry.store.concealment import SAID, concealed
+from registry.store.database import Database
+from registry.store.journal import now
+from registry.store.rows import insert
+from registry.store.shadows import shadows
+
+# What is shown of the tables that pseudonyms stand in, column by column, and the tables that name no participant and
+# hold no score. What is new here must be looked at in `registry.store.shadows` first.
+COLUMNS = {
+    "team": "team_id task_id name pseudonym",
+    "system": "system_id team_id name pseudonym",
+    "submission": "submission_id test_set_id system_id track_id version kind reader missing withdrawn late attributes "
+                  "digest run_id created_at",
+    "submission_source": "submission_id replicate source_digest name",
+    "source": "digest name n_bytes content created_at",
+    "run": "run_id command parameters inputs started_at ended_at code_version code_revision code_dirty environment",
+    "event": "event_id run_id at actor action subject details hash",
+    "study": "study_id digest study task_id subject result signature run_id created_at is_anonymous",
+    "study_part": "digest key result",
+}
+OPEN = {
+    "task", "test_set", "gold_revision", "gold_source", "item", "item_attribute", "track", "scoring", "metric",
+    "task_metric", "pair_request", "tested_statistics", "answer", "label"}
+
+
+def hidden(path, what="anonymous_until"):
+    with Database(path).reading() as connection:
+        return connection.execute(select(models.task.c[what])).scalar_one()
+
+
+def test_what_was_said_last_counts(task, registry):
+    """A key that stays as it is says nothing again."""
+    path = "registry.duckdb"
+    task.extra = "[board]\nanonymous = true\nhidden = 2999-01-01T00:00:00+02:00\n"
+    registry("run", task.write())
+    assert (hidden(path), hidden(path, "blind_until")) == (SAID, datetime(2998, 12, 31, 22))
+    registry("reveal", "small", "--scores")
+    told = registry("reveal", "small", "--format", "json").json
+    assert [row["team"] for row in told] == ["a", "b", "c"]
+    assert all(re.fullmatch(r"Team (\d\d)/System \1[A-Z]", row["pseudonym"]) for row in told)
+    assert registry("reveal", "small").stderr.startswith("nothing changed\n")
+    assert "a/a@1" in registry("run", task.write()).stdout
+    task.extra = "[board]\nanonymous = 2999-01-01T00:00:00Z\n"
+    assert "a/a@1" not in registry("run", task.write()).stdout
+    assert hidden(path) == datetime(2999, 1, 1)
+    registry("reveal", "small")
+    registry("hide", "small")
+    with Database(path, organiser=True).reading() as connection:
+        assert [of.pseudonym for of in connection.execute(select(models.team))] == [
+            row["pseudonym"].partition("/")[0] for row in told]
+        assert concealed(connection, datetime(3000, 1, 1)).anonymous == {"small": 1}
+    with Database(path).writing() as connection:
+        connection.execute(models.task.update().values(anonymous_until=now() - timedelta(seconds=1)))
+    assert "a/a@1" in registry("board").stdout
+
+
+@pytest.mark.parametrize(("said", "told"), [
+    ("2026-12-01T12:00:00", "is 2026-12-01; expected true, false, or a time with its time zone"), ('"soon"', "'soon'")])
+def test_a_time_has_its_time_zone(task, registry, said, told):
+    task.extra = f"[board]\nanonymous = {said}\n"
+    refused = registry("run", task.write(), exit_code=3).stderr
+    assert "board.anonymous" in refused
+    assert told in refused
+
+
+def test_a_phase_does_not_end_before_it_begins(task, registry):
+    registry("apply", task.write())
+    assert "is past" in registry("hide", "small", "--until", "2020-01-01T00:00:00Z", exit_code=3).stderr
+    assert "time zone" in registry("hide", "small", "--until", "2999-01-01", exit_code=3).stderr
+
+
+@pytest.fixture
+def many(tmp_path):
+    """A task of 60 teams, the first of which has 40 systems."""
+    database = Database(tmp_path / "many.duckdb")
+    database.create()
+    with database.writing() as connection:
+        for n in range(60):
+            team = insert(connection, models.team, task_id=1, name=f"t{n}", pseudonym=None)
+            for m in range(1 if n else 40):
+                insert(connection, models.system, team_id=team, name=f"s{m}", pseudonym=None)
+        yield connection
+
+
+def test_pseudonyms_are_drawn_once_and_each_is_another(many):
+    drawn = pseudonyms.draw(many, 1)
+    assert len(set(drawn["teams"].values())) == 60
+    assert len(set(drawn["systems"].values())) == 99
+    assert list(drawn["teams"].values()) != sorted(drawn["teams"].values())  # but for one draw in 60!
+    assert pseudonyms.draw(many, 1) == {}
+    insert(many, models.team, task_id=1, name="late", pseudonym=None)
+    assert not set(pseudonyms.draw(many, 1)["teams"].values()) & set(drawn["teams"].values())
+
+
+def test_a_team_called_as_the_pseudonym_of_another_is_refused(many):
+    called = pseudonyms.draw(many, 1)["teams"]["7"]
+    insert(many, models.team, task_id=1, name=called, pseudonym=None)
+    with pytest.raises(InputError, match="is another team's pseudonym"):
+        pseudonyms.draw(many, 1)
+
+
+def test_every_table_was_looked_at():
+    stand_in = {name for name, _ in shadows("main", [1], [1], asks=True) if not name.startswith("secret_")}
+    assert stand_in | OPEN == set(models.metadata.tables)
+    assert not stand_in & OPEN
+    assert {name: " ".join(column.name for column in models.metadata.tables[name].columns) for name in COLUMNS
+            } == COLUMNS
