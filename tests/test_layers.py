@@ -54,7 +54,8 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
             replicability
         """, "planning"],
     "registry.leaderboards": [
-        "decisions items scores", "leaderboard", "history sentences", "differences load", "choose snapshot"],
+        "decisions items scores", "leaderboard", "history sentences", "corrections load", "differences",
+        "choose snapshot"],
     "registry.reports": [
         """
             boards
@@ -62,8 +63,10 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
             figures
             items
             methods
+            erratum
             nbest
             plan
+            stale
         """, "json_schema latex_board platforms study wide", "page"],
 }
 HEAVY = ("numpy", "scipy", "duckdb", "sqlalchemy", "alembic", "jinja2", "pydantic", "sacrebleu")
