@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import Connection, select
 
-from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.scoring.scorers import Scorer, recorded, scorer
 from registry.identity import digest_json
 from registry.metrics import METRICS
 from registry.store import comparisons, models, statistics
 from registry.store.row_types import DeclaredMetric
 from registry.values import parse
+
+if TYPE_CHECKING:  # boards read this module, and nothing in
+    from registry.evaluation.ingest.context import Ingest
 
 Key = tuple[int, int]  # scoring, metric
 
