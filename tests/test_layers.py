@@ -18,7 +18,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
     "registry.significance": [
         "compact marks", "matrix", "discordance", "base", "distributions results units", "overall resampling",
         "correlations exact", "resampled_scores", "effects multiple pairwise", "assumptions foresight ranks"],
-    "registry.evaluation": ["matrices", "resolve", "ingest", "scoring", "comparing", "checking verifying"],
+    "registry.evaluation": ["matrices scorers", "resolve", "ingest", "scoring", "comparing", "checking verifying"],
     "registry.evaluation.verifying": ["faults set_aside", "kept log references results scores", "verify"],
     "registry.evaluation.ingest": [
         "answer_ids content headers remedies unicode_normal_form vocabulary", "join", "parsed_cache remarks",
