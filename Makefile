@@ -64,6 +64,7 @@ fuzz: .venv/.installed
 
 durability: .venv/.installed
 	$(BIN)/python -m tests.durability
+	$(BIN)/python -m tests.faults
 	$(BIN)/pytest -q tests/cli/test_killed.py --hypothesis-profile thorough
 
 release-check: .venv/.installed

@@ -18,7 +18,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
     "registry.significance": [
         "compact marks", "matrix", "discordance", "base", "distributions results units", "overall resampling",
         "correlations exact", "resampled_scores", "effects multiple pairwise", "assumptions foresight ranks"],
-    "registry.evaluation": ["matrices", "resolve submissions", "ingest past", "scoring", "comparing",
+    "registry.evaluation": ["matrices scorers", "resolve submissions", "ingest past", "scoring", "comparing",
                             "checking verifying"],
     "registry.evaluation.submissions": ["amend names rules tombstones", "erase redact", "purge"],
     "registry.evaluation.verifying": [
@@ -61,7 +61,8 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
         "checksums decisions derived_scores licences loading tables", "contents totals", "croissant readme ro_crate",
         "writing", "verifying"],
     "registry.leaderboards": [
-        "decisions items scores", "leaderboard", "history place sentences", "differences load", "choose snapshot"],
+        "decisions items scores", "leaderboard", "history place sentences", "corrections load", "differences",
+        "choose snapshot"],
     "registry.reports": [
         """
             boards
@@ -69,8 +70,10 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
             figures
             items
             methods
+            erratum
             nbest
             plan
+            stale
         """, "json_schema latex_board platforms study wide", "page"],
 }
 HEAVY = ("numpy", "scipy", "duckdb", "sqlalchemy", "alembic", "jinja2", "pydantic", "sacrebleu")

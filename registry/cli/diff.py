@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from registry.leaderboards.differences import BoardDifference
 
 
-Form = Literal["table", "md", "json"]
+Form = Literal["table", "md", "json", "erratum"]
 State_ = Annotated[str | None, typer.Argument(metavar="STATE", help=(
     "A database file, a date or a time with its zone, or the id at the end of a signature."))]
 
@@ -26,7 +26,8 @@ def diff(
     before: State_ = None, after: State_ = None,
     task: Annotated[str | None, typer.Option("--task", help="Only this one.")] = None,
     metric: MetricAlias = None, db: Db = None,
-    format_: Annotated[Form, typer.Option("--format", case_sensitive=False, help="How to write it.")] = "table",
+    format_: Annotated[Form, typer.Option("--format", case_sensitive=False, help=(
+        "How to write it; erratum drafts what is to be published where the gold was corrected."))] = "table",
 ) -> None:
     """Tell what changed between two states of leaderboards, and why.
 
@@ -40,13 +41,16 @@ def diff(
 
 def _differences(before: str | None, after: str | None, task: str | None, metric: str | None,
                  db: Path | None) -> list[BoardDifference]:
+    from registry.leaderboards.corrections import correction
     from registry.leaderboards.differences import compare_states
     from registry.leaderboards.history import latest, states
 
     if before is None:
         with database(db).reading() as connection:
             found = latest(connection, task, metric)
-        pairs = [(two[1], two[0]) for two in found.values() if len(two) > 1]
+            pairs = [(two[1], two[0]) for two in found.values() if len(two) > 1]
+            compared = [compare_states(*two, correction((connection, two[0]), (connection, two[1])))
+                        for two in pairs]
         if not pairs:
             raise MismatchError("no board has been in two states; name two databases, or compare once more")
     else:
@@ -55,14 +59,17 @@ def _differences(before: str | None, after: str | None, task: str | None, metric
         with ExitStack() as opened:
             connections = {place: opened.enter_context(database_at(*place).reading())
                            for place in dict.fromkeys((of.file, of.at) for of in meant)}
-            first, second = (states(connections[of.file, of.at], of.identity, task, metric) for of in meant)
-        pairs = [(first[key], second[key]) for key in second if key in first]
+            one, other = (connections[of.file, of.at] for of in meant)
+            first, second = (states(connection, name, task, metric)
+                             for connection, name in zip((one, other), ids, strict=True))
+            pairs = [(first[key], second[key]) for key in second if key in first]
+            compared = [compare_states(*two, correction((one, two[0]), (other, two[1]))) for two in pairs]
         if not pairs:
             raise MismatchError(f"{before} and {after or 'the database'} have no board in common")
         if ids == [None, None]:  # not one state by its id
             for key in first.keys() ^ second.keys():
                 say(f"note: only {before if key in first else after or 'the database'} has {key.name}")
-    return [compare_states(*two) for two in pairs]
+    return compared
 
 
 class _Meant(NamedTuple):
@@ -89,7 +96,12 @@ def _written(found: list[BoardDifference], form: Form) -> str:
 
     from registry.rendering.render import render
     from registry.reports.differences import difference_data, difference_tables
+    from registry.reports.erratum import erratum
 
+    if form == "erratum":
+        if not (corrected := [of for of in found if of.correction is not None]):
+            raise MismatchError("no erratum to draft: both states of every board have the same gold")
+        return erratum(corrected)
     if form == "json":
         return json.dumps([difference_data(of) for of in found], indent=2) + "\n"
     width, color = terminal()

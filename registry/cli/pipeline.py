@@ -160,5 +160,5 @@ def say_unchanged(message: str) -> None:
 
     say(message)
     if code().dirty:
-        say("note: the code differs from its revision; what is stored is known by its name and the package's version, "
-            "and not computed anew: take another --db")
+        say("note: the code differs from its revision; `registry score --stale` computes scores anew whose metric is "
+            "other code; all else is known by its name and the package's version, not computed anew: take another --db")

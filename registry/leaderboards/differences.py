@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from registry.errors import counted
+from registry.leaderboards.corrections import Correction
 from registry.leaderboards.decisions import PairDecision
 from registry.leaderboards.history import SETTINGS, State
 from registry.leaderboards.leaderboard import Standing
@@ -41,23 +42,28 @@ class DecisionChange:
 
 @dataclass(frozen=True)
 class BoardDifference:
-    """Two states of a leaderboard side by side; `reasons` say what changed in what they rest on."""
+    """Two states of a leaderboard side by side.
+
+    `reasons` say what changed in what they rest on, and `correction` what a revision of the gold did.
+    """
 
     before: State
     after: State
     reasons: tuple[str, ...]
     systems: tuple[StandingChange, ...]
     pairs: tuple[DecisionChange, ...]
+    correction: Correction | None = None
 
 
-def compare_states(before: State, after: State) -> BoardDifference:
-    """Compare two states of one leaderboard."""
+def compare_states(before: State, after: State, correction: Correction | None = None) -> BoardDifference:
+    """Compare two states of one leaderboard, between which the gold may have been corrected."""
     causes = _causes(before, after)
     versions = {name for name in before.systems.keys() & after.systems
                 if before.systems[name].version != after.systems[name].version}
     systems = tuple(_moved(before, after, versions, causes))
     pairs = tuple(_changed(before, after, versions, causes))
-    return BoardDifference(before, after, (*causes.values(), *_of_systems(before, after, versions)), systems, pairs)
+    return BoardDifference(before, after, (*causes.values(), *_of_systems(before, after, versions)), systems, pairs,
+                           correction)
 
 
 def _causes(before: State, after: State) -> dict[str, str]:

@@ -26,7 +26,7 @@ class State:
 
     Attributes:
         key: Of which leaderboard.
-        signature: Identifies it.
+        comparison_id: Its number in its database; `signature` identifies it everywhere.
         metric_name: The metric with its options; `gold`: the digest of the gold; `task_version`: the task's; `n_items`,
             `n_units`: how many take part, and of what is resampled or permuted; `code`: the version of the program.
         settings: What was asked for, by `SETTINGS`.
@@ -35,6 +35,7 @@ class State:
     """
 
     key: LeaderboardKey
+    comparison_id: int
     signature: str
     metric_name: str
     gold: str
@@ -120,9 +121,9 @@ def _state(connection: Connection, row: Any) -> State:
     settings = {name: getattr(row, name) for name in SETTINGS if name != "strata"} | {
         "strata": _signed(row.signature, "strata")}
     version = str(_signed(row.signature, "task")).rpartition("@")[2]
-    return State(_key(row), row.signature, row.metric_name, row.gold, version, row.n_items, row.n_units, row.code,
-                 settings, systems, dict(_pairs(connection, row.comparison_id, [of.submission_id for of in stood],
-                                                list(systems))))
+    pairs = _pairs(connection, row.comparison_id, [of.submission_id for of in stood], list(systems))
+    return State(_key(row), row.comparison_id, row.signature, row.metric_name, row.gold, version, row.n_items,
+                 row.n_units, row.code, settings, systems, dict(pairs))
 
 
 def _signed(signature: str, key: str) -> str | None:

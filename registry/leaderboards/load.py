@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, bindparam, select, text
 
 from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
-from registry.evaluation.scoring.rescored import since
-from registry.evaluation.scoring.scorers import difference, recorded, scorer
+from registry.evaluation.scorers import difference, recorded, scorer
 from registry.leaderboards.decisions import Decisions
 from registry.leaderboards.leaderboard import (
     SHARED_KEYS,
@@ -29,6 +28,7 @@ from registry.significance.ranks.letter_display import alike_groups, letters
 from registry.significance.ranks.ranks import frequent_ranks, neighbour_ranges
 from registry.store import models
 from registry.store.concealment import concealed_of
+from registry.store.rescored import since
 from registry.store.row_types import TaskRow
 from registry.store.statistics import fetch_columns
 from registry.values import parse

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import asdict
 from typing import Any
 
 from registry.errors import counted
@@ -11,6 +12,7 @@ from registry.leaderboards.differences import BoardDifference
 from registry.leaderboards.leaderboard import Standing, title
 from registry.rendering.table import Column, Table, number, p_value, text
 
+_MOST = 20  # corrected items that people see
 _STANDING = ("version", "score", "rank", "rank_low", "rank_high", "cluster")
 _DECISION = ("difference", "p_value", "p_adjusted", "significant")
 
@@ -31,7 +33,22 @@ def difference_tables(found: BoardDifference) -> list[Table]:
                Column("why", "why")],
         f"{heading}: which decisions and raw p-values changed",
         (f"{counted(left_out, 'further pair')} only adjusted anew.",) if left_out else ())
-    return [moved, *([changed] if rows else [])]
+    return [moved, *([changed] if rows else []), *_corrected(found, heading)]
+
+
+def _corrected(found: BoardDifference, heading: str) -> list[Table]:
+    """Which items have another gold, and by which items the systems' statistics changed."""
+    if (corrected := found.correction) is None:
+        return []
+    more = len(corrected.items) - _MOST
+    items = Table([vars(of) for of in corrected.items[:_MOST]],
+                  [Column("item", "item"), Column("before", "gold before", text), Column("after", "gold now", text)],
+                  f"{heading}: {counted(len(corrected.items), 'corrected item')}",
+                  (f"and {counted(more, 'more item')}.",) if more > 0 else ())
+    systems = Table([vars(of) for of in corrected.systems],
+                    [Column("system", "system"), Column("n_items", "items", right=True),
+                     Column("most", "changed most", ", ".join)], f"{heading}: items whose statistics changed")
+    return [items, systems]
 
 
 def difference_data(found: BoardDifference) -> dict[str, Any]:
@@ -42,7 +59,8 @@ def difference_data(found: BoardDifference) -> dict[str, Any]:
         "systems": [{"system": of.system, "before": _plain(of.before, _STANDING), "after": _plain(of.after, _STANDING),
                      "why": of.why} for of in found.systems],
         "pairs": [{"systems": of.systems, "before": _plain(of.before, _DECISION), "after": _plain(of.after, _DECISION),
-                   "why": of.why} for of in found.pairs]}
+                   "why": of.why} for of in found.pairs],
+        "correction": None if found.correction is None else asdict(found.correction)}
 
 
 def _plain(of: Standing | PairDecision | None, keys: Iterable[str]) -> dict[str, Any] | None:

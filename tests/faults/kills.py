@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 
 from tests.durability.commands import Command
-from tests.faults.prepared import content, prepare
+from tests.faults.prepared import content
 
 
 @dataclass(frozen=True)
@@ -105,14 +105,13 @@ class Killing:
 def kills(folder, n, seed, every=5, cases=CASES):
     """Kill commands in turn, `n` times; gives of each which, whether it was killed, and what went wrong.
 
-    After every so many, `verify` looks at all of the registry too.
+    The registries are `prepared` in the folder. After every so many kills of one command `verify` looks at all of it.
     """
-    bases = folder / "bases"
-    prepare(bases)
+    bases = folder / "prepared"
     rng = random.Random(seed)
     killing = {name: Killing(case, folder / name, bases) for name, case in cases.items()}
     names = list(cases)
     for number in range(n):
         name = names[number % len(names)]
-        killed, wrong = killing[name].kill(rng.random(), verify=number // len(names) % every == 0)
+        killed, wrong = killing[name].kill(rng.random(), verify=number // len(names) % every == every - 1)
         yield name, killed, wrong

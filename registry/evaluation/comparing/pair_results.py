@@ -17,7 +17,6 @@ from sqlalchemy import Connection
 
 from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.settings import Request
-from registry.evaluation.scoring.rescored import scored_by
 from registry.manifest import Significance
 from registry.significance import CORRECTIONS, PairTest
 from registry.significance.base import FLIPPED, METHODS, Alternative
@@ -27,6 +26,7 @@ from registry.significance.multiple.stepdown import draws_of, max_t, min_p
 from registry.significance.results import PairResults
 from registry.store import comparisons, models
 from registry.store.journal import Journal
+from registry.store.rescored import scored_by
 from registry.store.row_types import PairRequestRow
 from registry.store.rows import Coded, insert_bulk, next_id
 

@@ -7,21 +7,19 @@ keeps a digest of its results, so that `verify` can still tell whether it was al
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import Any
 
 from sqlalchemy import Connection, select
 
 from registry.evaluation.ingest.context import Ingest
-from registry.evaluation.scoring.scorers import Scorer, recorded, scorer
+from registry.evaluation.scorers import Scorer, recorded, scorer
 from registry.identity import digest_json
 from registry.metrics import METRICS
 from registry.store import comparisons, models, statistics
+from registry.store.rescored import Key
 from registry.store.row_types import DeclaredMetric
 from registry.values import parse
-
-Key = tuple[int, int]  # scoring, metric
 
 
 def digest_by(plain: str, by: Scorer) -> str:
@@ -71,50 +69,6 @@ class Rescored:
             superseded = comparisons.resting_on(self._connection, [(of[0], of[1]) for of in changed])
             ingest.event("rescore", ingest.slug, scores=changed, otherwise=otherwise,
                          results={digest: self._results[digest] for digest in sorted(superseded)})
-
-
-class Change(NamedTuple):
-    """What one run computed anew that became another score.
-
-    Attributes:
-        run_id: The run.
-        scores: Each by its scoring and metric, with its digest before and after.
-        otherwise: The digests of the code that scores the same statistics otherwise, by the metrics' names.
-        results: The digests of the results that rested on the former scores, by those of the comparisons.
-    """
-
-    run_id: int
-    scores: list[tuple[int, int, str, str]]
-    otherwise: Mapping[str, str]
-    results: Mapping[str, str]
-
-
-def changes(connection: Connection) -> list[Change]:
-    """What was computed anew and became another score, from the first time to the last."""
-    event = models.event
-    query = select(event.c.run_id, event.c.details).where(event.c.action == "rescore").order_by(event.c.event_id)
-    return [Change(int(run_id), logged["scores"], logged["otherwise"], logged["results"])
-            for run_id, logged in ((run_id, json.loads(details)) for run_id, details in connection.execute(query))]
-
-
-def scored_by(connection: Connection, metric: str) -> str:
-    """What results by a metric are found by, beside their statistics.
-
-    It is the metric's name, with the digest of the code where other code has scored the same statistics otherwise.
-    """
-    found = [change.otherwise[metric] for change in changes(connection) if metric in change.otherwise]
-    return f"{metric} by {found[-1]}" if found else metric
-
-
-def since(connection: Connection, run_id: int, keys: Iterable[Key]) -> bool:
-    """Whether any of some scores is another one by now than at the end of a run."""
-    wanted, before, after = set(keys), dict[Key, str](), dict[Key, str]()
-    for change in changes(connection):
-        for scoring_id, metric_id, was, is_ in change.scores if change.run_id > run_id else ():
-            if (key := (scoring_id, metric_id)) in wanted:
-                before.setdefault(key, was)
-                after[key] = is_
-    return before != after
 
 
 def _rows(connection: Connection, metric_id: int, scoring_ids: Sequence[int]) -> dict[Key, tuple[Any, ...]]:

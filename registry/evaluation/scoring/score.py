@@ -14,11 +14,11 @@ from sqlalchemy import Connection
 from registry.errors import InputError, together
 from registry.evaluation.ingest.context import Ingest, Refuse
 from registry.evaluation.matrices import Counts, Steps, scores_of
+from registry.evaluation.scorers import scorer
 from registry.evaluation.scoring.kept_items import ItemsOfRevision, KeptItems
 from registry.evaluation.scoring.label_codes import LabelNumbers, with_new_labels
 from registry.evaluation.scoring.rescored import Rescored
 from registry.evaluation.scoring.run_averages import averaged
-from registry.evaluation.scoring.scorers import scorer
 from registry.evaluation.scoring.stale import StaleScore, stale_scores
 from registry.evaluation.scoring.workers import Wanted, compute
 from registry.families import FAMILIES, step_of

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, text
 
-from registry.evaluation.scoring.scorers import difference, recorded, scorer
+from registry.evaluation.scorers import difference, recorded, scorer
 from registry.metrics import METRICS
 from registry.store import catalog
 from registry.store.row_types import DeclaredMetric, Member

@@ -13,7 +13,6 @@ from registry.evaluation.comparing.board_keys import BoardKey
 from registry.evaluation.comparing.compare import Compared, compare_board
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.comparing.vetting import tested_board
-from registry.evaluation.scoring.rescored import changes
 from registry.evaluation.verifying.elsewhere import runs_elsewhere
 from registry.evaluation.verifying.faults import Fault, differences, summarized
 from registry.manifest import Significance
@@ -21,6 +20,7 @@ from registry.significance import Execution
 from registry.store import catalog
 from registry.store.comparisons import results_digest
 from registry.store.journal import Journal
+from registry.store.rescored import changes
 from registry.store.row_types import DeclaredMetric, GoldRevisionRow, Member, TaskRow, TestSetRow
 
 TABLES = ("comparison", "comparison_pair", "overall_result", "standing", "pair_request", "pair_result")

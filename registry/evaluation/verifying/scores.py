@@ -13,9 +13,9 @@ from registry.errors import RegistryError
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.ingest.join import Policies
 from registry.evaluation.ingest.submissions import add_fitted, fit
+from registry.evaluation.scorers import Scorer, difference, recorded, scorer
 from registry.evaluation.scoring.rescored import digest_by
 from registry.evaluation.scoring.score import Pending, score_wanted
-from registry.evaluation.scoring.scorers import Scorer, difference, recorded, scorer
 from registry.evaluation.scoring.workers import Wanted
 from registry.evaluation.verifying.elsewhere import runs_elsewhere
 from registry.evaluation.verifying.faults import Difference, Fault, differences, summarized

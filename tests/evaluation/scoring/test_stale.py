@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from registry.evaluation.scoring import scorers
+from registry.evaluation import scorers
 from registry.metrics import Accuracy, QuotientMetric
 from registry.store.database import Database
 

@@ -1,0 +1,142 @@
+"""The draft of an erratum, in Markdown: what was corrected in the gold, who moved, and which conclusions changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from registry.errors import counted
+from registry.leaderboards.corrections import Correction, SystemItems
+from registry.leaderboards.differences import BoardDifference, DecisionChange
+from registry.leaderboards.leaderboard import title
+from registry.rendering.markdown import markdown_rows, plain_markdown
+from registry.rendering.table import number, p_value
+
+_MOST = 50  # corrected items that are listed
+_LONGEST = 80  # characters of a gold
+
+
+def erratum(found: Sequence[BoardDifference]) -> str:
+    """Write the erratum of boards between whose states the gold was corrected."""
+    parts = []
+    for (task, test_set), group in groupby(found, key=lambda of: (of.after.key.task, of.after.key.test_set)):
+        boards = list(group)
+        parts += [*_correction(task, test_set, boards), *(line for of in boards for line in _board(of))]
+    return "".join(parts)
+
+
+def _correction(task: str, test_set: str, boards: Sequence[BoardDifference]) -> Iterator[str]:
+    first = boards[0]
+    corrected, versions = first.correction, [state.task_version for state in (first.before, first.after)]
+    assert corrected is not None
+    yield f"# Erratum: the gold annotations of {plain_markdown(f'{task}/{test_set}')}\n\n"
+    of_versions = f" (version {versions[0]} of the task, now {versions[1]})" if versions[0] != versions[1] else ""
+    yield (f"The gold annotations of test set {plain_markdown(test_set)} were corrected{plain_markdown(of_versions)}. "
+           f"{_counts(corrected)} All submissions were scored again with the corrected gold; the submissions "
+           f"themselves are {_submissions(boards)}. The results below replace those that were published before.\n\n")
+    shown = corrected.items[:_MOST]
+    if shown:
+        yield "## Corrected annotations\n\n"
+        yield from markdown_rows(["item", "was", "is"], [
+            [of.item, *("not there" if side is None else _clipped(side) for side in (of.before, of.after))]
+            for of in shown])
+        if more := len(corrected.items) - len(shown):
+            yield f"\nand {counted(more, 'more item')}.\n"
+        yield "\n"
+
+
+def _counts(corrected: Correction) -> str:
+    """How many items have another gold, are new or are gone."""
+    added = sum(of.before is None for of in corrected.items)
+    removed = sum(of.after is None for of in corrected.items)
+    n = len(corrected.items) - added - removed
+    said = [f"{counted(n, 'item')} of {corrected.n_before} {'has' if n == 1 else 'have'} another gold annotation"]
+    said += [f"{counted(added, 'item')} {'was' if added == 1 else 'were'} added"] if added else []
+    said += [f"{counted(removed, 'item')} {'was' if removed == 1 else 'were'} removed"] if removed else []
+    return f"{'; '.join(said)}."
+
+
+def _clipped(gold: str) -> str:
+    return gold if len(gold) <= _LONGEST else f"{gold[:_LONGEST - 3]}..."
+
+
+def _submissions(boards: Sequence[BoardDifference]) -> str:
+    others = any(before.systems[name].submission != after.systems[name].submission
+                 for before, after in ((of.before, of.after) for of in boards)
+                 for name in before.systems.keys() & after.systems)
+    return "others for some systems (see below)" if others else "unchanged"
+
+
+def _board(of: BoardDifference) -> Iterator[str]:
+    heading = title(of.after.key._asdict() | {"metric_name": of.after.metric_name})
+    yield f"## {plain_markdown(heading)}\n\n"
+    yield from markdown_rows(
+        ["rank (range) before", "now", "system", "score before", "now", "items whose statistics changed"],
+        list(_rows(of)), [True, True, False, True, True, False])
+    moved = [one.system for one in of.systems if one.before is not None and one.after is not None
+             and one.before.rank != one.after.rank]
+    n = len(of.after.systems)
+    some = f"{len(moved)} of {counted(n, 'system')} {'has' if len(moved) == 1 else 'have'} another rank: "
+    yield f"\n{plain_markdown(some + ', '.join(map(_shown, moved))) if moved else 'No system has another rank'}.\n\n"
+    changed = [one for one in of.pairs if one.before.significant != one.after.significant or _turned(one)]
+    if changed:
+        yield f"Of {counted(len(of.after.pairs), 'pair')}, {len(changed)} {'is' if len(changed) == 1 else 'are'} " \
+              "decided otherwise:\n\n"
+        yield from (f"- {plain_markdown(_sentence(one))}\n" for one in changed)
+        yield "\n"
+    else:
+        yield f"No conclusion changed: all {counted(len(of.after.pairs), 'pair')} are decided as before.\n\n"
+    if other := [reason for reason in of.reasons if not reason.startswith("The gold was revised")]:
+        yield f"Beside the gold this changed, too: {plain_markdown(' '.join(other))}\n\n"
+    yield from (f"{when}: `{state.signature.replace('`', '')}`\n\n"
+                for when, state in (("Before", of.before), ("Now", of.after)))
+
+
+def _rows(of: BoardDifference) -> Iterator[list[str]]:
+    """A row of every system, as the corrected board has them."""
+    items = {} if of.correction is None else {one.system: one for one in of.correction.systems}
+    for name in (*of.after.systems, *(name for name in of.before.systems if name not in of.after.systems)):
+        was, now = of.before.systems.get(name), of.after.systems.get(name)
+        ranks = ["-" if side is None or side.rank is None else f"{side.rank} ({side.rank_low}-{side.rank_high})"
+                 for side in (was, now)]
+        scores = ["-" if side is None else number(4)(side.score) for side in (was, now)]
+        yield [*ranks, _shown(name), *scores, _changed(of, items.get(name))]
+
+
+def _changed(of: BoardDifference, items: SystemItems | None) -> str:
+    """By how many items, and by which most, the statistics of a system changed."""
+    if items is None or not items.n_items:
+        return "" if items is None else "none"
+    if of.correction is not None and items.n_items == len(of.correction.items):
+        return f"all {items.n_items} corrected ones" if items.n_items > 1 else "the corrected one"
+    more = ", ..." if items.n_items > len(items.most) else ""
+    return f"{items.n_items}: {', '.join(items.most)}{more}"
+
+
+def _shown(name: str) -> str:
+    """A system's name, without that of a team that is called the same."""
+    team, _, system = name.partition("/")
+    return system if team == system else name
+
+
+def _turned(of: DecisionChange) -> bool:
+    """Whether both are significant, in favour of the other system."""
+    return of.before.significant and of.after.significant and _favours(of, after=False) != _favours(of, after=True)
+
+
+def _favours(of: DecisionChange, *, after: bool) -> str:
+    difference = (of.after if after else of.before).difference
+    return of.systems[0] if (difference or 0) > 0 else of.systems[1]
+
+
+def _sentence(of: DecisionChange) -> str:
+    """What was concluded of a pair, and what is."""
+    was, now = (f"adjusted p = {p_value(side.p_adjusted)}" for side in (of.before, of.after))
+    before, after = (_favours(of, after=later) for later in (False, True))
+    others = {name: _shown(other) for name, other in (of.systems, of.systems[::-1])}
+    if _turned(of):
+        return (f"{_shown(before)} was significantly better than {others[before]} ({was}); now {_shown(after)} is "
+                f"significantly better than {others[after]} ({now}).")
+    if of.before.significant:
+        return f"{_shown(before)} was significantly better than {others[before]} ({was}), and is not any more ({now})."
+    return f"{_shown(after)} is significantly better than {others[after]} ({now}), and was not before ({was})."

@@ -1,0 +1,49 @@
+"""`registry diff` where the gold was corrected: the items, what they did to systems, and the draft of an erratum."""
+
+import re
+
+import pytest
+
+from tests.conftest import LabelTask
+
+GOLD = {f"i{n}": "ab"[n % 2] for n in range(8)}
+OTHER = {"a": "b", "b": "a"}
+WRONG = {item: OTHER[label] for item, label in GOLD.items()}
+
+
+@pytest.fixture
+def corrected(registry, scored, tmp_path):
+    """one is right of all, two|x of i6 and i7; then i0 is corrected to what two|x said."""
+    two = WRONG | {item: GOLD[item] for item in ("i6", "i7")}
+    task = LabelTask(tmp_path / "task", GOLD, {"one": GOLD, "two|x": two})
+    scored(task)
+    task.gold = GOLD | {"i0": WRONG["i0"]}
+    task.version = "2"
+    registry("run", task.write())
+    return task
+
+
+def test_items_and_the_systems_that_they_changed(registry, corrected):
+    (found,) = registry("diff", "--format", "json").json
+    assert found["correction"] == {
+        "n_before": 8, "n_after": 8, "items": [{"item": "i0", "before": "a", "after": "b"}],
+        "systems": [{"system": name, "n_items": 1, "most": ["i0"]} for name in ("one/one", "two|x/two|x")]}
+    assert re.search(r"i0 +a +b\n", registry("diff").stdout)
+    registry("compare", "--alpha", "0.01")
+    assert "both states of every board have the same gold" in registry(
+        "diff", "--format", "erratum", exit_code=4).stderr
+
+
+def test_the_erratum_says_what_was_corrected_and_which_conclusions_changed(registry, corrected):
+    """6 of 6 discordant items favoured one, p = 2/2^6; then 5 of 6, p = 2(1 + 6)/2^6."""
+    text = registry("diff", "--format", "erratum").stdout
+    assert "(version 1 of the task, now 2)" in text
+    assert "1 item of 8 has another gold annotation." in text
+    assert "| i0 | a | b |\n" in text
+    assert "| 1 (1-1) | 1 (1-2) | one | 1.0000 | 0.8750 | the corrected one |" in text
+    assert r"| 2 (2-2) | 2 (1-2) | two\|x | 0.2500 | 0.3750 | the corrected one |" in text
+    assert "No system has another rank." in text
+    assert (r"- one was significantly better than two\|x (adjusted p = 0.0312), and is not any more (adjusted p = "
+            "0.2188).") in text
+    assert "Beside the gold" not in text
+    assert [line[:8] for line in text.splitlines() if "|id:" in line] == ["Before: ", "Now: `ac"]
