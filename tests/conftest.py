@@ -65,10 +65,12 @@ def _elsewhere(tmp_path, monkeypatch):
 
 
 @pytest.fixture(scope="session")
-def empty_registry(tmp_path_factory):
+def empty_registry(scored_registries):
     """The bytes of a new registry."""
-    path = tmp_path_factory.mktemp("empty") / "registry.duckdb"
-    Database(path).create()
+    path = scored_registries / "empty.duckdb"
+    with alone(scored_registries / "empty.lock"):
+        if not path.exists():
+            Database(path).create()
     return path.read_bytes()
 
 

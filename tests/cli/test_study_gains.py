@@ -1,31 +1,19 @@
 """`registry study threshold|curve|test-size|calibration`: gains and their confidence, as commands."""
 
 import re
-import shutil
 
 import pytest
-from typer.testing import CliRunner
 
-from registry.cli import app
 from registry.store.database import Database
 from tests.conftest import ROOT
 
 ENTITIES = ROOT / "sample_data" / "entities" / "task.toml"
 
 
-@pytest.fixture(scope="module")
-def scored(tmp_path_factory):
-    """The sample task of 8 systems, scored."""
-    db = tmp_path_factory.mktemp("scored") / "registry.duckdb"
-    for arguments in (("apply", str(ENTITIES)), ("score",)):
-        assert CliRunner().invoke(app, [*arguments, "--db", str(db)], catch_exceptions=False).exit_code == 0
-    return db
-
-
 @pytest.fixture
-def entities(registry, scored, tmp_path):
+def entities(registry, scored):
     """Make a study of the sample task, which has 28 pairs, few of them at the border."""
-    shutil.copy(scored, tmp_path)
+    scored(ENTITIES)
     return lambda *options, **more: registry("study", *options, "--resamples", 499, **more)
 
 

@@ -42,3 +42,14 @@ def test_what_is_done_once_is_not_foreseen_for_every_pair(steps):
     statistics = np.random.default_rng(1).integers(0, 2, size=(30, 6, 1)).astype(float)
     matrix = StatisticMatrix(statistics, lambda sums: sums[..., 0])
     assert foresee(SlowAtFirst(steps=steps), matrix, Settings(), Family(6, 15)).each < 0.02
+
+
+@pytest.mark.parametrize(("family", "tried"), [(Family(6, 15), 4), (Family(1000, 499_500), 4 + 4 + 50 * 4)])
+def test_short_work_is_not_timed_at_more_length_than_it_takes(monkeypatch, family, tried):
+    """Four pairs show how all come about; of very many pairs they are timed again, and fifty times over."""
+    tested = []
+    monkeypatch.setattr(SlowAtFirst, "tails", lambda self, pairs, settings: tested.append(len(pairs)) or Tails.made(
+        np.zeros(len(pairs)), "exact"))
+    statistics = np.random.default_rng(1).integers(0, 2, size=(30, 6, 1)).astype(float)
+    found = foresee(SlowAtFirst(), StatisticMatrix(statistics, lambda sums: sums[..., 0]), Settings(), family)
+    assert (sum(tested), found.methods) == (tried, {"exact": 4})

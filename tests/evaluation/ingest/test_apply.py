@@ -48,10 +48,10 @@ def test_one_more_submission_is_one_more(task, registry, scored):
 
 
 def test_the_same_version_with_other_content_is_refused(task, registry, scored):
-    scored(task)
+    scored(task, command="apply")
     task.systems["a"]["i0"] = "yes"
     before = query(registry, "SELECT count(*) AS n FROM event")
-    refused = registry("run", task.write(), exit_code=3).stderr
+    refused = registry("apply", task.write(), exit_code=3).stderr
     assert "small/test/a/a@1 is in the registry with other content; give this file another version" in refused
     assert "a.tsv" in refused
     assert query(registry, "SELECT count(*) AS n FROM event") == before
@@ -101,17 +101,17 @@ def test_changed_gold_needs_a_new_version_and_scores_everything_anew(task, regis
 def test_the_version_counts_from_the_last_apply(task, registry):
     for version in ("1", "2"):
         task.version = version
-        registry("run", task.write())
+        registry("apply", task.write())
     task.gold["i0"] = "yes"
-    assert "task.version is still '2'" in registry("run", task.write(), exit_code=4).stderr
+    assert "task.version is still '2'" in registry("apply", task.write(), exit_code=4).stderr
 
 
 @pytest.mark.parametrize(("before", "after", "down"), [("10", "9", True), ("9", "10", False), ("1.2.0", "1.10", False)])
 def test_a_version_that_goes_down_is_told(task, registry, scored, before, after, down):
     task.version = before
-    scored(task)
+    scored(task, command="apply")
     task.version = after
-    told = registry("run", task.write()).stderr
+    told = registry("apply", task.write()).stderr
     assert (f"task.version goes down, from '{before}' to '{after}'" in told) == down
 
 
@@ -120,7 +120,7 @@ def test_a_new_track_of_submit_is_told_with_those_that_are_known(task, registry)
     task.submission = {"track": "open"}
     task.write()
     (task.folder / "d.tsv").write_text("".join(f"{k}\t{v}\n" for k, v in task.gold.items()))
-    registry("run", task.manifest)
+    registry("apply", task.manifest)
     submit = ("submit", "small", task.folder / "d.tsv", "--system", "e", "--track")
     told = registry(*submit, "opne").stderr
     assert "warning: track 'opne' is new to small; did you mean 'open'? Known: closed, open" in told
