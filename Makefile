@@ -64,6 +64,7 @@ fuzz: .venv/.installed
 
 durability: .venv/.installed
 	$(BIN)/python -m tests.durability
+	$(BIN)/python -m tests.load
 	$(BIN)/pytest -q tests/cli/test_killed.py --hypothesis-profile thorough
 
 benchmark: .venv/.installed
