@@ -100,7 +100,7 @@ def keeping(database: Database, journal: Journal) -> Iterator[Connection]:
     """
     database.require_writable()
     with (Turn(database.path, journal.command, database.patience),
-          committing(database, database.patience.seconds) as connection):
+          committing(database) as connection):
         yield connection
         journal.close(connection)
 
@@ -141,7 +141,7 @@ def computed(database: Database, journal: Journal, work: Callable[[Session], T],
             if not is_last:
                 is_mine.enter_context(turn.lasting(took))
             if is_last or copy.is_current():
-                copy.publish()
+                copy.publish(took)
                 return result
             pairs = PairsOfRun.of(copy.connection, journal.run_id(copy.connection))
             journal.forget()
