@@ -146,6 +146,7 @@ def working_copy(database: Database, *, beside: bool) -> Iterator[WorkingCopy]:
             raise StoreError(database.named, f"cannot be copied to be worked in: {error.strerror}; free some space and "
                                              "run the command again") from None
         connection = stack.enter_context(Database(path, named=database.named).writing(dry_run=True))
+        connection.exec_driver_sql("SET force_compression = 'uncompressed'")  # what is not kept need not be small
         made = WorkingCopy(database, connection, state)
         stack.callback(made.close)
         yield made
