@@ -65,6 +65,7 @@ fuzz: .venv/.installed
 durability: .venv/.installed
 	$(BIN)/python -m tests.durability
 	$(BIN)/python -m tests.faults
+	$(BIN)/python -m tests.load
 	$(BIN)/pytest -q tests/cli/test_killed.py --hypothesis-profile thorough
 
 release-check: .venv/.installed

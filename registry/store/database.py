@@ -131,7 +131,7 @@ class Database:
             LockedError: Another process has it open.
             StoreError: It is read-only, and more is wanted.
         """
-        if self._exists():
+        if self.exists():
             self._require()
             if not read_only:
                 self.require_writable()
@@ -168,7 +168,7 @@ class Database:
         """
         with ExitStack() as stack:
             unfinished = None
-            if self._exists():
+            if self.exists():
                 sweep(self.path)
             else:
                 self.require_free()
@@ -177,7 +177,7 @@ class Database:
                 except OSError as error:
                     raise StoreError(self.path, f"cannot create the database: {error.strerror}; --db names another "
                                                 "place") from None
-                if self._exists():  # by now
+                if self.exists():  # by now
                     stack.close()
                 else:
                     unfinished = Unfinished(creation)
@@ -234,14 +234,19 @@ class Database:
         """DuckDB's write-ahead log."""
         return self._real.with_name(self._real.name + ".wal")
 
-    def _exists(self) -> bool:
+    def exists(self) -> bool:
+        """Whether anything has the name.
+
+        Raises:
+            InputError: The path cannot be used.
+        """
         try:
             return self.path.exists()
         except OSError as error:
             raise InputError(f"cannot use this path: {error.strerror}", path=self.path) from None
 
     def _require(self) -> None:
-        if not self._exists():
+        if not self.exists():
             raise InputError("no registry here; `registry run MANIFEST` or `registry init` creates one, "
                              "`--db` names another", path=self.path)
         if not self.path.is_file():

@@ -1,7 +1,7 @@
 """What is written to one database, recorded to be written to another of the same content.
 
-Statements and their values are kept in the order in which they were executed, in memory or, where they are large, in an
-unnamed temporary file.
+Statements that went by SQLAlchemy are kept with their values in the order in which they were executed: in memory or,
+where they are large, in an unnamed temporary file.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from registry.errors import RegistryError
 from registry.store.rows import arrays_of, with_arrays
 
 _IN_MEMORY = 2**24  # bytes
-_WRITES = ("INSERT", "UPDATE", "DELETE")
+_READS = ("SELECT", "FROM", "WITH", "SET", "EXPLAIN", "PRAGMA", "SHOW", "DESCRIBE")  # first words
 
 
 class Recording:
@@ -30,7 +30,7 @@ class Recording:
 
     def _record(self, connection: Connection, cursor: object, statement: str, parameters: Any,  # noqa: ARG002
                 context: object, executemany: bool) -> None:  # noqa: ARG002
-        if statement.lstrip()[:6].upper() in _WRITES:
+        if not statement.lstrip().upper().startswith(_READS):
             try:
                 pickle.dump((statement, parameters, arrays_of(connection)), self._file, protocol=5)
             except OSError as error:

@@ -7,6 +7,7 @@ more what is new where others have written meanwhile.
 from __future__ import annotations
 
 import math
+import os
 import tempfile
 import time
 from collections.abc import Callable, Iterator
@@ -17,7 +18,7 @@ from typing import TypeVar
 
 from sqlalchemy import Connection
 
-from registry.errors import InputError, MismatchError
+from registry.errors import InputError, MismatchError, StoreError
 from registry.store.concealment import concealing
 from registry.store.database import Database
 from registry.store.journal import Journal
@@ -88,10 +89,10 @@ def writing(database: Database, journal: Journal, *, create: bool = False, dry_r
         if dry_run:
             yield from _rehearsing(stack, database, journal, create=create)
             return
-        if database.path.exists() or not create:
-            database.require_writable()
+        if create and not database.exists():
+            _require_room(database)
         else:
-            database.require_free()
+            database.require_writable()
         stack.enter_context(Turn(database.path, journal.command, database.patience))
         unfinished = stack.enter_context(database.creating()) if create else None
         if unfinished is None:
@@ -109,9 +110,16 @@ def writing(database: Database, journal: Journal, *, create: bool = False, dry_r
             unfinished.publish()
 
 
+def _require_room(database: Database) -> None:
+    """Refuse a path where no new database can be made."""
+    database.require_free()
+    if not os.access(database.path.parent, os.W_OK):
+        raise StoreError(database.path, "cannot create the database: its folder is read-only; --db names another place")
+
+
 def _rehearsing(stack: ExitStack, database: Database, journal: Journal, *, create: bool) -> Iterator[Session]:
     """What is done in a copy, or in a new database elsewhere, and not kept."""
-    if create and not database.path.exists():
+    if create and not database.exists():
         database.require_free()
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         new = Database(Path(folder) / database.path.name)
@@ -133,7 +141,7 @@ def keeping(database: Database, journal: Journal) -> Iterator[Connection]:
     """
     database.require_writable()
     with (Turn(database.path, journal.command, database.patience),
-          committing(database, database.patience.seconds) as connection):
+          committing(database) as connection):
         yield connection
         journal.close(connection)
 
@@ -175,7 +183,7 @@ def computed(database: Database, journal: Journal, work: Callable[[Session], T],
             if not is_last:
                 is_mine.enter_context(turn.lasting(took))
             if is_last or copy.is_current():
-                copy.publish()
+                copy.publish(took)
                 return result
             pairs = PairsOfRun.of(copy.connection, journal.run_id(copy.connection))
             journal.forget()

@@ -73,7 +73,8 @@ class Turn:
     def __init__(self, path: Path, command: str, patience: Patience) -> None:
         self._named, self._path = path, path.resolve()
         self._command, self._patience = command, patience
-        self._held: tuple[int, Path] | None = None
+        self._began = 0.0
+        self._held: tuple[int, Path] | None = None  # the open ticket
 
     def __enter__(self) -> Self:
         self._began = time.monotonic()

@@ -22,7 +22,7 @@ from sqlalchemy import Connection
 
 from registry.errors import LockedError, StoreError
 from registry.store.backup import copy
-from registry.store.database import Database
+from registry.store.database import RETRY_SECONDS, Database
 from registry.store.gate import closed_gate, wait_before
 from registry.store.locks import has_locks, taken, wait_until_free
 from registry.store.opening import is_open, opening
@@ -34,7 +34,7 @@ except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
 _POLL = 0.05  # seconds
-_CLOSED = 2.0  # seconds for which readers are kept out at a time, where one that is inside does not leave
+_CLOSED = (2.0, 8.0)  # seconds for which readers are kept out where one that is inside does not leave: first, at most
 _OPEN = 0.2  # seconds for which they are let in then
 _LEAST = 2**28  # bytes of memory
 _BESIDE = (".wal", ".tmp")  # what DuckDB makes beside a database
@@ -47,21 +47,22 @@ def limit(connection: Connection, memory: int | None) -> None:
 
 
 @contextmanager
-def committing(database: Database, seconds: float) -> Iterator[Connection]:
+def committing(database: Database, took: float = 0) -> Iterator[Connection]:
     """Open the database for one short transaction, before readers that come later; for whoever has the turn.
 
     Where a reader stays inside, others are let in from time to time.
 
     Raises:
-        LockedError: It could not be opened for so many seconds.
+        LockedError: It could not be opened for as long as the database's patience is, or as the work `took` before.
         StoreError: As `Database.writing`.
     """
-    deadline, path = time.monotonic() + seconds, database.path.resolve()
+    deadline = time.monotonic() + max(database.patience.seconds, took, RETRY_SECONDS)
+    path, (closed, most) = database.path.resolve(), _CLOSED
     while True:
         with ExitStack() as stack:
             stack.enter_context(closed_gate(path))
             try:
-                connection = stack.enter_context(database.writing(patience=_CLOSED))
+                connection = stack.enter_context(database.writing(patience=closed))
             except LockedError:
                 if time.monotonic() > deadline:
                     raise
@@ -69,6 +70,7 @@ def committing(database: Database, seconds: float) -> Iterator[Connection]:
                 yield connection
                 return
         time.sleep(_OPEN)
+        closed = min(2 * closed, most)
 
 
 class _State(NamedTuple):
@@ -105,14 +107,16 @@ class WorkingCopy:
         """Whether the database is what it was when it was copied."""
         return _State.of(self._database.path) == self._state
 
-    def publish(self) -> None:
+    def publish(self, took: float = 0) -> None:
         """Write what was written to the copy to the database, whose writer this process is.
+
+        Readers are waited for as long as other writers, and as long as the work `took`, if that is longer.
 
         Raises:
             LockedError: Readers stay, or another program has the file open.
             StoreError: Another program than the registry has written to it; or as `Database.writing`.
         """
-        with committing(self._database, self._database.patience.seconds) as connection:
+        with committing(self._database, took) as connection:
             if not self.is_current():
                 raise StoreError(self._database.named, "another program has written to the database meanwhile; nothing "
                                                        "of this command was kept, run it again")
@@ -142,6 +146,7 @@ def working_copy(database: Database, *, beside: bool) -> Iterator[WorkingCopy]:
             raise StoreError(database.named, f"cannot be copied to be worked in: {error.strerror}; free some space and "
                                              "run the command again") from None
         connection = stack.enter_context(Database(path, named=database.named).writing(dry_run=True))
+        connection.exec_driver_sql("SET force_compression = 'uncompressed'")  # what is not kept need not be small
         made = WorkingCopy(database, connection, state)
         stack.callback(made.close)
         yield made

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+import typer
 
 from registry.cli import app, study
 from registry.metrics import METRICS
@@ -142,3 +143,12 @@ def test_a_reader_that_goes_away_is_no_error(task, scored, tmp_path):
     done = subprocess.run(f"{sys.executable} -m registry pairs | true", shell=True, capture_output=True, text=True,
                           check=False, env={**os.environ, "PYTHONUNBUFFERED": "1"})
     assert "Traceback" not in done.stderr
+
+
+def test_every_command_that_writes_waits_for_its_turn():
+    """Who writes can be named in the log, and how long to wait can be said."""
+    commands = typer.main.get_command(app).commands
+    flags = {name: {flag for option in command.params for flag in option.opts} for name, command in commands.items()}
+    writing = {name for name, of in flags.items() if "--actor" in of}
+    assert writing >= {"run", "apply", "submit", "import", "score", "compare", "site"}
+    assert [name for name in writing if "--wait" not in flags[name]] == []

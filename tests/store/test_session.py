@@ -33,8 +33,8 @@ def keep(connection, digest):
     insert_many(connection, models.study_part, [{"digest": digest, "key": "k", "result": "r"}])
 
 
-def wrote(database, work):
-    with writing(database, Journal("submit", {})) as session:
+def wrote(database, work, **options):
+    with writing(database, Journal("submit", {}), **options) as session:
         work(session)
 
 
@@ -57,11 +57,14 @@ def test_others_read_while_a_command_works(database):
 @pytest.mark.parametrize("dry_run", [False, True])
 def test_what_fails_or_is_rehearsed_leaves_nothing(database, dry_run):
     before = database.path.read_bytes()
-    with writing(database, Journal("apply", {}), dry_run=True) as session:
+    wrote(database, lambda session: keep(session.connection, "a"), dry_run=True)
+
+    def work(session):
         keep(session.connection, "a")
-    with (pytest.raises(ZeroDivisionError),
-          writing(database, Journal("apply", {}), dry_run=dry_run) as session):
-        keep(session.connection, str(1 // 0))
+        raise KeyError
+
+    with pytest.raises(KeyError):
+        wrote(database, work, dry_run=dry_run)
     assert database.path.read_bytes() == before
     assert [path.name for path in database.path.parent.iterdir()] == ["r.duckdb"]
 
