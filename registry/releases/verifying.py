@@ -89,6 +89,14 @@ def verify_loaded(connection: Connection, told: dict[str, Any], execution: Execu
         execution: Who computes.
         verified: What is found is added to it.
     """
+    try:
+        _verify_loaded(connection, told, execution, verified)
+    except Exception as error:
+        verified.faults.append(Fault("damaged", "release", str(told.get("task")), "cannot be verified: "
+                                     f"{type(error).__name__}: {error}"))
+
+
+def _verify_loaded(connection: Connection, told: dict[str, Any], execution: Execution, verified: Verified) -> None:
     verified.faults += [fault for fault in verify_references(connection) if fault.of != "source"]  # there are no files
     comparisons = [row[0] for row in connection.exec_driver_sql("SELECT comparison_id FROM comparison")]
     (task,) = catalog.tasks(connection)

@@ -167,8 +167,10 @@ def test_checksums_name_every_file_that_is_not_as_it_was(whole, tmp_path):
     (folder / "page.html").unlink()
     (folder / "more.txt").write_text("more")
     (folder / "link").symlink_to("/etc/passwd")
+    (folder / "data" / "x\" AS SELECT 1; DROP TABLE task; --.parquet").write_text("not SQL")
     assert {(fault.kind, fault.name) for fault in faults(folder)} == {
-        ("altered", "README.md"), ("missing", "page.html"), ("surplus", "more.txt"), ("surplus", "link")}
+        ("altered", "README.md"), ("missing", "page.html"), ("surplus", "more.txt"), ("surplus", "link"),
+        ("surplus", "data/x\" AS SELECT 1; DROP TABLE task; --.parquet")}
 
 
 def contents(folder):
