@@ -58,8 +58,8 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
             verify
         """, "planning"],
     "registry.releases": [
-        "checksums decisions derived_scores licences loading tables", "contents totals", "croissant readme ro_crate",
-        "writing", "verifying"],
+        "checksums decisions licences loading tables", "contents totals",
+        "croissant derived_scores readme ro_crate", "writing", "verifying"],
     "registry.leaderboards": [
         "decisions items scores", "leaderboard", "history place sentences", "corrections load", "differences",
         "choose snapshot"],

@@ -87,8 +87,9 @@ def _verified(registry: Database, task: str | None, results: str, how: Execution
         copy(registry, copied.path)
         with copied.writing(dry_run=True) as connection:
             if (told := released(connection)) is not None:
-                verified = Verified(notes=["a public copy, which has no log and no files: what it says of them is not "
-                                           "held against anything"])
+                held = "" if told["gold"] else ("; scores cannot be made again either, as they can of a release in a "
+                                                "folder")
+                verified = Verified(notes=[f"a public copy, which has no log and no files to be held against{held}"])
                 verify_loaded(connection, told, how, verified)
                 return verified
             verified = verify_registry(connection, Journal("verify", {}), task, results, how, head)

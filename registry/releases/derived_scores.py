@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,9 @@ from registry.evaluation.scoring.score import Measured, measure, measure_labels,
 from registry.evaluation.verifying.faults import Fault
 from registry.identity import digest_lines
 from registry.metrics import METRICS, ConfusionMetric
+from registry.releases.totals import WITHOUT
 from registry.store import catalog
+from registry.store.database import quoted
 from registry.store.statistics import load_statistics
 from registry.values import parse
 
@@ -39,14 +42,17 @@ def verify_scores(connection: Connection) -> Iterator[Fault]:
             yield Fault("damaged", "score", _name(stored), f"cannot be computed again: {type(error).__name__}: {error}")
 
 
-def verify_scores_by_totals(connection: Connection, totals: str) -> Iterator[Fault]:
-    """Make scores again from totals, the rows of `totals` in SQL; those of families without any are left out."""
+def verify_scores_by_totals(connection: Connection, totals: Path) -> Iterator[Fault]:
+    """Make scores again from the table `totals`; those of families that do not add up are left out."""
     known: dict[tuple[str, ...], list[Any]] = defaultdict(list)
-    for row in connection.exec_driver_sql(f"FROM {totals} ORDER BY run, position"):
+    rows_of_all = f"FROM read_parquet({quoted(totals)}) ORDER BY run, position"
+    for row in connection.exec_driver_sql(rows_of_all) if totals.is_file() else ():
         known[row.test_set, row.submission, row.metric].append(row)
     for stored in connection.exec_driver_sql(_SCORES).all():
         rows = known.get((stored.test_set, stored.submission, stored.alias))
         if not rows:
+            if stored.family not in WITHOUT:
+                yield Fault("missing", "totals", _name(stored), "there is nothing that its score follows from")
             continue
         width = 1 + max(row.position for row in rows)
         try:

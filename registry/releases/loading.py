@@ -49,14 +49,17 @@ def load(connection: Connection, folder: Path, told: dict[str, Any]) -> TaskRow:
         ManifestError: Its manifest is none.
         DBAPIError: Its tables are not those of a release.
     """
-    there = sorted(path.stem for path in (folder / "data").glob("*.parquet"))
+    statements = {path.stem.partition("_")[2]: path.read_text("utf-8")
+                  for path in sorted((Path(__file__).parent / "loading").glob("*.sql"))}
+    known = (*statements, *(f"statistics_{family}" for family in FAMILIES))  # no other file's name goes into SQL
+    there = [name for name in known if (folder / "data" / f"{name}.parquet").is_file()]
     for name in there:
         connection.exec_driver_sql(
             f'CREATE TEMP VIEW "data_{name}" AS FROM read_parquet({quoted(folder / "data" / f"{name}.parquet")})')
     _begin(connection, folder / "manifest.toml", told)
-    for path in sorted((Path(__file__).parent / "loading").glob("*.sql")):
-        if path.stem.partition("_")[2] in there:
-            driver_of(connection).execute(path.read_text("utf-8"))
+    for name, statement in statements.items():
+        if name in there:
+            driver_of(connection).execute(statement)
     for family in FAMILIES:
         if f"statistics_{family}" in there:
             connection.exec_driver_sql(_statistics(family))

@@ -48,7 +48,7 @@ def _root(contents: Contents) -> Entity:
     if task.organisers:
         root["author"] = [_to(f"#organiser-{n}") for n in range(1, len(task.organisers) + 1)]
         root["publisher"] = _to("#organiser-1")
-    optional = {"url": task.url, "identifier": task.url, "creditText": contents.citation,
+    optional = {"url": task.url, "creditText": contents.citation,
                 "contactPoint": _to("#contact") if task.contact else None}
     return root | {key: value for key, value in optional.items() if value}
 
@@ -64,7 +64,8 @@ def _folders_there(contents: Contents) -> list[str]:
 def _folders(contents: Contents) -> Iterator[Entity]:
     for name in _folders_there(contents):
         parts = [_to(_id(file.path)) for file in contents.files if file.path.startswith(f"{name}/")]
-        yield {"@id": f"{name}/", "@type": "Dataset", "name": name, "description": _FOLDERS[name], "hasPart": parts}
+        yield {"@id": f"{name}/", "@type": "Dataset", "name": name, "description": _FOLDERS[name],
+               "hasPart": parts if len(parts) > 1 else parts[0]}
 
 
 def _files(contents: Contents) -> Iterator[Entity]:
@@ -76,7 +77,8 @@ def _files(contents: Contents) -> Iterator[Entity]:
 def _people(contents: Contents) -> Iterator[Entity]:
     task = contents.manifest.task
     for n, name in enumerate(task.organisers, 1):
-        yield {"@id": f"#organiser-{n}", "@type": "Person", "name": name}
+        reached = {"contactPoint": _to("#contact")} if task.contact and n == 1 else {}
+        yield {"@id": f"#organiser-{n}", "@type": "Person", "name": name, **reached}
     if task.contact:
         how = "url" if task.contact.startswith("http") else "email"
         yield {"@id": "#contact", "@type": "ContactPoint", "contactType": "organisers", "name": "Organisers",

@@ -31,11 +31,10 @@ from registry.releases.totals import TABLE as TOTALS
 from registry.releases.writing import FORMAT, as_registry, rendered
 from registry.significance import Execution
 from registry.store import catalog
-from registry.store.database import quoted
 from registry.store.journal import Journal
 
-_HELD = ("the statistics of single items are held back: p-values cannot be made again, only what follows from them; "
-         "scores follow from totals where their statistics add up")
+_HELD = "the statistics of single items are held back: p-values cannot be made again, only what follows from them"
+_TOTALS = "scores were made again from totals, where their statistics add up"
 _STEP_DOWN = "adjusted p-values by max-t and min-p need the draws of all pairs, and were taken as they are"
 
 
@@ -68,9 +67,9 @@ def verify_release(folder: Path, execution: Execution) -> Verified:
         with as_registry(folder, told) as database:
             with database.writing(dry_run=True) as connection:
                 verify_loaded(connection, told, execution, verified)
-                if not told["gold"] and (folder / TOTALS.path).is_file():
-                    rows = f"read_parquet({quoted(folder / TOTALS.path)})"
-                    verified.faults += verify_scores_by_totals(connection, rows)
+                if not told["gold"]:
+                    verified.faults += verify_scores_by_totals(connection, folder / TOTALS.path)
+                    verified.notes.append(_TOTALS)
             with database.reading() as connection:
                 (task,) = snapshot(connection, pairs=BOARD_PAIRS).tasks
                 verified.faults += _verify_boards(folder, task)
@@ -89,6 +88,14 @@ def verify_loaded(connection: Connection, told: dict[str, Any], execution: Execu
         execution: Who computes.
         verified: What is found is added to it.
     """
+    try:
+        _verify_loaded(connection, told, execution, verified)
+    except Exception as error:
+        verified.faults.append(Fault("damaged", "release", str(told.get("task")), "cannot be verified: "
+                                     f"{type(error).__name__}: {error}"))
+
+
+def _verify_loaded(connection: Connection, told: dict[str, Any], execution: Execution, verified: Verified) -> None:
     verified.faults += [fault for fault in verify_references(connection) if fault.of != "source"]  # there are no files
     comparisons = [row[0] for row in connection.exec_driver_sql("SELECT comparison_id FROM comparison")]
     (task,) = catalog.tasks(connection)

@@ -135,6 +135,7 @@ OF_HELD = {
     "an adjusted p-value": (rewritten("pairs", "SELECT * REPLACE (p_adjusted / 2 AS p_adjusted) FROM it"), "pair"),
     "a decision": (rewritten("pairs", "SELECT * REPLACE (NOT is_significant AS is_significant) FROM it"), "pair"),
     "a rank": (rewritten("standings", "SELECT * REPLACE (rank_high + 1 AS rank_high) FROM it"), "standing"),
+    "totals that are gone": (lambda folder: (folder / "data" / "totals.parquet").unlink(), "totals"),
     "wins": (rewritten("standings", "SELECT * REPLACE (wins + 1 AS wins) FROM it"), "standing"),
 }
 
@@ -150,7 +151,7 @@ def found(release, alterations, to):
 
 TOGETHER = (
     ("whole", ["a statistic", "a test of all systems", "the score of a run", "a rank", "a p-value", "a board"]),
-    ("held", ["a total", "an adjusted p-value", "wins"]),
+    ("held", ["totals that are gone", "an adjusted p-value", "wins"]),
 )
 
 
@@ -167,8 +168,10 @@ def test_checksums_name_every_file_that_is_not_as_it_was(whole, tmp_path):
     (folder / "page.html").unlink()
     (folder / "more.txt").write_text("more")
     (folder / "link").symlink_to("/etc/passwd")
+    (folder / "data" / "x\" AS SELECT 1; DROP TABLE task; --.parquet").write_text("not SQL")
     assert {(fault.kind, fault.name) for fault in faults(folder)} == {
-        ("altered", "README.md"), ("missing", "page.html"), ("surplus", "more.txt"), ("surplus", "link")}
+        ("altered", "README.md"), ("missing", "page.html"), ("surplus", "more.txt"), ("surplus", "link"),
+        ("surplus", "data/x\" AS SELECT 1; DROP TABLE task; --.parquet")}
 
 
 def contents(folder):
