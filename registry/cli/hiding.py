@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from registry.cli.console import say, show
-from registry.cli.options import Actor, Db, DryRun, OutputFormat, actor_name, database
+from registry.cli.options import Actor, Db, DryRun, OutputFormat, Wait, actor_name, database
 from registry.cli.pipeline import say_end
 from registry.errors import InputError
 
 if TYPE_CHECKING:
+    from registry.store.database import Database
     from registry.store.listings import Listing
 
 Task = Annotated[str, typer.Argument(metavar="TASK", help="The task's id.")]
@@ -24,7 +24,7 @@ def hide(
     task: Task, scores: Scores = False,
     until: Annotated[str | None, typer.Option("--until", metavar="TIME", help=(
         "With its time zone: 2026-12-01T12:00:00Z; until `registry reveal` if none is given."))] = None,
-    db: Db = None, actor: Actor = None, dry_run: DryRun = False,
+    db: Db = None, actor: Actor = None, dry_run: DryRun = False, wait: Wait = 60,
 ) -> None:
     """Show pseudonyms instead of names, or no scores.
 
@@ -37,24 +37,25 @@ def hide(
     moment = SAID if until is None else _time(until)
     if moment <= now():
         raise InputError(f"--until {until} is past; `registry reveal` shows what is hidden")
-    _set(task, "blind_until" if scores else "anonymous_until", moment, db, actor, dry_run=dry_run)
+    _set(task, "blind_until" if scores else "anonymous_until", moment, database(db, wait), actor, dry_run=dry_run)
     say(f"{task}: {'scores and ranks' if scores else 'names'} are hidden {until_told(moment)}")
 
 
 def reveal(task: Task, scores: Scores = False, db: Db = None, format_: OutputFormat = None, actor: Actor = None,
-           dry_run: DryRun = False) -> None:
+           dry_run: DryRun = False, wait: Wait = 60) -> None:
     """Show names again, and who was who; or scores.
 
     From now on, whatever the manifest has said before.
     """
     from registry.rendering.table import Table
 
-    keys, rows = _set(task, "blind_until" if scores else "anonymous_until", None, db, actor, dry_run=dry_run)
+    keys, rows = _set(task, "blind_until" if scores else "anonymous_until", None, database(db, wait), actor,
+                      dry_run=dry_run)
     if not scores:
         show([Table([row for row in rows if row["task"] == task and row["pseudonym"]], keys=keys)], format_)
 
 
-def _set(task: str, column: str, until: datetime | None, db: Path | None, actor: str | None, *,
+def _set(task: str, column: str, until: datetime | None, target: Database, actor: str | None, *,
          dry_run: bool) -> Listing:
     """Say until when something is hidden; gives who has which pseudonym."""
     from registry.evaluation.ingest.hiding import set_hiding
@@ -65,7 +66,7 @@ def _set(task: str, column: str, until: datetime | None, db: Path | None, actor:
 
     journal = Journal("reveal" if until is None else "hide", {"task": task, "until": until and str(until)},
                       actor=actor_name(actor))
-    with writing(database(db), journal, dry_run=dry_run) as session:
+    with writing(target, journal, dry_run=dry_run) as session:
         (row,) = catalog.tasks(session.connection, task)
         set_hiding(session.connection, journal, row, column, until)
         found = teams(session.connection)

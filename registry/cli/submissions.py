@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from registry.cli.console import say
-from registry.cli.options import Actor, Db, DryRun, actor_name, database, named_values
+from registry.cli.options import Actor, Db, DryRun, Wait, actor_name, database, named_values
 from registry.cli.pipeline import say_end
 from registry.errors import InputError
 
@@ -16,26 +16,29 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from registry.evaluation.submissions.purge import Purged
+    from registry.store.database import Database
 
 Name = Annotated[str, typer.Argument(metavar="SUBMISSION", help=(
     "task/test_set/team/system@version; without @version, all versions."))]
 Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why, for the log and `registry show`.")]
 
 
-def withdraw(submission: Name, reason: Reason, db: Db = None, actor: Actor = None, dry_run: DryRun = False) -> None:
+def withdraw(submission: Name, reason: Reason, db: Db = None, actor: Actor = None, dry_run: DryRun = False,
+             wait: Wait = 60) -> None:
     """Take a submission off the boards, and keep it.
 
     Boards change when they are compared next. A manifest undoes it only by saying something else than it did before.
     """
-    _amend("withdraw", submission, reason, {"withdrawn": True}, db, actor, dry_run=dry_run)
+    _amend("withdraw", submission, reason, {"withdrawn": True}, database(db, wait), actor, dry_run=dry_run)
 
 
-def restore(submission: Name, reason: Reason, db: Db = None, actor: Actor = None, dry_run: DryRun = False) -> None:
+def restore(submission: Name, reason: Reason, db: Db = None, actor: Actor = None, dry_run: DryRun = False,
+            wait: Wait = 60) -> None:
     """Let a withdrawn submission take part again.
 
     Boards change when they are compared next.
     """
-    _amend("restore", submission, reason, {"withdrawn": False}, db, actor, dry_run=dry_run)
+    _amend("restore", submission, reason, {"withdrawn": False}, database(db, wait), actor, dry_run=dry_run)
 
 
 def amend(
@@ -47,7 +50,7 @@ def amend(
     late: Annotated[bool | None, typer.Option("--late/--in-time", help="Whether it counts as late.")] = None,
     attribute: Annotated[list[str] | None, typer.Option("--attribute", metavar="NAME=VALUE", help=(
         "What else is known of the system; can be repeated."))] = None,
-    db: Db = None, actor: Actor = None, dry_run: DryRun = False,
+    db: Db = None, actor: Actor = None, dry_run: DryRun = False, wait: Wait = 60,
 ) -> None:
     """Change what is declared of a submission that came.
 
@@ -68,13 +71,13 @@ def amend(
         raise InputError(str(error)) from None
     if not declared:
         raise InputError("say what to amend: --kind, --track, --late, --in-time or --attribute")
-    _amend("amend", submission, reason, declared, db, actor, dry_run=dry_run)
+    _amend("amend", submission, reason, declared, database(db, wait), actor, dry_run=dry_run)
 
 
 def purge(
     task: Annotated[str, typer.Argument(metavar="TASK", help="The task's id.")],
     team: Annotated[str, typer.Argument(metavar="TEAM", help="The team that is to be forgotten.")],
-    reason: Reason, db: Db = None, actor: Actor = None, dry_run: DryRun = False,
+    reason: Reason, db: Db = None, actor: Actor = None, dry_run: DryRun = False, wait: Wait = 60,
 ) -> None:
     """Forget a team: all that it gave, and its names.
 
@@ -83,12 +86,13 @@ def purge(
     """
     from registry.evaluation.submissions.purge import new_name, team_to_purge
     from registry.evaluation.submissions.purge import purge as purge_team
+    from registry.store.database import Database
     from registry.store.journal import Journal
     from registry.store.rewrite import rewrite
 
-    target = database(db)
+    target = database(db, wait)
     done: list[Purged] = []
-    with target.reading() as connection:
+    with Database(target.path, organiser=True).reading() as connection:  # who purges has the names
         row, _ = team_to_purge(connection, task, team)
         name = new_name(connection, row.task_id)
 
@@ -125,15 +129,15 @@ def _say_purged(purged: Purged, path: Path, *, dry_run: bool) -> None:
     say_end(changed=True, dry_run=dry_run, then="`registry compare` brings boards up")
 
 
-def _amend(command: str, submission: str, reason: str, declared: dict[str, Any], db: Path | None, actor: str | None, *,
-           dry_run: bool) -> None:
+def _amend(command: str, submission: str, reason: str, declared: dict[str, Any], target: Database, actor: str | None,
+           *, dry_run: bool) -> None:
     from registry.evaluation.submissions.amend import amend as amend_all
     from registry.evaluation.submissions.amend import chosen
     from registry.store.journal import Journal
     from registry.store.session import writing
 
     journal = Journal(command, {"submission": submission, **declared}, actor=actor_name(actor))
-    with writing(database(db), journal, dry_run=dry_run) as session:
+    with writing(target, journal, dry_run=dry_run) as session:
         done = amend_all(session.connection, journal, chosen(session.connection, submission), reason, declared)
     told = ", ".join(f"{name} = {str(value).lower() if isinstance(value, bool) else value}"
                      for name, value in declared.items())

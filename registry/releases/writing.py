@@ -40,6 +40,7 @@ from registry.rendering.render import render
 from registry.reports.boards import board_table
 from registry.reports.page import page
 from registry.store import catalog
+from registry.store.concealment import concealed_of
 from registry.store.database import Database
 from registry.store.row_types import TaskRow
 from registry.version import __version__
@@ -64,13 +65,17 @@ def write_release(database: Database, task: str, output: Path, *, gold: bool = T
 
     Raises:
         UnknownNameError: There is no such task.
-        MismatchError: There is no board, or one is out of date.
+        MismatchError: There is no board, or one is out of date; or names are hidden.
+        HiddenError: Scores are.
         InputError, StoreError: The folder is there already, or cannot be written.
     """
     with new_folder(output) as folder:
         (folder / "data").mkdir()
         with database.reading() as connection:
             (row,) = catalog.tasks(connection, task)
+            if row.slug in concealed_of(connection).anonymous:
+                raise MismatchError(f"names of {row.slug} are hidden, and a release says them, since its results rest on "
+                                    f"them; `registry reveal {row.slug}` first, or `registry --organiser release`")
             gold = gold and stored_manifest(row.manifest).release.gold
             manifest = released_manifest(row, gold=gold)
             tables = _write_data(connection, row, folder, gold=gold)
