@@ -9,12 +9,13 @@ import typer
 from registry.cli.console import say, show, show_boards
 from registry.cli.execution import Cluster, Memory, Quiet, Workers, execution, say_plan, say_unused
 from registry.cli.options import Actor, Db, DryRun, MetricAlias, OutputFormat, TaskName, Wait, actor_name, database
-from registry.cli.pipeline import say_end, say_results, shown_boards
+from registry.cli.pipeline import committed_boards, say_end, say_results, shown_boards
 from registry.errors import counted
 
 if TYPE_CHECKING:
     from registry.evaluation.scoring.stale import StaleScore
     from registry.leaderboards.leaderboard import Leaderboard
+    from registry.store.row_types import TaskRow
     from registry.store.session import Session
 
 
@@ -95,19 +96,20 @@ def compare(
     journal = Journal("compare", {"task": task, "metric": metric, **given}, actor=actor_name(actor))
     how = execution(workers, cluster, memory, quiet=quiet)
 
-    def work(session: Session) -> list[Leaderboard]:
+    def work(session: Session) -> tuple[list[TaskRow], list[Leaderboard] | None]:
         session.bound(how.memory)
-        boards: list[Leaderboard] = []
-        for row in catalog.tasks(session.connection, task):
+        rows = catalog.tasks(session.connection, task)
+        for row in rows:
             request = declared_request(row, given, None if metric is None else (metric,), how)
             say_plan(plan(session.connection, row, request), how)
             compared = compare_task(session.connection, journal, row, request)
             say_results(session.names, compared=compared)
             say_unused(context, how, compared)
-            boards += shown_boards(session, row, metric)
-        return boards
+        return rows, shown_boards(session, rows, metric)
 
-    boards = computed(database(db, wait), journal, work, dry_run=dry_run)
+    target = database(db, wait)
+    rows, boards = computed(target, journal, work, dry_run=dry_run)
+    boards = committed_boards(target, rows, metric) if boards is None else boards
     say_end(changed=journal.changed, dry_run=dry_run)
     show_boards(boards, format_)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,6 +12,8 @@ from registry.cli.execution import say_plan
 from registry.errors import HiddenError, ManifestError
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
     from registry.evaluation.comparing.compare import Compared
     from registry.evaluation.comparing.vetting import Vetted
     from registry.evaluation.ingest.apply import Applied
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
     from registry.store.names import Names
     from registry.store.row_types import TaskRow
     from registry.store.session import Session
+
+    Boards = list[Leaderboard]
 
 AT_ONCE = 1.0  # processor seconds of comparisons for which other writers wait
 OF_SCORES = ("label", "gold", "copy")  # categories of remarks that tell how good a submission is
@@ -46,7 +50,7 @@ class BroughtUp(NamedTuple):
 
     scored: Scored
     compared: Compared
-    boards: list[Leaderboard]
+    boards: Boards
     names: Names
 
 
@@ -91,29 +95,45 @@ def evaluated(database: Database, journal: Journal, bring: Callable[[Session], I
         planned = plan(session.connection, row, request)
         say_plan(planned, how)
 
-        def compared(session: Session, vetted: Vetted | None = None) -> BroughtUp:
+        def compared(session: Session, vetted: Vetted | None = None) -> tuple[Compared, Boards | None, Names]:
             session.bound(how.memory)
             session.bringing = brought
             done = compare(session.connection, journal, row, request, vetted)
-            return BroughtUp(scored, done, shown_boards(session, row), session.names)
+            return done, shown_boards(session, [row]), session.names
 
-        if dry_run or planned.processor_seconds < AT_ONCE:
-            return compared(session, vetted)
-    return computed(database, journal, compared)
+        is_short = dry_run or planned.processor_seconds < AT_ONCE
+        found = compared(session, vetted) if is_short else None
+    done, boards, names = found or computed(database, journal, compared)
+    return BroughtUp(scored, done, committed_boards(database, [row]) if boards is None else boards, names)
 
 
-def shown_boards(session: Session, row: TaskRow, metric: str | None = None) -> list[Leaderboard]:
-    """Read the leaderboards that a command prints of what it has computed; tell of those that are hidden."""
+def shown_boards(session: Session, rows: Sequence[TaskRow], metric: str | None = None) -> Boards | None:
+    """Read the leaderboards that a command prints of what it has computed; None: `committed_boards` does it later."""
+    if session.is_shown_later:
+        return None
+    with session.shown() as connection:
+        return _boards(connection, rows, metric)
+
+
+def committed_boards(database: Database, rows: Sequence[TaskRow], metric: str | None = None) -> Boards:
+    """Read the leaderboards that a command prints of what it has computed and committed."""
+    with database.reading() as connection:
+        return _boards(connection, rows, metric)
+
+
+def _boards(connection: Connection, rows: Sequence[TaskRow], metric: str | None) -> Boards:
+    """The leaderboards of tasks; tells of those that are hidden."""
     from registry.leaderboards.load import BOARD_PAIRS, declared_leaderboards
     from registry.store.concealment import require_scores
 
-    with session.shown() as connection:
+    found: Boards = []
+    for row in rows:
         try:
             require_scores(connection, row.slug)
+            found += declared_leaderboards(connection, row, metric, pairs=BOARD_PAIRS)
         except HiddenError as hidden:
             say(f"note: {hidden}")
-            return []
-        return declared_leaderboards(connection, row, metric, pairs=BOARD_PAIRS)
+    return found
 
 
 def say_applied(applied: Applied, names: Names) -> None:

@@ -74,8 +74,8 @@ def write_release(database: Database, task: str, output: Path, *, gold: bool = T
         with database.reading() as connection:
             (row,) = catalog.tasks(connection, task)
             if row.slug in concealed_of(connection).anonymous:
-                raise MismatchError(f"names of {row.slug} are hidden, and a release says them, since its results rest on "
-                                    f"them; `registry reveal {row.slug}` first, or `registry --organiser release`")
+                raise MismatchError(f"names of {row.slug} are hidden, and its results rest on them: `registry reveal "
+                                    f"{row.slug}` first, or release them by `registry --organiser release`")
             gold = gold and stored_manifest(row.manifest).release.gold
             manifest = released_manifest(row, gold=gold)
             tables = _write_data(connection, row, folder, gold=gold)

@@ -57,6 +57,11 @@ class Session:
         """What is said instead of names that are hidden from who gave the command."""
         return Names() if self._organiser else names_of(self.connection, self.bringing)
 
+    @property
+    def is_shown_later(self) -> bool:
+        """Whether what was written is better read from the database, once it is there."""
+        return self._copy is not None and self._copy.has_postponed
+
     @contextmanager
     def shown(self) -> Iterator[Connection]:
         """The connection, for reading what may be shown of what was written."""

@@ -9,7 +9,7 @@ and as one comment on a macro, with a line `parameter NAME: text` or `column NAM
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from sqlalchemy import Connection, text
 from registry.store.rows import driver_of
 
 _ENTRY = re.compile(r"(\w+): (.+)")
+_WORD = re.compile(r"\w+")
 _MACRO = re.compile(r"CREATE MACRO (\w+)\(([^)]*)\) AS (TABLE\b)?")
 
 
@@ -61,6 +62,16 @@ def load() -> list[View]:
 def load_macros() -> list[Macro]:
     """Read every macro, in the order in which they can be created."""
     return [_macro(*described(path)) for path in _files("macros")]
+
+
+def resting_on(tables: Collection[str]) -> frozenset[str]:
+    """The names of some tables, and of the views and macros that read them, by others too."""
+    found = set(tables)
+    for name, statement in (*((view.name, view.select) for view in load()),
+                            *((macro.name, macro.statement) for macro in load_macros())):  # in an order that works
+        if found & set(_WORD.findall(statement)):
+            found.add(name)
+    return frozenset(found)
 
 
 def _files(folder: str) -> list[Path]:

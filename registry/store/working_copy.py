@@ -103,6 +103,11 @@ class WorkingCopy:
         """Whether anything was written to it."""
         return self._recording.statements > 0
 
+    @property
+    def has_postponed(self) -> bool:
+        """Whether much of what was written will be there when it is published, and is dear to read before."""
+        return self._recording.has_postponed
+
     def is_current(self) -> bool:
         """Whether the database is what it was when it was copied."""
         return _State.of(self._database.path) == self._state

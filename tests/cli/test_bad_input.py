@@ -47,7 +47,7 @@ def test_a_bad_submission_is_refused_by_every_command(applied, content, says):
 
 
 @pytest.mark.parametrize(("old", "new", "says"), [
-    ('id = "small"', 'id = "small"\nname = "x"', ["task.toml: task.name: unknown key", "known: citation, contact, date, deadline,"]),
+    ('id = "small"', 'id = "small"\nname = "x"', ["task.toml: task.name: unknown key; known: citation, contact"]),
     ('name = "Accuracy"', 'name = "Acuracy"', ["metric[0]: unknown metric 'Acuracy'; did you mean 'Accuracy'"]),
     ('format = "labels"', 'format = "label"', ["test_set[0]: unknown reader 'label'; did you mean 'labels'"]),
     ("seed = 1", 'test = "permuttion"', ["significance: unknown test 'permuttion'; did you mean 'permutation'"]),

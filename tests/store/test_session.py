@@ -6,14 +6,16 @@ import sys
 import duckdb
 import numpy as np
 import pytest
+from sqlalchemy import select
 
 from registry.errors import LockedError, StoreError
 from registry.evaluation.comparing import compare as comparing
-from registry.store import models
+from registry.store import models, recording, rows
 from registry.store.database import CONFIG, Database
 from registry.store.journal import Journal
-from registry.store.rows import Coded, insert_bulk, insert_many
+from registry.store.rows import Coded, insert_bulk, insert_many, next_id
 from registry.store.session import computed, keeping, writing
+from registry.store.statistics import fetch_columns
 from registry.store.turns import Patience
 
 
@@ -69,8 +71,11 @@ def test_what_fails_or_is_rehearsed_leaves_nothing(database, dry_run):
     assert [path.name for path in database.path.parent.iterdir()] == ["r.duckdb"]
 
 
-def test_what_is_written_is_what_the_copy_held(database):
+@pytest.mark.parametrize("many", [100, 10_000], ids=["postponed", "at once"])
+def test_what_is_written_is_what_the_copy_held(database, monkeypatch, many):
     """Columns of every kind, in bulk and few, changes and deletions: as they are written without a copy."""
+    monkeypatch.setattr(recording, "_MANY", many)
+
     def write(connection):
         n = 1000
         insert_bulk(connection, models.pair_result, {
@@ -97,6 +102,25 @@ def test_what_is_written_is_what_the_copy_held(database):
         write(session.connection)
     assert repr(held()) == repr(directly)  # nan is not itself
     assert len(directly[0]) == 1000
+
+
+@pytest.mark.parametrize("reads", [
+    lambda connection: len(fetch_columns(connection, select(models.pair_result))["pair_result_id"]) == 500,
+    lambda connection: next_id(connection, models.pair_result) == 501,
+    lambda connection: connection.exec_driver_sql("FROM pairwise").all() == []])  # a view: of pairs of boards
+def test_what_is_postponed_is_there_when_it_is_read(database, monkeypatch, reads):
+    monkeypatch.setattr(recording, "_MANY", 100)
+    with writing(database, Journal("apply", {})) as session:
+        assert not session.is_shown_later
+        insert_bulk(session.connection, models.pair_result, {
+            column.name: np.arange(1, 501) for column in models.pair_result.columns} | {
+            "method": np.array(["exact"] * 500), "note": np.array([""] * 500), "favours": 1})
+        keep(session.connection, "a")
+        assert session.is_shown_later
+        assert reads(session.connection)
+        assert not session.is_shown_later
+    with database.reading() as connection:
+        assert connection.exec_driver_sql("SELECT count(*) FROM pair_result").scalar_one() == 500
 
 
 def test_what_another_program_has_written_meanwhile_is_not_overwritten(database):
@@ -141,8 +165,11 @@ def test_who_computes_for_long_begins_again_where_others_have_written(database, 
     assert digests(database) == ["mine", "other-1", "other-2"]
 
 
-def test_a_long_comparison_keeps_nobody_waiting(task, registry, scored, monkeypatch):
+@pytest.mark.parametrize("many", [1, 10_000], ids=["postponed", "at once"])
+def test_a_long_comparison_keeps_nobody_waiting(task, registry, scored, monkeypatch, many):
     """A reader and a submitter come while pairs are tested: what is submitted is in the board, no pair tested twice."""
+    monkeypatch.setattr(recording, "_MANY", many)
+    monkeypatch.setattr(rows, "_FEW", many)
     scored(task)
     came = []
     of_all_pairs = comparing.FamilyResults.of_all_pairs
