@@ -90,8 +90,8 @@ def concealing(connection: Connection) -> Iterator[None]:
         found, asks = connection.info.pop(_KEY, (NOTHING, False))
         made = _statements(driver_of(connection), found, asks=asks) if found else []
         for name, statement in reversed(made):
-            kind = statement.split()[4]
-            connection.exec_driver_sql(f"DROP {kind} temp.{name}")
+            kind = statement.partition(f" {name} AS ")[0].rpartition(" ")[2]
+            driver_of(connection).execute(f"DROP {kind} temp.{name}")  # which is nothing that a command writes
 
 
 def concealed_of(connection: Connection) -> Concealed:

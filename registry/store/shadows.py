@@ -45,7 +45,8 @@ _NAMES = {
     "submission": """
         SELECT s.* REPLACE (
             coalesce(secret.number, s.version) AS version,
-            if(secret.number IS NULL, s.attributes, '{{}}') AS attributes)
+            if(secret.number IS NULL, s.attributes, '{{}}') AS attributes,
+            if(secret.number IS NULL, s.declared, NULL) AS declared)
         FROM {file}.submission AS s LEFT JOIN (
             SELECT submission_id, CAST(dense_rank() OVER (PARTITION BY system_id ORDER BY first) AS VARCHAR) AS number
             FROM temp.secret_submission) AS secret USING (submission_id)""",
@@ -74,13 +75,15 @@ _NAMES = {
     "run": """
         SELECT * REPLACE (
             if(run_id IN (SELECT run_id FROM temp.secret_run), '{{}}', parameters) AS parameters,
-            if(run_id IN (SELECT run_id FROM temp.secret_run), '{{}}', inputs) AS inputs)
+            if(run_id IN (SELECT run_id FROM temp.secret_run), '{{}}', inputs) AS inputs,
+            if(run_id IN (SELECT run_id FROM temp.secret_run), NULL, salt) AS salt)
         FROM {file}.run""",
     "event": """
         SELECT e.* EXCLUDE (named) REPLACE (
             if(named, coalesce(shown.name, split_part(e.subject, '/', 1)), e.subject) AS subject,
             if(named, '{{}}', details) AS details,
-            if(run_id IN (SELECT run_id FROM temp.secret_run), NULL, actor) AS actor)
+            if(run_id IN (SELECT run_id FROM temp.secret_run), NULL, actor) AS actor,
+            if(run_id IN (SELECT run_id FROM temp.secret_run), NULL, salt) AS salt)
         FROM (
             SELECT *, action NOT IN ({nameless}) AND run_id IN (SELECT run_id FROM temp.secret_run) AS named
             FROM {file}.event) AS e
@@ -90,6 +93,9 @@ _NAMES = {
             FROM temp.secret_submission AS secret JOIN temp.submission USING (submission_id)
             JOIN temp.system ON system.system_id = submission.system_id JOIN temp.team USING (team_id)
             GROUP BY ALL) AS shown ON shown.subject = e.subject""",
+    # With its salt a digest tells who guesses whether the name is right.
+    "tombstone": """
+        SELECT * REPLACE (if(task_id IN ({anonymous}), '', salt) AS salt) FROM {file}.tombstone""",
     # A study that was made while names were hidden says none; one that was made before is left out.
     "study": "SELECT * FROM {file}.study WHERE is_anonymous OR task_id NOT IN ({anonymous})",
 }
@@ -140,8 +146,8 @@ def shadows(file: str, anonymous: Sequence[int], blind: Sequence[int], *, asks: 
         return re.sub(rf"{re.escape(file)}\.(\w+)",
                       lambda found: f"temp.{found[1]}" if found[1] in before else found[0], select)
 
-    return [(name, f"CREATE OR REPLACE TEMP {'VIEW' if name in _LARGE else 'TABLE'} {name} AS "
-                   f"{of_then(select.format(**values))}") for name, select in chosen.items()]
+    return [(name, f"CREATE {'OR REPLACE ' if name in before else ''}TEMP {'VIEW' if name in _LARGE else 'TABLE'} "
+                   f"{name} AS {of_then(select.format(**values))}") for name, select in chosen.items()]
 
 
 def _listed(numbers: Sequence[int]) -> str:

@@ -141,6 +141,7 @@ STUDY = {  # of those that show systems: what they are given in the full form
     "correlation": (), "dependence": (), "power": (), "replicability": (), "macro-average": (), "ranking": None,
     "effects": None, "best": None}
 # Commands that write, and what those say is looked at one by one; and commands that show nothing of submissions.
+OF_WHO_KNOWS = {"withdraw", "restore", "amend", "purge"}  # they are given names, and say these
 WRITING = {"run", "apply", "submit", "score", "compare", "reveal", "hide", "verify"}
 NAMELESS = {"init", "check", "task-pack", "import", "schema", "backup", "ranking"}
 UNNAMED = ("list tasks", "list runs", "schema", "verify", "show run:2", "export small codabench",
@@ -193,7 +194,7 @@ def searched(told, whole):
 def test_every_command_is_looked_at():
     group = typer.main.get_command(app)
     read = set(reading(Path(), "", whole=False))
-    assert read | WRITING | NAMELESS == group.commands.keys() - {"study"}
+    assert read | WRITING | NAMELESS | OF_WHO_KNOWS | {"release"} == group.commands.keys() - {"study"}
     assert STUDY.keys() == STUDIES.keys()
     assert STUDIES.keys() | {"synthesize", "resample-train"} == group.commands["study"].commands.keys()
 
@@ -239,7 +240,9 @@ def test_what_is_refused_is_told_without_names(secrets):
         bad("apply", manifest, exit_code=3)
         bad("submit", "small", file, "--system", SYSTEMS[2], "--team", TEAMS[2], "--test-set", "test", exit_code=3)
         bad("submit", "small", file, "--system", "Nobodying", "--test-set", "test", exit_code=3)
-        assert all("12 items" in text or "other content" in text or "no answer" in text for text in bad.of.values())
+        bad("release", "small", "-o", told.db.parent / "out" / "release", exit_code=4)
+        assert all(any(part in text for part in ("12 items", "other content", "no answer", "registry reveal small"))
+                   for text in bad.of.values())
         assert not {command: text for command, text in bad.of.items() if hits(text) or "Nobodying" in text}
     finally:
         file.write_text(whole)

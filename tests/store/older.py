@@ -47,7 +47,12 @@ def _without(**columns):
 def _no_chain(connection):
     """The log is no chain, and does not tell that a command ended; nor do comparisons what was asked for."""
     _without(event=["hash"], comparison=["request"], standing=["scoring_id", "kind", "late"])(connection)
-    connection.execute("DELETE FROM event WHERE action = 'end'")
+    connection.execute("""
+        CREATE TABLE former AS SELECT * REPLACE (CAST(row_number() OVER (ORDER BY event_id) AS INTEGER) AS event_id)
+        FROM event WHERE action <> 'end'""")
+    connection.execute("DELETE FROM event")
+    connection.execute("INSERT INTO event FROM former")
+    connection.execute("DROP TABLE former")
 
 
 def _whole_numbers_among_decimals(connection):

@@ -15,6 +15,7 @@ from registry.evaluation.comparing.settings import Request
 from registry.evaluation.comparing.vetting import tested_board
 from registry.evaluation.verifying.elsewhere import runs_elsewhere
 from registry.evaluation.verifying.faults import Fault, differences, summarized
+from registry.evaluation.verifying.set_aside import STALE_SCORES
 from registry.manifest import Significance
 from registry.significance import Execution
 from registry.store import catalog
@@ -54,6 +55,7 @@ def derive_results(connection: Connection, journal: Journal, task: TaskRow, chos
         chosen: Their ids.
         execution: Who computes.
     """
+    connection.exec_driver_sql(STALE_SCORES)
     superseded = {digest: kept for change in reversed(changes(connection)) for digest, kept in change.results.items()}
     for row in connection.exec_driver_sql("FROM stored_comparison ORDER BY comparison_id").mappings().all():
         if row["comparison_id"] not in chosen:

@@ -19,6 +19,7 @@ from registry.evaluation.scoring.score import Pending, score_wanted
 from registry.evaluation.scoring.workers import Wanted
 from registry.evaluation.verifying.elsewhere import runs_elsewhere
 from registry.evaluation.verifying.faults import Difference, Fault, differences, summarized
+from registry.evaluation.verifying.set_aside import STALE_SCORES
 from registry.metrics import METRICS
 from registry.parallel.execution import Execution
 from registry.store import models
@@ -98,7 +99,7 @@ def compare_scores(connection: Connection, names: Names) -> Iterator[Fault]:
     """Hold what was stored against what was derived again; keeps which scores other code gave another value."""
     metrics = {row.metric_id: row.name for row in connection.execute(select(models.metric))}
     stale = _of_other_code(connection, metrics)
-    connection.exec_driver_sql("CREATE TEMP TABLE stale_score (scoring_id INTEGER, metric_id INTEGER)")
+    connection.exec_driver_sql(STALE_SCORES)
     keys = ("scoring_id", "replicate", "item", "answer", "type")
     before, after = (_RESPONSES.format(table=table) for table in ("stored_response", "response"))
     found = {"response": differences(connection, _of(before), after, keys)}

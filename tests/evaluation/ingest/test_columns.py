@@ -177,7 +177,8 @@ def brought_in(connection, folder, enough):
         try:
             with transaction(connection, dry_run=True):
                 ingest = Ingest(connection, Journal("run", {}), task)
-                told = dataclasses.astuple(apply(ingest, content))
+                applied = apply(ingest, content)
+                told = dataclasses.astuple(dataclasses.replace(applied, remarks=list(map(str, applied.remarks))))
                 score(ingest, Execution(workers=1))
                 return said, told, held(connection)
         except RegistryError as error:

@@ -20,11 +20,13 @@ COLUMNS = {
     "team": "team_id task_id name pseudonym",
     "system": "system_id team_id name pseudonym",
     "submission": "submission_id test_set_id system_id track_id version kind reader missing withdrawn late attributes "
-                  "digest run_id created_at",
+                  "digest run_id created_at declared",
     "submission_source": "submission_id replicate source_digest name",
     "source": "digest name n_bytes content created_at",
-    "run": "run_id command parameters inputs started_at ended_at code_version code_revision code_dirty environment",
-    "event": "event_id run_id at actor action subject details hash",
+    "run": "run_id command parameters inputs started_at ended_at code_version code_revision code_dirty environment "
+           "salt digest",
+    "event": "event_id run_id at actor action subject details hash salt digest",
+    "tombstone": "tombstone_id task_id team_id name salt names run_id created_at",
     "study": "study_id digest study task_id subject result signature run_id created_at is_anonymous",
     "study_part": "digest key result",
 }
