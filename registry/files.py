@@ -49,7 +49,10 @@ def _sweep(path: Path) -> None:
             if pid.isdecimal():
                 os.kill(int(pid), 0)
         except ProcessLookupError:
-            left.unlink(missing_ok=True)
+            if left.is_dir():
+                shutil.rmtree(left, ignore_errors=True)
+            else:
+                left.unlink(missing_ok=True)
         except (OSError, OverflowError):  # it is there, and another user's; or no number of a process
             pass
 
@@ -68,6 +71,7 @@ def new_folder(path: Path) -> Iterator[Path]:
         raise InputError("no such folder; make it first", path=path.parent)
     unfinished = path.with_name(f".{path.name}.{os.getpid()}.new").absolute()
     try:
+        _sweep(path)
         shutil.rmtree(unfinished, ignore_errors=True)  # of a process of this number that was killed
         unfinished.mkdir()
         yield unfinished

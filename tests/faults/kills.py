@@ -20,7 +20,7 @@ class Case:
 
     base: str
     arguments: tuple
-    writes: str | None = None  # another file that it makes
+    writes: str | None = None  # another file, or a folder, that it makes
 
 
 CASES = {
@@ -30,6 +30,8 @@ CASES = {
     "compare": Case("rescored", ("compare", "--quiet")),
     "upgrade": Case("older", ("init",)),
     "backup": Case("scored", ("backup", "{folder}/copy.duckdb"), "copy.duckdb"),
+    "purge": Case("scored", ("purge", "small", "s8", "--reason", "it asked for it")),
+    "release": Case("scored", ("release", "small", "-o", "{folder}/release"), "release"),
 }
 
 
@@ -44,6 +46,7 @@ class Killing:
         self.duration = time.monotonic() - start
         assert status == 0, told
         self.after = content(self.db)
+        self.made = self._made()
 
     @property
     def db(self):
@@ -66,13 +69,14 @@ class Killing:
             return
         if (found := content(self.db)) not in (self.before, self.after):
             yield f"holds what is neither that of before nor that of after: {self._between(found)}"
-        if self.case.writes is not None and (made := self.folder / self.case.writes).exists():
-            if content(made) != self.after:
-                yield f"{made.name} is not whole"
-            made.unlink()
+        if (made := self._made()) is not None and made != self.made:
+            yield f"{self.case.writes} is not whole"
+        self._remove_made()
         status, told = self._command()
         if status:
             yield f"cannot be done again: {status}: {told}"
+        if self._made() != self.made:
+            yield f"{self.case.writes} is another one when done again"
         if (found := content(self.db)) != self.after:
             yield f"comes to something else when done again: {self._between(found)}"
         known = {"r.duckdb", "r.old.duckdb", self.case.writes}
@@ -80,6 +84,18 @@ class Killing:
             yield f"left behind: {sorted(left)}"
         if verify and (done := self._command(("verify", "--quiet")))[0]:
             yield f"verify: {done[1]}"
+
+    def _made(self):
+        """What is in the file or folder that the command makes; None where there is none."""
+        if self.case.writes is None or not (made := self.folder / self.case.writes).exists():
+            return None
+        return content(made) if made.is_file() else {
+            file.relative_to(made): file.read_bytes() for file in sorted(made.rglob("*")) if file.is_file()}
+
+    def _remove_made(self):
+        if self._made() is not None:
+            made = self.folder / self.case.writes
+            made.unlink() if made.is_file() else shutil.rmtree(made)
 
     def _between(self, found):
         return sorted(table for table in found if found[table] not in (
