@@ -15,6 +15,7 @@ from sqlalchemy import Connection, text
 from registry.errors import InputError, UnknownNameError
 
 _DATE = re.compile(r"\d{4}-\d\d-\d\d")
+_TO_THE_MINUTE = re.compile(r"[Tt ]\d\d:\d\d(?!:)")
 
 
 @dataclass(frozen=True)
@@ -51,8 +52,9 @@ def moment_of(connection: Connection, name: str) -> Moment:
 
     Args:
         connection: To the registry.
-        name: A date, for its end in UTC; a date and time with its zone; or the signature of a comparison or a study, or
-            the id at its end, for the moment when the command that made it ended.
+        name: A date, for its end in UTC; a date and time with its zone, for the end of its minute or second; or the
+            signature of a comparison or a study, or the id at its end, for the moment when the command that made it
+            ended.
 
     Raises:
         InputError: It is no time, has no zone, or nothing was there by then.
@@ -66,7 +68,8 @@ def moment_of(connection: Connection, name: str) -> Moment:
         first = connection.execute(text('SELECT min("at") FROM event')).scalar()
         raise InputError(f"{name} is before all that is known; " + (
             "the registry's log is empty" if first is None else f"the log begins at {_written(first)}"))
-    return Moment(entry, f"on {name}" if _DATE.fullmatch(name) else f"at {_written(before)}")
+    last = before - timedelta(microseconds=1)
+    return Moment(entry, f"on {name}" if _DATE.fullmatch(name) else f"at {_written(last)}")
 
 
 def _before(name: str) -> datetime:
@@ -80,9 +83,16 @@ def _before(name: str) -> datetime:
     if given.tzinfo is None:
         raise InputError(f"{name!r} has no time zone; add Z for UTC, or an offset such as +02:00")
     try:
-        return given.astimezone(UTC).replace(tzinfo=None) + timedelta(microseconds=1)
+        return given.astimezone(UTC).replace(tzinfo=None) + _unit(name)
     except OverflowError:
         raise InputError(f"{name!r} is out of range") from None
+
+
+def _unit(time_: str) -> timedelta:
+    """The unit to which a time is given, to whose end it is meant: a minute, a second or less."""
+    if "." in time_ or "," in time_:
+        return timedelta(microseconds=1)
+    return timedelta(minutes=1) if _TO_THE_MINUTE.search(time_) else timedelta(seconds=1)
 
 
 def _of_signature(connection: Connection, name: str) -> Moment:

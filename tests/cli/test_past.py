@@ -72,6 +72,15 @@ def test_what_is_no_moment_of_the_registry_is_said(lived, registry, at, told):
     assert told in registry("board", "--at", at, "--db", lived.db, exit_code=3).stderr
 
 
+@pytest.mark.parametrize("form", ["seconds", "minutes"])
+def test_a_time_is_meant_to_its_end(lived, registry, form):
+    """What a command printed within the second, or the minute, that is named is shown."""
+    last = lived.steps[-1]
+    at = datetime.fromisoformat(last.at).astimezone(UTC).isoformat(timespec=form)
+    assert unmarked(registry("board", "--at", at, "--format", "md", "--db", lived.db).stdout) == (
+        last.printed["board", "--format", "md"])
+
+
 def test_today_ends_later_than_now(lived, registry):
     today = datetime.now(UTC).date().isoformat()
     assert unmarked(registry("board", "--at", today, "--format", "md", "--db", lived.db).stdout) == (
