@@ -7,7 +7,7 @@ The gate is the system's lock on `.r.duckdb.gate`, which is there while it is cl
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from registry.store.locks import free, has_locks, taken, wait_until_free
@@ -19,8 +19,11 @@ def _gate(path: Path) -> Path:
 
 def wait_before(path: Path, seconds: float) -> None:
     """Wait until the gate of the file at `path`, no link, is open, for so many seconds at most."""
-    if has_locks():
-        wait_until_free(_gate(path), seconds)
+    gate = _gate(path)
+    if has_locks() and wait_until_free(gate, seconds) and gate.exists():  # of a process that was killed
+        with suppress(OSError):  # where the folder is read-only it stays, which does no harm
+            if (held := taken(gate)) is not None:
+                free(held, gate)
 
 
 @contextmanager
