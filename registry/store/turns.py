@@ -166,7 +166,8 @@ class Turn:
         """Write on the ticket whose it is."""
         assert self._held is not None
         signed = json.dumps(Holder(os.getpid(), self._command, f"{datetime.now(UTC):%H:%M:%S} UTC"))
-        os.pwrite(self._held[0], signed.encode().ljust(200), 0)
+        with suppress(OSError):  # on a full disk it goes without a name
+            os.pwrite(self._held[0], signed.encode().ljust(200), 0)
 
     def _wait(self, number: int) -> None:
         """Wait until no lower ticket is left."""
