@@ -27,8 +27,8 @@ from registry.evaluation.comparing.contingency import PairContingencies, pair_co
 from registry.query.question import Query
 from registry.query.sql import Row, batches, execute, translating
 from registry.store import catalog
-from registry.store.concealment import another
 from registry.store.database import Database
+from registry.store.hiding.concealment import another
 
 if TYPE_CHECKING:
     import pandas

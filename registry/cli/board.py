@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from registry.leaderboards.leaderboard import Leaderboard
     from registry.leaderboards.snapshot import Snapshot
     from registry.store.database import Database
-    from registry.store.moments import Moment
+    from registry.store.log.moments import Moment
     from registry.studies.macro_average import MacroBoard
     from registry.studies.run import Question
 

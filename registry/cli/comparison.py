@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from registry.evaluation.scoring.stale import StaleScore
     from registry.leaderboards.leaderboard import Leaderboard
     from registry.store.row_types import TaskRow
-    from registry.store.session import Session
+    from registry.store.working.session import Session
 
 
 def score(
@@ -32,8 +32,8 @@ def score(
     from registry.evaluation.scoring.score import score as score_task
     from registry.reports.stale import stale_table
     from registry.store import catalog
-    from registry.store.journal import Journal
-    from registry.store.session import computed
+    from registry.store.log.journal import Journal
+    from registry.store.working.session import computed
 
     journal = Journal("score", {"task": task, **({"stale": True} if stale else {})}, actor=actor_name(actor))
     how = execution(workers, cluster, None, quiet=quiet)
@@ -86,8 +86,8 @@ def compare(
     from registry.evaluation.comparing.plan import plan
     from registry.evaluation.comparing.settings import declared_request
     from registry.store import catalog
-    from registry.store.journal import Journal
-    from registry.store.session import computed
+    from registry.store.log.journal import Journal
+    from registry.store.working.session import computed
 
     given = {"test": test, "resamples": _number(resamples), "seed": seed, "alternative": alternative, "unit": unit,
              "alpha": alpha, "correction": correction, "strata": strata, "runs": runs, "overall": overall,

@@ -31,8 +31,8 @@ def hide(
     All outputs do so from now on: teams and systems that are not baselines get pseudonyms that tell neither their names
     nor their order. With --scores begins a blind phase, in which no output shows scores or ranks.
     """
-    from registry.store.concealment import SAID, until_told
-    from registry.store.journal import now
+    from registry.store.hiding.concealment import SAID, until_told
+    from registry.store.log.journal import now
 
     moment = SAID if until is None else _time(until)
     if moment <= now():
@@ -60,9 +60,9 @@ def _set(task: str, column: str, until: datetime | None, target: Database, actor
     """Say until when something is hidden; gives who has which pseudonym."""
     from registry.evaluation.ingest.hiding import set_hiding
     from registry.store import catalog
-    from registry.store.journal import Journal
     from registry.store.listings import teams
-    from registry.store.session import writing
+    from registry.store.log.journal import Journal
+    from registry.store.working.session import writing
 
     journal = Journal("reveal" if until is None else "hide", {"task": task, "until": until and str(until)},
                       actor=actor_name(actor))

@@ -38,8 +38,8 @@ def import_(
     from registry.importers import IMPORTERS
     from registry.manifest import load_manifest
     from registry.provenance import recorded_name
-    from registry.store.journal import Journal
-    from registry.store.session import writing
+    from registry.store.log.journal import Journal
+    from registry.store.working.session import writing
     from registry.values import build
 
     options, how = named_values(option or [], "--option"), execution(workers, cluster, None, quiet=quiet)

@@ -87,7 +87,7 @@ def site(
 
 def _run(manifest: Path, root: Path | None, db: Database, actor: str | None, how: Execution) -> str:
     """Bring up what a manifest declares, and give its task's id."""
-    from registry.store.journal import Journal
+    from registry.store.log.journal import Journal
 
     task, content = resolved(manifest, root)
     journal = Journal("run", {"manifest": task.root.manifest_name}, actor=actor)

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     from registry.leaderboards.leaderboard import Leaderboard
     from registry.significance import Execution
     from registry.store.database import Database
-    from registry.store.journal import Journal
-    from registry.store.names import Names
+    from registry.store.hiding.names import Names
+    from registry.store.log.journal import Journal
     from registry.store.row_types import TaskRow
-    from registry.store.session import Session
+    from registry.store.working.session import Session
 
     Boards = list[Leaderboard]
 
@@ -82,7 +82,7 @@ def evaluated(database: Database, journal: Journal, bring: Callable[[Session], I
     from registry.evaluation.comparing.vetting import vet
     from registry.evaluation.scoring.score import score
     from registry.store import catalog
-    from registry.store.session import computed, writing
+    from registry.store.working.session import computed, writing
 
     with writing(database, journal, create=create, dry_run=dry_run) as session:
         session.bound(how.memory)
@@ -124,7 +124,7 @@ def committed_boards(database: Database, rows: Sequence[TaskRow], metric: str | 
 def _boards(connection: Connection, rows: Sequence[TaskRow], metric: str | None) -> Boards:
     """The leaderboards of tasks; tells of those that are hidden."""
     from registry.leaderboards.load import BOARD_PAIRS, declared_leaderboards
-    from registry.store.concealment import require_scores
+    from registry.store.hiding.concealment import require_scores
 
     found: Boards = []
     for row in rows:

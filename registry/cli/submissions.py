@@ -87,8 +87,8 @@ def purge(
     from registry.evaluation.submissions.purge import new_name, team_to_purge
     from registry.evaluation.submissions.purge import purge as purge_team
     from registry.store.database import Database
-    from registry.store.journal import Journal
-    from registry.store.rewrite import rewrite
+    from registry.store.log.journal import Journal
+    from registry.store.upkeep.rewrite import rewrite
 
     target = database(db, wait)
     done: list[Purged] = []
@@ -133,8 +133,8 @@ def _amend(command: str, submission: str, reason: str, declared: dict[str, Any],
            *, dry_run: bool) -> None:
     from registry.evaluation.submissions.amend import amend as amend_all
     from registry.evaluation.submissions.amend import chosen
-    from registry.store.journal import Journal
-    from registry.store.session import writing
+    from registry.store.log.journal import Journal
+    from registry.store.working.session import writing
 
     journal = Journal(command, {"submission": submission, **declared}, actor=actor_name(actor))
     with writing(target, journal, dry_run=dry_run) as session:

@@ -27,7 +27,7 @@ from registry.cli.progress import reporter
 if TYPE_CHECKING:
     from registry.evaluation.ingest.context import Ingest
     from registry.evaluation.ingest.declared import Declared
-    from registry.store.session import Session
+    from registry.store.working.session import Session
 
 
 def init(db: Db = None, wait: Wait = 60) -> None:
@@ -35,7 +35,7 @@ def init(db: Db = None, wait: Wait = 60) -> None:
 
     An upgrade writes a new file, which holds nothing of what is no more in the registry, and keeps the old one.
     """
-    from registry.store.rewrite import upgrade
+    from registry.store.upkeep.rewrite import upgrade
 
     target = database(db, wait)
     created = target.create()
@@ -49,7 +49,7 @@ def run(context: typer.Context, manifest: ManifestPath, root: Root = None, db: D
         workers: Workers = None, cluster: Cluster = None, memory: Memory = None, actor: Actor = None,
         dry_run: DryRun = False, wait: Wait = 60, quiet: Quiet = False) -> None:
     """Do the whole job: apply, score, compare, print boards."""
-    from registry.store.journal import Journal
+    from registry.store.log.journal import Journal
 
     task, content = resolved(manifest, root)
     how = execution(workers, cluster, memory, quiet=quiet)
@@ -70,8 +70,8 @@ def apply(manifest: ManifestPath, root: Root = None, db: Db = None, actor: Actor
     from registry.evaluation.ingest.apply import apply as apply_task
     from registry.evaluation.ingest.context import Ingest
     from registry.evaluation.ingest.given import bringing
-    from registry.store.journal import Journal
-    from registry.store.session import writing
+    from registry.store.log.journal import Journal
+    from registry.store.working.session import writing
 
     task, content = resolved(manifest, root)
     journal = Journal("apply", {"manifest": task.root.manifest_name}, actor=actor_name(actor))
@@ -116,8 +116,8 @@ def submit(
     from registry.manifest import submit_entry
     from registry.readers import Document
     from registry.store import catalog
-    from registry.store.journal import Journal
-    from registry.store.session import writing
+    from registry.store.log.journal import Journal
+    from registry.store.working.session import writing
 
     paths = sorted(map(str, file), key=natural)
     documents = [Document.load(path) for path in paths]

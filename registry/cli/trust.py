@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from registry.evaluation.verifying.verify import Verified
     from registry.significance import Execution
     from registry.store.database import Database
-    from registry.store.history import Section
+    from registry.store.log.history import Section
 
 Form = Literal["table", "md", "json"]
 
@@ -76,9 +76,9 @@ def _verified(registry: Database, task: str | None, results: str, how: Execution
     from registry.evaluation.verifying.verify import verify as verify_registry
     from registry.releases.loading import released
     from registry.releases.verifying import verify_loaded
-    from registry.store.backup import copy
     from registry.store.database import Database
-    from registry.store.journal import Journal
+    from registry.store.log.journal import Journal
+    from registry.store.upkeep.backup import copy
     from registry.studies import STUDIES
     from registry.studies.verify import verify_studies
 
@@ -110,7 +110,7 @@ def backup(
     Others may read meanwhile. The copy is read from its first block to its last before it gets its name. It is a
     registry too: to go back to it, give it the name of the one that is lost.
     """
-    from registry.store.backup import back_up
+    from registry.store.upkeep.backup import back_up
 
     back_up(database(db), file)
     say(f"{file}: every block was read again; `registry verify --db {file}` computes every number again")
@@ -132,7 +132,7 @@ def show_(
     """
     import json
 
-    from registry.store import history
+    from registry.store.log import history
 
     if (name is None) == (not head):
         raise InputError("name what to show: a signature, run:NUMBER or a submission; or give --head alone")

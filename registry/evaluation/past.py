@@ -11,9 +11,10 @@ from sqlalchemy import Connection, text
 from registry.errors import RegistryError
 from registry.evaluation.resolve import ResolvedTask, resolve
 from registry.manifest import read_manifest
-from registry.store import catalog, models, past, sources
+from registry.store import catalog, models, sources
 from registry.store.database import Database
-from registry.store.moments import moment_of
+from registry.store.log import past
+from registry.store.log.moments import moment_of
 
 
 class PastDatabase(Database):

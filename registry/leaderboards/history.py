@@ -13,7 +13,7 @@ from registry.errors import UnknownNameError
 from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
 from registry.leaderboards.decisions import PairDecision
 from registry.leaderboards.leaderboard import Standing
-from registry.store.concealment import require_scores
+from registry.store.hiding.concealment import require_scores
 
 # What a comparison was asked for, by the words for it.
 SETTINGS = ("test", "alternative", "unit", "runs", "strata", "alpha", "correction", "resamples", "seed", "interval",

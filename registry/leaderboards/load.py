@@ -27,8 +27,8 @@ from registry.metrics import METRICS
 from registry.significance.ranks.letter_display import alike_groups, letters
 from registry.significance.ranks.ranks import frequent_ranks, neighbour_ranges
 from registry.store import models
-from registry.store.concealment import concealed_of
-from registry.store.rescored import since
+from registry.store.hiding.concealment import concealed_of
+from registry.store.log.rescored import since
 from registry.store.row_types import TaskRow
 from registry.store.statistics import fetch_columns
 from registry.values import parse

@@ -11,8 +11,8 @@ from sqlalchemy import Connection
 from registry.leaderboards.leaderboard import Leaderboard, Ranks
 from registry.leaderboards.load import ALL_PAIRS, declared_leaderboards, stale
 from registry.store import catalog
-from registry.store.concealment import concealed_of
-from registry.store.moments import Moment
+from registry.store.hiding.concealment import concealed_of
+from registry.store.log.moments import Moment
 from registry.store.row_types import TaskRow
 
 if TYPE_CHECKING:

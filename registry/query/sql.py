@@ -21,9 +21,9 @@ from sqlalchemy import Connection
 from registry.errors import LimitError, QueryError, RegistryError
 from registry.query import permitted
 from registry.query.question import Query
-from registry.store.concealment import another
-from registry.store.database import quoted
 from registry.store.failures import explain
+from registry.store.hiding.concealment import another
+from registry.store.rows import quoted
 
 _REFUSED = ("the query must be exactly one SELECT or EXPLAIN (also WITH, FROM, VALUES, DESCRIBE, SUMMARIZE); a "
             "registry is changed by its own commands only")

@@ -13,7 +13,7 @@ from registry.identity import digest
 from registry.leaderboards.snapshot import TaskBoards
 from registry.manifest import Manifest
 from registry.releases.tables import ReleasedTable
-from registry.store.database import quoted
+from registry.store.rows import quoted
 
 _ABOUT = {
     "README.md": ("What is in the release, how to cite it and how to verify it", "text/markdown"),

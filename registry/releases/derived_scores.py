@@ -19,7 +19,7 @@ from registry.identity import digest_lines
 from registry.metrics import METRICS, ConfusionMetric
 from registry.releases.totals import WITHOUT
 from registry.store import catalog
-from registry.store.database import quoted
+from registry.store.rows import quoted
 from registry.store.statistics import load_statistics
 from registry.values import parse
 

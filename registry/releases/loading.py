@@ -17,10 +17,9 @@ from registry.identity import canonical_json, digest
 from registry.manifest import read_manifest
 from registry.metrics.confusion import NO_LABEL
 from registry.store import catalog, models
-from registry.store.database import quoted
-from registry.store.journal import append
+from registry.store.log.journal import append
 from registry.store.row_types import TaskRow
-from registry.store.rows import driver_of, insert
+from registry.store.rows import driver_of, insert, quoted
 
 ACTION = "release"  # in the log of a registry that was made of a release
 

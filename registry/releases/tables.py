@@ -15,8 +15,8 @@ from sqlalchemy import Connection
 
 from registry.errors import MismatchError
 from registry.families import FAMILIES
-from registry.store.database import quoted
 from registry.store.row_types import TaskRow
+from registry.store.rows import quoted
 from registry.store.views import described
 
 OF_ITEMS = ("items", "item_attributes", "answers", "responses", "labels", "remarks")  # and the statistics

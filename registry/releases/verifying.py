@@ -31,7 +31,7 @@ from registry.releases.totals import TABLE as TOTALS
 from registry.releases.writing import FORMAT, as_registry, rendered
 from registry.significance import Execution
 from registry.store import catalog
-from registry.store.journal import Journal
+from registry.store.log.journal import Journal
 
 _HELD = "the statistics of single items are held back: p-values cannot be made again, only what follows from them"
 _TOTALS = "scores were made again from totals, where their statistics add up"

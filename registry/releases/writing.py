@@ -40,8 +40,8 @@ from registry.rendering.render import render
 from registry.reports.boards import board_table
 from registry.reports.page import page
 from registry.store import catalog
-from registry.store.concealment import concealed_of
 from registry.store.database import Database
+from registry.store.hiding.concealment import concealed_of
 from registry.store.row_types import TaskRow
 from registry.version import __version__
 

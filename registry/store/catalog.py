@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Select, Table, func, select, text
 
 from registry.errors import InputError, UnknownNameError
 from registry.store import models
-from registry.store.concealment import concealed_of, require_scores
+from registry.store.hiding.concealment import concealed_of, require_scores
 from registry.store.row_types import (
     CatalogRow,
     DeclaredMetric,

@@ -16,7 +16,7 @@ from typing import Self
 
 from registry.errors import LockedError
 from registry.files import publish
-from registry.store.locks import free, taken
+from registry.store.turns.locks import free, taken
 
 
 class Creation:

@@ -16,18 +16,17 @@ from typing import Any
 
 import duckdb
 from sqlalchemy import Connection
-from sqlalchemy.exc import DBAPIError
 
 from registry.errors import InputError, RegistryError, StoreError
 from registry.files import is_database
 from registry.store import schema
-from registry.store.concealment import conceal
 from registry.store.creation import Creation, sweep
-from registry.store.failures import explain
-from registry.store.moments import Moment
+from registry.store.failures import explaining
+from registry.store.hiding.concealment import conceal
+from registry.store.log.moments import Moment
 from registry.store.opening import CONFIG, CONFINED_CONFIG, connected, is_open, opening, transaction
-from registry.store.rows import driver_of
-from registry.store.turns import PATIENCE, Patience
+from registry.store.rows import driver_of, quoted
+from registry.store.turns.tickets import PATIENCE, Patience
 
 # Read-only alone would still let COPY write files and read_csv read them.
 _LOCK = ("SET enable_external_access = false", "SET lock_configuration = true")
@@ -273,22 +272,9 @@ class Database:
     def _connection(self, *, read_only: bool = False, config: dict[str, Any] = CONFIG,
                     patience: float | None = None) -> Iterator[Connection]:
         patience = RETRY_SECONDS if patience is None else patience
-        with self._explaining(), connected(self._real, read_only=read_only, config=config, patience=patience,
+        with explaining(self.named), connected(self._real, read_only=read_only, config=config, patience=patience,
                                            commit=self.patience.seconds) as connection:
             yield connection
-
-    @contextmanager
-    def _explaining(self) -> Iterator[None]:
-        """Turn what DuckDB says of the file into the registry's errors."""
-        try:
-            yield
-        except (DBAPIError, duckdb.Error) as error:
-            cause = error.orig if isinstance(error, DBAPIError) else error
-            if isinstance(cause, duckdb.OutOfMemoryException):
-                raise MemoryError("DuckDB needs more memory than it may take") from None
-            if (named := explain(str(cause), self.named)) is None:
-                raise
-            raise named from None
 
 
 class Unfinished(Database):
@@ -312,12 +298,3 @@ class Unfinished(Database):
                              ) from None
         except OSError as error:
             raise StoreError(self.named, f"cannot create the database: {error.strerror}") from None
-
-
-def quoted(text: str | Path) -> str:
-    """Write a text as SQL does.
-
-    >>> quoted("it's")
-    "'it''s'"
-    """
-    return "'" + str(text).replace("'", "''") + "'"

@@ -3,14 +3,31 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import duckdb
+from sqlalchemy.exc import DBAPIError
 
 from registry.errors import InputError, LockedError, RegistryError, StoreError
 
 _HOLDER = re.compile(r"Conflicting lock is held in (.+?)(?: \(PID (\d+)\))?(?: by user .+?)?\. ")
 _FAILURE = re.compile(r"(?:IO Error|Failed to commit): (.+)")
+
+
+@contextmanager
+def explaining(path: Path) -> Iterator[None]:
+    """Turn what DuckDB says of the file at `path` into the registry's errors."""
+    try:
+        yield
+    except (DBAPIError, duckdb.Error) as error:
+        cause = error.orig if isinstance(error, DBAPIError) else error
+        if isinstance(cause, duckdb.OutOfMemoryException):
+            raise MemoryError("DuckDB needs more memory than it may take") from None
+        if (named := explain(str(cause), path)) is None:
+            raise
+        raise named from None
 
 
 def explain(message: str, path: Path) -> RegistryError | None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from sqlalchemy import Connection, func, select
 
 from registry.store import models
-from registry.store.journal import now
+from registry.store.log.journal import now
 
 _LEVEL = 4  # a fifth of the time of zlib's default, for a tenth more room
 

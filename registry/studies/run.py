@@ -20,11 +20,11 @@ from registry.evaluation.comparing.settings import Request, declared_request
 from registry.identity import digest_json, plain_value
 from registry.parallel.execution import Execution
 from registry.store import catalog, studies
-from registry.store.concealment import concealed_of
 from registry.store.database import Database
-from registry.store.journal import Journal, now
+from registry.store.hiding.concealment import concealed_of
+from registry.store.log.journal import Journal, now
 from registry.store.row_types import StudyRow, TaskRow
-from registry.store.session import keeping
+from registry.store.working.session import keeping
 from registry.studies.study import Choice, Finding, Parts, Study, Subject
 from registry.version import __version__
 

@@ -21,8 +21,8 @@ from registry.identity import plain_value
 from registry.parallel.execution import Execution
 from registry.provenance import StudySignature
 from registry.store import catalog
-from registry.store.concealment import concealed_of
 from registry.store.database import Database
+from registry.store.hiding.concealment import concealed_of
 from registry.studies.run import Question, questions
 from registry.studies.study import Choice, Parts, Study
 from registry.values import parse

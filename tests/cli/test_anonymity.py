@@ -16,8 +16,9 @@ from typer.testing import CliRunner
 import registry as package
 from registry.cli.app import app
 from registry.errors import HiddenError, QueryError
-from registry.store import listings, models, names, views
+from registry.store import listings, models, views
 from registry.store.database import Database
+from registry.store.hiding import names
 from registry.studies import STUDIES
 
 TEAMS = ("Quillmark", "Brambleton", "Ferngully", "Wexcombe", "Thistledown", "Gorsefield", "Lavendry", "Oxenholme",

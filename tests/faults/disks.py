@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 from tests.durability.commands import Command
 from tests.faults.kills import CASES
-from tests.faults.prepared import content
+from tests.faults.prepared import content, remove
 
 READING = (("board",), ("pairs",), ("verify", "--quiet"), ("show", "--head"))
 
@@ -44,7 +44,7 @@ def full(folder, bases, sizes):
                 if status and (again := _run(folder, _arguments(case, bases, folder), folder / "r.duckdb"))[0]:
                     wrong.append(f"cannot be done on a disk with room: {again[1]}")
                 if case.writes is not None:
-                    (folder / case.writes).unlink(missing_ok=True)
+                    remove(folder / case.writes)
                 for path in folder.glob("r.*duckdb*"):
                     path.unlink()
             yield name, free, status, wrong

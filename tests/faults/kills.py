@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 
 from tests.durability.commands import Command
-from tests.faults.prepared import content
+from tests.faults.prepared import content, remove
 
 
 @dataclass(frozen=True)
@@ -97,9 +97,8 @@ class Killing:
             file.relative_to(made): file.read_bytes() for file in sorted(made.rglob("*")) if file.is_file()}
 
     def _remove_made(self):
-        if self._made() is not None:
-            made = self.folder / self.case.writes
-            made.unlink() if made.is_file() else shutil.rmtree(made)
+        if self.case.writes is not None:
+            remove(self.folder / self.case.writes)
 
     def _between(self, found):
         return sorted(table for table in found if found[table] not in (

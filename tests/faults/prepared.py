@@ -51,6 +51,14 @@ def _run(*arguments, db):
     assert done.exit_code == 0, done.output
 
 
+def remove(path):
+    """Remove a file, or a folder, if it is there."""
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
 def content(path):
     """What all tables of a registry hold, but times: by table, how many rows there are and the sum of their hashes."""
     with tempfile.TemporaryDirectory(dir=path.parent) as folder:

@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from registry.store import journal
+from registry.store.log import journal
 from tests.conftest import ROOT
 
 

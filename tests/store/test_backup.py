@@ -12,8 +12,8 @@ from sqlalchemy import text
 
 from registry.errors import InputError, RegistryError
 from registry.store import models
-from registry.store.backup import back_up, unreadable
 from registry.store.database import CONFIG, Database
+from registry.store.upkeep.backup import back_up, unreadable
 from tests.conftest import LabelTask
 from tests.running import wait_for
 
@@ -21,8 +21,8 @@ WRITER = """
 import sys
 from sqlalchemy import text
 from registry.store.database import Database
-from registry.store.journal import Journal
-from registry.store.session import keeping
+from registry.store.log.journal import Journal
+from registry.store.working.session import keeping
 
 for n in range(1, 200):
     with keeping(Database(sys.argv[1]), Journal("write", {})) as connection:
@@ -98,7 +98,7 @@ def test_the_lock_is_held_as_long_as_another_process_copies(filled, tmp_path, mo
     copying = subprocess.Popen([sys.executable, "-c", """
 import sys
 from pathlib import Path
-from registry.store import backup
+from registry.store.upkeep import backup
 from registry.store.database import Database
 
 backup._COPY = "import shutil, sys, time; shutil.copyfile(*sys.argv[1:]); time.sleep(1)"

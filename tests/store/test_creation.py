@@ -9,9 +9,9 @@ import pytest
 
 from registry.errors import InputError, LockedError
 from registry.files import publish, replace_file
-from registry.store import locks
 from registry.store.creation import Creation, sweep
 from registry.store.database import Database
+from registry.store.turns import locks
 
 pytestmark = pytest.mark.new_schema
 HOLD = """

@@ -13,7 +13,7 @@ from sqlalchemy import text
 from registry.errors import StoreError
 from registry.store import schema, views
 from registry.store.database import CONFIG, Database
-from registry.store.rewrite import upgrade
+from registry.store.upkeep.rewrite import upgrade
 from tests.store.older import older
 
 PLATFORMS = {  # of platform.platform(), by what is kept
@@ -112,7 +112,7 @@ def test_what_fails_leaves_the_old_file_and_nothing_else(named, monkeypatch, ste
     def fail(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(f"registry.store.rewrite.{step}", fail)
+    monkeypatch.setattr(f"registry.store.upkeep.rewrite.{step}", fail)
     with pytest.raises(StoreError, match=r"r\.duckdb: cannot put a new file in its place: No space left"):
         upgrade(named)
     assert named.path.read_bytes() == before
@@ -122,7 +122,7 @@ def test_what_fails_leaves_the_old_file_and_nothing_else(named, monkeypatch, ste
 KILLED = """
 import os, sys
 from pathlib import Path
-from registry.store import rewrite
+from registry.store.upkeep import rewrite
 from registry.store.database import Database
 target, name = (Path, "replace") if sys.argv[2] == "replace" else (rewrite, sys.argv[2])
 done = getattr(target, name)

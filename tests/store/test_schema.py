@@ -11,7 +11,7 @@ from registry.errors import InputError, SchemaError
 from registry.families import FAMILIES
 from registry.store import models, schema, statistics, views
 from registry.store.database import CONFIG, Database
-from registry.store.rewrite import upgrade
+from registry.store.upkeep.rewrite import upgrade
 from tests.store.older import older
 
 COLUMNS = """

@@ -10,13 +10,14 @@ from sqlalchemy import select
 
 from registry.errors import LockedError, StoreError
 from registry.evaluation.comparing import compare as comparing
-from registry.store import models, recording, rows
+from registry.store import models, rows
 from registry.store.database import CONFIG, Database
-from registry.store.journal import Journal
+from registry.store.log.journal import Journal
 from registry.store.rows import Coded, insert_bulk, insert_many, next_id
-from registry.store.session import computed, keeping, writing
 from registry.store.statistics import fetch_columns
-from registry.store.turns import Patience
+from registry.store.turns.tickets import Patience
+from registry.store.working import recording
+from registry.store.working.session import computed, keeping, writing
 
 
 @pytest.fixture
@@ -147,7 +148,7 @@ def test_a_reader_that_stays_is_named_and_others_read_on(database):
 
 def test_who_computes_for_long_begins_again_where_others_have_written(database, monkeypatch):
     """At most twice: from the third time on they wait."""
-    monkeypatch.setattr("registry.store.session._SHORT", 0)
+    monkeypatch.setattr("registry.store.working.session._SHORT", 0)
     seen = []
 
     def work(session):
@@ -183,7 +184,7 @@ def test_a_long_comparison_keeps_nobody_waiting(task, registry, scored, monkeypa
             registry("score", "--wait", 0)
         return found
 
-    monkeypatch.setattr("registry.store.session._SHORT", 0)
+    monkeypatch.setattr("registry.store.working.session._SHORT", 0)
     monkeypatch.setattr(comparing.FamilyResults, "of_all_pairs", interrupted)
     told = registry("compare", "--test", "sign", "--format", "json", "--wait", 0)
     assert [sorted(systems) for systems in came] == [["a", "b", "c"], ["a", "b", "c", "d"]]

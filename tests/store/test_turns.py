@@ -9,13 +9,14 @@ import time
 import pytest
 
 from registry.errors import LockedError, StoreError
-from registry.store import locks, turns
-from registry.store.turns import Patience, Turn
+from registry.store.turns import locks
+from registry.store.turns import tickets as turns
+from registry.store.turns.tickets import Patience, Turn
 from tests.running import wait_for
 
 HOLD = """
 import sys, pathlib
-from registry.store.turns import Patience, Turn
+from registry.store.turns.tickets import Patience, Turn
 with Turn(pathlib.Path(sys.argv[1]), "compare", Patience(0)):
     print("held", flush=True)
     input()

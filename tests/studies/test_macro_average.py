@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from registry.store.database import Database
-from registry.store.journal import Journal
+from registry.store.log.journal import Journal
 from registry.studies.macro_average import Macro, macro_boards
 from registry.studies.run import Archive, questions
 from registry.studies.study import Choice

@@ -9,7 +9,7 @@ import pytest
 from registry.errors import InputError, MismatchError, StoreError, UnknownNameError
 from registry.store import studies
 from registry.store.database import Database
-from registry.store.journal import Journal
+from registry.store.log.journal import Journal
 from registry.studies import STUDIES
 from registry.studies import run as running
 from registry.studies.board_study import BoardStudy

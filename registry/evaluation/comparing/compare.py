@@ -26,7 +26,7 @@ from registry.significance.base import METHODS
 from registry.significance.multiple.stepdown import STEP_DOWN
 from registry.significance.resampled_scores import sharing_resamples
 from registry.store import catalog, comparisons, models
-from registry.store.journal import Journal, now
+from registry.store.log.journal import Journal, now
 from registry.store.row_types import ComparisonRow, TaskRow
 from registry.store.rows import insert_bulk, insert_many
 

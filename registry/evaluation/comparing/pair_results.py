@@ -25,8 +25,8 @@ from registry.significance.multiple.corrections import adjust
 from registry.significance.multiple.stepdown import draws_of, max_t, min_p
 from registry.significance.results import PairResults
 from registry.store import comparisons, models
-from registry.store.journal import Journal
-from registry.store.rescored import scored_by
+from registry.store.log.journal import Journal
+from registry.store.log.rescored import scored_by
 from registry.store.row_types import PairRequestRow
 from registry.store.rows import Coded, insert_bulk, next_id
 

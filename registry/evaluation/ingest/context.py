@@ -15,9 +15,10 @@ from registry.evaluation.resolve import ResolvedTask
 from registry.items import Item
 from registry.parallel.execution import Progress
 from registry.readers import Document
-from registry.store import catalog, pseudonyms, sources
-from registry.store.journal import Journal, append
+from registry.store import catalog, sources
+from registry.store.hiding import pseudonyms
 from registry.store.ledger import Ledger
+from registry.store.log.journal import Journal, append
 from registry.store.row_types import TaskRow, TestSetRow
 
 Refuse = Callable[[RegistryError], None]  # what is done about an error: raise it, or collect it and go on

@@ -10,7 +10,7 @@ from registry.evaluation.ingest.declared import Declared, declared
 from registry.evaluation.resolve import ResolvedTask
 from registry.provenance import recorded_name
 from registry.readers import Document
-from registry.store.names import Bringing, Given
+from registry.store.hiding.names import Bringing, Given
 
 
 def bringing(task: ResolvedTask, chosen: Sequence[Declared] | None = None) -> Bringing:

@@ -13,7 +13,7 @@ from registry.items import Item, by_key
 from registry.manifest import Manifest, TestSet
 from registry.readers import Document, Reader
 from registry.store import catalog, models, statistics
-from registry.store.journal import now
+from registry.store.log.journal import now
 from registry.store.row_types import GoldRevisionRow, TestSetRow
 from registry.store.rows import insert, insert_bulk, next_id
 

@@ -11,9 +11,10 @@ from datetime import UTC, datetime
 from sqlalchemy import Connection
 
 from registry.manifest import Manifest, stored_manifest
-from registry.store import catalog, models, pseudonyms
-from registry.store.concealment import SAID
-from registry.store.journal import Journal
+from registry.store import catalog, models
+from registry.store.hiding import pseudonyms
+from registry.store.hiding.concealment import SAID
+from registry.store.log.journal import Journal
 from registry.store.row_types import TaskRow
 
 Hiding = dict[str, datetime | None]  # the columns of `task` that say until when

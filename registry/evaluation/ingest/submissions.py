@@ -21,7 +21,7 @@ from registry.identity import canonical_json
 from registry.items import Answer, Item
 from registry.readers import Document, Reader
 from registry.store import catalog, models, statistics
-from registry.store.journal import now
+from registry.store.log.journal import now
 from registry.store.row_types import NamedSubmission, SubmissionRow, TestSetRow
 
 

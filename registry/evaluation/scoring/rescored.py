@@ -17,7 +17,7 @@ from registry.evaluation.scorers import Scorer, recorded, scorer
 from registry.identity import digest_json
 from registry.metrics import METRICS
 from registry.store import comparisons, models, statistics
-from registry.store.rescored import Key
+from registry.store.log.rescored import Key
 from registry.store.row_types import DeclaredMetric
 from registry.values import parse
 

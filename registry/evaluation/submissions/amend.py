@@ -12,7 +12,7 @@ from registry.errors import InputError, UnknownNameError, suggest
 from registry.identity import canonical_json
 from registry.manifest.fields import check_reason
 from registry.store import catalog, models
-from registry.store.journal import Journal
+from registry.store.log.journal import Journal
 from registry.store.row_types import NamedSubmission, TaskRow
 
 

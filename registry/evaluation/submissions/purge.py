@@ -17,7 +17,7 @@ from registry.evaluation.submissions.redact import redact
 from registry.evaluation.submissions.tombstones import digest_of_comparison, digest_of_tombstone, purged_as, salted
 from registry.manifest.fields import check_reason
 from registry.store import catalog, models, sources
-from registry.store.journal import Journal, now
+from registry.store.log.journal import Journal, now
 from registry.store.row_types import TaskRow
 from registry.store.rows import insert
 

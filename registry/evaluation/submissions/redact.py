@@ -11,7 +11,7 @@ from sqlalchemy import Connection, select
 from registry.evaluation.submissions.names import Names
 from registry.identity import canonical_json
 from registry.store import models
-from registry.store.journal import Journal, append
+from registry.store.log.journal import Journal, append
 
 _FREE = ("reason", "attributes", "declared")  # of an entry's details: what people have written
 _FORMAL = ("task", "kind", "command", "metric")  # of a run's parameters: what is no name

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, select
 from registry.errors import InputError, counted, duration
 from registry.manifest import Manifest
 from registry.store import catalog, models
-from registry.store.journal import Journal
+from registry.store.log.journal import Journal
 
 _MOVED = "the deadline was moved"
 

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, select
 
 from registry.identity import canonical_json, digest_json
 from registry.store import models
-from registry.store.journal import new_salt
+from registry.store.log.journal import new_salt
 
 _COMPARISON = """
     SELECT * EXCLUDE (sequence) FROM comparison WHERE comparison_id = ?"""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from sqlalchemy import Connection
 
 from registry.evaluation.verifying.verify import Verified
-from registry.store.names import names_of
+from registry.store.hiding.names import names_of
 
 
 def conceal(connection: Connection, verified: Verified) -> None:

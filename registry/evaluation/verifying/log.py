@@ -12,7 +12,7 @@ from sqlalchemy import Connection, select
 from registry.evaluation.verifying.faults import Fault
 from registry.identity import digest_json
 from registry.store import models
-from registry.store.journal import BLANK, digest_of_run, digest_of_words, link
+from registry.store.log.journal import BLANK, digest_of_run, digest_of_words, link
 
 
 def head(connection: Connection) -> str | None:

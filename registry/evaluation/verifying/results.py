@@ -20,8 +20,8 @@ from registry.manifest import Significance
 from registry.significance import Execution
 from registry.store import catalog
 from registry.store.comparisons import results_digest
-from registry.store.journal import Journal
-from registry.store.rescored import changes
+from registry.store.log.journal import Journal
+from registry.store.log.rescored import changes
 from registry.store.row_types import DeclaredMetric, GoldRevisionRow, Member, TaskRow, TestSetRow
 
 TABLES = ("comparison", "comparison_pair", "overall_result", "standing", "pair_request", "pair_result")

@@ -35,9 +35,9 @@ from registry.evaluation.verifying.scores import compare_scores, derive_scores
 from registry.evaluation.verifying.set_aside import set_aside
 from registry.significance import Execution
 from registry.store import catalog, models
-from registry.store.backup import unreadable
-from registry.store.journal import Journal
+from registry.store.log.journal import Journal
 from registry.store.row_types import GoldRevisionRow, ScoringRow, TaskRow
+from registry.store.upkeep.backup import unreadable
 
 
 @dataclass

@@ -7,15 +7,16 @@ import pytest
 from sqlalchemy import select
 
 from registry.errors import InputError
-from registry.store import models, pseudonyms
-from registry.store.concealment import SAID, concealed
+from registry.store import models
 from registry.store.database import Database
-from registry.store.journal import now
+from registry.store.hiding import pseudonyms
+from registry.store.hiding.concealment import SAID, concealed
+from registry.store.hiding.shadows import shadows
+from registry.store.log.journal import now
 from registry.store.rows import insert
-from registry.store.shadows import shadows
 
 # What is shown of the tables that pseudonyms stand in, column by column, and the tables that name no participant and
-# hold no score. What is new here must be looked at in `registry.store.shadows` first.
+# hold no score. What is new here must be looked at in `registry.store.hiding.shadows` first.
 COLUMNS = {
     "team": "team_id task_id name pseudonym",
     "system": "system_id team_id name pseudonym",

@@ -10,7 +10,7 @@ from registry.evaluation.submissions.amend import amend, chosen
 from registry.evaluation.submissions.rules import check_limits, lateness
 from registry.manifest import read_manifest
 from registry.store.database import Database
-from registry.store.journal import Journal
+from registry.store.log.journal import Journal
 from tests.evaluation.stored import query
 from tests.evaluation.verifying.test_tampering import alter, faults
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import settings
 
 from registry.evaluation.verifying.log import head
-from registry.store.backup import unreadable
 from registry.store.database import Database
+from registry.store.upkeep.backup import unreadable
 from tests.conftest import LabelTask
 from tests.evaluation.stored import query
 from tests.evaluation.verifying.test_tampering import alter, faults
@@ -195,7 +195,7 @@ import os, sys
 from pathlib import Path
 from registry.cli.app import app
 from registry.evaluation.submissions import purge
-from registry.store import rewrite
+from registry.store.upkeep import rewrite
 import alembic.config, pandas
 
 def killed(at, n, db):

@@ -20,7 +20,7 @@ from registry.identity import digest
 from registry.significance import Execution
 from registry.store import models
 from registry.store.database import CONFIG, Database
-from registry.store.journal import Journal, append, digest_of_words, link
+from registry.store.log.journal import Journal, append, digest_of_words, link
 from registry.studies import STUDIES
 from registry.studies.verify import verify_studies
 from tests.conftest import LabelTask

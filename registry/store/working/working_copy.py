@@ -21,12 +21,12 @@ from typing import IO, NamedTuple
 from sqlalchemy import Connection
 
 from registry.errors import LockedError, StoreError
-from registry.store.backup import copy
 from registry.store.database import RETRY_SECONDS, Database
-from registry.store.gate import closed_gate, wait_before
-from registry.store.locks import has_locks, taken, wait_until_free
 from registry.store.opening import is_open, opening
-from registry.store.recording import Recording
+from registry.store.turns.gate import closed_gate, wait_before
+from registry.store.turns.locks import has_locks, taken, wait_until_free
+from registry.store.upkeep.backup import copy
+from registry.store.working.recording import Recording
 
 try:
     import fcntl

@@ -19,13 +19,13 @@ from typing import TypeVar
 from sqlalchemy import Connection
 
 from registry.errors import InputError, MismatchError, StoreError
-from registry.store.concealment import concealing
 from registry.store.database import Database
-from registry.store.journal import Journal
-from registry.store.names import Bringing, Names, names_of
-from registry.store.pairs_of_run import PairsOfRun
-from registry.store.turns import Turn
-from registry.store.working_copy import WorkingCopy, committing, limit, working_copy
+from registry.store.hiding.concealment import concealing
+from registry.store.hiding.names import Bringing, Names, names_of
+from registry.store.log.journal import Journal
+from registry.store.turns.tickets import Turn
+from registry.store.working.pairs_of_run import PairsOfRun
+from registry.store.working.working_copy import WorkingCopy, committing, limit, working_copy
 
 _TRIES = 3  # the last of which others wait for
 _SHORT = 1.0  # seconds for which others may wait

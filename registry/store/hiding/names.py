@@ -17,7 +17,7 @@ from sqlalchemy import Connection, text
 
 from registry.errors import RegistryError
 from registry.store import catalog
-from registry.store.concealment import concealed, concealing
+from registry.store.hiding.concealment import concealed, concealing
 from registry.store.row_types import TaskRow
 
 REFUSED = "a submission that is not in the registry"

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 from registry.errors import LockedError, StoreError
-from registry.store.locks import free, has_locks, taken, wait_until_free
+from registry.store.turns.locks import free, has_locks, taken, wait_until_free
 
 _UNTOLD = 1.0  # seconds of waiting that nobody is told of
 _POLL = 0.05  # seconds between two looks at what the system wakes nobody for

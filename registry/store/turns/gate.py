@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from registry.store.locks import free, has_locks, taken, wait_until_free
+from registry.store.turns.locks import free, has_locks, taken, wait_until_free
 
 
 def _gate(path: Path) -> Path:

@@ -21,9 +21,9 @@ from sqlalchemy import Connection, select
 
 from registry.errors import HiddenError
 from registry.store import models
-from registry.store.journal import now
+from registry.store.hiding.shadows import shadows
+from registry.store.log.journal import now
 from registry.store.rows import driver_of
-from registry.store.shadows import shadows
 
 SAID = datetime.max
 _KEY = "concealed"

@@ -17,9 +17,11 @@ from pathlib import Path
 from sqlalchemy import Connection
 
 from registry.errors import StoreError
-from registry.store import proof, schema
-from registry.store.database import Database, quoted
-from registry.store.turns import Turn
+from registry.store import schema
+from registry.store.database import Database
+from registry.store.rows import quoted
+from registry.store.turns.tickets import Turn
+from registry.store.upkeep import proof
 
 
 def upgrade(database: Database) -> Path | None:

@@ -1,0 +1,1 @@
+"""What readers do not get to see: names, and scores."""

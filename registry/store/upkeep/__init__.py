@@ -1,0 +1,1 @@
+"""Copies of whole files: backups, upgrades, purges."""

@@ -1,0 +1,1 @@
+"""One command's writing, in a copy of the database."""
