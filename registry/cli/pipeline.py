@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -18,9 +19,13 @@ if TYPE_CHECKING:
     from registry.evaluation.comparing.vetting import Vetted
     from registry.evaluation.ingest.apply import Applied
     from registry.evaluation.ingest.context import Ingest
+    from registry.evaluation.ingest.declared import Declared
     from registry.evaluation.resolve import ResolvedTask
     from registry.evaluation.scoring.score import Scored
     from registry.leaderboards.leaderboard import Leaderboard
+    from registry.manifest.spec import Submit
+    from registry.parallel.execution import Progress
+    from registry.readers import Document
     from registry.significance import Execution
     from registry.store.database import Database
     from registry.store.hiding.names import Names
@@ -105,6 +110,44 @@ def evaluated(database: Database, journal: Journal, bring: Callable[[Session], I
         found = compared(session, vetted) if is_short else None
     done, boards, names = found or computed(database, journal, compared)
     return BroughtUp(scored, done, committed_boards(database, [row]) if boards is None else boards, names)
+
+
+@dataclass
+class Submitting:
+    """One more submission to a task that is there.
+
+    Attributes:
+        task: The task's id.
+        entry: What is said of the submission, as a manifest would.
+        documents: Its files.
+        journal: Of the command.
+        progress: Told how far each stage of the work is.
+        one: The submission by the rules of the task, once it is brought in.
+    """
+
+    task: str
+    entry: Submit
+    documents: Sequence[Document]
+    journal: Journal
+    progress: Progress | None
+    one: Declared = field(init=False)
+
+    def bring(self, session: Session) -> Ingest:
+        """Bring it in, and tell what was found."""
+        from registry.evaluation.ingest.apply import submit
+        from registry.evaluation.ingest.context import Ingest
+        from registry.evaluation.ingest.declared import declare
+        from registry.evaluation.ingest.given import bringing
+        from registry.evaluation.resolve import resolve_stored
+        from registry.store import catalog
+
+        (row,) = catalog.tasks(session.connection, self.task)
+        known = resolve_stored(row.manifest, self.task)
+        self.one = declare(known, self.entry, self.documents, {}, "")
+        session.bringing = bringing(known, [self.one])
+        ingest = Ingest(session.connection, self.journal, known, progress=self.progress)
+        say_applied(submit(ingest, self.one), session.names)
+        return ingest
 
 
 def shown_boards(session: Session, rows: Sequence[TaskRow], metric: str | None = None) -> Boards | None:

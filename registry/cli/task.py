@@ -21,13 +21,13 @@ from registry.cli.options import (
     database,
     named_values,
 )
-from registry.cli.pipeline import bring_up, evaluated, resolved, say_applied, say_end, say_results
+from registry.cli.pipeline import Submitting, bring_up, evaluated, resolved, say_applied, say_end, say_results
 from registry.cli.progress import reporter
 
 if TYPE_CHECKING:
-    from registry.evaluation.ingest.context import Ingest
-    from registry.evaluation.ingest.declared import Declared
-    from registry.store.working.session import Session
+    from registry.leaderboards.leaderboard import Leaderboard
+    from registry.significance import Execution
+    from registry.store.database import Database
 
 
 def init(db: Db = None, wait: Wait = 60) -> None:
@@ -107,15 +107,9 @@ def submit(
     It is read under the rules of the task, which is there: what comes after the deadline is late, and what is beyond
     the limits of a team is refused.
     """
-    from registry.evaluation.ingest.apply import submit as submit_one
-    from registry.evaluation.ingest.context import Ingest
-    from registry.evaluation.ingest.declared import declare, natural
-    from registry.evaluation.ingest.given import bringing
-    from registry.evaluation.resolve import resolve_stored
-    from registry.leaderboards.place import places
+    from registry.evaluation.ingest.declared import natural
     from registry.manifest import submit_entry
     from registry.readers import Document
-    from registry.store import catalog
     from registry.store.log.journal import Journal
     from registry.store.working.session import writing
 
@@ -125,27 +119,24 @@ def submit(
                          version=version, track=track, missing=missing, options=named_values(option or [], "--option"))
     journal = Journal("submit", {"task": task, **entry.model_dump(mode="json", exclude_defaults=True),
                                  "file": ", ".join(document.name for document in documents)}, actor=actor_name(actor))
-    how = execution(workers, None, memory, quiet=quiet)
-    brought: list[Declared] = []
-
-    def bring(session: Session) -> Ingest:
-        (row,) = catalog.tasks(session.connection, task)
-        known = resolve_stored(row.manifest, task)
-        brought.append(declare(known, entry, documents, {}, ""))
-        session.bringing = bringing(known, brought)
-        ingest = Ingest(session.connection, journal, known, progress=how.progress if run else None)
-        say_applied(submit_one(ingest, brought[0]), session.names)
-        return ingest
-
-    if not run:
-        with writing(database(db, wait), journal, dry_run=dry_run) as session:
-            bring(session)
-        say_end(changed=journal.changed, dry_run=dry_run,
-                then="`registry score` and `registry compare` bring boards up")
+    how, target = execution(workers, None, memory, quiet=quiet), database(db, wait)
+    given = Submitting(task, entry, documents, journal, how.progress if run else None)
+    if run:
+        boards = _evaluated(target, given, how, dry_run=dry_run)
+        say_end(changed=journal.changed, dry_run=dry_run)
+        show_boards(boards, format_)
         return
-    done = evaluated(database(db, wait), journal, bring, how, dry_run=dry_run)
+    with writing(target, journal, dry_run=dry_run) as session:
+        given.bring(session)
+    say_end(changed=journal.changed, dry_run=dry_run, then="`registry score` and `registry compare` bring boards up")
+
+
+def _evaluated(target: Database, given: Submitting, how: Execution, *, dry_run: bool) -> list[Leaderboard]:
+    """Submit, score and compare, and tell the place of what is submitted; gives the boards."""
+    from registry.leaderboards.place import places
+
+    done = evaluated(target, given.journal, given.bring, how, dry_run=dry_run)
     say_results(done.names, done.scored, done.compared)
-    say_end(changed=journal.changed, dry_run=dry_run)
-    for sentence in places(done.boards, brought[0].test_set.name, done.names.said(brought[0].name)):
+    for sentence in places(done.boards, given.one.test_set.name, done.names.said(given.one.name)):
         say(sentence)
-    show_boards(done.boards, format_)
+    return done.boards

@@ -6,7 +6,6 @@ import math
 import re
 import unicodedata
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import UTC, date, datetime, time
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -96,13 +95,12 @@ def check_until(value: Any) -> Any:
     """Accept true, false, or a time with its time zone: a date and time of TOML, or a text as ISO 8601 writes it."""
     if isinstance(value, bool):
         return value
-    if isinstance(value, str):
-        with suppress(ValueError):
-            value = datetime.fromisoformat(value)
-    if not isinstance(value, datetime) or value.tzinfo is None:
+    try:
+        return check_moment(value).astimezone(UTC)
+    except ValueError:
         shown = f"{value:%Y-%m-%d}" if isinstance(value, date) else repr(value)
-        raise ValueError(f"is {shown}; expected true, false, or a time with its time zone such as 2026-12-01T12:00:00Z")
-    return value.astimezone(UTC)
+        raise ValueError(f"is {shown}; expected true, false, or a time with its time zone such as 2026-12-01T12:00:00Z"
+                         ) from None
 
 
 def check_address(text: str) -> str:
