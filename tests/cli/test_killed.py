@@ -20,7 +20,7 @@ from hypothesis import settings
 from tests.conftest import ROOT
 
 MANIFEST = ROOT / "sample_data" / "stance" / "task.toml"
-MOMENTS = 100 if settings.default.max_examples > 100 else 10
+MOMENTS = 100 if settings.default.max_examples > 100 else 5  # and 3 of tests.faults
 
 
 @pytest.mark.slow
