@@ -15,6 +15,7 @@ from sqlalchemy import Connection
 
 from registry.errors import MismatchError
 from registry.families import FAMILIES
+from registry.store.failures import explaining
 from registry.store.row_types import TaskRow
 from registry.store.rows import quoted
 from registry.store.views import described
@@ -133,14 +134,13 @@ def families(connection: Connection) -> list[str]:
 def write_tables(connection: Connection, folder: Path, tables: list[ReleasedTable]) -> Iterator[ReleasedTable]:
     """Write tables that have rows into `folder`, one Parquet file each, and give these."""
     connection.exec_driver_sql("SET threads = 1")  # several threads might cut a file into other groups of rows
-    try:
-        for table in tables:
-            path = folder / table.path
+    for table in tables:
+        path = folder / table.path
+        with explaining(folder.parent):
             written = connection.exec_driver_sql(
                 f"COPY ({table.select}) TO {quoted(path)} (FORMAT parquet, COMPRESSION zstd)").scalar_one()
-            if written:
-                yield table
-            else:
-                path.unlink()
-    finally:
-        connection.exec_driver_sql("RESET threads")
+        if written:
+            yield table
+        else:
+            path.unlink()
+    connection.exec_driver_sql("RESET threads")
