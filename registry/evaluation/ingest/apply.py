@@ -114,7 +114,7 @@ def _tombstone(ingest: Ingest, one: Declared) -> str | None:
     """The tombstone of the team of a submission; None where it was not purged, or has come again."""
     if ingest.ledger.has_team(one.team):
         return None
-    return purged_as(ingest.connection, ingest.task_id, one.team)
+    return purged_as(ingest.tombstones, one.team)
 
 
 def _refuse_purged(ingest: Ingest, one: Declared) -> None:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from sqlalchemy import Connection
+from sqlalchemy import Connection, Row
 
 from registry.errors import RegistryError
 from registry.evaluation.ingest.parsed_cache import ParseCache
 from registry.evaluation.resolve import ResolvedTask
+from registry.evaluation.submissions.tombstones import tombstones
 from registry.items import Item
 from registry.parallel.execution import Progress
 from registry.readers import Document
@@ -74,6 +75,11 @@ class Ingest:
     def ledger(self) -> Ledger:
         """The task's submissions, those that are in the database and those that wait to be written."""
         return Ledger(self.connection, self.task_id)
+
+    @cached_property
+    def tombstones(self) -> Sequence[Row[Any]]:
+        """What stays of the teams that were purged from the task."""
+        return tombstones(self.connection, self.task_id)
 
     @cached_property
     def test_sets(self) -> dict[str, TestSetRow]:

@@ -15,6 +15,7 @@ from registry.evaluation.submissions.erase import erase, mark, unmark
 from registry.evaluation.submissions.names import Names
 from registry.evaluation.submissions.redact import redact
 from registry.evaluation.submissions.tombstones import digest_of_comparison, digest_of_tombstone, purged_as, salted
+from registry.evaluation.submissions.tombstones import tombstones as tombstones_of
 from registry.manifest.fields import check_reason
 from registry.store import catalog, models, sources
 from registry.store.log.journal import Journal, now
@@ -55,7 +56,7 @@ def team_to_purge(connection: Connection, task: str, team: str) -> tuple[TaskRow
     if known.get(team) in tombstones:
         raise InputError(f"{team} is what stands in the place of a team that was purged")
     if team not in known:
-        if (before := purged_as(connection, row.task_id, team)) is not None:
+        if (before := purged_as(tombstones_of(connection, row.task_id), team)) is not None:
             raise InputError(f"a team or system of that name was purged already, and is {before} since")
         raise UnknownNameError("team", team, {name for name, team_id in known.items() if team_id not in tombstones})
     return row, known[team]

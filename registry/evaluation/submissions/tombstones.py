@@ -6,10 +6,10 @@ guessed. Comparisons that it took part in can no longer be made again; the log h
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, Row, select
 
 from registry.identity import canonical_json, digest_json
 from registry.store import models
@@ -30,14 +30,16 @@ def salted(names: Iterable[str]) -> tuple[str, str]:
     return salt, canonical_json(sorted(digest_json([salt, name]) for name in names))
 
 
-def purged_as(connection: Connection, task_id: int, name: str) -> str | None:
-    """The name of the tombstone of a team or system of that name; None: none was purged."""
+def tombstones(connection: Connection, task_id: int) -> Sequence[Row[Any]]:
+    """What stays of the teams that were purged from a task, the latest first."""
     table = models.tombstone
-    query = select(table).where(table.c.task_id == task_id).order_by(table.c.tombstone_id.desc())
-    for row in connection.execute(query):
-        if digest_json([row.salt, name]) in row.names:
-            return str(row.name)
-    return None
+    return connection.execute(
+        select(table).where(table.c.task_id == task_id).order_by(table.c.tombstone_id.desc())).all()
+
+
+def purged_as(of_task: Sequence[Row[Any]], name: str) -> str | None:
+    """The name of the tombstone, of those of a task, of a team or system of that name; None: none was purged."""
+    return next((str(row.name) for row in of_task if digest_json([row.salt, name]) in row.names), None)
 
 
 def digest_of_tombstone(row: Any) -> str:
