@@ -10,12 +10,12 @@ import importlib.metadata
 import os
 import platform
 import subprocess
-from collections.abc import Callable
+from abc import ABC, abstractmethod
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Self
 
 from registry.errors import InputError
 from registry.identity import digest, digest_json, short
@@ -110,8 +110,34 @@ def _packages(names: tuple[str, ...]) -> dict[str, str]:
     return packages
 
 
+class _Line(ABC):
+    """One line that `str` writes and `parse` reads."""
+
+    @classmethod
+    def parse(cls, line: str) -> Self:
+        """Read the line.
+
+        Raises:
+            InputError: It is none, there is more in it, or it is not written as `str` writes it.
+        """
+        try:
+            found = cls._of(line)
+        except KeyError as error:
+            raise InputError(f"this line has no field {error.args[0]!r}, so it is no signature") from None
+        except ValueError as error:
+            raise InputError(f"this line is no signature: {error}") from None
+        if str(found) != line:
+            raise InputError(f"this line is no signature as the program writes it; what it says would be {found}")
+        return found
+
+    @classmethod
+    @abstractmethod
+    def _of(cls, line: str) -> Self:
+        """What a line says that may be written otherwise."""
+
+
 @dataclass(frozen=True)
-class Signature:
+class Signature(_Line):
     """What identifies one comparison; `str` of it is the one line that a paper prints, and `parse` reads it.
 
     `identity` has the first digits of the digest of the comparison's content, `gold` of that of the gold annotations;
@@ -155,16 +181,7 @@ class Signature:
         ))
 
     @classmethod
-    def parse(cls, line: str) -> Signature:
-        """Read the line of a comparison.
-
-        Raises:
-            InputError: It is none, or not written as `str` writes it.
-        """
-        return _strictly(line, cls._of)
-
-    @classmethod
-    def _of(cls, line: str) -> Signature:
+    def _of(cls, line: str) -> Self:
         metric, _, rest = line.partition("|")
         of = _fields(rest)
         task, _, task_version = of["task"].partition("@")
@@ -183,7 +200,7 @@ class Signature:
 
 
 @dataclass(frozen=True)
-class StudySignature:
+class StudySignature(_Line):
     """What identifies one study; `str` of it is the one line that a paper prints, and `parse` reads it.
 
     `test_sets` are those that it looks at, `golds` the first digits of the digests of their annotations, `identity` of
@@ -213,16 +230,7 @@ class StudySignature:
             f"seed:{self.seed}", f"v:{self.version}", f"id:{self.identity}"))
 
     @classmethod
-    def parse(cls, line: str) -> StudySignature:
-        """Read the line of a study.
-
-        Raises:
-            InputError: It is none, or not written as `str` writes it.
-        """
-        return _strictly(line, cls._of)
-
-    @classmethod
-    def _of(cls, line: str) -> StudySignature:
+    def _of(cls, line: str) -> Self:
         study, _, rest = line.partition("|")
         metric, _, rest = rest.partition("|")
         of = _fields(f"{study}|{rest}")
@@ -233,9 +241,6 @@ class StudySignature:
             of["id"], of["v"])
 
 
-S = TypeVar("S", Signature, StudySignature)
-
-
 def parse_signature(line: str) -> Signature | StudySignature:
     """Read the line of a comparison or of a study.
 
@@ -243,19 +248,6 @@ def parse_signature(line: str) -> Signature | StudySignature:
         InputError: It is none, or not written as `str` writes it.
     """
     return StudySignature.parse(line) if line.startswith("study:") else Signature.parse(line)
-
-
-def _strictly(line: str, read: Callable[[str], S]) -> S:
-    """What a line says, unless there is more in it, or it is written otherwise."""
-    try:
-        found = read(line)
-    except KeyError as error:
-        raise InputError(f"this line has no field {error.args[0]!r}, so it is no signature") from None
-    except ValueError as error:
-        raise InputError(f"this line is no signature: {error}") from None
-    if str(found) != line:
-        raise InputError(f"this line is no signature as the program writes it; what it says would be {found}")
-    return found
 
 
 def _fields(line: str) -> dict[str, str]:

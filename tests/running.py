@@ -1,13 +1,30 @@
 """Processes that tests watch from outside."""
 
+import subprocess
+import sys
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 
 def stat(pid):
     """What Linux says of a process, from its state on."""
     return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+
+
+@contextmanager
+def holding(code, path):
+    """Another process that does what the code says with a path, until it has printed `held` and is done with."""
+    process = subprocess.Popen([sys.executable, "-c", code, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdout.readline() == b"held\n"
+    yield process
+    process.kill()
+    process.communicate()
+
+
+def beside(path):
+    """The names of all that is in a file's folder."""
+    return sorted(file.name for file in path.parent.iterdir())
 
 
 def is_running(pid):

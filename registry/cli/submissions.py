@@ -23,6 +23,16 @@ Name = Annotated[str, typer.Argument(metavar="SUBMISSION", help=(
 Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why, for the log and `registry show`.")]
 
 
+def _why(reason: str) -> str:
+    """The reason, if it is one line of text."""
+    from registry.manifest.fields import check_reason
+
+    try:
+        return check_reason(reason)
+    except ValueError as error:
+        raise InputError(f"--reason {error}") from None
+
+
 def withdraw(submission: Name, reason: Reason, db: Db = None, actor: Actor = None, dry_run: DryRun = False,
              wait: Wait = 60) -> None:
     """Take a submission off the boards, and keep it.
@@ -90,7 +100,7 @@ def purge(
     from registry.store.log.journal import Journal
     from registry.store.upkeep.rewrite import rewrite
 
-    target = database(db, wait)
+    target, why = database(db, wait), _why(reason)
     done: list[Purged] = []
     with Database(target.path, organiser=True).reading() as connection:  # who purges has the names
         row, _ = team_to_purge(connection, task, team)
@@ -98,7 +108,7 @@ def purge(
 
     def change(connection: Connection) -> None:
         journal = Journal("purge", {"task": task, "tombstone": name}, actor=actor_name(actor))
-        done.append(purge_team(connection, journal, *team_to_purge(connection, task, team), name, reason))
+        done.append(purge_team(connection, journal, *team_to_purge(connection, task, team), name, why))
         journal.close(connection)
 
     if dry_run:
@@ -136,9 +146,10 @@ def _amend(command: str, submission: str, reason: str, declared: dict[str, Any],
     from registry.store.log.journal import Journal
     from registry.store.working.session import writing
 
+    why = _why(reason)
     journal = Journal(command, {"submission": submission, **declared}, actor=actor_name(actor))
     with writing(target, journal, dry_run=dry_run) as session:
-        done = amend_all(session.connection, journal, chosen(session.connection, submission), reason, declared)
+        done = amend_all(session.connection, journal, chosen(session.connection, submission), why, declared)
     told = ", ".join(f"{name} = {str(value).lower() if isinstance(value, bool) else value}"
                      for name, value in declared.items())
     for name in done.changed:

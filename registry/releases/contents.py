@@ -113,7 +113,7 @@ class Contents:
 
     def with_files(self, paths: Sequence[str]) -> Contents:
         """The same with what is in `folder`."""
-        of_tables = {of.table.path: of.table.about for of in self.tables}
+        of_tables = {of.table.path: of.table.comment for of in self.tables}
         files = []
         for path in paths:
             about, media_type = _ABOUT.get(path, (of_tables.get(path, "A licence"), "text/plain"))

@@ -43,7 +43,7 @@ def croissant(contents: Contents) -> str:
         told["creator"] = [{"@type": "sc:Person", "name": name} for name in task.organisers]
     told |= {key: value for key, value in {"url": task.url, "citeAs": contents.citation}.items() if value}
     told["distribution"] = [
-        {"@type": "cr:FileObject", "@id": of.table.path, "name": _plain(of.table.name), "description": of.table.about,
+        {"@type": "cr:FileObject", "@id": of.table.path, "name": _plain(of.table.name), "description": of.table.comment,
          "contentUrl": of.table.path, "contentSize": f"{digests[of.table.path].size} B",
          "encodingFormat": "application/x-parquet", "sha256": digests[of.table.path].sha256} for of in contents.tables]
     told["recordSet"] = [_record_set(of) for of in contents.tables]
@@ -52,7 +52,7 @@ def croissant(contents: Contents) -> str:
 
 def _record_set(of: WrittenTable) -> dict[str, Any]:
     name = of.table.name
-    return {"@type": "cr:RecordSet", "@id": name, "name": name, "description": of.table.about, "field": [
+    return {"@type": "cr:RecordSet", "@id": name, "name": name, "description": of.table.comment, "field": [
         {"@type": "cr:Field", "@id": f"{name}/{column}", "name": column, "description": of.table.columns[column],
          "dataType": _TYPES[type_],
          "source": {"fileObject": {"@id": of.table.path}, "extract": {"column": column}}}

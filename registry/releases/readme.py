@@ -51,7 +51,7 @@ def _files(contents: Contents) -> Iterator[str]:
     yield "| `boards/` | the leaderboards as `registry board` prints them, and what identifies each | |"
     yield "| `page.html` | leaderboards and pairs, to be opened in a browser; it needs no network | |"
     for of in contents.tables:
-        yield f"| `{of.table.path}` | {of.table.about} | {of.n_rows} |"
+        yield f"| `{of.table.path}` | {of.table.comment} | {of.n_rows} |"
     yield "| `ro-crate-metadata.json`, `croissant.json` | descriptions for programs | |"
 
 

@@ -7,8 +7,7 @@ place of the registry's numbers, and an order that rests on these names, so the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
 from pathlib import Path
 
 from sqlalchemy import Connection
@@ -18,7 +17,7 @@ from registry.families import FAMILIES
 from registry.store.failures import explaining
 from registry.store.row_types import TaskRow
 from registry.store.rows import quoted
-from registry.store.views import described
+from registry.store.views import View, described
 
 OF_ITEMS = ("items", "item_attributes", "answers", "responses", "labels", "remarks")  # and the statistics
 
@@ -72,14 +71,8 @@ _OF_STATISTICS = {
     "run": "of the system, from 0", "item": "the item's key"}
 
 
-@dataclass(frozen=True)
-class ReleasedTable:
-    """One table: its name, what it is, what its columns are, and the SELECT that gives its rows."""
-
-    name: str
-    about: str
-    columns: Mapping[str, str]
-    select: str
+class ReleasedTable(View):
+    """One table: its name, what it is (`comment`), what its columns are, and the SELECT that gives its rows."""
 
     @property
     def path(self) -> str:

@@ -2,8 +2,6 @@
 
 import os
 import signal
-import subprocess
-import sys
 
 import pytest
 
@@ -12,6 +10,7 @@ from registry.files import publish, replace_file
 from registry.store.creation import Creation, sweep
 from registry.store.database import Database
 from registry.store.turns import locks
+from tests.running import beside, holding
 
 pytestmark = pytest.mark.new_schema
 HOLD = """
@@ -32,34 +31,27 @@ def path(tmp_path):
 @pytest.fixture
 def holder(path):
     """Another process that is creating the file."""
-    process = subprocess.Popen([sys.executable, "-c", HOLD, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    assert process.stdout.readline() == b"held\n"
-    yield process
-    process.kill()
-    process.communicate()
-
-
-def names(path):
-    return sorted(file.name for file in path.parent.iterdir())
+    with holding(HOLD, path) as process:
+        yield process
 
 
 def test_one_process_creates_and_the_others_are_told_which(path, holder):
     with pytest.raises(LockedError) as caught, Creation(path, 0.1):
         pass
     assert caught.value.pid == holder.pid
-    assert names(path) == [".r.duckdb.lock", ".r.duckdb.new"]
+    assert beside(path) == [".r.duckdb.lock", ".r.duckdb.new"]
 
 
 def test_what_a_living_process_makes_is_not_swept_away(path, holder):
     sweep(path)
-    assert names(path) == [".r.duckdb.lock", ".r.duckdb.new"]
+    assert beside(path) == [".r.duckdb.lock", ".r.duckdb.new"]
 
 
 def test_what_a_killed_process_has_left_is_swept_away(path, holder):
     holder.send_signal(signal.SIGKILL)
     holder.wait()
     Database(path).create()
-    assert names(path) == ["r.duckdb"]
+    assert beside(path) == ["r.duckdb"]
 
 
 def test_what_was_left_beside_a_finished_file_is_swept_away(path, holder):
@@ -68,7 +60,7 @@ def test_what_was_left_beside_a_finished_file_is_swept_away(path, holder):
     holder.wait()
     path.write_bytes(b"there")
     sweep(path)
-    assert names(path) == ["r.duckdb"]
+    assert beside(path) == ["r.duckdb"]
     assert path.read_bytes() == b"there"
 
 
@@ -87,7 +79,7 @@ def test_publishing_gives_the_right_up_at_once(path):
             second.unfinished.write_bytes(b"second")
             with pytest.raises(FileExistsError):
                 second.publish()
-    assert names(path) == ["r.duckdb"]
+    assert beside(path) == ["r.duckdb"]
     assert path.read_bytes() == b"first"
 
 
@@ -99,7 +91,7 @@ def test_without_locks_of_the_system(path, monkeypatch):
         assert caught.value.pid == os.getpid()
         creation.unfinished.write_bytes(b"whole")
         creation.publish()
-    assert names(path) == ["r.duckdb"]
+    assert beside(path) == ["r.duckdb"]
 
 
 @pytest.mark.parametrize("there", [False, True])

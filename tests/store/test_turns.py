@@ -1,8 +1,6 @@
 """Writers take turns: first come, first served, and a process that was ended keeps nobody waiting."""
 
 import os
-import subprocess
-import sys
 import threading
 import time
 
@@ -12,7 +10,7 @@ from registry.errors import LockedError, StoreError
 from registry.store.turns import locks
 from registry.store.turns import tickets as turns
 from registry.store.turns.tickets import Patience, Turn
-from tests.running import wait_for
+from tests.running import beside, holding, wait_for
 
 HOLD = """
 import sys, pathlib
@@ -31,15 +29,8 @@ def path(tmp_path):
 @pytest.fixture
 def holder(path):
     """Another process whose turn it is."""
-    process = subprocess.Popen([sys.executable, "-c", HOLD, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    assert process.stdout.readline() == b"held\n"
-    yield process
-    process.kill()
-    process.communicate()
-
-
-def names(path):
-    return sorted(file.name for file in path.parent.iterdir())
+    with holding(HOLD, path) as process:
+        yield process
 
 
 def test_first_come_first_served(path):
@@ -59,11 +50,11 @@ def test_first_come_first_served(path):
         for n in range(5):
             waiting.append(threading.Thread(target=write, args=(n,)))
             waiting[-1].start()
-            wait_for(lambda n=n: f".r.duckdb.turn.{n + 2}" in names(path))
+            wait_for(lambda n=n: f".r.duckdb.turn.{n + 2}" in beside(path))
     for thread in waiting:
         thread.join()
     assert served == [0, 1, 2, 3, 4]
-    assert names(path) == []
+    assert beside(path) == []
 
 
 def test_who_has_the_turn_is_told_and_named(path, holder, monkeypatch):
@@ -77,7 +68,7 @@ def test_who_has_the_turn_is_told_and_named(path, holder, monkeypatch):
     (line,) = told
     assert line.startswith(f"waiting for process {holder.pid} (registry compare since ")
     assert line.endswith(f"to write to {path}; at most 0.3 s (--wait)")
-    assert names(path) == [".r.duckdb.queue", ".r.duckdb.turn.1"]
+    assert beside(path) == [".r.duckdb.queue", ".r.duckdb.turn.1"]
 
 
 def test_a_killed_process_gives_its_turn_up(path, holder):
@@ -89,12 +80,12 @@ def test_a_killed_process_gives_its_turn_up(path, holder):
 
     thread = threading.Thread(target=write)
     thread.start()
-    wait_for(lambda: ".r.duckdb.turn.2" in names(path))
+    wait_for(lambda: ".r.duckdb.turn.2" in beside(path))
     assert not served.is_set()
     holder.kill()
     thread.join(20)
     assert served.is_set()
-    assert names(path) == []
+    assert beside(path) == []
 
 
 def test_without_locks_of_the_system_one_waits_for_the_other(path, monkeypatch):
@@ -102,7 +93,7 @@ def test_without_locks_of_the_system_one_waits_for_the_other(path, monkeypatch):
     with (Turn(path, "compare", Patience(0)), pytest.raises(LockedError, match="in use"),
           Turn(path, "submit", Patience(0.1))):
         pass
-    assert names(path) == []
+    assert beside(path) == []
     with Turn(path, "submit", Patience(0)):
         pass
 

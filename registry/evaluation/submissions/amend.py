@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
-from registry.errors import InputError, UnknownNameError, suggest
+from registry.errors import UnknownNameError, suggest
 from registry.identity import canonical_json
-from registry.manifest.fields import check_reason
 from registry.store import catalog, models
 from registry.store.log.journal import Journal
 from registry.store.row_types import NamedSubmission, TaskRow
@@ -62,14 +61,7 @@ def amend(connection: Connection, journal: Journal, submissions: Sequence[Chosen
         submissions: To one task.
         reason: Why, for the log.
         declared: `withdrawn`, `late`, `kind`, `track` (None: none), or `attributes`, which are added to those it has.
-
-    Raises:
-        InputError: The reason is empty or long.
     """
-    try:
-        reason = check_reason(reason)
-    except ValueError as error:
-        raise InputError(f"--reason {error}") from None
     task = submissions[0].task
     before = _taking_part(connection, task.slug)
     amended, columns = Amended([], []), dict(declared)
