@@ -81,28 +81,16 @@ def _new_registries_are_copies(request, monkeypatch, empty_registry):
         monkeypatch.setattr(Database, "_make", lambda self: self.path.write_bytes(empty_registry))
 
 
-@pytest.fixture(scope="session")
-def engine_that_compiles_once():
-    """Makes the engines of databases, which share what SQLAlchemy has compiled: a process of the suite opens many.
-
-    Of DuckDB's threads one is enough for a few rows, and more have to be started for each database.
-    """
-    first = create_engine("duckdb://")
-
-    def of(url, connect_args, **options):
+@pytest.fixture(scope="session", autouse=True)
+def _databases_have_one_thread():
+    """One is enough for a few rows, and more have to be started for each database that is opened."""
+    def engine(url, connect_args, **options):
         config = connect_args["config"] | {"threads": 1}
-        engine = create_engine(url, connect_args=connect_args | {"config": config}, **options)
-        engine.dialect, engine._compiled_cache = first.dialect, first._compiled_cache
-        return engine
+        return create_engine(url, connect_args=connect_args | {"config": config}, **options)
 
-    return of
-
-
-@pytest.fixture(autouse=True)
-def _statements_are_compiled_once(request, monkeypatch, engine_that_compiles_once):
-    """Else every opening of a database compiles all of its statements; tests in tests/store do."""
-    if ROOT / "tests" / "store" not in request.path.parents:
-        monkeypatch.setattr(opening, "create_engine", engine_that_compiles_once)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(opening, "create_engine", engine)
+        yield
 
 
 def answer_here(question, timeout, write_bytes):

@@ -15,10 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
-from sqlalchemy import Connection, Engine, create_engine
+from sqlalchemy import Connection, Dialect, Engine, create_engine
 from sqlalchemy.engine import URL
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
+from sqlalchemy.util import LRUCache
 
 from registry.store.turns.gate import wait_before
 
@@ -38,6 +39,9 @@ CONFINED_CONFIG = CONFIG | {"temp_directory": "", "allow_persistent_secrets": "f
 
 opening = threading.Lock()
 _opened: Counter[Path] = Counter()
+# Statements are compiled once a process, and not anew for every opening, where one dialect asks for them.
+_compiled: LRUCache[Any, Any] = LRUCache(500)
+_dialects: dict[str, Dialect] = {}
 
 
 def is_open(path: Path) -> bool:
@@ -55,6 +59,8 @@ def connected(path: Path, *, read_only: bool, config: dict[str, Any], patience: 
     engine = create_engine(URL.create("duckdb", database=str(path)), poolclass=NullPool,
                            pool_reset_on_return=None,  # transactions end here, and a failed file cannot roll back
                            connect_args={"read_only": read_only, "config": config})
+    engine.dialect = _dialects.get(engine.dialect.name, engine.dialect)
+    engine.update_execution_options(compiled_cache=_compiled)
     try:
         connection = _patiently(engine, path, patience, commit if read_only else 0)
         try:
@@ -83,6 +89,7 @@ def _patiently(engine: Engine, path: Path, patience: float, commit: float) -> Co
                     connection.close()
                     continue
                 _opened[path] += 1
+                _dialects.setdefault(engine.dialect.name, engine.dialect)
                 return connection
         except (DBAPIError, duckdb.Error) as error:
             if "Could not set lock" not in str(error) or time.monotonic() > deadline:

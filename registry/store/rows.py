@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from itertools import chain
@@ -38,6 +38,12 @@ def next_id(connection: Connection, table: Table) -> int:
     (column, *_) = table.columns
     query = f'SELECT max("{column.name}") FROM "{table.name}"'  # noqa: S608
     return int(connection.exec_driver_sql(query).scalar_one() or 0) + 1
+
+
+def filled(connection: Connection, tables: Iterable[str]) -> set[str]:
+    """Those of some tables that have a row."""
+    query = " UNION ALL ".join(f"SELECT '{table}' WHERE EXISTS (FROM \"{table}\")" for table in tables)
+    return set(connection.exec_driver_sql(query).scalars())
 
 
 def insert(connection: Connection, table: Table, **values: Any) -> int:

@@ -9,7 +9,8 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from sqlalchemy import Connection, text
+from sqlalchemy import Connection
+from sqlalchemy.exc import ProgrammingError
 
 from registry.errors import InputError, SchemaError
 from registry.store import comments, models, views
@@ -18,6 +19,7 @@ from registry.version import __version__
 Touched = Mapping[str, tuple[str, ...]]  # columns that a migration rewrites or takes away, by table
 
 _TABLES = "SELECT table_name FROM duckdb_tables() WHERE database_name = current_database() AND NOT internal"
+_REVISION = "SELECT version_num FROM alembic_version LEFT JOIN (FROM pair_result LIMIT 0) ON TRUE"
 
 
 def migrations() -> Path:
@@ -38,9 +40,10 @@ def current(connection: Connection, path: Path) -> str | None:
     Raises:
         InputError: The database holds something else than a registry.
     """
-    tables = connection.exec_driver_sql(_TABLES).scalars().all()
-    if "alembic_version" in tables and "pair_result" in tables:
-        return str(connection.execute(text("SELECT version_num FROM alembic_version")).scalar_one())
+    try:  # as every opening asks: to list the tables takes longer
+        return str(connection.exec_driver_sql(_REVISION).scalar_one())
+    except ProgrammingError:  # one of the two tables is not there
+        tables = connection.exec_driver_sql(_TABLES).scalars().all()
     if tables:
         raise InputError("a DuckDB database, but not a registry; name another file with --db", path=path)
     return None

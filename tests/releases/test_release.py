@@ -19,7 +19,6 @@ from registry.releases import checksums
 from registry.releases.verifying import verify_release
 from registry.releases.writing import write_release
 from registry.significance import Execution
-from registry.store import opening
 from registry.store.database import Database
 from tests.evaluation.verifying.test_tampering import written
 
@@ -43,10 +42,9 @@ def made(folder):
 
 
 @pytest.fixture(scope="module")
-def _new_registries_of_the_module(empty_registry, engine_that_compiles_once):
-    """Copies, opened as those that single tests make."""
+def _new_registries_of_the_module(empty_registry):
+    """Copies, as those that single tests make."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(opening, "create_engine", engine_that_compiles_once)
         patch.setattr(Database, "_make", lambda self: self.path.write_bytes(empty_registry))
         yield
 

@@ -14,6 +14,7 @@ from registry.errors import clipped
 Kind = Literal["damaged", "altered", "missing", "surplus", "stale", "rounded"]
 
 TOLERANCE = 1e-9  # relative: what other processors and versions may change (docs/trust.md says what they do change)
+Rows = dict[tuple[Any, ...], dict[str, Any]]  # by their keys, to which those that stand again add a number
 _MOST = 1000  # rows of each side that are looked at to tell what differs
 
 
@@ -71,15 +72,20 @@ def differences(connection: Connection, before: str, after: str, keys: Sequence[
         after: One with the same columns.
         keys: The columns that tell rows apart.
     """
-    sides = []
-    for one, other in ((before, after), (after, before)):
-        found = connection.exec_driver_sql(f"FROM (({one}) EXCEPT ALL ({other})) ORDER BY ALL LIMIT {_MOST}")
-        rows: dict[tuple[Any, ...], dict[str, Any]] = {}
-        for number, row in enumerate(found.mappings()):
-            of_key = tuple(row[name] for name in keys)
-            rows.setdefault(of_key if of_key not in rows else (*of_key, number), {
-                name: value for name, value in row.items() if name not in keys})
-        sides.append(rows)
+    order = ", ".join(f'"{name}"' for name in keys)
+    found = connection.exec_driver_sql(f"""
+        SELECT * FROM (
+            SELECT * EXCLUDE (side), sum(side)::BIGINT AS copies
+            FROM ((SELECT *, 1 AS side FROM ({before})) UNION ALL (SELECT *, -1 FROM ({after})))
+            GROUP BY ALL HAVING copies <> 0)
+        QUALIFY row_number() OVER (PARTITION BY copies > 0 ORDER BY {order}) <= {_MOST} ORDER BY ALL""")
+    sides: tuple[Rows, Rows] = ({}, {})
+    for row in found.mappings():
+        of_key = tuple(row[name] for name in keys)
+        values = {name: value for name, value in row.items() if name not in (*keys, "copies")}
+        of_side = sides[row["copies"] < 0]
+        for _ in range(min(abs(row["copies"]), _MOST)):
+            of_side[of_key if of_key not in of_side else (*of_key, len(of_side))] = values
     for of_key in sorted(sides[0].keys() | sides[1].keys(), key=str):
         yield Difference(dict(zip(keys, of_key, strict=False)), sides[0].get(of_key), sides[1].get(of_key))
 

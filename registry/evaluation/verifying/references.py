@@ -9,6 +9,7 @@ from sqlalchemy import Connection, Table
 from registry.errors import counted
 from registry.evaluation.verifying.faults import Fault
 from registry.store import models
+from registry.store.rows import filled
 
 _ALSO = {"submission_a": "submission_id", "submission_b": "submission_id", "statistics_a": "tested_statistics_id",
          "statistics_b": "tested_statistics_id", "source_digest": "digest"}
@@ -27,7 +28,8 @@ def _owners() -> dict[str, Table]:
 def verify_references(connection: Connection) -> Iterator[Fault]:
     """Look for rows that refer to nothing, and for two rows with one key."""
     owners = _owners()
-    for table in models.metadata.tables.values():
+    tables = filled(connection, models.metadata.tables)
+    for table in (models.metadata.tables[name] for name in sorted(tables)):
         for column in table.columns:
             key = _ALSO.get(column.name, column.name)
             owner = owners.get(key)

@@ -24,6 +24,7 @@ from registry.metrics import METRICS
 from registry.parallel.execution import Execution
 from registry.store import models
 from registry.store.row_types import DeclaredMetric, ScoringRow
+from registry.store.rows import filled
 from registry.values import parse
 
 Names = dict[int, str]  # of submissions, by scoring
@@ -108,7 +109,10 @@ def compare_scores(connection: Connection, names: Names) -> Iterator[Fault]:
         found[table] = differences(connection, _of(f"SELECT {left_out} FROM stored_{table}", older=table != "remark"),  # noqa: S608
                                    f"SELECT {left_out} FROM {_REMARKS if table == 'remark' else table}",  # noqa: S608
                                    _KEYS[table])
+    held = filled(connection, [side + table for side in ("stored_", "") for table in TABLES])
     for family, tables in _BY_FAMILY.items():
+        if held.isdisjoint(side + table for side in ("stored_", "") for table in tables):
+            continue
         before, after = (" UNION ALL ".join(f"FROM {side}{table}" for table in tables) for side in ("stored_", ""))
         found[family] = differences(
             connection, f"SELECT s.* FROM ({before}) AS s SEMI JOIN score USING (scoring_id, metric_id)",  # noqa: S608
