@@ -5,6 +5,7 @@ metric scores 200 items of two systems, by its own code.
 """
 
 from collections import defaultdict
+from functools import cache
 
 import numpy as np
 
@@ -95,6 +96,7 @@ def _sentences(rng, lengths, mistaken=0.0):
     return ("\n".join([*lines[1:], "", ""])).encode()
 
 
+@cache
 def examples(kind):
     """Items and the answers of two systems, of what metrics of this kind take."""
     rng = np.random.default_rng(1)

@@ -189,6 +189,22 @@ def scored(registry, tmp_path, scored_registries):
     return bring
 
 
+@pytest.fixture
+def once(tmp_path, scored_registries):
+    """Let a function fill a test's folder, once a test run: tests that ask for the same again get copies of it."""
+    def filled(make, *arguments):
+        named = repr((make.__module__, make.__qualname__, *arguments))
+        kept = scored_registries / sha256(named.encode()).hexdigest()
+        with alone(kept.with_suffix(".lock")):
+            if kept.exists():
+                shutil.copytree(kept, tmp_path, dirs_exist_ok=True)
+            else:
+                make(*arguments)
+                shutil.copytree(tmp_path, kept)
+
+    return filled
+
+
 @dataclass
 class LabelTask:
     """A classification task in a folder: `gold` and `systems` are label by item; `write` puts them on disk.

@@ -1,19 +1,29 @@
 """`registry diff`: what changed between two states of leaderboards, and why."""
 
+import json
 import shutil
+from pathlib import Path
 
 import pytest
 
-from tests.conftest import ROOT
 
-ENTITIES = ROOT / "sample_data" / "entities"
+@pytest.fixture
+def first(scored, task):
+    """The small task after its first run; `registry diff` then holds later runs against it."""
+    scored(task)
 
 
 @pytest.fixture
-def first(registry, scored, task):
-    """The small task after its first run; `registry diff` then holds later runs against it."""
-    scored(task)
-    return registry("pairs", "--format", "json").json
+def joined(registry, once, scored, task):
+    """The small task before (old.duckdb and its pairs) and after d came, which is right everywhere."""
+    def join():
+        scored(task, db="old.duckdb")
+        Path("pairs.json").write_text(registry("pairs", "--format", "json", "--db", "old.duckdb").stdout)
+        shutil.copy("old.duckdb", "registry.duckdb")
+        task.systems["d"] = dict(task.gold)
+        registry("run", task.write())
+
+    once(join)
 
 
 def changed(registry, *arguments):
@@ -29,10 +39,8 @@ def test_one_board_has_no_other_state(registry, first):
     assert "no board has been in two states" in registry("diff", exit_code=4).stderr
 
 
-def test_a_new_submission(registry, task, first):
-    """d is right everywhere: it wins nothing significantly, but the family is larger, and all others lose a place."""
-    task.systems["d"] = dict(task.gold)
-    registry("run", task.write())
+def test_a_new_submission(registry, joined):
+    """d wins nothing significantly, but the family is larger, and all others lose a place."""
     found = changed(registry)
     assert found["reasons"] == ["New: d/d.", "The family had 3 pairs, and has 6."]
     assert whys(found) == {"d/d": "new", "a/a": "other systems", "b/b": "other systems", "c/c": "other systems"}
@@ -118,22 +126,18 @@ def test_other_clusters(registry, task, first):
     assert found["reasons"] == ["The gold was revised (version 1, then 2).", "There were 3 clusters, and are 2."]
 
 
-def test_another_metric_under_the_same_name(registry, tmp_path):
-    folder = shutil.copytree(ENTITIES, tmp_path / "entities")
-    registry("run", folder / "task.toml")
-    manifest = (folder / "task.toml").read_text()
-    (folder / "task.toml").write_text(manifest.replace("beta = 1", "beta = 2"))
-    registry("run", folder / "task.toml")
+def test_another_metric_under_the_same_name(registry, task, first):
+    manifest = task.write()
+    manifest.write_text(manifest.read_text().replace('"Accuracy"', '"LabelF"'))
+    registry("run", manifest)
     found = changed(registry)
-    assert found["reasons"] == ["The metric was SpanF(type=none, beta=1), and is SpanF(type=none, beta=2)."]
+    assert found["reasons"] == ["The metric was Accuracy, and is LabelF."]
     assert {of["why"] for of in found["systems"]} == {"metric"}
     assert {of["why"] for of in found["pairs"]} == {"metric"}
 
 
-def test_all_that_changed_is_there_in_full_precision(registry, task, first):
-    task.systems["d"] = dict(task.gold)
-    registry("run", task.write())
-    after = registry("pairs", "--format", "json").json
+def test_all_that_changed_is_there_in_full_precision(registry, joined):
+    first, after = json.loads(Path("pairs.json").read_text()), registry("pairs", "--format", "json").json
 
     def adjusted(rows):
         return {tuple(sorted((row["system_a"], row["system_b"]))): row["p_adjusted"] for row in rows}
@@ -145,10 +149,7 @@ def test_all_that_changed_is_there_in_full_precision(registry, task, first):
         assert (of["before"]["p_adjusted"], of["after"]["p_adjusted"]) == (was[pair], now[pair])
 
 
-def test_two_databases_and_states_by_their_ids(registry, task, first, tmp_path):
-    shutil.copy("registry.duckdb", "old.duckdb")
-    task.systems["d"] = dict(task.gold)
-    registry("run", task.write())
+def test_two_databases_and_states_by_their_ids(registry, joined):
     expected = changed(registry)
     assert changed(registry, "old.duckdb", "registry.duckdb") == expected
     assert changed(registry, "old.duckdb") == expected

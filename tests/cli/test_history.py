@@ -10,15 +10,18 @@ GOLD = {f"i{n}": "ab"[n % 2] for n in range(12)}
 
 
 @pytest.fixture
-def shown(registry, tmp_path):
+def shown(registry, tmp_path, once):
     """A task that two people worked on: one ran it, one submitted and compared again; gives what `show` tells."""
-    task = LabelTask(tmp_path / "task", GOLD, {"one": GOLD, "two": GOLD | {"i0": "b", "i2": "b"}})
-    registry("run", task.write(), "--actor", "ada")
-    late = tmp_path / "three.tsv"
-    late.write_text("".join(f"{item}\ta\n" for item in GOLD))
-    registry("submit", "small", late, "--system", "three", "--actor", "bo")
-    registry("score", "--actor", "bo")
-    registry("compare", "--actor", "bo")
+    def work():
+        task = LabelTask(tmp_path / "task", GOLD, {"one": GOLD, "two": GOLD | {"i0": "b", "i2": "b"}})
+        registry("run", task.write(), "--actor", "ada")
+        late = tmp_path / "three.tsv"
+        late.write_text("".join(f"{item}\ta\n" for item in GOLD))
+        registry("submit", "small", late, "--system", "three", "--actor", "bo")
+        registry("score", "--actor", "bo")
+        registry("compare", "--actor", "bo")
+
+    once(work)
 
     def show(name):
         found = registry("show", name, "--format", "json").json

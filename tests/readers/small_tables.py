@@ -2,10 +2,17 @@
 
 import json
 import tempfile
+from contextlib import contextmanager
+from functools import cache
+from itertools import count
 from pathlib import Path
 
 import duckdb
+import pytest
 from hypothesis import strategies as st
+
+from registry.readers.parsing import parquet, table_columns
+from registry.readers.parsing.sandbox import _CONFIG
 
 NUMBERS = st.one_of(
     st.sampled_from(["0", "1"]), st.sampled_from(["0", "1"]),
@@ -18,6 +25,34 @@ NUMBERED = st.integers(0, 40).map(lambda n: f"i{n}")
 KEYS = st.one_of(NUMBERED, st.text("ab 'é\u4e00#\\", min_size=1, max_size=4))
 SEPARATORS = {"tab": "\t", "comma": ",", "whitespace": " "}
 AMISS = ['"', "\r", "\n", "\n\n", "\t", ",", " ", "\0", "\ufeff", "#", "\u200b", "e\u0301", "\x0b", "\udcff", "''"]
+
+
+@cache
+def in_memory():
+    """A database for all tables of this process: one takes longer to start than any of them to be written or read."""
+    return duckdb.connect(config={"threads": 1})
+
+
+@pytest.fixture(scope="module")
+def one_database(tmp_path_factory):
+    """Read all files with one database, as open as `sandbox.reading` makes one for each; for many small files."""
+    folder, numbers = tmp_path_factory.mktemp("read"), count()
+    with pytest.MonkeyPatch.context() as patch, duckdb.connect(config=_CONFIG) as database:
+        database.execute(f"SET allowed_directories = ['{folder}/']")
+        database.execute("SET enable_external_access = false")
+        database.execute("SET lock_configuration = true")
+
+        @contextmanager
+        def reading(content, name):
+            path = folder / f"{next(numbers)}-{name}"
+            path.write_bytes(content)
+            with database.cursor() as connection:
+                yield connection, path
+            path.unlink()
+
+        for module in (parquet, table_columns):
+            patch.setattr(module, "reading", reading)
+        yield
 
 
 @st.composite
@@ -68,8 +103,9 @@ def parquet_tables(draw, systems=("aspen", "birch"), *, right=False):
         columns[name] = type_, draw(st.lists(st.one_of(numbers[type_], *none), min_size=rows, max_size=rows))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "t.parquet"
-        with duckdb.connect() as connection:
-            connection.execute(f"CREATE TABLE t ({', '.join(f'{name} {of}' for name, (of, _) in columns.items())})")
+        with in_memory().cursor() as connection:
+            connection.execute("CREATE OR REPLACE TABLE t "
+                               f"({', '.join(f'{name} {of}' for name, (of, _) in columns.items())})")
             connection.executemany(f"INSERT INTO t VALUES ({', '.join('?' * len(columns))})",
                                    list(map(list, zip(*(values for _, values in columns.values()), strict=True))))
             connection.execute(f"COPY t TO '{path}' (FORMAT parquet)")

@@ -9,8 +9,9 @@ from registry.errors import InputError
 from registry.evaluation.ingest.content import run_digest
 from registry.readers import Candidates, Document, Scores, Statistics
 from registry.readers.parsing import table_columns
-from tests.readers.small_tables import SEPARATORS, json_tables, parquet_tables, tables
+from tests.readers.small_tables import SEPARATORS, json_tables, one_database, parquet_tables, tables
 
+pytestmark = pytest.mark.usefixtures(one_database.__name__)
 READERS = [
     (Scores, {"item": "item"}), (Scores, {"item": []}),
     (Scores, {"item": ["item", "kind"], "attributes": ["kind"], "gold": "gold"}),
