@@ -187,7 +187,7 @@ class FamilyResults:
         for name in list(_COLUMNS)[1:]:
             found[name] = getattr(tested, name)
         _, content = self._contents
-        rows = _in_runs(tested)
+        rows = in_runs(tested.difference, tested.n_discordant)
         a, b = self._statistics[content[members[rows]]].T
         insert_bulk(self.connection, models.pair_result, _columns(tested[rows]) | {
             "pair_result_id": found["pair_result_id"][rows], "pair_request_id": asked, "statistics_a": a,
@@ -225,13 +225,13 @@ class FamilyResults:
         return Decisions(np.fmax(stepped, p), resolved)
 
 
-def _in_runs(tested: PairResults) -> Ints:
-    """The order in which results are inserted: that of differences where few values are many pairs', as with counts.
+def in_runs(difference: Floats, n_discordant: Ints) -> Ints:
+    """The order in which results are inserted, [pairs]: by difference where few values are many pairs', as with counts.
 
     DuckDB keeps a run of equal numbers as one, and numbers that do not repeat as they are.
     """
-    order = np.lexsort((tested.n_discordant, tested.difference))
-    repeats = np.diff(tested.difference[order]) == 0
+    order = np.lexsort((n_discordant, difference))
+    repeats = np.diff(difference[order]) == 0
     return order if 2 * np.count_nonzero(repeats) > len(order) else np.arange(len(order))
 
 
