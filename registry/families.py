@@ -89,7 +89,7 @@ def as_kept(statistics: NDArray[np.float64]) -> NDArray[np.float64]:
 
     kept = statistics + 0.0  # no -0.0
     for n, column in enumerate(statistics.T):
-        if (places := decimal_places(column)) is not None:
+        if not _are_whole(column) and (places := decimal_places(column)) is not None:
             kept[:, n] = np.rint(column * 10.0**places) / 10.0**places + 0.0
     return kept
 
@@ -98,6 +98,8 @@ def decimal_places(values: NDArray[np.float64]) -> int | None:
     """How many decimal places hold all values, up to the rounding of arithmetic; None where nine do not."""
     import numpy as np
 
+    if _are_whole(values):
+        return 0
     noise = _ROUNDING * min(1.0, float(np.abs(values).max(initial=0)))
     rest = values
     for places in range(PLACES + 1):
@@ -106,6 +108,12 @@ def decimal_places(values: NDArray[np.float64]) -> int | None:
         if not rest.size:
             return places
     return None
+
+
+def _are_whole(values: NDArray[np.float64]) -> bool:
+    import numpy as np
+
+    return bool((values == np.rint(values)).all())
 
 
 def step_of(values: NDArray[np.float64]) -> float:

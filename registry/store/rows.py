@@ -15,6 +15,7 @@ from sqlalchemy import Connection, Table
 
 RECORDING = "recording"  # what a connection's `info` has of what is written to it, if that is kept
 _WIDEST = 100  # characters of a text kept at fixed width, of 4 bytes each
+_CUT = 50 * 2048  # rows of arrays that DuckDB gives to one thread
 _FEW = 250  # values that DuckDB takes from a statement sooner than it finds them in arrays
 
 
@@ -107,13 +108,20 @@ def _insert_arrays(connection: Connection, table: Table, values: Sequence[str],
 
 @contextmanager
 def with_arrays(connection: Connection, arrays: Mapping[str, NDArray[Any]]) -> Iterator[None]:
-    """Let statements select from the arrays, as the columns of a table `_columns`."""
-    driver = driver_of(connection)
+    """Let statements select from the arrays, as the columns of a table `_columns`.
+
+    Many rows are inserted by one thread: several would cut them elsewhere than the table does, and copy them once more.
+    """
+    driver, many = driver_of(connection), len(next(iter(arrays.values()))) > _CUT
     driver.register("_columns", arrays)
     connection.info["_columns"] = arrays
+    if many:
+        driver.execute("SET threads = 1")
     try:
         yield
     finally:
+        if many:
+            driver.execute("RESET threads")
         del connection.info["_columns"]
         driver.unregister("_columns")
 

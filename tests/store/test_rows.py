@@ -109,6 +109,15 @@ def test_statistics_scatter_by_item_and_system(connection, family):
     np.testing.assert_array_equal(loaded[1][[1, 2], 0], sent[3])
 
 
+def test_item_ids_of_blocks_never_jump(connection):
+    """So that DuckDB packs them into two bits, where the largest jump would need fourteen."""
+    ids, sent = np.arange(10, 14), np.arange(8.0).reshape(4, 2)
+    statistics.insert_statistics(connection, "ratio", [statistics.Block(n, 2, ids, sent + n) for n in range(3)])
+    rows = connection.exec_driver_sql("SELECT item_id, numerator FROM statistics_ratio_whole ORDER BY rowid").all()
+    assert [item for item, _ in rows] == [10, 11, 12, 13, 13, 12, 11, 10, 10, 11, 12, 13]
+    assert [value for _, value in rows] == [0, 2, 4, 6, 7, 5, 3, 1, 2, 4, 6, 8]
+
+
 def test_statistics_scatter_by_run(connection):
     ids, sent = np.arange(10, 14), np.random.default_rng(1).integers(0, 9, (3, 4, 2)).astype(float)
     statistics.insert_statistics(connection, "ratio", [

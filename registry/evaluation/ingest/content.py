@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from registry.columns import AnswerColumns, Floats, Places, StatisticColumns
+from registry.columns import AnswerColumns, Floats, Places, Rows, StatisticColumns
 from registry.identity import canonical_json, canonical_text, digest, digest_lines
 from registry.items import Answer, Item
 from registry.readers import Reader
@@ -18,6 +19,7 @@ from registry.readers.names import NamedReader
 Bytes = NDArray[np.uint8]
 
 _WIDEST = 2**27  # bytes of all lines, each as long as the longest
+_MOST_CODES = 2**12
 
 
 def content_digest(reader: Reader, items: Sequence[Item], runs: Sequence[Sequence[Answer]]) -> str:
@@ -39,12 +41,38 @@ def digest_of_runs(digests: list[str]) -> str:
     return digests[0] if len(digests) == 1 else digest_lines(digests)
 
 
-class _Heads(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class _Heads:
     """What of the lines `["key",value]` rests on keys alone: `["key",` in the order of the lines."""
 
     order: Places
     lines: Bytes
     sizes: Places
+
+    def of(self, kept: NDArray[np.bool_]) -> _Heads:
+        """Those of some lines."""
+        return _Heads(self.order[kept], self.lines[kept], self.sizes[kept])
+
+
+@dataclass(frozen=True, eq=False)
+class _Ends:
+    """What of the lines rests on values: its different texts, and the place of each line's."""
+
+    texts: Bytes
+    sizes: Places
+    codes: Places
+
+    @property
+    def lines(self) -> Bytes:
+        """That of each line."""
+        return self.texts[self.codes]
+
+
+class _Frame(NamedTuple):
+    """All lines at once, each with its count of bytes, and where their ends go, [lines, bytes of an end]."""
+
+    lines: Bytes
+    ends: Places
 
 
 def _digest_of_columns(reader: Reader, answers: AnswerColumns) -> str | None:
@@ -52,19 +80,25 @@ def _digest_of_columns(reader: Reader, answers: AnswerColumns) -> str | None:
 
     Gives nothing where a key stands twice, or the lines are too wide together.
     """
-    if (heads := _heads(answers.rows.keys)) is None:
+    if (heads := _heads(answers.rows)) is None:
         return None
-    there = np.zeros(len(heads.order), dtype=bool)
-    there[answers.given] = True
-    kept = there[heads.order]
-    lines, sizes = [heads.lines[kept]], heads.sizes[kept]
-    for texts, codes in _ends(reader, answers, answers.values[heads.order[kept]]):
-        ends, lengths = _padded([text.encode() for text in texts])
-        if (sum(part.shape[1] for part in lines) + ends.shape[1]) * len(codes) > _WIDEST:
+    if len(answers.given) < len(heads.order):
+        there = np.zeros(len(heads.order), dtype=bool)
+        there[answers.given] = True
+        heads = heads.of(there[heads.order])
+    ends, width = [], heads.lines.shape[1]
+    for texts, codes in _ends(reader, answers, answers.values[heads.order]):
+        ends.append(_Ends(*_padded([text.encode() for text in texts]), codes))
+        width += ends[-1].texts.shape[1]
+        if width * len(codes) > _WIDEST:
             return None
-        lines.append(ends[codes])
-        sizes = sizes + lengths[codes]
-    whole = np.concatenate([_counts(int(sizes.max(initial=0)))[sizes], *lines], axis=1)
+    if len({1, *(len(set(of.sizes.tolist())) for of in ends)}) == 1:  # most often: 0.0 and 1.0, say
+        frame = _frame(heads, sum(int(of.sizes[0]) for of in ends))
+        whole = frame.lines.copy()
+        whole[frame.ends] = np.concatenate([of.lines for of in ends], axis=1)
+        return digest(whole.tobytes())
+    sizes = sum((of.sizes[of.codes] for of in ends), heads.sizes)
+    whole = np.concatenate([_counts(int(sizes.max(initial=0)))[sizes], heads.lines, *(of.lines for of in ends)], axis=1)
     return digest(whole[whole != 0].tobytes())
 
 
@@ -74,7 +108,7 @@ def _ends(reader: Reader, answers: AnswerColumns, values: Floats) -> Iterator[tu
     Statistics are written as `readers.tables.numbers_of` lists them.
     """
     if not isinstance(answers, StatisticColumns):
-        known, codes = np.unique(values, return_inverse=True)
+        known, codes = _coded(values)
         yield [f"{canonical_json(reader.content(answers.meant(value)))}]" for value in known.tolist()], codes
         return
     for n, name in enumerate(sorted(answers.names), 1):
@@ -83,8 +117,27 @@ def _ends(reader: Reader, answers: AnswerColumns, values: Floats) -> Iterator[tu
         yield [f"{before}{canonical_json([name, value])}{after}" for value in known.tolist()], codes
 
 
+def _coded(values: Floats) -> tuple[Floats, Places]:
+    """The different values, and the place of each among them; small counts, which most are, are not sorted for that."""
+    largest = values.max(initial=0)
+    if largest >= _MOST_CODES or np.signbit(values).any() or (values != (codes := values.astype(np.int64))).any():
+        return np.unique(values, return_inverse=True)
+    there = np.bincount(codes) > 0
+    return np.flatnonzero(there).astype(np.float64), (np.cumsum(there) - 1)[codes]
+
+
 @lru_cache(maxsize=1)
-def _heads(keys: tuple[str, ...]) -> _Heads | None:
+def _frame(heads: _Heads, of_end: int) -> _Frame:
+    """The frame of lines with these heads, and ends of so many bytes."""
+    sizes, ends = heads.sizes + of_end, np.ones((len(heads.order), of_end), dtype=np.uint8)
+    whole = np.concatenate([_counts(int(sizes.max(initial=0)))[sizes], heads.lines, ends], axis=1)
+    there = whole != 0
+    return _Frame(whole[there], np.cumsum(there.sum(axis=1))[:, None] + np.arange(-of_end, 0))
+
+
+@lru_cache(maxsize=1)
+def _heads(rows: Rows) -> _Heads | None:
+    keys = rows.keys
     heads = [f"[{canonical_text(key)}," for key in keys]
     encoded = [head.encode() for head in heads]
     if len(set(keys)) < len(keys) or max(map(len, encoded), default=0) * len(heads) > _WIDEST:

@@ -178,8 +178,9 @@ def measure(metric: Metric, runs: Sequence[Floats], steps: Steps | None = None) 
     counts = np.stack(runs, axis=1)
     step = 1.0 if FAMILIES[metric.family].integer else step_of(counts)
     steps = steps or Steps.of(metric, [counts], step)
-    return Measured(float(scores_of(metric, averaged([counts], 1, steps))[0]),
-                    scores_of(metric, Counts.of(counts, steps)), step)
+    of_runs = scores_of(metric, Counts.of(counts, steps))
+    value = of_runs[0] if len(runs) == 1 else scores_of(metric, averaged([counts], 1, steps))[0]
+    return Measured(float(value), of_runs, step)
 
 
 def measure_labels(metric: ConfusionMetric, labels: LabelNumbers, runs: Sequence[Floats]) -> Measured:

@@ -117,7 +117,7 @@ def computed(items: Sequence[Item], runs: Sequence[Sequence[Answer | None]], mis
     kept = np.ones(len(items), dtype=bool)
     for run in () if counted else runs:
         kept &= _there(run)
-    scored = list(compress(items, kept))
+    scored = items if kept.all() else list(compress(items, kept))
     answers = [_of(run, kept) for run in runs]
     statistics: list[list[NDArray[np.float64]]] = []
     errors: list[InputError] = []

@@ -26,9 +26,9 @@ ENOUGH = 2**15  # bytes of a file from which on DuckDB, which takes 10 ms to sta
 
 _NUMBER = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"  # that of `readers.tables`, in ASCII
 _DELIMITERS = {"tab": "\t", "comma": ",", "whitespace": " "}
-_TEXTS = {"VARCHAR", "BOOLEAN", "UUID", "TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT",
-          "UINTEGER", "UBIGINT"}
-_NUMBERS = _TEXTS - {"VARCHAR", "BOOLEAN", "UUID"} | {"FLOAT", "DOUBLE"}  # what is the same number as a double
+_WHOLE = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"}
+_TEXTS = _WHOLE | {"VARCHAR", "BOOLEAN", "UUID"}
+_DECIMAL = {"FLOAT", "DOUBLE"}  # what is the same number as a double
 
 
 @dataclass(frozen=True)
@@ -172,14 +172,17 @@ def _parquet(document: Document, layout: Layout) -> Table | None:
             "DESCRIBE SELECT * FROM read_parquet(?)", [pattern]).fetchall()}
         texts = {name: f"{named(name)}::VARCHAR" for name in dict.fromkeys((*layout.item, *layout.attributes))
                  if types.get(name) in _TEXTS}
-        numbers = {name: f"CASE WHEN {named(name)} IS NULL THEN 'nan'::DOUBLE WHEN isfinite({named(name)}::DOUBLE) "
-                         f"THEN {named(name)}::DOUBLE END"
-                   for name, type_ in types.items() if name not in texts and type_ in _NUMBERS}
+        whole = {name: named(name) for name, type_ in types.items() if name not in texts and type_ in _WHOLE}
+        numbers = whole | {
+            name: f"CASE WHEN {named(name)} IS NULL THEN 'nan'::DOUBLE WHEN isfinite({named(name)}::DOUBLE) "
+                  f"THEN {named(name)}::DOUBLE END"
+            for name, type_ in types.items() if name not in texts and type_ in _DECIMAL}
         if len(types) > MAX_CELLS or not set(layout.item) <= texts.keys():
             return None
         n_rows = require_declared(connection, pattern, document, [*texts, *numbers])
         require_measured(connection, pattern, document, [*texts.values()] or ["NULL"])  # numbers are all as short
         found = _fetched(connection, {**texts, **numbers}, "read_parquet(?)", pattern)
+    found |= {name: np.ma.filled(found[name].astype(np.float64), np.nan) for name in whole}
     return _table(found, layout, texts, range(1, n_rows + 1))
 
 
