@@ -14,9 +14,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from sqlalchemy import Connection
 
-from registry.evaluation.comparing.board_keys import BoardKey, board_keys
+from registry.evaluation.comparing.board_keys import BoardKey
 from registry.evaluation.comparing.board_statistics import load
 from registry.evaluation.comparing.by_response import by_response
+from registry.evaluation.comparing.families import compared_keys
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.resolve import resolve_significance
 from registry.manifest import Significance
@@ -166,7 +167,7 @@ def plan(connection: Connection, task_row: TaskRow, request: Request) -> Plan:
         UnknownNameError, MismatchError, InputError: As `compare` does, or of a cluster.
     """
     test, _ = resolve_significance(request.significance)
-    boards = tuple(_planned(connection, key, request, test) for key in board_keys(connection, task_row, request)
+    boards = tuple(_planned(connection, key, request, test) for key in compared_keys(connection, task_row, request)
                    if comparisons.find_comparison(connection, key.digest(request)) is None)
     here = Plan(boards, test, request.execution.threads, request.execution.memory)
     is_work = request.execution.cluster is not None and here.processor_seconds > _WORTH
@@ -175,7 +176,7 @@ def plan(connection: Connection, task_row: TaskRow, request: Request) -> Plan:
 
 def _planned(connection: Connection, key: BoardKey, request: Request, test: PairTest) -> PlannedBoard:
     n = len(key.members)
-    request = request.of_family(n)
+    request = key.request(request)
     settings, new = request.significance, _new_pairs(connection, key, request)
     few = replace(key, members=[key.members[m] for m in few_systems(n)])
     begun = time.process_time()
