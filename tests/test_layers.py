@@ -61,7 +61,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
         "checksums decisions licences loading tables", "contents totals",
         "croissant derived_scores readme ro_crate", "writing", "verifying"],
     "registry.leaderboards": [
-        "decisions items scores", "leaderboard", "history place sentences", "corrections load", "differences",
+        "decisions families items scores", "leaderboard", "history place sentences", "corrections load", "differences",
         "choose snapshot"],
     "registry.reports": [
         """

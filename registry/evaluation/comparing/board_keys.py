@@ -18,7 +18,7 @@ from registry.store.row_types import DeclaredMetric, GoldRevisionRow, Member, Sc
 
 
 @dataclass(frozen=True)
-class Family:
+class BoardFamily:
     """Several boards whose pairs are corrected as one family.
 
     Attributes:
@@ -50,7 +50,7 @@ class BoardKey:
     facet: tuple[str, str] | None
     members: list[Member]
     scores: dict[int, ScoreRow]
-    family: Family | None = None
+    family: BoardFamily | None = None
 
     @property
     def facet_name(self) -> str | None:

@@ -135,7 +135,7 @@ def compare_boards(connection: Connection, journal: Journal, boards: Sequence[Bo
     n_pairs = sum(len(pairs.results) for pairs, _ in found)
     methods = {METHODS[code] for pairs, _ in found for code in np.unique(pairs.results["method"])}
     drawn = "monte-carlo" in methods or CORRECTIONS[request.significance.correction].function is None
-    return [Comparing(of, pairs, decisions, n_pairs, drawn, compared)
+    return [Comparing(of, pairs, decisions, len(boards), n_pairs, drawn, compared)
             for of, (pairs, decisions) in zip(of_boards, found, strict=True)]
 
 
@@ -157,7 +157,7 @@ class Comparing:
     Attributes:
         of: The board, and what is asked of it.
         pairs, decisions: Its pairs, tested, and what the family makes of them.
-        family_size: How many pairs the family has.
+        n_boards, family_size: How many boards the family has, and how many pairs in all.
         drawn: Whether any decision of the family rests on random draws.
         compared: What is told.
     """
@@ -165,6 +165,7 @@ class Comparing:
     of: BoardResults
     pairs: Pairs
     decisions: Decisions
+    n_boards: int
     family_size: int
     drawn: bool
     compared: Compared
@@ -215,7 +216,8 @@ class Comparing:
             test=repr(self.of.test), alternative=settings.alternative,
             method="mixed" if len(methods) > 1 else next(iter(methods), None), runs=settings.runs,
             seed=settings.seed if drawn else None, correction=settings.correction, family_size=self.family_size,
-            alpha=settings.alpha, identity=short(key.digest(request, drawn=drawn))))
+            alpha=settings.alpha, identity=short(key.digest(request, drawn=drawn)),
+            n_boards=self.n_boards))
         insert_many(self.of.connection, models.comparison, [{
             "digest": digest, "sequence": sequence, "test_set_id": key.test_set.test_set_id,
             "gold_revision_id": key.gold.gold_revision_id, "track_id": key.members[0].track_id,

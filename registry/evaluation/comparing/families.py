@@ -13,7 +13,7 @@ from itertools import compress, groupby
 
 from sqlalchemy import Connection
 
-from registry.evaluation.comparing.board_keys import BoardKey, Family, board_keys
+from registry.evaluation.comparing.board_keys import BoardFamily, BoardKey, board_keys
 from registry.evaluation.comparing.settings import Request
 from registry.manifest.families import named_in_family
 from registry.significance.multiple.corrections import GATEKEEPING
@@ -49,12 +49,12 @@ def in_order(keys: Iterable[BoardKey]) -> list[BoardKey]:
     return sorted(keys, key=lambda key: not key.metric.is_primary)
 
 
-def family_of(keys: Sequence[BoardKey], request: Request, absent: tuple[str, ...] = ()) -> Family:
+def family_of(keys: Sequence[BoardKey], request: Request, absent: tuple[str, ...] = ()) -> BoardFamily:
     """The family of several boards, which are in the order of gatekeeping and of no family yet."""
     of_items = {key.items: math.comb(len(key.members), 2) for key in keys}
     pairs = of_items.values() if request.significance.correction == GATEKEEPING else (
         math.comb(len(key.members), 2) for key in keys)
-    return Family(tuple(key.name.removeprefix(f"{key.task.slug}/") for key in keys),
+    return BoardFamily(tuple(key.name.removeprefix(f"{key.task.slug}/") for key in keys),
                   tuple(key.digest(request, drawn=False) for key in keys), sum(pairs), absent)
 
 

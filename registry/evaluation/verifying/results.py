@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from registry.evaluation.comparing.board_keys import BoardKey, Family
+from registry.evaluation.comparing.board_keys import BoardFamily, BoardKey
 from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.compare import Compared, compare_boards
 from registry.evaluation.comparing.settings import Request
@@ -166,8 +166,8 @@ def _key(connection: Connection, task: TaskRow, row: Any) -> BoardKey:
                     _stored_family(asked.get("family")))
 
 
-def _stored_family(family: dict[str, Any] | None) -> Family | None:
-    return None if family is None else Family(
+def _stored_family(family: dict[str, Any] | None) -> BoardFamily | None:
+    return None if family is None else BoardFamily(
         tuple(family["boards"]), tuple(family["digests"]), family["pairs"], tuple(family["absent"]))
 
 
