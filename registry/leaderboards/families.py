@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from sqlalchemy import Connection, text
 
@@ -83,18 +84,22 @@ def unfinished(connection: Connection, task: str | None,
         changed: The test sets whose submissions or gold have changed, with their tasks.
     """
     rows = connection.execute(text("""
-        SELECT DISTINCT l.task, l.test_set, c.request
+        SELECT l.task, l.test_set, l.metric, concat_ws(', ', l.test_set, l.track, l.facet, l.metric) AS board, c.request
         FROM latest_comparison AS l JOIN comparison AS c USING (comparison_id)
         WHERE c.request LIKE '%"family"%' AND (:task IS NULL OR l.task = :task) ORDER BY ALL"""), {"task": task}).all()
     there = connection.execute(text("""
-        SELECT DISTINCT r.task, r.test_set, r.track, task_metric.alias
+        SELECT DISTINCT r.task, r.test_set, alias AS metric, concat_ws(', ', r.test_set, r.track, alias) AS board
         FROM ranked_submission AS r JOIN task ON task.slug = r.task JOIN task_metric USING (task_id)
         WHERE task_metric.is_declared AND (:task IS NULL OR r.task = :task)"""), {"task": task}).all() if rows else ()
-    for slug, test_set, request in rows:
-        asked = json.loads(request)
-        declared, boards = asked["significance"]["family"], asked.get("family", {}).get("boards", [])
-        meant = {", ".join(filter(None, (of.test_set, of.track, of.alias))): of for of in there if of.task == slug and (
-            declared == "task" or any(named_in_family(name, slug, ", ".join(
-                filter(None, (of.test_set, of.track, of.alias))), of.alias) for name in declared))}
-        if boards and (meant.keys() - set(boards) or any((slug, of.test_set) in changed for of in meant.values())):
-            yield slug, test_set
+    for row in rows:
+        asked = json.loads(row.request)
+        declared = asked["significance"]["family"]
+        if _is_meant(row, declared):
+            compared = asked.get("family", {}).get("boards", [row.board])
+            others = [of for of in there if of.task == row.task and _is_meant(of, declared)]
+            if any(of.board not in compared or (of.task, of.test_set) in changed for of in others):
+                yield row.task, row.test_set
+
+
+def _is_meant(of: Any, family: str | list[str]) -> bool:
+    return family == "task" or any(named_in_family(name, of.task, of.board, of.metric) for name in family)

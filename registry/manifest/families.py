@@ -15,8 +15,8 @@ def named_in_family(name: str, task: str, board: str, metric: str) -> bool:
 def wrong_in_family(family: str | list[str], task: str, test_sets: Sequence[str], metrics: Sequence[str]) -> str:
     """Say what in a family can be neither a metric nor a board, `"test, f1"`; empty where all may be."""
     for name in family if isinstance(family, list) else ():
-        test_set, *_, metric = name.removeprefix(f"{task}/").split(", ")
-        if name not in metrics and (test_set not in test_sets or metric not in metrics):
-            boards = [f"{test_set}, {metric}" for test_set in test_sets for metric in metrics]
-            return f"has {name!r}, which is neither a metric nor a board; {suggest(name, [*metrics, *boards])}"
+        test_set, _, metric = name.removeprefix(f"{task}/").partition(", ")
+        if name not in metrics and (test_set not in test_sets or metric.rpartition(", ")[2] not in metrics):
+            board = f"{test_sets[0]}, {metrics[0]}"
+            return f"has {name!r}, which is neither a metric nor a board such as {board!r}; {suggest(name, metrics)}"
     return ""

@@ -18,7 +18,7 @@ from registry.evaluation.comparing.pair_results import BoardResults, Flags, Floa
 from registry.manifest import Significance
 from registry.significance import CORRECTIONS
 from registry.significance.distributions.clopper_pearson import clopper_pearson
-from registry.significance.multiple.families import adjust_boards
+from registry.significance.multiple.families import adjust_boards, chains_of
 from registry.significance.multiple.stepdown import Draws, draws_of, max_t, min_p
 
 
@@ -114,19 +114,6 @@ class FamilyResults:
         adjusted = np.fmax(found if share == 1 else np.minimum(found / share, 1), p)
         ends = np.cumsum([len(of.pairs.a) for of in group])[:-1]
         return [Decisions(*of) for of in zip(np.split(adjusted, ends), np.split(resolved, ends), strict=True)]
-
-
-def chains_of(boards: Sequence[tuple[str, Ints]]) -> list[Ints]:
-    """Number pairs: those of the same systems on the same items have the same number, of each board [pairs].
-
-    Args:
-        boards: What stands for a board's items, and the systems of its pairs by number, [2, pairs].
-    """
-    items = np.unique([of for of, _ in boards], return_inverse=True)[1]
-    keys = np.concatenate([np.stack([np.full(pairs.shape[1], of), pairs.min(axis=0), pairs.max(axis=0)])
-                           for of, (_, pairs) in zip(items, boards, strict=True)], axis=1)
-    numbers: Ints = np.unique(keys, axis=1, return_inverse=True)[1].ravel()
-    return np.split(numbers, np.cumsum([pairs.shape[1] for _, pairs in boards])[:-1])
 
 
 def _units(board: Board) -> tuple[str, int, bytes]:

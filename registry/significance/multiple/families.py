@@ -41,6 +41,19 @@ def adjust_boards(p: Sequence[Floats], chains: Sequence[Ints], correction: str) 
     return np.split(adjusted, ends)
 
 
+def chains_of(boards: Sequence[tuple[str, Ints]]) -> list[Ints]:
+    """Number pairs: those of the same systems on the same items have the same number, of each board [pairs].
+
+    Args:
+        boards: What stands for a board's items, and the systems of its pairs by number, [2, pairs].
+    """
+    items = np.unique([of for of, _ in boards], return_inverse=True)[1]
+    keys = np.concatenate([np.stack([np.full(pairs.shape[1], of), pairs.min(axis=0), pairs.max(axis=0)])
+                           for of, (_, pairs) in zip(items, boards, strict=True)], axis=1)
+    numbers: Ints = np.unique(keys, axis=1, return_inverse=True)[1].ravel()
+    return np.split(numbers, np.cumsum([pairs.shape[1] for _, pairs in boards])[:-1])
+
+
 def _gatekept(p: Floats, chains: Ints) -> Floats:
     """Adjust p-values by gatekeeping along chains; those of one chain are in its order.
 

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 from registry.significance.multiple.corrections import adjust
+from registry.significance.multiple.families import adjust_boards
 from tests.evaluation.comparing.compared import pairs, raw
 
 F1 = '[[metric]]\nid = "f1"\nname = "BalancedAccuracy"\n'
@@ -47,3 +48,60 @@ def test_boards_of_a_task_are_one_family(two, registry):
     assert "all is well" in registry("verify").stderr
     assert "family was task, and is board." in " ".join(
         (registry("compare"), registry("diff", "--format", "table"))[1].stdout.split())
+
+
+def test_gatekeeping_goes_from_the_primary_metric_to_the_other(two, registry):
+    alone = p_values(pairs(registry))
+    registry("compare", "--family", "task", "--correction", "gatekeeping")
+    chains = [np.arange(6)] * 2
+    expected = adjust_boards(alone, chains, "gatekeeping")
+    found = p_values(pairs(registry), "p_adjusted")
+    assert np.concatenate(found) == pytest.approx(np.concatenate(expected), rel=1e-12)
+    primary, other = found
+    assert (other >= primary).all()  # a pair is tested by the other metric once it differs by the primary one
+    assert (other > primary).any()
+    assert "all is well" in registry("verify").stderr
+
+
+@pytest.mark.parametrize("correction", ["max-t", "min-p"])
+def test_metrics_share_the_draws_of_the_same_items(two, registry, correction):
+    """Of all 4 x 2 pairs together: never below the board's own, and below Holm's, as the two metrics are alike."""
+    options = ("--test", "permutation", "--resamples", 2000, "--correction")
+    registry("compare", *options, correction)
+    alone = np.concatenate(p_values(pairs(registry), "p_adjusted"))
+    registry("compare", *options, correction, "--family", "task")
+    found = np.concatenate(p_values(pairs(registry), "p_adjusted"))
+    assert (found >= alone - 1e-12).all()
+    registry("compare", *options, "holm", "--family", "task")
+    holm = np.concatenate(p_values(pairs(registry), "p_adjusted"))
+    unclear = (holm > 0.01) & (holm < 1)  # where draws are many enough to tell
+    assert unclear.any()
+    assert (found < holm)[unclear].all()
+
+
+def test_a_board_says_what_of_its_family_is_not_compared_yet(two, registry):
+    two.significance = {"seed": 1, "family": ["acc", "test, open, acc"]}
+    registry("run", two.write())
+    board = " ".join(registry("board", "--format", "table").stdout.split())
+    assert ("holds over the 6 pairs of 1 board (test, acc); 1 board has one of its own. Its family is to hold test, "
+            "open, acc too, of which nothing is compared yet.") in board
+    two.significance, two.extra = {"seed": 1, "family": "task", "alpha": 0.1}, ""
+    registry("run", two.write())
+    two.extra = F1
+    registry("apply", two.write())
+    registry("score")
+    warned = "small/test: other boards of its family have changed since, or are not compared yet"
+    assert warned in registry("board").stderr
+    registry("compare")
+    assert warned not in registry("board").stderr
+
+
+@pytest.mark.parametrize(("family", "told"), [
+    (["f2"], "has 'f2', which is neither a metric nor a board such as 'test, acc'; known: acc, f1"),
+    (["dev, acc"], "has 'dev, acc', which is neither a metric nor a board"),
+    ("metric", "is 'metric'; expected 'board', 'task', or a list of metrics and boards"),
+    ([], "is []; expected 'board', 'task', or a list of metrics and boards"),
+])
+def test_a_family_names_metrics_and_boards(two, registry, family, told):
+    two.significance = {"seed": 1, "family": family}
+    assert f"significance.family: {told}" in registry("check", two.write(), exit_code=3).stderr
