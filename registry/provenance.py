@@ -142,7 +142,8 @@ class Signature(_Line):
 
     `identity` has the first digits of the digest of the comparison's content, `gold` of that of the gold annotations;
     `n_clusters` is given where clusters are the units, `strata` where units are drawn within them, and `seed` where
-    something was drawn. `version` is the program's.
+    something was drawn. `version` is the program's. `family_size` is the number of pairs that p-values are corrected
+    over, and `n_boards` that of the boards that they are of.
     """
 
     metric: str
@@ -165,6 +166,7 @@ class Signature(_Line):
     alpha: float
     identity: str
     version: str = __version__
+    n_boards: int = 1
 
     def __str__(self) -> str:
         where = f"set:{self.test_set}" + (f"|track:{_inert(self.track)}" if self.track else "")
@@ -176,7 +178,8 @@ class Signature(_Line):
         test += "" if self.runs == "fixed" else f"|runs:{self.runs}"
         return "|".join((
             self.metric, f"task:{self.task}@{self.task_version}", where, n, f"gold:{self.gold}", f"test:{test}",
-            f"seed:{'-' if self.seed is None else self.seed}", f"corr:{self.correction}/{self.family_size}",
+            f"seed:{'-' if self.seed is None else self.seed}",
+            f"corr:{self.correction}/{self.family_size}" + (f"/{self.n_boards}b" if self.n_boards > 1 else ""),
             f"a:{str(self.alpha).removeprefix('0')}", f"v:{self.version}", f"id:{self.identity}",
         ))
 
@@ -191,12 +194,13 @@ class Signature(_Line):
             test, method = test.removesuffix("-monte"), "monte-carlo"
         if method not in _METHODS:
             test, method = of["test"], ""
-        correction, _, family = of["corr"].rpartition("/")
+        correction, family, *boards = of["corr"].split("/")
         return cls(
             metric, task, task_version, of["set"], _plain(of.get("track")), _plain(of.get("facet")), int(n),
             int(clusters.removesuffix("c")) if clusters else None, _plain(of.get("strata")), of["gold"],
             str(_plain(test)), of.get("alt", "two-sided"), method or None, of.get("runs", "fixed"),
-            None if of["seed"] == "-" else int(of["seed"]), correction, int(family), float(of["a"]), of["id"], of["v"])
+            None if of["seed"] == "-" else int(of["seed"]), correction, int(family), float(of["a"]), of["id"], of["v"],
+            int(boards[0].removesuffix("b")) if boards else 1)
 
 
 @dataclass(frozen=True)

@@ -27,9 +27,9 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
         "answer_ids content headers remedies unicode_normal_form vocabulary", "join", "parsed_cache remarks",
         "context hiding", "declared gold", "given submissions", "apply"],
     "registry.evaluation.comparing": [
-        "contingency leaderboard_key settings", "board_keys", "board_statistics", "by_response pair_results",
-        "plan vetting", "compare"],
-    "registry.manifest": ["fields write", "folder spec", "files load"],
+        "contingency leaderboard_key settings", "board_keys", "board_statistics families",
+        "by_response pair_results", "family_results plan vetting", "compare"],
+    "registry.manifest": ["families fields write", "folder spec", "files load"],
     "registry.readers": [
         "parsing", "base", "alignments lines markup names tables trec", """
             bio
@@ -61,7 +61,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
         "checksums decisions licences loading tables", "contents totals",
         "croissant derived_scores readme ro_crate", "writing", "verifying"],
     "registry.leaderboards": [
-        "decisions items scores", "leaderboard", "history place sentences", "corrections load", "differences",
+        "decisions families items scores", "leaderboard", "history place sentences", "corrections load", "differences",
         "choose snapshot"],
     "registry.reports": [
         """

@@ -24,7 +24,7 @@ SIGNATURES = st.builds(
     Signature, SLUGS, SLUGS, SLUGS, SLUGS, OPTIONAL, OPTIONAL, COUNTS, st.none() | COUNTS, OPTIONAL, DIGITS, TEST_NAMES,
     st.sampled_from(["two-sided", "greater", "less"]), st.none() | st.sampled_from([*get_args(Method), "mixed"]),
     st.sampled_from(["fixed", "random"]), st.none() | COUNTS, st.sampled_from(sorted(CORRECTIONS)), COUNTS,
-    st.floats(1e-9, 1, exclude_max=True), DIGITS, SLUGS)
+    st.floats(1e-9, 1, exclude_max=True), DIGITS, SLUGS, st.integers(1, 30))
 STUDIES = st.builds(
     StudySignature, NAMES, SLUGS, SLUGS, SLUGS, st.lists(SLUGS, min_size=1, max_size=3).map(tuple), OPTIONAL, OPTIONAL,
     COUNTS, COUNTS, st.lists(DIGITS, min_size=1, max_size=3).map(tuple), COUNTS, DIGITS, SLUGS)

@@ -67,6 +67,9 @@ def compare(
     alpha: Annotated[float | None, typer.Option("--alpha", help="The level of significance.")] = None,
     correction: Annotated[str | None, typer.Option("--correction", help=(
         "Of the p-values of all pairs: `registry list corrections`."))] = None,
+    family: Annotated[list[str] | None, typer.Option("--family", metavar="board|task|NAME", help=(
+        "The pairs that are corrected together: of each board, of the whole task, or of metrics or boards by name "
+        "(again for each)."))] = None,
     strata: Annotated[str | None, typer.Option("--strata", metavar="ATTRIBUTE", help=(
         "Resample within the values of an item attribute."))] = None,
     runs: Annotated[str | None, typer.Option("--runs", help="What systems' runs are: fixed, or random.")] = None,
@@ -91,7 +94,7 @@ def compare(
 
     given = {"test": test, "resamples": _number(resamples), "seed": seed, "alternative": alternative, "unit": unit,
              "alpha": alpha, "correction": correction, "strata": strata, "runs": runs, "overall": overall,
-             "resolve": resolve}
+             "resolve": resolve, "family": family and _family(family)}
     given = {name: value for name, value in given.items() if value is not None}
     journal = Journal("compare", {"task": task, "metric": metric, **given}, actor=actor_name(actor))
     how = execution(workers, cluster, memory, quiet=quiet)
@@ -112,6 +115,11 @@ def compare(
     boards = committed_boards(target, rows, metric) if boards is None else boards
     say_end(changed=journal.changed, dry_run=dry_run)
     show_boards(boards, format_)
+
+
+def _family(names: list[str]) -> str | list[str]:
+    """A kind of family, or the names of its metrics and boards."""
+    return names[0] if names in (["board"], ["task"]) else names
 
 
 def _number(text: str | None) -> int | str | None:

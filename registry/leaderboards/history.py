@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from registry.store.hiding.concealment import require_scores
 
 # What a comparison was asked for, by the words for it.
 SETTINGS = ("test", "alternative", "unit", "runs", "strata", "alpha", "correction", "resamples", "seed", "interval",
-            "confidence", "overall")
+            "confidence", "overall", "family")
 
 
 @dataclass(frozen=True)
@@ -118,8 +119,10 @@ def _state(connection: Connection, row: Any) -> State:
         rank=of.rank, rank_low=of.rank_low, rank_high=of.rank_high, cluster=of.cluster, system=of.system,
         shown=of.system, team=of.team, submission=f"{of.team}/{of.system}@{of.version}", score=of.score)
         for of in stood}
-    settings = {name: getattr(row, name) for name in SETTINGS if name != "strata"} | {
-        "strata": _signed(row.signature, "strata")}
+    family = json.loads(row.request or "{}").get("significance", {}).get("family", "board")
+    family = family if isinstance(family, str) else "; ".join(family)
+    settings = {name: getattr(row, name) for name in SETTINGS if name not in ("strata", "family")} | {
+        "strata": _signed(row.signature, "strata"), "family": family}
     version = str(_signed(row.signature, "task")).rpartition("@")[2]
     pairs = _pairs(connection, row.comparison_id, [of.submission_id for of in stood], list(systems))
     return State(_key(row), row.comparison_id, row.signature, row.metric_name, row.gold, version, row.n_items,

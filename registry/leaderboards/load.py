@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain, groupby
 from typing import Any
 
@@ -13,6 +14,7 @@ from sqlalchemy import Connection, bindparam, select, text
 from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
 from registry.evaluation.scorers import difference, recorded, scorer
 from registry.leaderboards.decisions import Decisions
+from registry.leaderboards.families import StoredFamily, families_of, family_sentences, unfinished
 from registry.leaderboards.leaderboard import (
     SHARED_KEYS,
     Comparison,
@@ -69,9 +71,16 @@ def leaderboards(connection: Connection, task: str, metric: str | None = None, r
         SELECT comparison_id, better, l.test, alternative, unit, runs, alpha, correction, resamples, seed, confidence,
             n_items, n_units, n_systems, family_size, signature, o.test AS overall, o.statistic, o.degrees, o.p_value
         FROM latest_comparison AS l LEFT JOIN overall_result AS o USING (comparison_id) {where}"""), chosen)  # noqa: S608
-    settings = {row.signature: row for row in map(Comparison._make, found)}
-    return [_leaderboard(settings[signature], standings, _decisions(connection, settings[signature], standings, pairs),
-                         ranks, frequencies or {}) for signature, standings in rows.items()]
+    settings, families = {row.signature: row for row in map(Comparison._make, found)}, families_of(connection, task)
+    boards = [_leaderboard(of := settings[signature], standings, _decisions(connection, of, standings, pairs), ranks,
+                           frequencies or {}) for signature, standings in rows.items()]
+    return [replace(board, sentences=(*board.sentences, *_over(board.comparison, families))) for board in boards]
+
+
+def _over(of: Comparison, families: Mapping[int, StoredFamily]) -> tuple[str, ...]:
+    """Over what the error rate of a comparison holds."""
+    return () if of.n_systems == 1 else family_sentences(
+        families[of.comparison_id], of.correction, of.alpha, of.family_size)
 
 
 def declared_leaderboards(connection: Connection, task_row: TaskRow, metric: str | None = None,
@@ -192,10 +201,14 @@ def stale(connection: Connection, task: str | None = None) -> list[str]:
         ORDER BY ALL"""), {"task": task}).all() if _of_older(connection) else []
     blind = concealed_of(connection).blind  # whose boards are hidden, and not out of date
     found, older = ([row for row in rows if row.task not in blind] for rows in (found, older))
+    changed = {(row.task, row.test_set) for row in found}
+    apart = sorted(set(unfinished(connection, task, changed)) - changed)
     remedy = "`registry score` and `registry compare` bring the board up to date"
     return [*_of_other_code(connection, task),
             *(f"{row.task}/{row.test_set}: submissions or gold have changed since the last comparison; {remedy}"
               for row in found),
+            *(f"{slug}/{test_set}: other boards of its family have changed since, or are not compared yet; {remedy}"
+              for slug, test_set in apart if slug not in blind),
             *(f"{row.task}/{row.test_set}: scores are of an older registry, which rounded decimals in another way; "
               f"{remedy}" for row in older)]
 

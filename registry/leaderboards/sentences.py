@@ -13,7 +13,7 @@ from registry.leaderboards.decisions import Decisions
 from registry.leaderboards.leaderboard import Comparison
 from registry.rendering.table import p_value
 from registry.significance import CORRECTIONS, TESTS
-from registry.significance.multiple.corrections import draws_needed
+from registry.significance.multiple.corrections import GATEKEEPING, draws_needed
 from registry.values import parse
 
 _GROUPS, _PLACES = 4, 12  # that one sentence names
@@ -53,7 +53,7 @@ def _counted(of: Comparison, won: int) -> str:
     units = counted(of.n_units, of.unit)
     if of.runs == "random":
         units = "whole runs" if of.test == "permutation" else f"{units} and runs"
-    return (f"{are_significant(won, of.family_size)} at {level}{of.alpha:g} {corrected} ({of.test} "
+    return (f"{are_significant(won, math.comb(of.n_systems, 2))} at {level}{of.alpha:g} {corrected} ({of.test} "
             f"over {units}{_sided(of)}){sure}.")
 
 
@@ -85,8 +85,9 @@ def _hopeless(of: Comparison, runs: Sequence[int]) -> Sequence[str]:
         most, second = runs[:2]
         units = f"{most} and {second} runs"
         least = (2 if not _sided(of) and most == second else 1) / math.comb(most + second, most)
-    first_by_all = of.correction in ("holm", "bonferroni", "shaffer")  # the others can reject all pairs together
-    needed = of.alpha / (of.family_size if first_by_all else 1)
+    first_by_all = of.correction in ("holm", "bonferroni", "shaffer", GATEKEEPING)  # others can reject all together
+    pairs = of.family_size if of.correction == "bonferroni" else math.comb(of.n_systems, 2)  # other boards may be done
+    needed = of.alpha / (pairs if first_by_all else 1)
     if of.test == "permutation" and least > needed:
         return (f"With {units} no p-value can be below {least:g}, so no difference can be significant here; that says "
                 "nothing about the systems.",)
@@ -101,8 +102,9 @@ def _few_draws(of: Comparison, pairs: Decisions) -> Sequence[str]:
     if not drawn.any():
         return ()
     draws = int(np.nan_to_num(pairs.numbers("resamples")[drawn], nan=of.resamples).max())
-    p = np.where(drawn, np.nan, np.where(np.isnan(p), 1.0, p))
-    needed = draws_needed(p, of.correction, of.alpha)
+    others = np.zeros(of.family_size - len(p))  # of other boards, all significant at best
+    needed = draws_needed(np.append(np.where(drawn, np.nan, np.where(np.isnan(p), 1.0, p)), others), of.correction,
+                          of.alpha)
     return (too_few_draws(int(drawn.sum()), len(p), draws, needed),) if needed > draws else ()
 
 
@@ -122,7 +124,7 @@ def separable(names: Sequence[str], ranks: Sequence[int], differ: NDArray[np.boo
     over = f"at {100 * settings.alpha:g} %{corrected} over {counted(settings.family_size, 'pair')}"
     n = len(names)
     pairs, apart = math.comb(n, 2), int(differ.sum()) // 2
-    ranked = "" if pairs == settings.family_size else "ranked "  # others are in the family too
+    ranked = "" if n == settings.n_systems else "ranked "  # others are in the family too
     if n == 2:
         return f"{names[0]} is {'better than' if apart else 'not separable from'} {names[1]} {over}."
     if apart in (0, pairs):

@@ -68,6 +68,14 @@ def check_resamples(value: Any) -> Any:
     return value
 
 
+def check_family(value: Any) -> Any:
+    """Accept "board", "task", or a list of names."""
+    names = isinstance(value, list) and value and all(isinstance(name, str) and name for name in value)
+    if value not in ("board", "task") and not names:
+        raise ValueError(f"is {value!r}; expected 'board', 'task', or a list of metrics and boards")
+    return value
+
+
 def check_moment(value: Any) -> datetime:
     """Accept a date and time with its zone: TOML's own, or the text of one, as stored manifests have it."""
     if isinstance(value, str):

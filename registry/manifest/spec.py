@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainValidator, model_validator
 
 from registry.errors import suggest
+from registry.manifest.families import wrong_in_family
 from registry.manifest.fields import (
     DRAWS,
     Address,
@@ -26,6 +27,7 @@ from registry.manifest.fields import (
     Slug,
     Until,
     check_attribute,
+    check_family,
     check_resamples,
     no_equals,
     number,
@@ -152,6 +154,7 @@ class Significance(_Table):
     overall: str | None = None
     resolve: Resamples | None = None
     runs: Literal["fixed", "random"] = "fixed"
+    family: Annotated[str | list[str], PlainValidator(check_family)] = "board"
 
     @property
     def draws(self) -> int:
@@ -161,6 +164,8 @@ class Significance(_Table):
     def _contradictions(self) -> Iterator[tuple[str, str]]:
         if self.runs == "random" and self.interval == "bca":
             yield "", "interval 'bca' does not go with runs = 'random'; take dual, percentile or basic"
+        if self.family != "board" and self.correction == "shaffer":
+            yield "", "correction 'shaffer' takes the pairs of one board as a family; take holm, or family = 'board'"
 
 
 BRACES = re.compile(r"\{([^{}]*)\}")
@@ -264,6 +269,8 @@ class Manifest(_Table):
                     s.test_set, known)
         if self.significance.unit == "cluster" and (bare := [t.name for t in self.test_set if t.cluster is None]):
             yield "significance.unit", f"is 'cluster', but test set {bare[0]!r} declares no cluster"
+        if wrong := wrong_in_family(self.significance.family, self.task.id, known, [m.id for m in self.metric]):
+            yield "significance.family", wrong
 
     @property
     def primary(self) -> MetricSpec:

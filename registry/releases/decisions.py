@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, text
 
 from registry.evaluation.verifying.faults import Fault
+from registry.identity import canonical_json
 from registry.significance import CORRECTIONS, rank
-from registry.significance.multiple.corrections import adjust
+from registry.significance.multiple.families import adjust_boards, chains_of
 from registry.store.statistics import fetch_columns
 
 Columns = Mapping[str, NDArray[Any]]
@@ -22,17 +23,24 @@ _PLACES = {"rank": "rank", "rank_low": "low", "rank_high": "high", "cluster": "c
 
 def verify_decisions(connection: Connection) -> Iterator[Fault]:
     """Hold the adjusted p-values, decisions and ranks of every board against its p-values and scores."""
+    families: dict[str, list[tuple[Any, Columns]]] = {}
     for board in connection.exec_driver_sql("""
-            SELECT comparison_id, signature, alpha, correction, request, better
-            FROM comparison JOIN metric USING (metric_id) ORDER BY comparison_id"""):
-        name = board.signature.rpartition("|")[2]
+            SELECT comparison_id, signature, alpha, correction, request, better,
+                concat_ws(', ', test_set.name, track.name, facet) AS items,
+                concat_ws(', ', test_set.name, track.name, facet, alias) AS board
+            FROM comparison JOIN metric USING (metric_id) JOIN test_set USING (test_set_id)
+            LEFT JOIN track ON track.track_id = comparison.track_id ORDER BY comparison_id"""):
         pairs = _columns(connection, """
             SELECT submission_a, submission_b, is_significant, p_adjusted, p_value,
                 if(is_swapped, -difference, difference) AS difference, if(is_swapped, -favours, favours) AS favours
             FROM comparison_pair JOIN pair_result USING (pair_result_id)""", board.comparison_id)
-        standings = _columns(connection, "SELECT * FROM standing", board.comparison_id)
-        yield from _of_pairs(board, name, pairs)
-        yield from _of_standings(board, name, pairs, standings)
+        family = json.loads(board.request).get("family", str(board.comparison_id))
+        families.setdefault(canonical_json(family), []).append((board, pairs))
+    for of_family in families.values():
+        yield from _of_family(of_family)
+        for board, pairs in of_family:
+            standings = _columns(connection, "SELECT * FROM standing", board.comparison_id)
+            yield from _of_standings(board, _id(board), pairs, standings)
 
 
 def _columns(connection: Connection, select: str, comparison_id: int) -> Columns:
@@ -43,15 +51,24 @@ def _columns(connection: Connection, select: str, comparison_id: int) -> Columns
             np.ma.filled(column, "-") for name, column in found.items()}
 
 
-def _of_pairs(board: Any, name: str, pairs: Columns) -> Iterator[Fault]:
-    """Hold the adjusted p-values against the others, and decisions against these."""
-    if not len(pairs["p_value"]):
-        return
-    if CORRECTIONS[board.correction].function is not None:
-        adjusted = adjust(pairs["p_value"], board.correction)
-        yield from _differing("pair", name, "p_adjusted", pairs["p_adjusted"], adjusted)
-    significant = (pairs["p_adjusted"] <= board.alpha) & (pairs["favours"] * pairs["difference"] > 0)
-    yield from _differing("pair", name, "is_significant", pairs["is_significant"], significant.astype(np.float64))
+def _id(board: Any) -> str:
+    return str(board.signature.rpartition("|")[2])
+
+
+def _of_family(boards: Sequence[tuple[Any, Columns]]) -> Iterator[Fault]:
+    """Hold the adjusted p-values of a family's boards against the others, and decisions against these."""
+    order = json.loads(boards[0][0].request).get("family", {}).get("boards", [boards[0][0].board])
+    boards = sorted((of for of in boards if len(of[1]["p_value"])), key=lambda of: order.index(of[0].board))
+    if boards and CORRECTIONS[boards[0][0].correction].function is not None:
+        chains = chains_of([(board.items, np.stack([pairs["submission_a"], pairs["submission_b"]]).astype(np.int64))
+                            for board, pairs in boards])
+        adjusted = adjust_boards([pairs["p_value"] for _, pairs in boards], chains, boards[0][0].correction)
+        for (board, pairs), of_board in zip(boards, adjusted, strict=True):
+            yield from _differing("pair", _id(board), "p_adjusted", pairs["p_adjusted"], of_board)
+    for board, pairs in boards:
+        significant = (pairs["p_adjusted"] <= board.alpha) & (pairs["favours"] * pairs["difference"] > 0)
+        yield from _differing("pair", _id(board), "is_significant", pairs["is_significant"],
+                              significant.astype(np.float64))
 
 
 def _of_standings(board: Any, name: str, pairs: Columns, standings: Columns) -> Iterator[Fault]:

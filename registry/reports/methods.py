@@ -5,6 +5,7 @@ from __future__ import annotations
 from registry.errors import counted
 from registry.leaderboards.leaderboard import Leaderboard, Ranks
 from registry.metrics import METRICS
+from registry.provenance import Signature
 from registry.significance import CORRECTIONS, TESTS
 from registry.values import parse
 
@@ -42,8 +43,8 @@ def _tests(board: Leaderboard) -> str:
     ways = sorted({method for method in board.decisions.columns["method"].tolist() if method})
     drawn = f", {by.resamples:,} draws with seed {by.seed}" if "monte-carlo" in ways else ""
     runs = " and whole runs" if by.runs == "random" else ""
-    return (f"The {counted(by.family_size, 'pair')} of {counted(by.n_systems, 'system')} are compared by the test "
-            f"{by.test} ({test.citation}; {', '.join(ways)}{drawn}) over {by.unit}s{runs}, {by.alternative}.")
+    return (f"The {counted(len(board.decisions), 'pair')} of {counted(by.n_systems, 'system')} are compared by the "
+            f"test {by.test} ({test.citation}; {', '.join(ways)}{drawn}) over {by.unit}s{runs}, {by.alternative}.")
 
 
 def _correction(board: Leaderboard) -> str:
@@ -51,5 +52,7 @@ def _correction(board: Leaderboard) -> str:
     correction = CORRECTIONS[by.correction]
     if by.correction == "none":
         return f"p-values are not corrected; a difference is called significant where p is at most {by.alpha:g}."
-    return (f"p-values are adjusted for this family by {correction.title} ({correction.citation}), which controls the "
+    n = Signature.parse(board.signature).n_boards
+    family = "this family" if n == 1 else f"the family of the {by.family_size:,} pairs of {n} boards"
+    return (f"p-values are adjusted for {family} by {correction.title} ({correction.citation}), which controls the "
             f"{correction.controls}; a difference is called significant where the adjusted p is at most {by.alpha:g}.")

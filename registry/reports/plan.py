@@ -36,7 +36,7 @@ def plan_warnings(plan: Plan) -> list[str]:
                     f"{plan.memory / 2**30:.1f} GiB that --memory allows")
     alike: dict[tuple[int, int, int, int], list[str]] = {}
     for of in plan.hopeless():
-        alike.setdefault((of.drawn, of.board.pairs, of.board.most_draws, of.needed), []).append(of.board.name)
+        alike.setdefault((of.drawn, of.pairs, of.board.most_draws, of.needed), []).append(of.board.name)
     for (drawn, pairs, draws, needed), names in alike.items():
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         told.append(f"{names[0]}{more}: {too_few_draws(drawn, pairs, draws, needed)}")

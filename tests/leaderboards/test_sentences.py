@@ -1,5 +1,6 @@
 """What boards say in words: neither more nor less than their letters and their decisions."""
 
+import math
 import re
 from itertools import combinations
 from types import SimpleNamespace
@@ -15,12 +16,13 @@ from registry.significance.ranks.letter_display import alike_groups, letters
 OVER = "at 5 % after Holm's correction over 28 pairs"
 
 
-def told(n, alike, ranks=None, *, family=None):
+def told(n, alike, ranks=None, *, systems=None):
     """What is said of n systems h0, h1, ... where these pairs are not told apart."""
     differ = ~np.eye(n, dtype=bool)
     for a, b in alike:
         differ[a, b] = differ[b, a] = False
-    settings = SimpleNamespace(correction="holm", alpha=0.05, family_size=family or n * (n - 1) // 2)
+    systems = systems or n
+    settings = SimpleNamespace(correction="holm", alpha=0.05, n_systems=systems, family_size=math.comb(systems, 2))
     names, ranks = [f"h{k}" for k in range(n)], ranks or list(range(1, n + 1))
     return separable(names, ranks, differ, alike_groups(differ), settings)
 
@@ -57,9 +59,9 @@ def test_equal_ranks_are_those_of_the_table(ranks, groups, said):
 
 
 def test_systems_without_a_rank_are_no_part_of_it():
-    assert told(3, [], family=6) == "Every two of the 3 ranked systems are separable at 5 % after Holm's correction " \
+    assert told(3, [], systems=4) == "Every two of the 3 ranked systems are separable at 5 % after Holm's correction " \
         "over 6 pairs."
-    assert told(3, [(1, 2)], family=6).startswith("h0 is better than every other ranked system")
+    assert told(3, [(1, 2)], systems=4).startswith("h0 is better than every other ranked system")
 
 
 def test_two_systems():

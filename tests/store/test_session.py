@@ -177,7 +177,7 @@ def test_a_long_comparison_keeps_nobody_waiting(task, registry, scored, monkeypa
 
     def interrupted(self):
         found = of_all_pairs(self)
-        came.append([member.system for member in self.board.members])
+        came.append([member.system for member in self.boards[0].board.members])
         if len(came) == 1:
             registry("board")
             registry("submit", "small", task.folder / "systems" / "b.tsv", "--system", "d", "--wait", 0)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from sqlalchemy import Connection
@@ -17,8 +18,29 @@ from registry.store.row_types import DeclaredMetric, GoldRevisionRow, Member, Sc
 
 
 @dataclass(frozen=True)
+class BoardFamily:
+    """Several boards whose pairs are corrected as one family.
+
+    Attributes:
+        boards: Their names without the task's, the primary metric's first.
+        digests: The identities of the boards by themselves, but for what governs random draws.
+        pairs: How many pairs have a share of alpha from the beginning: all; under gatekeeping those by the first
+            metric.
+        absent: Names that the family declares, and that no board has yet.
+    """
+
+    boards: tuple[str, ...]
+    digests: tuple[str, ...]
+    pairs: int
+    absent: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
 class BoardKey:
-    """One board: a test set, track, facet and metric, and who takes part; `scores` are by scoring."""
+    """One board: a test set, track, facet and metric, and who takes part; `scores` are by scoring.
+
+    `family` are the boards that it is corrected together with, where there are such.
+    """
 
     task: TaskRow
     test_set: TestSetRow
@@ -28,6 +50,7 @@ class BoardKey:
     facet: tuple[str, str] | None
     members: list[Member]
     scores: dict[int, ScoreRow]
+    family: BoardFamily | None = None
 
     @property
     def facet_name(self) -> str | None:
@@ -35,23 +58,36 @@ class BoardKey:
         return None if self.facet is None else "=".join(self.facet)
 
     @property
+    def items(self) -> str:
+        """What boards of the same systems on the same items have in common: all but the metric."""
+        return ", ".join(filter(None, (self.test_set.name, self.track, self.facet_name)))
+
+    @property
     def name(self) -> str:
         """The board's name for people."""
         return LeaderboardKey(self.task.slug, self.test_set.name, self.track, self.facet_name, self.metric.alias).name
 
+    def request(self, request: Request) -> Request:
+        """What is asked of this board, with numbers in the place of `resamples = "auto"`."""
+        own = math.comb(len(self.members), 2)
+        return request.of_family(len(self.members), 0 if self.family is None else self.family.pairs - own)
+
     def asked(self, request: Request) -> dict[str, Any]:
         """What is asked of this board, as JSON, beside what tells it from others and who takes part."""
+        unused = {"family"} if request.significance.family == "board" else set()
         return {"task_version": self.task.version, "cluster": self.test_set.cluster_attribute,
                 "rank_baselines": request.rank_baselines, **({} if request.rank_late else {"rank_late": False}),
-                "significance": request.significance.model_dump(mode="json", exclude_none=True)}
+                "significance": request.significance.model_dump(mode="json", exclude=unused, exclude_none=True),
+                **({} if self.family is None else {"family": asdict(self.family)})}
 
     def digest(self, request: Request, *, drawn: bool = True) -> str:
         """The identity of a comparison here: everything that its numbers depend on, and nothing else.
 
-        They depend on what governs random draws only where something was `drawn`. Fixed runs go without saying.
+        They depend on what governs random draws only where something was `drawn`. Fixed runs go without saying, and so
+        does a family of this board alone.
         """
-        request = request.of_family(len(self.members))
-        unused = set() if drawn else {"seed", "resamples", "resolve", "interval", "confidence"}
+        request = self.request(request)
+        unused = {"family"} | (set() if drawn else {"seed", "resamples", "resolve", "interval", "confidence"})
         unused |= {"runs"} if request.significance.runs == "fixed" else set()
         return digest_json({
             "task": [self.task.slug, self.task.version], "test_set": self.test_set.name, "gold": self.gold.digest,
@@ -62,6 +98,7 @@ class BoardKey:
             "significance": request.significance.model_dump(mode="json", exclude=unused, exclude_none=True),
             "rank_baselines": request.rank_baselines,
             **({} if request.rank_late else {"late": sorted(m.name for m in self.members if m.late)}),
+            **({} if self.family is None else {"family": [self.family.digests, self.family.absent]}),
         })
 
 

@@ -5,7 +5,7 @@ A comparison is one snapshot of a family: whenever the family changes there is a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -13,15 +13,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection
 
+from registry.evaluation.comparing.board_keys import BoardKey
 from registry.evaluation.comparing.board_statistics import Board
-from registry.evaluation.comparing.pair_results import FamilyResults
+from registry.evaluation.comparing.families import families
+from registry.evaluation.comparing.family_results import Decisions, FamilyResults
+from registry.evaluation.comparing.pair_results import BoardResults, Pairs
 from registry.evaluation.comparing.settings import Request
-from registry.evaluation.comparing.vetting import Vetted, vet
+from registry.evaluation.comparing.vetting import Vetted, tested_board, vet
 from registry.evaluation.resolve import resolve_significance
 from registry.identity import canonical_json, short
 from registry.manifest import Significance
 from registry.provenance import Signature
-from registry.significance import CORRECTIONS, OverallTest, PairTest, rank
+from registry.significance import CORRECTIONS, rank
 from registry.significance.base import METHODS
 from registry.significance.multiple.stepdown import STEP_DOWN
 from registry.significance.resampled_scores import sharing_resamples
@@ -76,21 +79,8 @@ def compare(connection: Connection, journal: Journal, task_row: TaskRow, request
     vetted = vet(connection, task_row, request) if vetted is None else vetted
     vetted.require()
     compared.warnings += vetted.warnings
-    shown = []
-    for key in vetted.keys:
-        digest = key.digest(request)
-        there = comparisons.find_comparison(connection, digest)
-        latest = comparisons.latest_sequence(
-            connection, test_set_id=key.test_set.test_set_id, track_id=key.members[0].track_id,
-            facet=key.facet_name, alias=key.metric.alias)
-        if there is None:
-            if (board := vetted.board(connection, key, request)) is None:
-                continue
-            compare_board(connection, journal, board, request, compared).run(digest, latest + 1)
-        elif there.sequence == 0 or there.sequence < latest:
-            catalog.set_values(connection, models.comparison, there.comparison_id, sequence=latest + 1)
-            journal.event(connection, "compare-again", task_row.slug, signature=there.signature, digest=digest)
-        shown.append(digest)
+    shown = [digest for keys in families(vetted.keys)
+             for digest in _compare_family(connection, journal, vetted, keys, request, compared)]
     if compared.drawn and (note := _idle_resolve(request.significance)):
         compared.notes.append(note)
     while olds := comparisons.obsolete(connection, task_row.slug, shown, request.metrics):  # then the ones before them
@@ -100,12 +90,53 @@ def compare(connection: Connection, journal: Journal, task_row: TaskRow, request
     return compared
 
 
-def compare_board(connection: Connection, journal: Journal, board: Board, request: Request,
-                  compared: Compared) -> Comparing:
-    """Begin the comparison of all systems of one board; what it does is added to `compared`."""
-    here = request.of_family(len(board.members))
-    board = replace(board, matrix=sharing_resamples(board.matrix, here.settings))
-    return Comparing(connection, journal, board, here, *resolve_significance(here.significance), compared)
+def _compare_family(connection: Connection, journal: Journal, vetted: Vetted, keys: Sequence[BoardKey],
+                    request: Request, compared: Compared) -> list[str]:
+    """Compare the boards of one family; gives the digests of their comparisons, new or not."""
+    stood = [(key, digest := key.digest(request), comparisons.find_comparison(connection, digest)) for key in keys]
+    new = {digest: vetted.board(connection, key, request) for key, digest, there in stood if there is None}
+    made: dict[str, Comparing] = {}
+    if any(board is not None for board in new.values()):  # the p-values of those that are there are needed too
+        boards = {digest: new[digest] if there is None else tested_board(connection, key, request)
+                  for key, digest, there in stood}
+        some = {digest: board for digest, board in boards.items() if board is not None}
+        made = dict(zip(some, compare_boards(connection, journal, list(some.values()), request, compared), strict=True))
+    shown = []
+    for key, digest, there in stood:
+        latest = comparisons.latest_sequence(
+            connection, test_set_id=key.test_set.test_set_id, track_id=key.members[0].track_id,
+            facet=key.facet_name, alias=key.metric.alias)
+        if there is None:
+            if digest not in made:
+                continue
+            made[digest].keep(digest, latest + 1)
+        elif there.sequence == 0 or there.sequence < latest:
+            catalog.set_values(connection, models.comparison, there.comparison_id, sequence=latest + 1)
+            journal.event(connection, "compare-again", key.task.slug, signature=there.signature, digest=digest)
+        shown.append(digest)
+    return shown
+
+
+def compare_boards(connection: Connection, journal: Journal, boards: Sequence[Board], request: Request,
+                   compared: Compared) -> list[Comparing]:
+    """Test all pairs of the boards of one family, and decide them; what that does is added to `compared`.
+
+    What is drawn for a board takes no more than its share of the memory.
+    """
+    execution = replace(request.execution, memory=request.execution.memory // len(boards))
+    request = replace(request, execution=execution)
+    of_boards = []
+    for board in boards:
+        here = board.key.request(request)
+        board = replace(board, matrix=sharing_resamples(board.matrix, here.settings))
+        test, _ = resolve_significance(here.significance)
+        of_boards.append(BoardResults(connection, journal, board, here, test))
+    found = FamilyResults(of_boards).of_all_pairs()
+    n_pairs = sum(len(pairs.results) for pairs, _ in found)
+    methods = {METHODS[code] for pairs, _ in found for code in np.unique(pairs.results["method"])}
+    drawn = "monte-carlo" in methods or CORRECTIONS[request.significance.correction].function is None
+    return [Comparing(of, pairs, decisions, len(boards), n_pairs, drawn, compared)
+            for of, (pairs, decisions) in zip(of_boards, found, strict=True)]
 
 
 def _idle_resolve(settings: Significance) -> str | None:
@@ -119,84 +150,87 @@ def _idle_resolve(settings: Significance) -> str | None:
     return None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Comparing:
-    """One comparison in the making."""
+    """One comparison in the making.
 
-    connection: Connection
-    journal: Journal
-    board: Board
-    request: Request
-    test: PairTest
-    overall: OverallTest | None
+    Attributes:
+        of: The board, and what is asked of it.
+        pairs, decisions: Its pairs, tested, and what the family makes of them.
+        n_boards, family_size: How many boards the family has, and how many pairs in all.
+        drawn: Whether any decision of the family rests on random draws.
+        compared: What is told.
+    """
+
+    of: BoardResults
+    pairs: Pairs
+    decisions: Decisions
+    n_boards: int
+    family_size: int
+    drawn: bool
     compared: Compared
 
     @property
-    def settings(self) -> Significance:
-        """What is asked for."""
-        return self.request.significance
+    def board(self) -> Board:
+        """The board."""
+        return self.of.board
 
-    def run(self, digest: str, sequence: int) -> None:
-        """Find or compute the raw results, adjust them, rank, and keep it all as a snapshot."""
-        family = FamilyResults(self.connection, self.journal, self.board, self.request, self.test)
-        pairs, decisions = family.of_all_pairs()
+    def keep(self, digest: str, sequence: int) -> None:
+        """Rank, and keep it all as a snapshot."""
+        pairs, decisions, connection = self.pairs, self.decisions, self.of.connection
         results, n_computed = pairs.results, int(pairs.computed.sum())
         self.compared.pairs_computed += n_computed
         self.compared.pairs_found += len(results) - n_computed
-        significant = (decisions.adjusted <= self.settings.alpha) & (results["favours"] * results["difference"] > 0)
+        significant = (decisions.adjusted <= self.of.settings.alpha) & (
+            results["favours"] * results["difference"] > 0)
         wins = np.zeros((len(self.board.members),) * 2, dtype=bool)
         wins[tuple(pairs.wins(significant).T)] = True
-        intervals = self._score_intervals()
-        methods = {METHODS[code] for code in np.unique(results["method"])}
-        by_draws = CORRECTIONS[self.settings.correction].function is None
-        drawn = by_draws or "monte-carlo" in methods or bool(np.isfinite(intervals).any())
+        intervals = self.of.test.score_intervals(self.board.matrix, self.of.request.settings)
+        drawn = self.drawn or bool(np.isfinite(intervals).any())
         self.compared.drawn |= drawn
-        self.compared.shared |= drawn or self.test.name in STEP_DOWN
-        comparison_id = self._keep_comparison(digest, sequence, methods, len(results), drawn=drawn)
+        self.compared.shared |= drawn or self.of.test.name in STEP_DOWN
+        comparison_id = self._keep_comparison(digest, sequence, drawn=drawn)
         submissions = np.array([member.submission_id for member in self.board.members])
-        insert_bulk(self.connection, models.comparison_pair, {
+        insert_bulk(connection, models.comparison_pair, {
             "comparison_id": comparison_id, "position": np.arange(len(results)),
             "submission_a": submissions[pairs.a], "submission_b": submissions[pairs.b],
             "pair_result_id": results["pair_result_id"], "is_swapped": pairs.is_swapped,
             "p_adjusted": decisions.adjusted, "is_significant": significant, "is_resolved": decisions.resolved})
-        if self.overall is not None:
-            insert_many(self.connection, models.overall_result, [
-                {"comparison_id": comparison_id, "test": repr(self.overall),
-                 **asdict(self.overall.run(self.board.matrix))}])
-        insert_many(self.connection, models.standing, [
+        if (overall := resolve_significance(self.of.settings)[1]) is not None:
+            insert_many(connection, models.overall_result, [
+                {"comparison_id": comparison_id, "test": repr(overall), **asdict(overall.run(self.board.matrix))}])
+        insert_many(connection, models.standing, [
             {"comparison_id": comparison_id, **row}
-            for row in _standings(self.board, wins, intervals, self.request)])
+            for row in _standings(self.board, wins, intervals, self.of.request)])
         self.compared.made += 1
 
-    def _score_intervals(self) -> NDArray[np.float64]:
-        return self.test.score_intervals(self.board.matrix, self.request.settings)
-
-    def _keep_comparison(self, digest: str, sequence: int, methods: set[str], family_size: int, *,
-                         drawn: bool) -> int:
-        board, key, settings = self.board, self.board.key, self.settings
+    def _keep_comparison(self, digest: str, sequence: int, *, drawn: bool) -> int:
+        board, key, settings, request = self.board, self.board.key, self.of.settings, self.of.request
+        methods = {METHODS[code] for code in np.unique(self.pairs.results["method"])}
         signature = str(Signature(
             metric=key.metric.alias, task=key.task.slug, task_version=key.task.version,
             test_set=key.test_set.name, track=key.track, facet=key.facet_name,
             n_items=len(board.items),
             n_clusters=board.matrix.n_units if settings.unit == "cluster" else None, strata=settings.strata,
             gold=short(key.gold.digest),
-            test=repr(self.test), alternative=settings.alternative,
+            test=repr(self.of.test), alternative=settings.alternative,
             method="mixed" if len(methods) > 1 else next(iter(methods), None), runs=settings.runs,
-            seed=settings.seed if drawn else None, correction=settings.correction, family_size=family_size,
-            alpha=settings.alpha, identity=short(key.digest(self.request, drawn=drawn))))
-        insert_many(self.connection, models.comparison, [{
+            seed=settings.seed if drawn else None, correction=settings.correction, family_size=self.family_size,
+            alpha=settings.alpha, identity=short(key.digest(request, drawn=drawn)),
+            n_boards=self.n_boards))
+        insert_many(self.of.connection, models.comparison, [{
             "digest": digest, "sequence": sequence, "test_set_id": key.test_set.test_set_id,
             "gold_revision_id": key.gold.gold_revision_id, "track_id": key.members[0].track_id,
             "facet": key.facet_name, "metric_id": key.metric.metric_id, "alias": key.metric.alias,
-            "test": repr(self.test), "alternative": settings.alternative, "unit": settings.unit,
+            "test": repr(self.of.test), "alternative": settings.alternative, "unit": settings.unit,
             "alpha": settings.alpha, "correction": settings.correction, "resamples": settings.draws,
             "seed": settings.seed, "interval": settings.interval, "confidence": settings.confidence,
             "n_items": len(board.items), "n_units": board.matrix.n_tested, "n_systems": len(board.members),
-            "family_size": family_size,
-            "signature": signature, "run_id": self.journal.run_id(self.connection), "created_at": now(),
-            "runs": settings.runs, "request": canonical_json(key.asked(self.request))}])
-        self.journal.event(self.connection, "compare", key.task.slug, signature=signature, digest=digest)
-        return int(catalog.get(self.connection, ComparisonRow, digest=digest).comparison_id)
+            "family_size": self.family_size,
+            "signature": signature, "run_id": self.of.journal.run_id(self.of.connection), "created_at": now(),
+            "runs": settings.runs, "request": canonical_json(key.asked(request))}])
+        self.of.journal.event(self.of.connection, "compare", key.task.slug, signature=signature, digest=digest)
+        return int(catalog.get(self.of.connection, ComparisonRow, digest=digest).comparison_id)
 
 
 def _standings(board: Board, wins: NDArray[np.bool_], intervals: NDArray[np.float64],

@@ -1,7 +1,7 @@
-"""The raw results of a board's pairs, found or computed, and what the family makes of them, all as columns.
+"""The raw results of a board's pairs, found or computed, as columns.
 
 A raw result is keyed by the content it rests on, in one canonical direction of the pair, so one more submission
-computes only its own pairs. Adjusted p-values belong to the family and are decided anew with it.
+computes only its own pairs.
 """
 
 from __future__ import annotations
@@ -18,11 +18,8 @@ from sqlalchemy import Connection
 from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.settings import Request
 from registry.manifest import Significance
-from registry.significance import CORRECTIONS, PairTest
+from registry.significance import PairTest
 from registry.significance.base import FLIPPED, METHODS, Alternative
-from registry.significance.distributions.clopper_pearson import clopper_pearson
-from registry.significance.multiple.corrections import adjust
-from registry.significance.multiple.stepdown import draws_of, max_t, min_p
 from registry.significance.results import PairResults
 from registry.store import comparisons, models
 from registry.store.log.journal import Journal
@@ -69,22 +66,9 @@ class Pairs:
         return np.where(ahead[:, None], pairs, pairs[:, ::-1])
 
 
-@dataclass(frozen=True, eq=False)
-class Decisions:
-    """What a family makes of its pairs.
-
-    Attributes:
-        adjusted: Corrected p-values, [pairs]; nan where undefined.
-        resolved: Whether Monte-Carlo error leaves no doubt on which side of alpha they are, [pairs].
-    """
-
-    adjusted: Floats
-    resolved: Flags
-
-
 @dataclass(frozen=True)
-class FamilyResults:
-    """Finds or computes the results of the pairs of one board, and decides them as a family."""
+class BoardResults:
+    """Finds or computes the results of the pairs of one board."""
 
     connection: Connection
     journal: Journal
@@ -97,24 +81,12 @@ class FamilyResults:
         """The comparison's settings."""
         return self.request.significance
 
-    def of_all_pairs(self) -> tuple[Pairs, Decisions]:
-        """Every pair with its result and decision.
-
-        Pairs that Monte-Carlo error leaves undecided are drawn again ten times as often, as far as `resolve` allows.
-        Earlier blocks of draws stay the same; they are drawn once more, a tenth of the work where steps are of ten.
-        """
+    @cached_property
+    def pairs(self) -> Pairs:
+        """Every pair; its results are there once they were tested."""
         a, b = np.triu_indices(len(self.board.members), 1)
         _, content = self._contents
-        pairs = Pairs(a, b, content[b] < content[a], np.zeros(len(a), dtype=RESULT), np.zeros(len(a), dtype=bool))
-        resamples = self.settings.draws
-        self._test(pairs, np.arange(len(a)), resamples)
-        decisions = self._decide(pairs)
-        by_pair = CORRECTIONS[self.settings.correction].function is not None
-        while by_pair and resamples < (self.settings.resolve or 0) and not decisions.resolved.all():
-            resamples = min(10 * resamples, self.settings.resolve or 0)
-            self._test(pairs, np.flatnonzero(~decisions.resolved), resamples)
-            decisions = self._decide(pairs)
-        return pairs, decisions
+        return Pairs(a, b, content[b] < content[a], np.zeros(len(a), dtype=RESULT), np.zeros(len(a), dtype=bool))
 
     @cached_property
     def _contents(self) -> tuple[list[str], Ints]:
@@ -127,10 +99,11 @@ class FamilyResults:
         """The numbers of these statistics in the database."""
         return comparisons.statistics_ids(self.connection, self._contents[0])
 
-    def _test(self, pairs: Pairs, chosen: Ints, resamples: int) -> None:
+    def test_pairs(self, chosen: Ints, resamples: int) -> None:
         """Find the results of the chosen pairs that are there, and compute the others."""
         if not len(chosen):
             return
+        pairs = self.pairs
         for alternative, of_kind in self._by_alternative(pairs, chosen):
             asked = comparisons.pair_request_id(self.connection, PairRequestRow(
                 scored_by(self.connection, repr(self.board.metric)), repr(self.test), alternative, resamples,
@@ -193,36 +166,6 @@ class FamilyResults:
             "pair_result_id": found["pair_result_id"][rows], "pair_request_id": asked, "statistics_a": a,
             "statistics_b": b, "run_id": self.journal.run_id(self.connection)})
         return found
-
-    def _decide(self, pairs: Pairs) -> Decisions:
-        """Adjust the p-values of the family, and say of which of them Monte-Carlo error leaves the decision resolved.
-
-        Adjusted p-values never fall when a p-value rises, so those of the ends of all intervals bound them.
-        """
-        results = pairs.results
-        if not len(results):
-            return Decisions(np.zeros(0), np.zeros(0, dtype=bool))
-        if CORRECTIONS[self.settings.correction].function is None:
-            return self._step_down(pairs)
-        p = results["p_value"]
-        ends = (np.where(np.isnan(results[side]), p, results[side]) for side in ("p_low", "p_high"))
-        adjusted, low, high = (adjust(values, self.settings.correction) for values in (p, *ends))
-        return Decisions(adjusted, (high <= self.settings.alpha) | ~(low <= self.settings.alpha))
-
-    def _step_down(self, pairs: Pairs) -> Decisions:
-        """Adjust the joint draws of all pairs; never below a p-value that is exact, nor where it is undefined."""
-        settings, p = self.settings, pairs.results["p_value"]
-        drawn = replace(self.request.settings, alternative=settings.alternative, interval=settings.interval)
-        draws = draws_of(self.board.matrix.by_unit, list(zip(pairs.a.tolist(), pairs.b.tolist(), strict=True)), drawn,
-                         self.test.name)
-        draws = replace(draws, observed=np.where(np.isnan(p), np.nan, draws.observed))
-        stepped = (min_p if settings.correction == "min-p" else max_t)(draws).adjusted
-        defined = ~np.isnan(stepped)
-        extremes = np.rint(stepped[defined] * (settings.draws + 1)).astype(np.int64) - 1
-        low, high = clopper_pearson(extremes, settings.draws)
-        resolved = ~defined
-        resolved[defined] = (high <= settings.alpha) | (low > settings.alpha)
-        return Decisions(np.fmax(stepped, p), resolved)
 
 
 def in_runs(difference: Floats, n_discordant: Ints) -> Ints:

@@ -10,20 +10,22 @@ import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import groupby
 
 import numpy as np
 from sqlalchemy import Connection
 
-from registry.evaluation.comparing.board_keys import BoardKey, board_keys
+from registry.evaluation.comparing.board_keys import BoardFamily, BoardKey
 from registry.evaluation.comparing.board_statistics import load
 from registry.evaluation.comparing.by_response import by_response
+from registry.evaluation.comparing.families import compared_keys
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.resolve import resolve_significance
 from registry.manifest import Significance
 from registry.significance import CORRECTIONS, Matrix, PairTest, Settings
 from registry.significance.base import Method
 from registry.significance.foresight import Family, Foresight, few_systems, foresee
-from registry.significance.multiple.corrections import draws_needed
+from registry.significance.multiple.corrections import GATEKEEPING, draws_needed
 from registry.store import comparisons
 from registry.store.row_types import TaskRow
 
@@ -47,6 +49,7 @@ class PlannedBoard:
         loading: Seconds that its statistics take to be loaded.
         foresight: What its pairs will take; None where there are none, or where the test will be refused.
         why_drawn: Why pairs are drawn that are computed elsewhere.
+        family: The boards that it is corrected together with, where there are such.
     """
 
     name: str
@@ -58,6 +61,7 @@ class PlannedBoard:
     loading: float
     foresight: Foresight | None
     why_drawn: str = ""
+    family: BoardFamily | None = None
 
     @property
     def pairs(self) -> int:
@@ -86,9 +90,10 @@ class PlannedBoard:
 
 @dataclass(frozen=True)
 class Hopeless:
-    """A board, how many of its pairs are drawn, none of which can be significant, and the draws which that needs."""
+    """The first board of a family, its pairs, those drawn, of which none can be significant, and the draws it needs."""
 
     board: PlannedBoard
+    pairs: int
     drawn: int
     needed: int
 
@@ -133,7 +138,7 @@ class Plan:
     @property
     def n_bytes(self) -> int:
         """About how much memory it will take at the most."""
-        return _PROCESS + max((self._of_board(board) for board in self.boards), default=0)
+        return _PROCESS + max((sum(map(self._of_board, boards)) for boards in self.families), default=0)
 
     def _of_board(self, board: PlannedBoard) -> int:
         cells = board.cells * board.systems
@@ -141,20 +146,31 @@ class Plan:
         scores = min(8 * board.systems * board.settings.draws, self.memory) if board.drawn else 0
         return _COPIES * board.cell * cells + min(40 * cells, _LOADED) + multiplied + scores
 
-    def hopeless(self) -> Iterator[Hopeless]:
-        """The boards none of whose drawn pairs can be significant.
+    @property
+    def families(self) -> list[list[PlannedBoard]]:
+        """The boards by their families."""
+        found: list[list[PlannedBoard]] = []
+        for family, group in groupby(self.boards, key=lambda board: board.family):
+            boards = list(group)
+            found += [[board] for board in boards] if family is None else [boards]
+        return found
 
-        Pairs that are not drawn are taken to have the smallest p-values there are.
+    def hopeless(self) -> Iterator[Hopeless]:
+        """The families none of whose drawn pairs can be significant, by their first boards.
+
+        Pairs that are not drawn are taken to have the smallest p-values there are. Under gatekeeping each board is
+        looked at by itself, as only pairs on the same items share alpha from the beginning.
         """
-        for board in self.boards:
-            if not board.foresight:
-                continue
-            drawn = board.foresight.drawn(board.pairs) if board.by_pair else board.pairs
-            p = np.zeros(board.pairs)
+        in_turn = bool(self.boards) and self.boards[0].settings.correction == GATEKEEPING
+        for boards in ([[board] for board in self.boards] if in_turn else self.families):
+            first, pairs = boards[0], sum(board.pairs for board in boards)
+            drawn = sum(board.foresight.drawn(board.pairs) if board.by_pair else board.pairs
+                        for board in boards if board.foresight)
+            p = np.zeros(pairs)
             p[:drawn] = np.nan
-            needed = draws_needed(p, board.settings.correction, board.settings.alpha) if drawn else 0
-            if needed > board.most_draws:
-                yield Hopeless(board, drawn, needed)
+            needed = draws_needed(p, first.settings.correction, first.settings.alpha) if drawn else 0
+            if needed > first.most_draws:
+                yield Hopeless(first, pairs, drawn, needed)
 
 
 def plan(connection: Connection, task_row: TaskRow, request: Request) -> Plan:
@@ -166,7 +182,7 @@ def plan(connection: Connection, task_row: TaskRow, request: Request) -> Plan:
         UnknownNameError, MismatchError, InputError: As `compare` does, or of a cluster.
     """
     test, _ = resolve_significance(request.significance)
-    boards = tuple(_planned(connection, key, request, test) for key in board_keys(connection, task_row, request)
+    boards = tuple(_planned(connection, key, request, test) for key in compared_keys(connection, task_row, request)
                    if comparisons.find_comparison(connection, key.digest(request)) is None)
     here = Plan(boards, test, request.execution.threads, request.execution.memory)
     is_work = request.execution.cluster is not None and here.processor_seconds > _WORTH
@@ -175,7 +191,7 @@ def plan(connection: Connection, task_row: TaskRow, request: Request) -> Plan:
 
 def _planned(connection: Connection, key: BoardKey, request: Request, test: PairTest) -> PlannedBoard:
     n = len(key.members)
-    request = request.of_family(n)
+    request = key.request(request)
     settings, new = request.significance, _new_pairs(connection, key, request)
     few = replace(key, members=[key.members[m] for m in few_systems(n)])
     begun = time.process_time()
@@ -189,7 +205,7 @@ def _planned(connection: Connection, key: BoardKey, request: Request, test: Pair
     cell = statistics.nbytes // (cells * len(few.members))
     foresight = _foresight(test, board.matrix, request, Family(n, new))
     return PlannedBoard(key.name, settings, n, new, cells, cell, loading, foresight,
-                        test.why_drawn(board.matrix.by_unit))
+                        test.why_drawn(board.matrix.by_unit), key.family)
 
 
 def _foresight(test: PairTest, matrix: Matrix, request: Request, family: Family) -> Foresight | None:

@@ -10,8 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from registry.errors import InputError
 from registry.evaluation.resolve import resolve_significance
 from registry.manifest import DRAWS, MOST_DRAWS, Significance, significance_with, stored_manifest
+from registry.manifest.families import wrong_in_family
 from registry.significance import CORRECTIONS, Execution, Settings
 from registry.significance.multiple.corrections import draws_needed
 from registry.store.row_types import Member, TaskRow
@@ -50,17 +52,17 @@ class Request:
         return Settings("two-sided", settings.draws, self.seed, confidence=settings.confidence,
                         execution=self.execution, family=self.family)
 
-    def of_family(self, systems: int) -> Request:
+    def of_family(self, systems: int, others: int = 0) -> Request:
         """The same for all pairs of so many systems, with numbers in the place of `resamples = "auto"`.
 
-        Pairs get the least power of ten, `DRAWS` at least, that lets any of them be significant where all are drawn.
-        No margin is needed: where decisions hang on Monte-Carlo error, `resolve` has more drawn, unless the joint draws
-        of pairs are corrected.
+        `others` are the pairs of other boards that are corrected together with these. Pairs get the least power of ten,
+        `DRAWS` at least, that lets any of them be significant where all are drawn. No margin is needed: where decisions
+        hang on Monte-Carlo error, `resolve` has more drawn, unless the joint draws of pairs are corrected.
         """
         settings, family = self.significance, math.comb(systems, 2)
         if settings.resamples != "auto":
             return replace(self, family=family)
-        first = _first_draws(systems, settings.correction, settings.alpha)
+        first = _first_draws(family + others, settings.correction, settings.alpha)
         if CORRECTIONS[settings.correction].function is None:
             numbers = {"resamples": min(first, MOST_DRAWS)}
         else:
@@ -70,8 +72,8 @@ class Request:
 
 
 @cache
-def _first_draws(systems: int, correction: str, alpha: float) -> int:
-    draws, pairs = DRAWS, math.comb(systems, 2)
+def _first_draws(pairs: int, correction: str, alpha: float) -> int:
+    draws = DRAWS
     needed = draws_needed(np.full(pairs, np.nan), correction, alpha) if pairs else 1
     while draws < needed:
         draws *= 10
@@ -87,6 +89,9 @@ def declared_request(task_row: TaskRow, given: Mapping[str, Any] | None = None,
     """
     manifest = stored_manifest(task_row.manifest)
     significance = significance_with(manifest.significance, {"seed": task_row.seed, **(given or {})})
+    if wrong := wrong_in_family(significance.family, manifest.task.id, [t.name for t in manifest.test_set],
+                                [m.id for m in manifest.metric]):
+        raise InputError(f"family {wrong}")
     if significance.unit is None:
         test, _ = resolve_significance(significance)
         significance = significance_with(significance, {"unit": test.units[0]})

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 from sqlalchemy import Connection
 
 from registry.errors import InputError, together
-from registry.evaluation.comparing.board_keys import BoardKey, board_keys
+from registry.evaluation.comparing.board_keys import BoardKey
 from registry.evaluation.comparing.board_statistics import Board, load
 from registry.evaluation.comparing.by_response import by_response
+from registry.evaluation.comparing.families import compared_keys
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.resolve import refusal, resolve_significance
 from registry.significance import CORRECTIONS
@@ -56,7 +58,7 @@ def vet(connection: Connection, task_row: TaskRow, request: Request) -> Vetted:
         UnknownNameError: The test or the correction is not known.
         MismatchError: A submission is not scored yet.
     """
-    vetted = Vetted(list(board_keys(connection, task_row, request)), _room=request.execution.memory // _KEPT)
+    vetted = Vetted(compared_keys(connection, task_row, request), _room=request.execution.memory // _KEPT)
     for key in vetted.keys:
         digest = key.digest(request)
         if comparisons.find_comparison(connection, digest) is not None:
@@ -82,11 +84,11 @@ def tested_board(connection: Connection, key: BoardKey, request: Request) -> Boa
 def _warnings(board: Board, request: Request) -> list[str]:
     """What the assumptions of the test do not cover."""
     n = len(board.members)
-    settings, matrix = request.of_family(n).significance, board.matrix.by_unit
+    settings, matrix = board.key.request(request).significance, board.matrix.by_unit
     test, overall = resolve_significance(settings)
     if reason := refusal(test, overall, matrix):
         raise InputError(f"{board.key.name}: {reason}")
-    size = bytes_of_draws(n * (n - 1) // 2, settings.draws)
+    size = bytes_of_draws(math.comb(n, 2) if board.key.family is None else board.key.family.pairs, settings.draws)
     if CORRECTIONS[settings.correction].function is None and size > request.execution.memory:
         raise InputError(f"{board.key.name}: correction {settings.correction!r} keeps the draws of all pairs, which "
                          f"take {size / 2**30:.1f} GiB; allow more with --memory, draw fewer with --resamples, or take "

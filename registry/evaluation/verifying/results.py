@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from sqlalchemy import Connection
 
-from registry.evaluation.comparing.board_keys import BoardKey
-from registry.evaluation.comparing.compare import Compared, compare_board
+from registry.evaluation.comparing.board_keys import BoardFamily, BoardKey
+from registry.evaluation.comparing.board_statistics import Board
+from registry.evaluation.comparing.compare import Compared, compare_boards
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.comparing.vetting import tested_board
 from registry.evaluation.verifying.elsewhere import runs_elsewhere
 from registry.evaluation.verifying.faults import Fault, differences, summarized
 from registry.evaluation.verifying.set_aside import STALE_SCORES
+from registry.identity import canonical_json
 from registry.manifest import Significance
 from registry.significance import Execution
 from registry.store import catalog
@@ -57,31 +59,73 @@ def derive_results(connection: Connection, journal: Journal, task: TaskRow, chos
     """
     connection.exec_driver_sql(STALE_SCORES)
     superseded = {digest: kept for change in reversed(changes(connection)) for digest, kept in change.results.items()}
-    for row in connection.exec_driver_sql("FROM stored_comparison ORDER BY comparison_id").mappings().all():
-        if row["comparison_id"] not in chosen:
-            continue
-        name = row["signature"].rpartition("|")[2]
+    for rows in _families(connection, chosen):
         try:
-            request, key = _asked(row, execution), _key(connection, task, row)
-            if _is_stale(connection, row["comparison_id"]):
-                yield Fault("stale", "comparison", name, "it rests on scores that this program's code does not give")
+            found = [_looked_up(connection, task, row, execution, superseded) for row in rows]
+            yield from (of for of in found if isinstance(of, Fault))
+            boards = [of for of in found if isinstance(of, Board)]
+            if len(boards) < len(rows):  # the p-values of a family rest on all of its boards
                 continue
-            if key.digest(request) != row["digest"]:
-                if (kept := superseded.get(row["digest"])) is not None:
-                    if kept != results_digest(connection, row["comparison_id"], "stored_"):
-                        yield Fault("altered", "comparison", name, "it rests on scores that other code has computed "
-                                                                    "anew since, and is not as it was then")
-                    continue
-                yield Fault("altered", "comparison", name, "its settings, its members or what their scores rest on "
-                                                             "are not those of its digest")
-                continue
-            board = tested_board(connection, key, request)
-            if board is None:
-                yield Fault("altered", "comparison", name, "no item is left of it")
-                continue
-            compare_board(connection, journal, board, request, Compared()).run(row["digest"], row["sequence"])
+            made = compare_boards(connection, journal, boards, _asked(rows[0], execution), Compared())
+            for row, comparing in zip(rows, made, strict=True):
+                comparing.keep(row["digest"], row["sequence"])
         except Exception as error:
-            yield Fault("damaged", "comparison", name, f"cannot be made again: {type(error).__name__}: {error}")
+            yield Fault("damaged", "comparison", _id(rows[0]), f"cannot be made again: {type(error).__name__}: {error}")
+
+
+def of_families(connection: Connection, comparisons: Collection[int]) -> set[int]:
+    """These comparisons, and all whose p-values were corrected together with theirs, by their ids."""
+    found = {row.comparison_id: _family(row.request) for row in connection.exec_driver_sql(
+        "SELECT comparison_id, request FROM comparison")}
+    families = {found[number] for number in comparisons} - {""}
+    return set(comparisons) | {number for number, family in found.items() if family in families}
+
+
+def _families(connection: Connection, chosen: Sequence[int]) -> Iterator[list[Any]]:
+    """The stored comparisons that were chosen, each with those of its family, in the order of the family."""
+    by_family: dict[str, list[Any]] = {}
+    for row in connection.exec_driver_sql("""
+            SELECT c.*, concat_ws(', ', test_set.name, track.name, facet, alias) AS board
+            FROM stored_comparison AS c JOIN test_set USING (test_set_id)
+            LEFT JOIN track ON track.track_id = c.track_id ORDER BY comparison_id""").mappings():
+        by_family.setdefault(_family(row["request"]) or str(row["comparison_id"]), []).append(row)
+    for rows in by_family.values():
+        if any(row["comparison_id"] in chosen for row in rows):
+            places = {} if len(rows) == 1 else {
+                board: n for n, board in enumerate(json.loads(rows[0]["request"])["family"]["boards"])}
+            yield sorted(rows, key=lambda row: places.get(row["board"], 0))
+
+
+def _family(request: str | None) -> str:
+    """What stands for the boards that a comparison was corrected together with; empty where it was alone."""
+    try:
+        family = json.loads(request or "{}").get("family")
+    except (ValueError, AttributeError):  # what is damaged is told where the comparison is made again
+        return ""
+    return "" if family is None else canonical_json(family)
+
+
+def _looked_up(connection: Connection, task: TaskRow, row: Any, execution: Execution,
+               superseded: Mapping[str, str]) -> Board | Fault | None:
+    """The board of a comparison, or what is wrong with it; None where it rests on what is no more, as it should."""
+    request, key = _asked(row, execution), _key(connection, task, row)
+    if _is_stale(connection, row["comparison_id"]):
+        return Fault("stale", "comparison", _id(row), "it rests on scores that this program's code does not give")
+    if key.digest(request) != row["digest"]:
+        if (kept := superseded.get(row["digest"])) is None:
+            return Fault("altered", "comparison", _id(row), "its settings, its members or what their scores rest on "
+                                                            "are not those of its digest")
+        if kept != results_digest(connection, row["comparison_id"], "stored_"):
+            return Fault("altered", "comparison", _id(row), "it rests on scores that other code has computed anew "
+                                                            "since, and is not as it was then")
+        return None
+    if key.family is not None and replace(key, family=None).digest(request, drawn=False) not in key.family.digests:
+        return Fault("altered", "comparison", _id(row), "it is not of the family that it names")
+    return tested_board(connection, key, request) or Fault("altered", "comparison", _id(row), "no item is left of it")
+
+
+def _id(row: Any) -> str:
+    return str(row["signature"].rpartition("|")[2])
 
 
 def _is_stale(connection: Connection, comparison_id: int) -> bool:
@@ -118,7 +162,13 @@ def _key(connection: Connection, task: TaskRow, row: Any) -> BoardKey:
     return BoardKey(replace(task, version=asked["task_version"]), test_set,
                     catalog.get(connection, GoldRevisionRow, gold_revision_id=row["gold_revision_id"]), metric,
                     members[0].track, (attribute, value) if attribute else None, members,
-                    catalog.scores(connection, metric.metric_id, [member.scoring_id for member in members]))
+                    catalog.scores(connection, metric.metric_id, [member.scoring_id for member in members]),
+                    _stored_family(asked.get("family")))
+
+
+def _stored_family(family: dict[str, Any] | None) -> BoardFamily | None:
+    return None if family is None else BoardFamily(
+        tuple(family["boards"]), tuple(family["digests"]), family["pairs"], tuple(family["absent"]))
 
 
 def _elsewhere(connection: Connection) -> set[str]:

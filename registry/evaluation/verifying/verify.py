@@ -29,7 +29,7 @@ from registry.evaluation.verifying.log import verify_log
 from registry.evaluation.verifying.purged import notes_on_purges, verify_tombstones, with_places_of_purged
 from registry.evaluation.verifying.references import verify_references
 from registry.evaluation.verifying.results import TABLES as OF_RESULTS
-from registry.evaluation.verifying.results import compare_results, derive_results
+from registry.evaluation.verifying.results import compare_results, derive_results, of_families
 from registry.evaluation.verifying.scores import TABLES as OF_SCORES
 from registry.evaluation.verifying.scores import compare_scores, derive_scores
 from registry.evaluation.verifying.set_aside import set_aside
@@ -82,7 +82,7 @@ def verify(connection: Connection, journal: Journal, task: str | None, results: 
         verified.notes.append("blocks are damaged, so nothing else was looked at; restore a backup")
         return verified
     tasks = catalog.tasks(connection, task)
-    purged = with_places_of_purged(connection)
+    purged = of_families(connection, with_places_of_purged(connection))
     chosen = [(number, task_id) for number, task_id in _chosen(connection, results) if number not in purged]
     verified.faults += verify_sources(connection)
     verified.count("file", _number(connection, "source"))

@@ -19,7 +19,7 @@
 -- n_items: how many items
 -- n_units: how many units
 -- n_systems: how many submissions
--- family_size: how many pairs
+-- family_size: how many pairs p-values are adjusted over, those of other boards included
 -- request: all that was asked, as JSON
 -- digest: of all that it rests on
 -- compared_at: when it was computed, in UTC

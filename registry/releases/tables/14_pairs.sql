@@ -8,7 +8,7 @@
 -- ci_low: its interval's lower end; NULL where the test gives none
 -- ci_high: its interval's upper end
 -- p_value: unadjusted
--- p_adjusted: over all pairs of the board
+-- p_adjusted: over all pairs of the family, which request and signature of the board tell
 -- is_significant: whether A is better at the level of the board
 -- is_resolved: whether the error of random draws leaves no doubt of that; NULL where it was not asked
 -- method: how the p-value came about: exact, ideal, monte-carlo, asymptotic, ...

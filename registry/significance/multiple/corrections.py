@@ -14,6 +14,7 @@ import numpy as np
 
 from registry.significance.matrix import Floats
 
+GATEKEEPING = "gatekeeping"  # the correction that takes the boards of a family in turn
 _SMALL = 1e-100  # a p-value that no correction raises to 1
 
 
@@ -99,6 +100,10 @@ def shaffer_factors(systems: int) -> Floats:
     return numbers[np.searchsorted(numbers, left, side="right") - 1].astype(np.float64)
 
 
+def _holm(p: Floats) -> Floats:
+    return _step_down(p, np.arange(len(p), 0.0, -1))
+
+
 def _shaffer(p: Floats) -> Floats:
     systems = (1 + math.isqrt(1 + 8 * len(p))) // 2
     if math.comb(systems, 2) != len(p):
@@ -130,8 +135,10 @@ def _step_up(p: Floats, factors: Floats) -> Floats:
 
 CORRECTIONS: dict[str, Correction] = {
     correction.name: correction for correction in (
-        Correction("holm", "Holm's correction", "family-wise error", "nothing", "Holm 1979",
-                   lambda p: _step_down(p, np.arange(len(p), 0.0, -1))),
+        Correction("holm", "Holm's correction", "family-wise error", "nothing", "Holm 1979", _holm),
+        Correction(GATEKEEPING, "gatekeeping", "family-wise error",
+                   "nothing; over several metrics a pair is tested by one where it differs by all metrics before",
+                   "Bretz, Maurer, Brannath and Posch 2009, figure 8", _holm),
         Correction("shaffer", "Shaffer's correction", "family-wise error",
                    "the family is that of all pairs of k systems, each tested two-sided, and equality is transitive: "
                    "if A = B and B = C, then A = C",

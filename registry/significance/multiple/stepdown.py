@@ -3,7 +3,8 @@
 All pairs share the draws. The most extreme pair is compared with the most extreme pair of each draw, the next one with
 the most extreme of the others, and so on (Westfall and Young 1993, algorithm 2.8). Pairs are made comparable by their
 p-values within the draws (`min_p`) or by their standard deviations (`max_t`); with raw differences the noisiest pair
-would determine all p-values.
+would determine all p-values. Boards whose rows are the same units share the draws too, so that the pairs of several can
+be one family.
 
 The p-value of a single pair is as valid as its test. The adjustment also relies on the covariance of pairs that share
 systems, which swaps and resamples reproduce in the limit of many units.
@@ -97,9 +98,10 @@ def draws_of(matrix: Matrix, pairs: Sequence[Pair], settings: Settings, kind: st
     return Draws(extremity(difference, alternative), blocks, settings.resamples, tolerance, settings.execution.here)
 
 
-def min_p(draws: Draws) -> StepDown:
+def min_p(*of_boards: Draws) -> StepDown:
     """Adjust by the smallest p-value of each draw (Westfall and Young 1993, algorithm 2.8).
 
+    Of several boards, which have the same units, seed and number of draws, all pairs are one family, in their order.
     The p-values of a draw are by its rank among the R + 1 labellings, the observed one and the draws (Ge, Dudoit and
     Speed 2003); ties count. A pair with few possible differences, whose p-values cannot be small, does not raise the
     others' p-values. Adjusted p-values never exceed Holm's from the same draws.
@@ -107,29 +109,31 @@ def min_p(draws: Draws) -> StepDown:
     The p-value is nan where the difference is undefined, and where all draws are equal and less extreme than the
     observed difference; the pair then counts in the family as one that rejects nothing. The draws are used up.
     """
-    kept, is_defined = _kept(draws)
+    kept, is_defined = _kept(of_boards)
+    draws, tolerance = of_boards[0], np.concatenate([of.tolerance for of in of_boards])
     ranks = kept.view(np.int32)  # takes the place of what it is made from
-    found = draws.execution.map(lambda n: _ranks(kept[n], float(draws.tolerance[n])), range(len(kept)), "pairs to rank")
+    found = draws.execution.map(lambda n: _ranks(kept[n], float(tolerance[n])), range(len(kept)), "pairs to rank")
     for n, row in enumerate(found):
         ranks[n] = row
     adjusted = step_down(-ranks[:, 0].astype(np.float64), lambda n: -ranks[n, 1:], draws.resamples)
     return _defined(ranks[:, 0] / (1 + draws.resamples), adjusted, is_defined)
 
 
-def max_t(draws: Draws) -> StepDown:
+def max_t(*of_boards: Draws) -> StepDown:
     """Adjust by the largest extremity of each draw, in standard deviations (Westfall and Young 1993, algorithm 4.1).
 
     The standard deviation of a pair is that of its draws about 0, the same for every alternative. P-values are finer
     than those of `min_p` where R is small for the number of pairs, and less balanced where the draws of pairs differ in
-    shape. Undefined differences are as in `min_p`. The draws are used up.
+    shape. Undefined differences and boards are as in `min_p`. The draws are used up.
     """
-    kept, is_defined = _kept(draws)
-    centre = np.where(is_defined, draws.observed, 0)
+    kept, is_defined = _kept(of_boards)
+    draws, allowed = of_boards[0], np.concatenate([of.tolerance for of in of_boards])
+    centre = np.where(is_defined, np.concatenate([of.observed for of in of_boards]), 0)
 
     def drawn(n: int) -> Floats:
         return np.where(kept[n, 1:] == np.float32(_BEYOND), np.inf, kept[n, 1:] + centre[n])
 
-    deviation = np.array([_deviation(drawn(n), tolerance) for n, tolerance in enumerate(draws.tolerance)])
+    deviation = np.array([_deviation(drawn(n), tolerance) for n, tolerance in enumerate(allowed)])
     observed = np.where(is_defined, centre / deviation, -np.inf)
     adjusted = step_down(observed, lambda n: _per(drawn(n), deviation[n]), draws.resamples, _SINGLE * np.abs(observed))
     raw = (kept >= kept[:, :1]).sum(axis=1) / (1 + draws.resamples)
@@ -176,24 +180,29 @@ def _recentred(matrix: Matrix, settings: Settings, a: Places, b: Places, differe
         yield extremity(matrix.difference(part[:, a], part[:, b]) - difference, settings.alternative)
 
 
-def _kept(draws: Draws) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+def _kept(of_boards: Sequence[Draws]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
     """The excess of each labelling over the observed one, [pairs, 1 + resamples], and which pairs are defined, [pairs].
 
     The first labelling is the observed one. Single precision keeps the sign, and the order up to ties far from the
     observed value. An undefined observed difference is less extreme than all draws.
     """
-    bar = np.where(np.isnan(draws.observed), 0, draws.observed)
-    kept = np.empty((len(bar), 1 + draws.resamples), dtype=np.float32)
-    at = 1
-    for block in draws.blocks:
-        excess = block - bar
-        excess[np.abs(excess) <= draws.tolerance] = 0
-        kept[:, at:at + len(block)] = np.where(np.isnan(excess), _BEYOND, excess).T
-        at += len(block)
-    assert at == 1 + draws.resamples
-    is_defined = ~np.isnan(draws.observed)
+    resamples = of_boards[0].resamples
+    kept = np.empty((sum(len(draws.observed) for draws in of_boards), 1 + resamples), dtype=np.float32)
+    first = 0
+    for draws in of_boards:
+        of_board = kept[first:(first := first + len(draws.observed))]
+        bar = np.where(np.isnan(draws.observed), 0, draws.observed)
+        at = 1
+        for block in draws.blocks:
+            excess = block - bar
+            excess[np.abs(excess) <= draws.tolerance] = 0
+            of_board[:, at:at + len(block)] = np.where(np.isnan(excess), _BEYOND, excess).T
+            at += len(block)
+        assert at == 1 + resamples
+    is_defined, tolerance = (np.concatenate(parts) for parts in (
+        [~np.isnan(draws.observed) for draws in of_boards], [draws.tolerance for draws in of_boards]))
     for n, row in enumerate(kept[:, 1:]):
-        is_defined[n] &= not _is_one_point(row, float(draws.tolerance[n]))
+        is_defined[n] &= not _is_one_point(row, float(tolerance[n]))
     kept[:, 0] = np.where(is_defined, 0, -_BEYOND)
     return kept, is_defined
 

@@ -27,7 +27,7 @@
 -- n_items: how many items
 -- n_units: how many units
 -- n_systems: how many submissions
--- family_size: how many pairs
+-- family_size: how many pairs its p-values are corrected over, those of other boards included
 -- signature: identifies gold, test and family of comparisons
 -- run_id: the command that made it
 -- created_at: when

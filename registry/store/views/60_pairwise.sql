@@ -18,7 +18,7 @@
 -- ci_low: the interval's lower end; NULL where the test gives none
 -- ci_high: the interval's upper end
 -- p_value: raw
--- p_adjusted: corrected over all pairs of the board
+-- p_adjusted: corrected over all pairs of its family: of the board, or of all boards that are corrected with it
 -- significant: whether p_adjusted <= alpha
 -- method: how p came about: exact, ideal, monte-carlo or asymptotic
 -- test: the test, with its options

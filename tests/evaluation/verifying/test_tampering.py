@@ -35,12 +35,12 @@ def answers(*wrong, instead="a"):
 
 
 def written(folder, told=""):
-    """The manifest of a task with clusters, runs, two metrics, remarks and a test of all systems."""
+    """The manifest of a task with clusters, runs, two metrics, a family, remarks and a test of all systems."""
     manifest = LabelTask(
         folder / "task", GOLD,
         {"ann": answers(8), "bob": answers(3), "cid": answers(2), "dee": answers(5, instead="zzz")},
         {item: f"d{n % 2}" for n, item in enumerate(ITEMS)}, test_set={"facets": ["document"]},
-        significance={"seed": 3, "overall": "friedman"},
+        significance={"seed": 3, "overall": "friedman", "family": ["acc"]},
         runs={"eve": {"1": answers(4), "2": answers(6)}},
         extra='[[metric]]\nid = "f1"\nname = "LabelF"\n').write()
     manifest.write_text(manifest.read_text().replace('id = "small"\n', f'id = "small"\n{told}', 1))

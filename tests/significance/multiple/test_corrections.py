@@ -152,7 +152,7 @@ def test_corrections_are_values_that_say_what_they_control():
     assert {name: c.controls for name, c in CORRECTIONS.items()} == {
         "bonferroni": "family-wise error", "holm": "family-wise error", "shaffer": "family-wise error",
         "hochberg": "family-wise error", "bh": "false discovery rate", "by": "false discovery rate", "none": "nothing",
-        "min-p": "family-wise error", "max-t": "family-wise error"}
+        "min-p": "family-wise error", "max-t": "family-wise error", "gatekeeping": "family-wise error"}
     for name, correction in CORRECTIONS.items():
         assert correction.name == name
         assert correction.assumes

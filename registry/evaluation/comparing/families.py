@@ -1,0 +1,70 @@
+"""Which boards of a task are corrected as one family, and which are families of their own.
+
+A comparison of a board in a larger family needs the p-values of all of its boards. So all of them are compared,
+whatever metrics were asked for, and whenever one of them has changed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from itertools import compress, groupby
+
+from sqlalchemy import Connection
+
+from registry.evaluation.comparing.board_keys import BoardFamily, BoardKey, board_keys
+from registry.evaluation.comparing.settings import Request
+from registry.manifest.families import named_in_family
+from registry.significance.multiple.corrections import GATEKEEPING
+from registry.store.row_types import TaskRow
+
+
+def compared_keys(connection: Connection, task_row: TaskRow, request: Request) -> list[BoardKey]:
+    """The boards that are to be compared: those that are asked for, and all in their families; a family together.
+
+    Raises:
+        MismatchError: A submission is not scored yet.
+    """
+    if request.significance.family == "board":
+        return list(board_keys(connection, task_row, request))
+    every = list(board_keys(connection, task_row, replace(request, metrics=None)))
+    meant = [_is_meant(key, request.significance.family) for key in every]
+    together = in_order(compress(every, meant))
+    alone = [key for key, is_meant in zip(every, meant, strict=True) if not is_meant]
+    absent = tuple(name for name in request.significance.family if not any(_is_meant(key, [name]) for key in together)
+                   ) if request.significance.family != "task" else ()
+    if len(together) + len(absent) > 1:
+        family = family_of(together, request, absent)
+        together = [replace(key, family=family) for key in together]
+
+    def asked_for(keys: Sequence[BoardKey]) -> bool:
+        return request.metrics is None or any(key.metric.alias in request.metrics for key in keys)
+
+    return [*(together if asked_for(together) else ()), *(key for key in alone if asked_for([key]))]
+
+
+def in_order(keys: Iterable[BoardKey]) -> list[BoardKey]:
+    """The boards in the order of gatekeeping: those by the primary metric first, others in the order of the task."""
+    return sorted(keys, key=lambda key: not key.metric.is_primary)
+
+
+def family_of(keys: Sequence[BoardKey], request: Request, absent: tuple[str, ...] = ()) -> BoardFamily:
+    """The family of several boards, which are in the order of gatekeeping and of no family yet."""
+    of_items = {key.items: math.comb(len(key.members), 2) for key in keys}
+    pairs = of_items.values() if request.significance.correction == GATEKEEPING else (
+        math.comb(len(key.members), 2) for key in keys)
+    return BoardFamily(tuple(key.name.removeprefix(f"{key.task.slug}/") for key in keys),
+                  tuple(key.digest(request, drawn=False) for key in keys), sum(pairs), absent)
+
+
+def families(keys: Iterable[BoardKey]) -> Iterator[list[BoardKey]]:
+    """The boards of each family, from boards of which those of one family follow each other."""
+    for family, group in groupby(keys, key=lambda key: key.family):
+        of_family = list(group)
+        yield from [of_family] if family is not None else ([key] for key in of_family)
+
+
+def _is_meant(key: BoardKey, family: str | list[str]) -> bool:
+    return family == "task" or any(
+        named_in_family(name, key.task.slug, key.name, key.metric.alias) for name in family)

@@ -1,0 +1,105 @@
+"""Over which boards the error rate of a board holds, and whether all of these have been compared."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from sqlalchemy import Connection, text
+
+from registry.errors import counted
+from registry.manifest.families import named_in_family
+from registry.significance import CORRECTIONS
+
+_NAMED = 4  # boards in a sentence
+
+
+@dataclass(frozen=True)
+class StoredFamily:
+    """The family of a board, among the boards of its task.
+
+    Attributes:
+        boards: The names of its boards without the task's; none where the board is a family of its own.
+        absent: Names that the family declares, and that no board has.
+        alone: How many boards of the task are families of their own.
+        of_task: How many boards the task has.
+    """
+
+    boards: tuple[str, ...] = ()
+    absent: tuple[str, ...] = ()
+    alone: int = 1
+    of_task: int = 1
+
+
+def families_of(connection: Connection, task: str) -> dict[int, StoredFamily]:
+    """The families of all boards of a task, by the number of the comparison."""
+    found = {row.comparison_id: _stored(row.request) for row in connection.execute(text("""
+        SELECT comparison_id, c.request FROM latest_comparison JOIN comparison AS c USING (comparison_id)
+        WHERE task = :task"""), {"task": task})}
+    alone = sum(not family.get("boards") for family in found.values())
+    return {number: StoredFamily(tuple(family.get("boards", ())), tuple(family.get("absent", ())), alone, len(found))
+            for number, family in found.items()}
+
+
+def _stored(request: str | None) -> dict[str, list[str]]:
+    family: dict[str, list[str]] = json.loads(request or "{}").get("family", {})
+    return family
+
+
+def family_sentences(family: StoredFamily, correction: str, alpha: float, pairs: int) -> tuple[str, ...]:
+    """Say over what the error rate of a board holds; nothing where the task has no other board.
+
+    Args:
+        family: The board's.
+        correction: Its name.
+        alpha: The error rate.
+        pairs: How many the family has.
+
+    >>> family_sentences(StoredFamily(("dev, f1", "dev, acc"), alone=1, of_task=3), "holm", 0.05, 6)[0]
+    'The family-wise error of 0.05 holds over the 6 pairs of 2 boards (dev, f1; dev, acc); 1 board has one of its own.'
+    """
+    rate = CORRECTIONS[correction].controls
+    if rate == "nothing" or (family.of_task == 1 and not family.absent):
+        return ()
+    over, n = f"The {rate} of {alpha:g} holds over the {counted(pairs, 'pair')}", len(family.boards)
+    own = f"; {counted(family.alone, 'board has one of its', 'boards have one of their')} own"
+    if not family.boards:
+        each = f"; each of the {family.of_task} boards of the task has one of its own"
+        return (f"{over} of this board{each if family.alone == family.of_task else own}.",)
+    more = f" and {n - _NAMED} more" if n > _NAMED else ""
+    said = f"{over} of {counted(n, 'board')} ({'; '.join(family.boards[:_NAMED])}{more}){own if family.alone else ''}."
+    missing = (f"Its family is to hold {'; '.join(family.absent)} too, of which nothing is compared yet.",)
+    return (said, *(missing if family.absent else ()))
+
+
+def unfinished(connection: Connection, task: str | None,
+               changed: Collection[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """The test sets, with their tasks, of boards whose family has changed: other boards of it, or is to have more.
+
+    Args:
+        connection: To the store.
+        task: A task's id; None: all tasks.
+        changed: The test sets whose submissions or gold have changed, with their tasks.
+    """
+    rows = connection.execute(text("""
+        SELECT l.task, l.test_set, l.metric, concat_ws(', ', l.test_set, l.track, l.facet, l.metric) AS board, c.request
+        FROM latest_comparison AS l JOIN comparison AS c USING (comparison_id)
+        WHERE c.request LIKE '%"family"%' AND (:task IS NULL OR l.task = :task) ORDER BY ALL"""), {"task": task}).all()
+    there = connection.execute(text("""
+        SELECT DISTINCT r.task, r.test_set, alias AS metric, concat_ws(', ', r.test_set, r.track, alias) AS board
+        FROM ranked_submission AS r JOIN task ON task.slug = r.task JOIN task_metric USING (task_id)
+        WHERE task_metric.is_declared AND (:task IS NULL OR r.task = :task)"""), {"task": task}).all() if rows else ()
+    for row in rows:
+        asked = json.loads(row.request)
+        declared = asked["significance"]["family"]
+        if _is_meant(row, declared):
+            compared = asked.get("family", {}).get("boards", [row.board])
+            others = [of for of in there if of.task == row.task and _is_meant(of, declared)]
+            if any(of.board not in compared or (of.task, of.test_set) in changed for of in others):
+                yield row.task, row.test_set
+
+
+def _is_meant(of: Any, family: str | list[str]) -> bool:
+    return family == "task" or any(named_in_family(name, of.task, of.board, of.metric) for name in family)

@@ -1,0 +1,107 @@
+"""Families of several boards: corrected together, by stored p-values, and said so under every board."""
+
+
+import numpy as np
+import pytest
+
+from registry.significance.multiple.corrections import adjust
+from registry.significance.multiple.families import adjust_boards
+from tests.evaluation.comparing.compared import pairs, raw
+
+F1 = '[[metric]]\nid = "f1"\nname = "BalancedAccuracy"\n'
+
+
+@pytest.fixture
+def two(many, scored):
+    """Nine systems by two metrics, of which the first is the primary one."""
+    many.systems = {name: answers for name, answers in many.systems.items() if name in ("s0", "s3", "s6", "s8")}
+    many.extra = F1
+    scored(many)
+    return many
+
+
+def by_board(rows):
+    """The pairs of each board by its metric, in the order of the systems' names."""
+    return {metric: sorted((row for row in rows if row["metric"] == metric),
+                           key=lambda row: sorted((row["submission_a"], row["submission_b"])))
+            for metric in ("acc", "f1")}
+
+
+def p_values(rows, key="p_value"):
+    return [np.array([row[key] for row in of], dtype=float) for of in by_board(rows).values()]
+
+
+def test_boards_of_a_task_are_one_family(two, registry):
+    alone, before = pairs(registry), raw(registry)
+    assert "each of the 2 boards of the task has one of its own" in registry("board", "--format", "table").stdout
+    told = registry("compare", "--family", "task", "--metric", "f1")  # a family is compared as a whole
+    assert "comparisons: 2 made; pairs: 0 tested, 12 known" in told.stderr
+    assert raw(registry) == before
+    found = pairs(registry)
+    assert np.concatenate(p_values(found, "p_adjusted")) == pytest.approx(
+        adjust(np.concatenate(p_values(alone)), "holm"), rel=1e-12)
+    assert {row["family_size"] for row in found} == {12}
+    assert all("|corr:holm/12/2b|" in row["signature"] for row in found)
+    board = " ".join(registry("board", "--format", "table").stdout.split())
+    assert board.count("The family-wise error of 0.05 holds over the 12 pairs of 2 boards (test, acc; test, f1).") == 2
+    assert "nothing changed" in registry("compare", "--family", "task").stderr
+    assert "all is well" in registry("verify").stderr
+    assert "family was task, and is board." in " ".join(
+        (registry("compare"), registry("diff", "--format", "table"))[1].stdout.split())
+
+
+def test_gatekeeping_goes_from_the_primary_metric_to_the_other(two, registry):
+    alone = p_values(pairs(registry))
+    registry("compare", "--family", "task", "--correction", "gatekeeping")
+    chains = [np.arange(6)] * 2
+    expected = adjust_boards(alone, chains, "gatekeeping")
+    found = p_values(pairs(registry), "p_adjusted")
+    assert np.concatenate(found) == pytest.approx(np.concatenate(expected), rel=1e-12)
+    primary, other = found
+    assert (other >= primary).all()  # a pair is tested by the other metric once it differs by the primary one
+    assert (other > primary).any()
+    assert "all is well" in registry("verify").stderr
+
+
+@pytest.mark.parametrize("correction", ["max-t", "min-p"])
+def test_metrics_share_the_draws_of_the_same_items(two, registry, correction):
+    """Of all 4 x 2 pairs together: never below the board's own, and below Holm's, as the two metrics are alike."""
+    options = ("--test", "permutation", "--resamples", 2000, "--correction")
+    registry("compare", *options, correction)
+    alone = np.concatenate(p_values(pairs(registry), "p_adjusted"))
+    registry("compare", *options, correction, "--family", "task")
+    found = np.concatenate(p_values(pairs(registry), "p_adjusted"))
+    assert (found >= alone - 1e-12).all()
+    registry("compare", *options, "holm", "--family", "task")
+    holm = np.concatenate(p_values(pairs(registry), "p_adjusted"))
+    unclear = (holm > 0.01) & (holm < 1)  # where draws are many enough to tell
+    assert unclear.any()
+    assert (found < holm)[unclear].all()
+
+
+def test_a_board_says_what_of_its_family_is_not_compared_yet(two, registry):
+    two.significance = {"seed": 1, "family": ["acc", "test, open, acc"]}
+    registry("run", two.write())
+    board = " ".join(registry("board", "--format", "table").stdout.split())
+    assert ("holds over the 6 pairs of 1 board (test, acc); 1 board has one of its own. Its family is to hold test, "
+            "open, acc too, of which nothing is compared yet.") in board
+    two.significance, two.extra = {"seed": 1, "family": "task", "alpha": 0.1}, ""
+    registry("run", two.write())
+    two.extra = F1
+    registry("apply", two.write())
+    registry("score")
+    warned = "small/test: other boards of its family have changed since, or are not compared yet"
+    assert warned in registry("board").stderr
+    registry("compare")
+    assert warned not in registry("board").stderr
+
+
+@pytest.mark.parametrize(("family", "told"), [
+    (["f2"], "has 'f2', which is neither a metric nor a board such as 'test, acc'; known: acc, f1"),
+    (["dev, acc"], "has 'dev, acc', which is neither a metric nor a board"),
+    ("metric", "is 'metric'; expected 'board', 'task', or a list of metrics and boards"),
+    ([], "is []; expected 'board', 'task', or a list of metrics and boards"),
+])
+def test_a_family_names_metrics_and_boards(two, registry, family, told):
+    two.significance = {"seed": 1, "family": family}
+    assert f"significance.family: {told}" in registry("check", two.write(), exit_code=3).stderr
