@@ -19,6 +19,7 @@ from registry.significance.pairwise.bootstrap import Bootstrap
 from registry.significance.pairwise.fisher import Fisher
 from registry.significance.pairwise.matched import MatchedT
 from registry.significance.pairwise.williams import Steiger, Williams
+from registry.significance.weak_null import in_pairs
 
 FEW_RUNS = 5  # runs of a system below which the crossed bootstrap can reject too often (docs/manifest.md)
 FEW = 200  # units below which the recentred bootstrap rejects too often (tests/validity)
@@ -93,10 +94,17 @@ def _responses_that_share_an_item(test: PairTest, matrix: Matrix) -> str | None:
             'several: take unit = "item", which keeps them together') if shared else None
 
 
+def _another_null(test: PairTest, matrix: Matrix) -> str | None:
+    a, b = np.triu_indices(matrix.statistics.shape[1], 1)
+    told = [in_pairs(int(np.count_nonzero(caution.where)), len(a), caution.said)
+            for caution in test.cautions(matrix, a, b) if caution.where.any()]
+    return "; ".join(told) or None
+
+
 RULES: Sequence[Callable[[PairTest, Matrix], str | None]] = (
     _independent, _t_without_a_mean, _t_on_categories, _units_instead_of_the_score, _bootstrap_of_few,
     _bootstrap_of_few_runs, _bootstrap_of_lone_units, _williams_on_ranks,
-    _responses_that_share_an_item)
+    _responses_that_share_an_item, _another_null)
 
 
 def misuses(test: PairTest, matrix: Matrix) -> list[str]:
