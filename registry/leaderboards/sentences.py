@@ -13,7 +13,8 @@ from registry.leaderboards.decisions import Decisions
 from registry.leaderboards.leaderboard import Comparison
 from registry.rendering.table import p_value
 from registry.significance import CORRECTIONS, TESTS
-from registry.significance.multiple.corrections import draws_needed, units_needed
+from registry.significance.multiple.corrections import draws_needed
+from registry.significance.multiple.few_units import hopeless, too_few_units, units_needed
 from registry.significance.weak_null import CAUTIONS, in_pairs
 from registry.values import parse
 
@@ -92,21 +93,7 @@ def _hopeless(of: Comparison, runs: Sequence[int]) -> Sequence[str]:
     most, second = runs[:2]
     least = (2 if not _sided(of) and most == second else 1) / math.comb(most + second, most)
     too_few = 1 / least < draws_needed(np.full(of.family_size, np.nan), of.correction, of.alpha) + 1
-    return (_without_hope(f"{most} and {second} runs", least),) if too_few else ()
-
-
-def too_few_units(units: int, needed: int, unit: str, *, two_sided: bool) -> str:
-    """Say that so few units leave no p-value of a family that is small enough, and how many would.
-
-    >>> too_few_units(6, 10, "cluster", two_sided=True)[-75:]
-    'significant here: that needs 10 or more. It says nothing about the systems.'
-    """
-    return _without_hope(counted(units, unit), 2.0 ** (two_sided - units), f": that needs {needed} or more")
-
-
-def _without_hope(with_: str, least: float, remedy: str = "") -> str:
-    return (f"With {with_} no p-value can be below {least:g}, so no difference can be significant here{remedy}. It "
-            "says nothing about the systems.")
+    return (hopeless(f"{most} and {second} runs", least),) if too_few else ()
 
 
 def _capital(sentence: str) -> str:

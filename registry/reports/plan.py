@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from registry.errors import counted, duration
-from registry.leaderboards.sentences import too_few_draws, too_few_units
+from registry.leaderboards.sentences import too_few_draws
+from registry.significance.multiple.few_units import too_few_units
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

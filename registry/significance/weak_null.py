@@ -108,6 +108,20 @@ def asymmetric(matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
         yield Caution(_Differences.of(matrix, a, b).skewed(4 * of_normal / matrix.n_units, 1.5), ASYMMETRIC)
 
 
+def even_units(matrix: Matrix) -> float:
+    """How many units of equal weight tell as much as those of a quotient do, by the system with the least even ones.
+
+    Weights are the denominators, and the number is Kish's: the square of their sum over the sum of their squares.
+
+    Args:
+        matrix: By unit.
+    """
+    weights = matrix.parts[1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = weights.sum(axis=0) ** 2 / (weights**2).sum(axis=0)
+    return float(np.nanmin(found, initial=matrix.n_units))
+
+
 def _is_foreseen(matrix: Matrix) -> bool:
     """Whether the score is a quotient of sums over units; random runs are tested in another way."""
     return matrix.quotient is not None and matrix.runs is None

@@ -23,7 +23,8 @@ from registry.manifest import Significance
 from registry.significance import CORRECTIONS, Matrix, PairTest, Settings
 from registry.significance.base import Method
 from registry.significance.foresight import Family, Foresight, few_systems, foresee
-from registry.significance.multiple.corrections import draws_needed, units_needed
+from registry.significance.multiple.corrections import draws_needed
+from registry.significance.multiple.few_units import units_needed
 from registry.store import comparisons
 from registry.store.row_types import TaskRow
 

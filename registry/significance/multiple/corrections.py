@@ -82,23 +82,6 @@ def draws_needed(p: Floats, correction: str, alpha: float) -> int:
     return bisect_left(range(too_few + step), True, lo=too_few + 1, key=can)
 
 
-def units_needed(family: int, correction: str, alpha: float, *, two_sided: bool) -> int:
-    """The fewest units with which a pair can be significant where p-values count the 2^units ways to swap them.
-
-    No p-value is below 2^-units one-sided, or 2^(1 - units) two-sided.
-
-    >>> units_needed(1, "holm", 0.05, two_sided=True), units_needed(15, "holm", 0.05, two_sided=True)
-    (6, 10)
-
-    Args:
-        family: How many pairs there are.
-        correction: Its name.
-        alpha: The level of significance.
-        two_sided: Whether the tests are.
-    """
-    return draws_needed(np.full(family, np.nan), correction, alpha).bit_length() + two_sided
-
-
 def shaffer_factors(systems: int) -> Floats:
     """How many of the hypotheses that pairs of systems are equal can be true at once, for Shaffer's procedure S1.
 
