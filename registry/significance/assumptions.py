@@ -63,8 +63,8 @@ def _bootstrap_of_few(test: PairTest, matrix: Matrix) -> str | None:
 def _bootstrap_t_of_uneven_units(test: PairTest, matrix: Matrix) -> str | None:
     if not isinstance(test, Bootstrap) or test.variant != "studentized" or (even := even_units(matrix)) >= FEW_EVEN:
         return None
-    return (f"{counted(matrix.n_units, 'unit')} of unequal weight tell no more than {even:.1f} equal ones, of which the "
-            f"studentized bootstrap needs {FEW_EVEN}: take permutation(studentized=true)")
+    return (f"{counted(matrix.n_units, 'unit')} of unequal weight tell no more than {even:.1f} equal ones, of which "
+            f"bootstrap(variant=studentized) needs {FEW_EVEN}: take permutation(studentized=true)")
 
 
 def _bootstrap_of_few_runs(test: PairTest, matrix: Matrix) -> str | None:
