@@ -3,7 +3,8 @@
 The decision tree of the paper asks whether the distribution of the statistic is known, and whether the data is small.
 It is walked here with the board's own facts. Two of its answers have changed since: permutation is exact in moments
 where the paper sends large test sets to tests that ignore the size of differences; and the paper's own footnote 3
-forbids the bootstrap on small test sets, to which the tree would lead.
+forbids the bootstrap on small test sets, to which the tree would lead. What swaps are exact for is that systems are
+exchangeable; where equal scores are less than that, the test that holds its level in simulation is advised.
 """
 
 from __future__ import annotations
