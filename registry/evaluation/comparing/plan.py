@@ -26,6 +26,7 @@ from registry.significance import CORRECTIONS, Matrix, PairTest, Settings
 from registry.significance.base import Method
 from registry.significance.foresight import Family, Foresight, few_systems, foresee
 from registry.significance.multiple.corrections import GATEKEEPING, draws_needed
+from registry.significance.multiple.few_units import units_needed
 from registry.store import comparisons
 from registry.store.row_types import TaskRow
 
@@ -48,6 +49,7 @@ class PlannedBoard:
         cell: The bytes that each of these numbers takes.
         loading: Seconds that its statistics take to be loaded.
         foresight: What its pairs will take; None where there are none, or where the test will be refused.
+        units: How many units are swapped or resampled at the most.
         why_drawn: Why pairs are drawn that are computed elsewhere.
         family: The boards that it is corrected together with, where there are such.
     """
@@ -60,6 +62,7 @@ class PlannedBoard:
     cell: int
     loading: float
     foresight: Foresight | None
+    units: int = 0
     why_drawn: str = ""
     family: BoardFamily | None = None
 
@@ -155,15 +158,28 @@ class Plan:
             found += [[board] for board in boards] if family is None else [boards]
         return found
 
+    def of_few_units(self) -> Iterator[tuple[PlannedBoard, int]]:
+        """The boards that have too few units for any pair to be significant, with the number that could."""
+        for board in self.boards if self.test.swaps_units else ():
+            settings = board.settings
+            if board.foresight and settings.runs == "fixed":
+                needed = units_needed(board.pairs, settings.correction, settings.alpha,
+                                      two_sided=settings.alternative == "two-sided")
+                if board.units < needed:
+                    yield board, needed
+
     def hopeless(self) -> Iterator[Hopeless]:
-        """The families none of whose drawn pairs can be significant, by their first boards.
+        """The families none of whose drawn pairs can be significant, by their first boards (those with units enough).
 
         Pairs that are not drawn are taken to have the smallest p-values there are. Under gatekeeping each board is
         looked at by itself, as only pairs on the same items share alpha from the beginning.
         """
         in_turn = bool(self.boards) and self.boards[0].settings.correction == GATEKEEPING
+        few = {board.name for board, _ in self.of_few_units()}
         for boards in ([[board] for board in self.boards] if in_turn else self.families):
             first, pairs = boards[0], sum(board.pairs for board in boards)
+            if first.name in few:
+                continue
             drawn = sum(board.foresight.drawn(board.pairs) if board.by_pair else board.pairs
                         for board in boards if board.foresight)
             p = np.zeros(pairs)
@@ -204,8 +220,9 @@ def _planned(connection: Connection, key: BoardKey, request: Request, test: Pair
     cells = len(statistics) * statistics.shape[2]
     cell = statistics.nbytes // (cells * len(few.members))
     foresight = _foresight(test, board.matrix, request, Family(n, new))
-    return PlannedBoard(key.name, settings, n, new, cells, cell, loading, foresight,
-                        test.why_drawn(board.matrix.by_unit), key.family)
+    matrix = board.matrix.by_unit
+    return PlannedBoard(key.name, settings, n, new, cells, cell, loading, foresight, matrix.n_units,
+                        test.why_drawn(matrix), key.family)
 
 
 def _foresight(test: PairTest, matrix: Matrix, request: Request, family: Family) -> Foresight | None:
