@@ -19,6 +19,7 @@ from registry.evaluation.comparing.board_statistics import Board
 from registry.significance import (
     TESTS,
     Bootstrap,
+    Crossed,
     Fisher,
     Matrix,
     PairMatrix,
@@ -143,10 +144,13 @@ def preferred(matrix: Matrix, shape: Shape) -> tuple[PairTest, ...]:
 
     Permutation, which needs no population and is exact for quotients; but first the bootstrap where permutation has to
     be drawn and units are many, since its draws also give the intervals of scores and differences. Of single responses
-    Fisher's test, where each was judged once, or their own permutation.
+    Fisher's test, where each was judged once, or their own permutation. Of random runs the crossed test, which alone
+    speaks of other items and other runs however few these are.
     """
     if matrix.answers_to is not None:
         return Fisher(), ResponsePermutation()
+    if matrix.runs is not None:
+        return (Crossed(),)
     drawn = not shape.quotient and not shape.correlation and matrix.n_units >= FEW
     return (Bootstrap(), Permutation()) if drawn else (Permutation(), Bootstrap(), RankSum())
 
