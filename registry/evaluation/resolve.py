@@ -107,7 +107,7 @@ def resolve(manifest: Manifest, path: Path, folder: Path | None = None) -> Resol
     with _collected(errors), _at(path, "significance"):
         tests = resolve_significance(manifest.significance)
         if unfitting := [InputError(f"metric {alias!r}: {reason}") for alias, metric in metrics.items()
-                         if (reason := refusal(*tests, _of_nothing(metric)))]:
+                         if (reason := refusal(*tests, _of_nothing(metric, manifest.significance)))]:
             raise together(unfitting)
     if errors:
         raise together(errors)
@@ -199,10 +199,10 @@ def refusal(test: PairTest, overall: OverallTest | None, matrix: Matrix) -> str 
     return f"{overall.name} needs the same items for all systems" if matrix.unequal else overall.refusal(matrix)
 
 
-def _of_nothing(metric: Metric) -> Matrix:
+def _of_nothing(metric: Metric, significance: Significance) -> Matrix:
     """A metric's matrix without any item or system: what a test refuses of it, it refuses of every one."""
     nothing = np.zeros((0, 0, 3 if isinstance(metric, ConfusionMetric) else len(FAMILIES[metric.family].columns)))
-    return matrix_of(metric, Counts.of(nothing))
+    return matrix_of(metric, Counts.of(nothing), runs=() if significance.runs == "random" else None)
 
 
 @contextmanager

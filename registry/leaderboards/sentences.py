@@ -12,7 +12,7 @@ from registry.errors import counted
 from registry.leaderboards.decisions import Decisions
 from registry.leaderboards.leaderboard import Comparison
 from registry.rendering.table import p_value
-from registry.significance import CORRECTIONS, TESTS
+from registry.significance import CORRECTIONS, TESTS, Crossed, Permutation
 from registry.significance.multiple.corrections import draws_needed
 from registry.significance.multiple.few_units import hopeless, too_few_units, units_needed
 from registry.significance.weak_null import CAUTIONS, in_pairs
@@ -45,7 +45,19 @@ def sentences(of: Comparison, runs: Sequence[int], pairs: Decisions) -> tuple[st
         said.append(f"{are} undefined, which counts as not significant: {why}.")
     said += [f"{_capital(in_pairs(told, len(notes), caution))}." for caution in CAUTIONS
              if (told := sum(caution in note for note in notes))]
-    return (*said, *(_hopeless(of, sorted(runs, reverse=True)) or _few_draws(of, pairs)))
+    return (*said, *_of_runs(of, runs), *(_hopeless(of, sorted(runs, reverse=True)) or _few_draws(of, pairs)))
+
+
+def _of_runs(of: Comparison, runs: Sequence[int]) -> Sequence[str]:
+    """Say of which runs and items conclusions do not hold, where systems have several runs."""
+    if max(runs) == 1:
+        return ()
+    test = parse("test", TESTS, of.test)
+    if of.runs == "fixed" or (isinstance(test, Crossed) and test.over == "items"):
+        return ("These conclusions hold for these very runs: another training may come out otherwise.",)
+    if isinstance(test, Permutation) or (isinstance(test, Crossed) and test.over == "runs"):
+        return ("These conclusions hold for these very items: others may favour another system.",)
+    return ()
 
 
 def _counted(of: Comparison, won: int) -> str:
@@ -57,7 +69,9 @@ def _counted(of: Comparison, won: int) -> str:
     sure = "" if correction.controls == "family-wise error" and not one_sided else "; rank ranges are descriptive"
     units = counted(of.n_units, of.unit)
     if of.runs == "random":
-        units = "whole runs" if of.test == "permutation" else f"{units} and runs"
+        test = parse("test", TESTS, of.test)
+        over = test.over if isinstance(test, Crossed) else "runs" if of.test == "permutation" else "all"
+        units = {"all": f"{units} and runs", "items": units, "runs": "whole runs"}[over]
     return (f"{are_significant(won, math.comb(of.n_systems, 2))} at {level}{of.alpha:g} {corrected} ({of.test} "
             f"over {units}{_sided(of)}){sure}.")
 

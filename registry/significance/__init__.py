@@ -15,6 +15,7 @@ from registry.significance.multiple.corrections import CORRECTIONS
 from registry.significance.overall import OVERALL_TESTS, OverallTest
 from registry.significance.pairwise.base import PairTest
 from registry.significance.pairwise.bootstrap import Bootstrap
+from registry.significance.pairwise.crossed import Crossed
 from registry.significance.pairwise.fisher import Fisher
 from registry.significance.pairwise.independent import BinomialZ, ChiSquared, RankSum, TwoSampleT
 from registry.significance.pairwise.matched import MatchedT, Wilcoxon
@@ -40,12 +41,13 @@ TESTS: dict[str, type[PairTest]] = {
         Williams,
         Steiger,
         ResponsePermutation,
+        Crossed,
     )
 }
 
 __all__ = [
-    "COEFFICIENTS", "CORRECTIONS", "OVERALL_TESTS", "TESTS", "BinomialZ", "Bootstrap", "ChiSquared", "Execution",
-    "Fisher", "MatchedT", "Matrix", "McNemar", "OverallTest", "PairMatrix", "PairResult", "PairTest", "Permutation",
-    "RankSum", "Ranks", "ResponsePermutation", "Settings", "Sign", "StatisticMatrix", "Steiger", "TwoSampleT",
-    "Wilcoxon", "Williams", "rank",
+    "COEFFICIENTS", "CORRECTIONS", "OVERALL_TESTS", "TESTS", "BinomialZ", "Bootstrap", "ChiSquared", "Crossed",
+    "Execution", "Fisher", "MatchedT", "Matrix", "McNemar", "OverallTest", "PairMatrix", "PairResult", "PairTest",
+    "Permutation", "RankSum", "Ranks", "ResponsePermutation", "Settings", "Sign", "StatisticMatrix", "Steiger",
+    "TwoSampleT", "Wilcoxon", "Williams", "rank",
 ]

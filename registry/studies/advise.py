@@ -21,6 +21,7 @@ from registry.evaluation.comparing.board_statistics import Board
 from registry.significance import (
     TESTS,
     Bootstrap,
+    Crossed,
     Fisher,
     Matrix,
     PairMatrix,
@@ -148,10 +149,13 @@ def preferred(matrix: Matrix, shape: Shape, unit: str | None = None) -> tuple[Pa
     Permutation, which needs no population and counts the swaps of quotients; studentized where systems are not
     exchangeable, and of few clusters that are not of one size; and the studentized bootstrap of skewed differences. But
     first the bootstrap where permutation has to be drawn and units are many, since its draws also give the intervals of
-    scores and differences. Of single responses Fisher's test, where each was judged once, or their own permutation.
+    scores and differences. Of single responses Fisher's test, where each was judged once, or their own permutation. Of
+    random runs the crossed test, which alone speaks of other items and other runs however few these are.
     """
     if matrix.answers_to is not None:
         return Fisher(), ResponsePermutation()
+    if matrix.runs is not None:
+        return (Crossed(),)
     drawn = not shape.quotient and not shape.correlation and matrix.n_units >= FEW
     if drawn:
         return Bootstrap(), Permutation()

@@ -24,7 +24,7 @@ from registry.significance.effects.equivalence import equivalence
 from registry.significance.effects.normality import normality
 from registry.significance.ranks.multiple_comparisons_with_the_best import compare_with_best, rank_intervals
 from registry.significance.resampled_scores import resampled_scores, resampling_refusal, sharing_resamples
-from registry.significance.resampling.random_runs import runs_refusal
+from registry.significance.resampling.random_runs import drawn_runs_refusal, runs_refusal
 from registry.significance.units import unit_differences
 from registry.studies.board_study import BoardStudy, Case
 from registry.studies.study import Finding, Row
@@ -111,7 +111,7 @@ class Best(_OfAllBoards):
 
 
 def _with_fixed_runs(board: Board) -> Board:
-    if reason := runs_refusal(board.matrix, studentized=False):
+    if reason := runs_refusal(board.matrix, studentized=False) or drawn_runs_refusal(board.matrix):
         raise InputError(reason)
     return board
 

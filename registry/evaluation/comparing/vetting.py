@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from sqlalchemy import Connection
 
-from registry.errors import InputError, together
+from registry.errors import InputError, counted, together
 from registry.evaluation.comparing.board_keys import BoardKey
 from registry.evaluation.comparing.board_statistics import Board, load
 from registry.evaluation.comparing.by_response import by_response
 from registry.evaluation.comparing.families import compared_keys
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.resolve import refusal, resolve_significance
+from registry.manifest import Significance
 from registry.significance import CORRECTIONS
 from registry.significance.assumptions import misuses
 from registry.significance.multiple.stepdown import bytes_of_draws
@@ -93,4 +95,13 @@ def _warnings(board: Board, request: Request) -> list[str]:
         raise InputError(f"{board.key.name}: correction {settings.correction!r} keeps the draws of all pairs, which "
                          f"take {size / 2**30:.1f} GiB; allow more with --memory, draw fewer with --resamples, or take "
                          "holm")
-    return misuses(test, matrix)
+    return [*misuses(test, matrix), *_of_fixed_runs(board, settings)]
+
+
+def _of_fixed_runs(board: Board, settings: Significance) -> Iterator[str]:
+    """Say what results do not cover where systems have several runs that are taken as they are."""
+    several = sum(len(scores) > 1 for scores in board.run_scores)
+    if several and settings.runs == "fixed":
+        yield (f"{counted(several, 'system has', 'systems have')} several runs, and results will hold for these very "
+               'runs (runs = "fixed"): another training may come out otherwise. Two runs or more of every system can '
+               "be tested by --runs random --test crossed")

@@ -94,11 +94,14 @@ def test_tests_that_count_things_refuse_averages(repeated, registry, scored, tes
     assert "take" in registry("compare", "--test", test, exit_code=3).stderr
 
 
-@pytest.mark.parametrize("test", ["permutation", "bootstrap"])
+@pytest.mark.parametrize("test", ["permutation", "bootstrap", "crossed"])
 def test_random_runs(repeated, registry, scored, tmp_path, test):
     """One more system tests only its own pairs; what runs are called changes nothing."""
     repeated.systems = {}
     repeated.runs["r4"] = {f"seed{k}": noisy(repeated.gold, 40 + k, 0.6) for k in range(4)}
+    if test == "bootstrap":
+        repeated.runs = {system: named | {f"seed{k}": noisy(repeated.gold, 60 + k, 0.5) for k in range(len(named), 6)}
+                         for system, named in repeated.runs.items()}
     repeated.significance = {"seed": 1, "test": test, "runs": "random", "resamples": 600}
     last = repeated.runs.pop("r3")
     scored(repeated)
@@ -110,16 +113,22 @@ def test_random_runs(repeated, registry, scored, tmp_path, test):
     if test == "permutation":
         (row,) = [r for r in rows if {r["system_a"], r["system_b"]} == {"r2", "r3"}]
         assert row["note"] in {f"smallest attainable p with {sizes} runs: 0.1" for sizes in ("2 and 3", "3 and 2")}
-        assert "(permutation over whole runs)" in registry("board", "--format", "table").stdout
+        shown = registry("board", "--format", "table").stdout
+        assert "(permutation over whole runs)" in shown
+        assert "These conclusions hold for these very items" in shown
+    if test == "crossed":
+        assert "(crossed over 80 items and runs)" in registry("board", "--format", "table").stdout
     for name in (tmp_path / "task" / "runs").glob("*"):
         name.unlink()
     repeated.runs = {system: {f"seed{9 - int(run[-1])}": labels for run, labels in named.items()}
                      for system, named in repeated.runs.items()}
     registry("run", repeated.write(), "--db", "renamed.duckdb")
     assert raw(registry, "--db", "renamed.duckdb") == incremental
-    fixed = registry("compare", "--runs", "fixed", "--format", "json").json
-    assert "runs:" not in fixed[0]["signature"]
-    assert len({row["signature"] for row in [*fixed, *rows]}) == 2
+    fixed = registry("compare", "--runs", "fixed", "--test", test.replace("crossed", "permutation"), "--format", "json")
+    assert "have several runs, and results will hold for these very runs" in fixed.stderr
+    assert "These conclusions hold for these very runs" in registry("board", "--format", "table").stdout
+    assert "runs:" not in fixed.json[0]["signature"]
+    assert len({row["signature"] for row in [*fixed.json, *rows]}) == 2
 
 
 def test_too_few_runs_for_any_significance_are_told(repeated, registry, scored):
@@ -138,7 +147,7 @@ def test_what_does_not_go_with_random_runs_is_refused(repeated, registry, scored
     assert "3 of 5 systems have one run only" in registry("best", exit_code=3).stderr
     refused = registry("compare", "--runs", "random", "--test", "sign", exit_code=3).stderr
     assert "does not take random runs; set runs = " in refused
-    assert "take permutation or bootstrap" in refused
+    assert "take permutation or bootstrap or crossed" in refused
     refused = registry("compare", "--runs", "random", "--correction", "min-p", exit_code=3).stderr
     assert "random runs are permuted as wholes" in refused
     repeated.significance = {"runs": "random", "interval": "bca"}
