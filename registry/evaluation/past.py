@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, text
 
 from registry.errors import RegistryError
-from registry.evaluation.resolve import ResolvedTask, resolve
+from registry.evaluation.resolve import ResolvedTask, resolve, resolve_stored
 from registry.manifest import read_manifest
 from registry.store import catalog, models, sources
 from registry.store.database import Database
@@ -68,8 +68,7 @@ def _set_back_tasks(connection: Connection, entry: int) -> list[str]:
     notes = []
     for slug, details in last.items():
         try:
-            content = sources.fetch(connection, details["manifest"])
-            task = resolve(read_manifest(content, f"<manifest of {slug}>"), Path(f"<manifest of {slug}>"))
+            task = _task_of(connection, slug, details)
         except Exception as error:  # a file that is no more, or which this program refuses
             why = str(error) if isinstance(error, RegistryError) else "it is not kept"
             notes.append(f"{slug}: the manifest of then cannot be read, and that of today stands in for it: {why}")
@@ -78,6 +77,14 @@ def _set_back_tasks(connection: Connection, entry: int) -> list[str]:
             notes.append(f"{slug}: this program reads the manifest of then otherwise than the one that took it did")
         _declare(connection, slug, task, {"seed": seeds[slug]} if slug in seeds else {})
     return notes
+
+
+def _task_of(connection: Connection, slug: str, details: Mapping[str, Any]) -> ResolvedTask:
+    """What a manifest declared that the log names; of one that named a team that was purged its normal form is left."""
+    if sources.is_kept(connection, details["manifest"]):
+        content = sources.fetch(connection, details["manifest"])
+        return resolve(read_manifest(content, f"<manifest of {slug}>"), Path(f"<manifest of {slug}>"))
+    return resolve_stored(sources.fetch(connection, details["normalized"]).decode(), slug)
 
 
 def _declare(connection: Connection, slug: str, task: ResolvedTask, seed: Mapping[str, int]) -> None:

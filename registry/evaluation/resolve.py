@@ -13,8 +13,8 @@ import numpy as np
 from registry.errors import InputError, ManifestError, RegistryError, UnknownNameError, together
 from registry.evaluation.matrices import Counts, matrix_of
 from registry.families import FAMILIES
-from registry.identity import canonical_json, digest
-from registry.manifest import Manifest, Root, Significance, Submit, TestSet, stored_manifest
+from registry.identity import digest
+from registry.manifest import Manifest, Root, Significance, Submit, TestSet, stored_form, stored_manifest
 from registry.metrics import METRICS, ConfusionMetric, Metric
 from registry.readers import READERS, Document, Reader
 from registry.significance import CORRECTIONS, OVERALL_TESTS, TESTS, Matrix, OverallTest, PairTest
@@ -43,7 +43,7 @@ class ResolvedTask:
     @cached_property
     def stored(self) -> str:
         """The manifest as the database keeps it: normalized JSON, without the submissions."""
-        return canonical_json(self.manifest.model_dump(mode="json", exclude={"submit"}))
+        return stored_form(self.manifest)
 
     @cached_property
     def stored_digest(self) -> str:

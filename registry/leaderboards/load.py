@@ -172,9 +172,9 @@ def _resampled(rows: Sequence[Row], frequencies: Frequencies, confidence: float)
 def stale(connection: Connection, task: str | None = None) -> list[str]:
     """Say which boards are not of today: their submissions are others by now, or other code scored them."""
     found = connection.execute(text("""
-        WITH shown AS (
+        WITH shown AS (  -- but teams that were purged, of whose places nothing is known but that they were there
             SELECT DISTINCT l.task, l.test_set, l.track, s.submission_id, l.gold_revision_id
-            FROM latest_comparison AS l JOIN standing AS s USING (comparison_id)
+            FROM latest_comparison AS l JOIN standing AS s USING (comparison_id) WHERE s.scoring_id IS NOT NULL
         ),
         taking_part AS (
             SELECT task, test_set, track, submission_id, gold_revision_id FROM ranked_submission
@@ -191,6 +191,15 @@ def stale(connection: Connection, task: str | None = None) -> list[str]:
             WHERE s.kind <> r.kind OR (s.late <> r.late AND c.request LIKE '%"rank_late"_false%')
         ) WHERE :task IS NULL OR task = :task
         ORDER BY ALL"""), {"task": task}).all()
+    purged = connection.execute(text("""
+        SELECT l.task, l.test_set, list_sort(list(DISTINCT team.name)) AS teams
+        FROM latest_comparison AS l
+        JOIN standing USING (comparison_id)
+        JOIN submission USING (submission_id)
+        JOIN system USING (system_id)
+        JOIN team USING (team_id)
+        WHERE team_id IN (SELECT team_id FROM tombstone) AND (:task IS NULL OR l.task = :task)
+        GROUP BY ALL ORDER BY ALL"""), {"task": task}).all()
     older = connection.execute(text("""
         SELECT DISTINCT l.task, l.test_set
         FROM latest_comparison AS l
@@ -200,7 +209,7 @@ def stale(connection: Connection, task: str | None = None) -> list[str]:
         WHERE :task IS NULL OR l.task = :task
         ORDER BY ALL"""), {"task": task}).all() if _of_older(connection) else []
     blind = concealed_of(connection).blind  # whose boards are hidden, and not out of date
-    found, older = ([row for row in rows if row.task not in blind] for rows in (found, older))
+    found, purged, older = ([row for row in rows if row.task not in blind] for rows in (found, purged, older))
     changed = {(row.task, row.test_set) for row in found}
     apart = sorted(set(unfinished(connection, task, changed)) - changed)
     remedy = "`registry score` and `registry compare` bring the board up to date"
@@ -209,6 +218,8 @@ def stale(connection: Connection, task: str | None = None) -> list[str]:
               for row in found),
             *(f"{slug}/{test_set}: other boards of its family have changed since, or are not compared yet; {remedy}"
               for slug, test_set in apart if slug not in blind),
+            *(f"{row.task}/{row.test_set}: {' and '.join(row.teams)} {'was' if len(row.teams) == 1 else 'were'} purged "
+              "since the last comparison; `registry compare` brings the board up to date" for row in purged),
             *(f"{row.task}/{row.test_set}: scores are of an older registry, which rounded decimals in another way; "
               f"{remedy}" for row in older)]
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.errors import counted
+from registry.evaluation.submissions.erase import PURGED
 from registry.leaderboards.decisions import Decisions
 from registry.leaderboards.leaderboard import Comparison
 from registry.rendering.table import p_value
@@ -39,7 +40,8 @@ def sentences(of: Comparison, runs: Sequence[int], pairs: Decisions) -> tuple[st
         said.append(f"{unresolved} of these decisions {'hangs' if unresolved == 1 else 'hang'} on Monte-Carlo error: "
                     "draw more with --resamples or --resolve.")
     notes = pairs.columns["note"].tolist()
-    if undefined := pairs.columns["note"][np.isnan(pairs.numbers("p_value"))].tolist():
+    gone = pairs.columns["note"] == PURGED  # p-values that were there, and nothing else was said of
+    if undefined := pairs.columns["note"][np.isnan(pairs.numbers("p_value")) & ~gone].tolist():
         why = undefined[0] if len(set(undefined)) == 1 else "registry pairs --format json says why"
         are = counted(len(undefined), "p-value is", "p-values are")
         said.append(f"{are} undefined, which counts as not significant: {why}.")
@@ -119,7 +121,8 @@ def _few_draws(of: Comparison, pairs: Decisions) -> Sequence[str]:
     """Say that no drawn difference can be significant, where the corrected p-values of so few draws are too large."""
     p = pairs.numbers("p_value")
     by_pair = CORRECTIONS[of.correction].function is not None  # else all rest on joint draws
-    drawn = ((pairs.columns["method"] == "monte-carlo") | (not by_pair)) & ~np.isnan(p)
+    known = ~np.isnan(p) | (pairs.columns["note"] == PURGED)
+    drawn = ((pairs.columns["method"] == "monte-carlo") | (not by_pair)) & known
     if not drawn.any():
         return ()
     draws = int(np.nan_to_num(pairs.numbers("resamples")[drawn], nan=of.resamples).max())

@@ -2,11 +2,18 @@
 
 from registry.manifest.fields import DRAWS, MOST_DRAWS
 from registry.manifest.files import Root
-from registry.manifest.load import load_manifest, read_manifest, significance_with, stored_manifest, submit_entry
+from registry.manifest.load import (
+    load_manifest,
+    read_manifest,
+    significance_with,
+    stored_form,
+    stored_manifest,
+    submit_entry,
+)
 from registry.manifest.spec import Manifest, MetricSpec, Reading, Significance, Submit, TestSet
 from registry.manifest.write import toml
 
 __all__ = [
     "DRAWS", "MOST_DRAWS", "Manifest", "MetricSpec", "Reading", "Root", "Significance", "Submit", "TestSet",
-    "load_manifest", "read_manifest", "significance_with", "stored_manifest", "submit_entry", "toml",
+    "load_manifest", "read_manifest", "significance_with", "stored_form", "stored_manifest", "submit_entry", "toml",
 ]

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from registry.errors import InputError, ManifestError, nearest, suggest, together
+from registry.identity import canonical_json
 from registry.manifest.spec import ContradictionsError, Manifest, Significance, Submit
 
 _MAX_DOTS = 1000  # of a line: tomllib takes the square of the dots of a key in time and memory
@@ -61,6 +62,11 @@ def read_manifest(content: bytes, path: str | Path) -> Manifest:
     except ValidationError as error:
         raise together([ManifestError(message, path=path, key=key) for key, message in _all_wrong(tables, error)]) \
             from None
+
+
+def stored_form(manifest: Manifest) -> str:
+    """The manifest as the database keeps it: normalized JSON, without the submissions."""
+    return canonical_json(manifest.model_dump(mode="json", exclude={"submit"}))
 
 
 @lru_cache(maxsize=8)  # a command asks several times for the same one

@@ -15,10 +15,15 @@ _LEVEL = 4  # a fifth of the time of zlib's default, for a tenth more room
 
 def keep(connection: Connection, digest: str, name: str, content: bytes) -> None:
     """Keep a file's bytes under their digest, called as it was first; one that is already kept is not kept twice."""
-    known = select(models.source.c.digest).where(models.source.c.digest == digest)
-    if connection.execute(known).first() is None:
+    if not is_kept(connection, digest):
         connection.execute(models.source.insert().values(
             digest=digest, name=name, n_bytes=len(content), content=zlib.compress(content, _LEVEL), created_at=now()))
+
+
+def is_kept(connection: Connection, digest: str) -> bool:
+    """Whether the bytes of a file are kept."""
+    query = select(models.source.c.digest).where(models.source.c.digest == digest)
+    return connection.execute(query).first() is not None
 
 
 def fetch(connection: Connection, digest: str) -> bytes:

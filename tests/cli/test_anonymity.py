@@ -1,6 +1,7 @@
 """Ten teams whose names nobody may see: all that a registry prints and writes is searched for them.
 
-`python -m tests.cli.test_anonymity` does it with all formats, studies and figures; the suite with some of each.
+`python -m tests.cli.test_anonymity` does it with all formats, studies and figures, and opens every way out in each; the
+suite does it with some of each.
 """
 
 import shutil
@@ -18,76 +19,11 @@ from registry.cli.app import app
 from registry.errors import HiddenError, QueryError
 from registry.store import listings, models, views
 from registry.store.database import Database
-from registry.store.hiding import names
 from registry.studies import STUDIES
+from tests.cli import bypasses
+from tests.cli.secret_task import SYSTEMS, TEAMS, hits, write, write_ranked
 
-TEAMS = ("Quillmark", "Brambleton", "Ferngully", "Wexcombe", "Thistledown", "Gorsefield", "Lavendry", "Oxenholme",
-         "Junipero", "Hazelwick")
-SYSTEMS = ("Zephyrine", "Vortigern", "Kestrelite", "Umbriel", "Paddockey", "Yarrowby", "Mistralia", "Drumlinne",
-           "Fjordlike", "Nimbusque")
-SECRETS = (*TEAMS, *SYSTEMS, "Affilarium", "Wurzelfach", "Gundelrebe")
-ITEMS = {test_set: {f"{test_set}{n:02}": "abc"[n % 3] for n in range(13)} for test_set in ("test", "dev")}
 FORMATS = ("table", "tsv", "csv", "md", "latex", "json", "jsonl")
-
-MANIFEST = """manifest = 1
-[task]
-id = "small"
-[[metric]]
-id = "acc"
-name = "Accuracy"
-[significance]
-seed = 1
-resamples = 200
-[board]
-anonymous = true
-[[test_set]]
-name = "test"
-gold = "test.tsv"
-format = "labels"
-options = { columns = ["item", "label"] }
-[[test_set]]
-name = "dev"
-gold = "dev.tsv"
-format = "labels"
-options = { columns = ["item", "label"] }
-"""
-SUBMIT = """[[submit]]
-file = "{file}"
-team = "{team}"
-system = "{system}"
-test_set = "{test_set}"
-version = "{version}"
-kind = "{kind}"
-attributes = {attributes}
-"""
-
-
-def hits(text):
-    """The secrets that stand in a text, or their first five letters."""
-    return {secret for secret in SECRETS if secret[:5].lower() in text.lower()}
-
-
-def lines(path, labels):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(f"{item}\t{label}\n" for item, label in labels.items()))
-
-
-def write(folder, more=""):
-    """The task: ten teams, the last of which has the answers of the first, and a baseline."""
-    tables = [MANIFEST]
-    for test_set, gold in ITEMS.items():
-        lines(folder / f"{test_set}.tsv", gold)
-        for n, (team, system) in enumerate([*zip(TEAMS, SYSTEMS, strict=True), ("organisers", "majority")]):
-            wrong = range(n % 9) if n < 10 else range(11)
-            file = f"{team}/{system}.{test_set}.tsv"
-            lines(folder / file, {item: "abc"[("abc".index(label) + (m in wrong)) % 3]
-                                  for m, (item, label) in enumerate(gold.items())})
-            tables.append(SUBMIT.format(file=file, team=team, system=system, test_set=test_set,
-                                        version="Wurzelfach" if n == 3 else "1",
-                                        kind="primary" if n < 10 else "baseline",
-                                        attributes='{ affiliation = "Affilarium" }' if n < 10 else "{}"))
-    (folder / "task.toml").write_text("\n".join([*tables, more]))
-    return folder / "task.toml"
 
 
 class Told:
@@ -134,6 +70,7 @@ def reading(out, who, whole):
         "list": [(what, "--format", "json") for what in ("tasks", "runs", "submissions", "teams")],
         "effects": [("small", "--format", "json")] if whole else [],
         "best": [("small", "--format", "json")],
+        "ranking": [("ranked", "--grid", "2,4", "--format", "json")] if whole else [],
     } | ({"schema": [()], "verify": [()]} if whole else {})
 
 
@@ -144,13 +81,15 @@ STUDY = {  # of those that show systems: what they are given in the full form
 # Commands that write, and what those say is looked at one by one; and commands that show nothing of submissions.
 OF_WHO_KNOWS = {"withdraw", "restore", "amend", "purge"}  # they are given names, and say these
 WRITING = {"run", "apply", "submit", "score", "compare", "reveal", "hide", "verify"}
-NAMELESS = {"init", "check", "task-pack", "import", "schema", "backup", "ranking"}
-UNNAMED = ("list tasks", "list runs", "schema", "verify", "show run:2", "export small codabench",
-           "export small codalab", "export small evalai")  # of what reads, forms without a name
+NAMELESS = {"init", "check", "task-pack", "import", "schema", "backup"}
+UNNAMED = (  # of what reads, forms without a name
+    "list tasks", "list runs", "schema", "verify", "show run:2", "export small codabench", "export small codalab",
+    "export small evalai", "plot small gains", "items small disagree", "items small hard", "items small suspect",
+    *(f"study {name} " for name in ("advise", "threshold", "curve", "test-size", "calibration", "dependence")))
 
 
-def registry_of_secrets(folder):
-    """A registry with an anonymous task that was compared twice; gives what was told meanwhile."""
+def registry_of_secrets(folder, *more):
+    """A registry with an anonymous task that was compared twice, and more tasks; gives what was told meanwhile."""
     told = Told(folder / "registry.duckdb")
     (folder / "out").mkdir(parents=True)
     manifest = write(folder / "task")
@@ -160,6 +99,8 @@ def registry_of_secrets(folder):
          "Wurzelfach", "--actor", "Gundelrebe")
     told("score", "small")
     told("compare", "small")
+    for other in more:
+        told("run", other)
     return told, manifest
 
 
@@ -177,38 +118,35 @@ def secrets(tmp_path_factory):
     return registry_of_secrets(folder)
 
 
-def searched(told, whole):
-    """Ask all that can be asked before and after names are revealed: nothing, then something in each."""
-    out = told.db.parent / "out"
-    shown, real = Told(told.db), Told(told.db)
-    for asked, organiser in ((shown, False), (real, True)):
-        for command, forms in reading(out, known(told.db, organiser=organiser), whole).items():
-            for form in forms if whole or not organiser else forms[-1:]:
-                asked(command, *form, before=("--organiser",) if organiser else ())
-        for study, form in STUDY.items() if whole else ():
-            if form is not None:
-                asked("study", study, "small", *form, "--format", "json", exit_code=None,  # some need more
-                      before=("--organiser",) if organiser else ())
-    return shown.of, real.of
+def asked_of(told, *, whole, organiser=False):
+    """Ask all that can be asked: what each said and wrote, by the command."""
+    asked, before = Told(told.db), ("--organiser",) if organiser else ()
+    for command, forms in reading(told.db.parent / "out", known(told.db, organiser=organiser), whole).items():
+        for form in forms:
+            asked(command, *form, before=before)
+    for study, form in STUDY.items() if whole else ():
+        if form is not None:
+            asked("study", study, "small", *form, "--format", "json", exit_code=None, before=before)  # some need more
+    return asked.of
 
 
 def test_every_command_is_looked_at():
     group = typer.main.get_command(app)
     read = set(reading(Path(), "", whole=False))
     assert read | WRITING | NAMELESS | OF_WHO_KNOWS | {"release"} == group.commands.keys() - {"study"}
+    assert {command for command, forms in reading(Path(), "", whole=True).items() if forms} - {"schema", "verify"} == (
+        bypasses.READING.keys() - {"study"})
     assert STUDY.keys() == STUDIES.keys()
     assert STUDIES.keys() | {"synthesize", "resample-train"} == group.commands["study"].commands.keys()
 
 
-def test_no_output_holds_a_name_before_the_reveal_and_each_that_could_does_for_an_organiser(secrets):
+def test_no_output_holds_a_name_before_the_reveal(secrets):
     told, _ = secrets
     assert not {command: hits(text) for command, text in told.of.items() if hits(text.replace(command, ""))}
-    shown, real = searched(told, whole=False)
+    shown = asked_of(told, whole=False)
     assert not {command: hits(text) for command, text in shown.items() if hits(text)}
     assert all("Team " in shown[command] and "majority" in shown[command] for command in (
         "board --format csv", "pairs --format json", "list teams --format json"))
-    silent = {command for command, text in real.items() if len(hits(text)) < 1}
-    assert {command for command in silent if not command.startswith(UNNAMED)} == set()
 
 
 def test_no_table_or_view_holds_a_name_or_lets_sql_around(secrets):
@@ -276,22 +214,82 @@ def test_in_a_blind_phase_no_output_holds_a_score(secrets, tmp_path):
     assert blind("board", "small", "--format", "json") == before
 
 
-def test_messages_would_hold_names_if_they_were_not_taken_out(secrets, monkeypatch):
+def through(told, manifest, way, whole):
+    """Ask all that goes by one of the `bypasses`; a command that writes ends as if it could not."""
+    out, db = told.db.parent / "out", told.db
+    file = manifest.parent / TEAMS[2] / f"{SYSTEMS[2]}.test.tsv"
+    submitted = ("submit", "small", file, "--system", SYSTEMS[2], "--team", TEAMS[2], "--test-set", "test")
+    if way == "python":
+        with package.open(db) as reg:
+            told.of["registry.open"] = str(list(reg.leaderboard("small")))
+    elif way == "study":
+        for study, form in STUDY.items():
+            if form is not None and (whole or study == "correlation"):
+                told("study", study, "small", *form, "--format", "json", exit_code=None)
+    elif way == "verify":
+        altered = Told(db.parent / "altered.duckdb")
+        shutil.copyfile(db, altered.db)
+        with Database(altered.db).writing() as connection:
+            connection.exec_driver_sql("UPDATE submission SET digest = 'sha256:00' WHERE submission_id = 3")
+        told.of["what was altered"] = altered("verify", "--results", "none", exit_code=4)
+    elif way in bypasses.READING:
+        asked = reading(out, known(db, organiser=True), whole)[way]
+        for form in asked if whole else asked[-1:]:
+            told(way, *form)
+    elif way == "release":
+        for kind in ("-o", "--database") if whole else ("-o",):
+            told("release", "small", kind, out / f"opened{kind}", exit_code=None)
+    elif way in ("submit", "errors"):
+        kept = file.read_text()
+        file.write_text("test00\ta\n")
+        try:
+            told(*submitted, exit_code=3)
+        finally:
+            file.write_text(kept)
+    else:  # those that bring names in find all there already
+        told(*{"run": ("run", manifest), "apply": ("apply", manifest, "--dry-run"), "compare": ("compare", "small"),
+               "notes": ("apply", manifest, "--dry-run")}[way])
+
+
+def unnoticed(told, manifest, way, whole=False):
+    """What shows no name though its way out is opened, but forms that have none; and the number of forms."""
+    real = Told(told.db)
+    with bypasses.opened((bypasses.READING | bypasses.WRITING)[way]):
+        through(real, manifest, way, whole)
+    return [command for command, text in real.of.items() if not hits(text.replace(command, ""))
+            and not command.startswith(UNNAMED)], len(real.of)
+
+
+@pytest.mark.parametrize("way", (bypasses.READING | bypasses.WRITING).keys() - {"page", "effects", "ranking"})
+def test_of_every_way_out_that_is_opened_the_search_finds_names(secrets, way):
     told, manifest = secrets
-    monkeypatch.setattr(names.Names, "said", lambda self, message: message)
-    again = Told(told.db)
-    again("apply", manifest, "--dry-run")
-    assert hits(again.of[f"apply {manifest} --dry-run"])
+    silent, n = unnoticed(told, manifest, way)
+    assert n
+    assert not silent
+
+
+def test_without_any_one_of_the_tables_that_stand_for_others_the_search_finds_names(secrets):
+    told, _ = secrets
+    for shadow in bypasses.SHADOWS:
+        with bypasses.without(shadow), Database(told.db).querying() as connection:
+            assert hits(str(connection.exec_driver_sql(f"FROM {shadow}").all())), shadow
+
+
+def by_hand(folder):
+    """Search all there is, then with each way out opened; gives whether a name was found, or one not found."""
+    told, manifest = registry_of_secrets(folder, write_ranked(folder / "ranked"))
+    shown, real = (asked_of(told, whole=True, organiser=of) for of in (False, True))
+    said = told.of | shown
+    print(f"{len(said)} commands of an anonymous task: {sum(bool(hits(text)) for text in said.values())} with a "
+          f"name; as an organiser {sum(bool(hits(text)) for text in real.values())} of {len(real)}")
+    found = [bool(hits(text)) for text in said.values()]
+    for way in bypasses.READING | bypasses.WRITING:
+        silent, n = unnoticed(told, manifest, way, whole=True)
+        print(f"opened: {way}: {n - len(silent)} of {n} outputs are found", *silent, sep="\n    ")
+        found += map(bool, silent)
+    return any(found)
 
 
 if __name__ == "__main__":
     with tempfile.TemporaryDirectory() as made, chdir(made):
-        told, _ = registry_of_secrets(Path(made))
-        shown, real = searched(told, whole=True)
-        said = told.of | shown
-        print(f"{len(said)} commands of an anonymous task: {sum(bool(hits(text)) for text in shown.values())} with a "
-              f"name; as an organiser {sum(bool(hits(text)) for text in real.values())} of {len(real)}")
-        for command, text in real.items():
-            if not hits(text):
-                print(f"  no name for an organiser either: {command}")
-        sys.exit(any(hits(text) for text in shown.values()))
+        sys.exit(by_hand(Path(made)))

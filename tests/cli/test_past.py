@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from registry.identity import digest
-from tests.scenarios.shared_task import SharedTask, unmarked
+from tests.scenarios.shared_task import PURGED, SharedTask, forgotten, unmarked
 
 
 @pytest.fixture(scope="module")
@@ -23,23 +23,29 @@ def lived(lived_once, tmp_path_factory):
     return lived_once[0]
 
 
-def test_every_board_of_the_past_is_printed_as_it_was_then(lived, registry):
+def test_every_board_of_the_past_is_printed_as_it_was_then_but_for_a_team_that_was_purged(lived, registry):
+    """Until it is compared again a board is out of date by the purge, and it was not before that."""
+    with_team = [PURGED in step.printed["board", "--format", "md"] for step in lived.steps]
+    assert with_team == [True] * 5 + [False] * 4
     for step in lived.steps:
         for command, printed in step.printed.items():
             found = registry(*command, "--at", step.at, "--db", lived.db)
-            assert unmarked(found.stdout) == printed, (step.what, command)
+            assert unmarked(found.stdout) == forgotten(printed), (step.what, command)
             assert "note: As it stood at 2" in found.stderr
             assert ("As it stood" in found.stdout) == ("md" in command)
+            assert [line for line in found.stderr.splitlines() if "As it stood" not in line] == [
+                "warning: then, labels/test: purged-1 was purged since the last comparison; `registry compare` brings "
+                "the board up to date"] * (step.what == "dogwood is purged")
 
 
 def test_a_board_that_is_declared_no_more_shows_no_earlier_state(lived):
     shown = ["genre=" in step.printed["board", "--format", "md"] for step in lived.steps]
-    assert shown == [True] * 3 + [False] * 5
+    assert shown == [True] * 3 + [False] * 6
 
 
 def test_a_signature_names_its_own_board(lived, registry):
     first, *_, last = lived.steps
-    pairs = json.loads(first.printed["pairs", "--format", "json"])
+    pairs = json.loads(forgotten(first.printed["pairs", "--format", "json"]))
     signature = next(of["signature"] for of in pairs if of["facet"] == "genre=blog")
     for name in (signature, signature.rpartition("|")[2]):
         found = registry("pairs", "--at", name, "--db", lived.db, "--format", "json").json
@@ -59,6 +65,14 @@ def test_pages_averages_and_differences_are_of_the_past_too(lived, registry):
     (found, *_) = registry("diff", lived.steps[0].at, corrected, "--format", "json", "--db", lived.db).json
     assert "The gold was revised (version 1, then 2)." in found["reasons"]
     assert "New: cedar/one, cedar/two." in found["reasons"]
+
+
+def test_what_else_is_told_of_boards_of_then_is_as_it_was_before_the_purge(lived, registry):
+    """A p-value that went with a team is not one that is undefined."""
+    then = registry("pairs", "--at", lived.steps[0].at, "--format", "md", "--db", lived.db).stdout
+    assert "a team was purged" not in then
+    assert "undefined" not in then
+    assert "all is well" in registry("verify", "--db", lived.db).stderr
 
 
 @pytest.mark.parametrize(("at", "told"), [

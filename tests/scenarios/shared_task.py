@@ -1,4 +1,4 @@
-"""A shared task over its months: three revisions of the gold, two withdrawals, a metric's upgrade, a late team.
+"""A shared task over its months: three golds, two withdrawals, a metric's upgrade, a purge, a late team.
 
 `SharedTask` lives through it, a step at a time, and prints its boards after each. `python -m
 tests.scenarios.shared_task` tells the story, and shows five numbers of the last board from end to end.
@@ -20,6 +20,7 @@ ITEMS = [f"i{n:02}" for n in range(12)]
 GENRES = {item: "news" if n < 8 else "blog" for n, item in enumerate(ITEMS)}
 GOLD = {item: "abc"[n % 3] for n, item in enumerate(ITEMS)}
 TEAMS = {"tree": "elm"}  # of systems that are not called as their team
+PURGED = "dogwood"
 PRINTED = (("board", "--format", "md"), ("pairs", "--format", "json"))
 
 
@@ -33,6 +34,18 @@ def run(*arguments):
 def unmarked(printed):
     """What is printed of the past, without the line that says so."""
     return re.sub(r"As it stood .*\n\n", "", printed)
+
+
+def forgotten(printed):
+    """What was printed of boards, with what is left of a purged team: its places, and who won of its pairs."""
+    if not printed.startswith("["):
+        return printed.replace(PURGED, "purged-1")
+    pairs = [dict(pair) for pair in json.loads(printed.replace(PURGED, "purged-1"))]
+    for pair in pairs:
+        if "purged-1" in (pair["system_a"], pair["system_b"]):
+            pair |= dict.fromkeys(("difference", "p_value", "p_adjusted", "log10_p"))
+            pair |= {"n_discordant": 0, "note": "a team was purged"}
+    return json.dumps(pairs, indent=2) + "\n"
 
 
 def answers(wrong, gold=GOLD):
@@ -65,8 +78,9 @@ class SharedTask:
     gold: dict[str, str] = field(default_factory=GOLD.copy)
     withdrawn: list[str] = field(default_factory=list)
     late: list[str] = field(default_factory=list)
-    story = ("opens", "is_joined", "corrects_the_gold", "loses_a_team", "upgrades_its_metric", "takes_a_late_team",
-             "corrects_the_gold_again", "loses_another_team")
+    teams: list[str] = field(default_factory=lambda: ["most", "aspen", "birch", PURGED])
+    story = ("opens", "is_joined", "corrects_the_gold", "loses_a_team", "upgrades_its_metric", "forgets_a_team",
+             "takes_a_late_team", "corrects_the_gold_again", "loses_another_team")
 
     @property
     def db(self):
@@ -80,8 +94,8 @@ class SharedTask:
         return self
 
     def opens(self):
-        """An organiser opens the task with a baseline and two systems."""
-        self._systems(most=GOLD | dict.fromkeys(ITEMS, "a"), aspen=answers(7), birch=answers(3))
+        """An organiser opens the task with a baseline and three systems."""
+        self._systems(most=GOLD | dict.fromkeys(ITEMS, "a"), aspen=answers(7), birch=answers(3), dogwood=answers(6))
         self._step("the task opens", "run", self._manifest())
 
     def is_joined(self):
@@ -108,10 +122,17 @@ class SharedTask:
         self.average, self.title = "micro", "Labels, all together"
         self._step("the metric is upgraded", "run", self._manifest())
 
+    def forgets_a_team(self):
+        """Dogwood asks to be forgotten; its place stays until the next comparison."""
+        self.teams.remove(PURGED)
+        (self.folder / "systems" / f"{PURGED}.tsv").unlink()
+        self._step("dogwood is purged", "purge", "labels", PURGED, "--reason", "asked by mail")
+
     def takes_a_late_team(self):
         """Elm comes after the deadline."""
         self._systems(tree=answers(11))
         self.late.append("tree")
+        self.teams.append("tree")
         self._step("elm comes late", "run", self._manifest())
 
     def corrects_the_gold_again(self):
@@ -160,7 +181,7 @@ class SharedTask:
                           f'kind = "{"baseline" if name == "most" else "primary"}"\n'
                           f"withdrawn = {str(name in self.withdrawn).lower()}\n"
                           f"late = {str(name in self.late).lower()}\nteam = \"{TEAMS.get(name, name)}\"\n"
-                          for name in ("most", "aspen", "birch", *self.late))
+                          for name in self.teams)
         manifest.write_text(f"""manifest = 1
 [task]
 id = "labels"
@@ -193,8 +214,9 @@ if __name__ == "__main__":
         lived = SharedTask(Path(scratch) / "task").live()
         for step in lived.steps:
             past = {of: run(*of, "--at", step.at, "--db", lived.db).stdout for of in lived.printed}
-            same = [of for of in lived.printed if unmarked(past[of]) == step.printed[of]]
-            print(f"{step.at}: {step.what}: {len(same)} of {len(past)} outputs are printed as they were")
+            same = [of for of in lived.printed if unmarked(past[of]) == forgotten(step.printed[of])]
+            print(f"{step.at}: {step.what}: {len(same)} of {len(past)} outputs are printed as they were"
+                  + ", but for the purged team" * any(PURGED in printed for printed in step.printed.values()))
         for number, sections in lived.explain().items():
             print(f"\n{number}")
             for title, rows in sections.items():

@@ -9,9 +9,13 @@ from collections.abc import Callable
 
 from sqlalchemy import Connection
 
+from registry.errors import ManifestError
 from registry.evaluation.submissions.names import Names
 from registry.families import FAMILIES
+from registry.identity import digest as digest_of
+from registry.manifest import read_manifest, stored_form
 from registry.store import models, sources
+from registry.store.rows import insert, next_id
 
 _STATISTICS = [table.name for table in (*models.statistics.values(), *models.whole_statistics.values())]
 _OF_SCORINGS = ("response", "remark", "score", "replicate_score", *_STATISTICS, "scoring")
@@ -29,9 +33,6 @@ def mark(connection: Connection, team_id: int) -> None:
         "gone_pair": """
             SELECT comparison_id, position, pair_result_id FROM comparison_pair
             WHERE submission_a IN (FROM gone_submission) OR submission_b IN (FROM gone_submission)""",
-        "gone_result": """
-            SELECT DISTINCT pair_result_id FROM gone_pair WHERE pair_result_id NOT IN (
-                SELECT pair_result_id FROM comparison_pair ANTI JOIN gone_pair USING (comparison_id, position))""",
         "gone_source": """
             SELECT DISTINCT source_digest FROM submission_source SEMI JOIN gone_submission USING (submission_id)
             WHERE source_digest NOT IN (
@@ -45,7 +46,7 @@ def mark(connection: Connection, team_id: int) -> None:
 
 def unmark(connection: Connection) -> None:
     """Drop the temporary tables."""
-    for name in ("gone_submission", "gone_scoring", "gone_pair", "gone_result", "gone_source", "changed_comparison"):
+    for name in ("gone_submission", "gone_scoring", "gone_pair", "gone_source", "changed_comparison"):
         connection.exec_driver_sql(f"DROP TABLE {name}")
 
 
@@ -64,7 +65,7 @@ def erase(connection: Connection, team_id: int, task_id: int, names: Names) -> R
     do("label", f"DELETE FROM label WHERE label_id IN (FROM used_label) AND NOT {labels}")  # noqa: S608
     connection.exec_driver_sql("DROP TABLE used_label")
     do("answer", "DELETE FROM answer WHERE NOT in_gold AND answer_id NOT IN (SELECT answer_id FROM response)")
-    _erase_results(do)
+    _erase_results(connection, do)
     do("submission_source", "DELETE FROM submission_source WHERE submission_id IN (FROM gone_submission)")
     do("source", "DELETE FROM source WHERE digest IN (FROM gone_source)")
     removed["source"] += _erase_manifests(connection, names)
@@ -74,37 +75,59 @@ def erase(connection: Connection, team_id: int, task_id: int, names: Names) -> R
     return {table: n for table, n in removed.items() if n}
 
 
-def _erase_results(do: Callable[[str, str], None]) -> None:
-    """Take out what was computed of pairs of which one was purged; who won stays, as ranks rest on it."""
+def _erase_results(connection: Connection, do: Callable[[str, str], None]) -> None:
+    """Take out what was computed of pairs of which one was purged; who won stays, as ranks rest on it.
+
+    Other pairs with the same statistics have the same results, which stay; so those of a purged team get empty ones.
+    """
+    result, tested = models.pair_result, models.tested_statistics
+    nothing = insert(connection, tested, digest=f"purged:{next_id(connection, tested)}")
+    connection.exec_driver_sql(f"""
+        CREATE OR REPLACE TEMP TABLE emptied AS
+        SELECT pair_result_id AS was, {next_id(connection, result) - 1} + row_number() OVER (ORDER BY was) AS is_now
+        FROM (SELECT DISTINCT pair_result_id FROM gone_pair)""")  # noqa: S608
+    connection.exec_driver_sql(f"""
+        INSERT INTO pair_result BY NAME
+        SELECT is_now AS pair_result_id, pair_request_id, {nothing} AS statistics_a, {nothing} AS statistics_b, method,
+            n_units, 0 AS n_discordant, resamples, 0 AS favours, '{PURGED}' AS note, run_id
+        FROM pair_result JOIN emptied ON pair_result_id = was""")  # noqa: S608
+    do("comparison_pair", """
+        UPDATE comparison_pair SET pair_result_id = is_now, p_adjusted = NULL FROM gone_pair, emptied
+        WHERE comparison_pair.comparison_id = gone_pair.comparison_id AND emptied.was = gone_pair.pair_result_id
+            AND comparison_pair.position = gone_pair.position""")
+    connection.exec_driver_sql("DROP TABLE emptied")
     do("pair_result", """
         DELETE FROM pair_result WHERE pair_result_id NOT IN (SELECT pair_result_id FROM comparison_pair)""")
-    do("pair_result", f"""
-        UPDATE pair_result SET difference = NULL, p_value = NULL, log10_p = NULL, p_low = NULL, p_high = NULL,
-            ci_low = NULL, ci_high = NULL, statistic = NULL, n_discordant = 0, favours = 0, note = '{PURGED}'
-        WHERE pair_result_id IN (FROM gone_result)""")  # noqa: S608
-    do("comparison_pair", """
-        UPDATE comparison_pair SET p_adjusted = NULL FROM gone_pair
-        WHERE comparison_pair.comparison_id = gone_pair.comparison_id
-            AND comparison_pair.position = gone_pair.position""")
     do("tested_statistics", """
         DELETE FROM tested_statistics WHERE tested_statistics_id NOT IN (
             SELECT statistics_a FROM pair_result UNION ALL SELECT statistics_b FROM pair_result)""")
-    do("tested_statistics", """
-        UPDATE tested_statistics SET digest = 'purged:' || tested_statistics_id WHERE tested_statistics_id NOT IN (
-            SELECT statistics_a FROM pair_result ANTI JOIN gone_result USING (pair_result_id)
-            UNION ALL SELECT statistics_b FROM pair_result ANTI JOIN gone_result USING (pair_result_id))""")
     do("standing", "UPDATE standing SET scoring_id = NULL WHERE submission_id IN (FROM gone_submission)")
 
 
 def _erase_manifests(connection: Connection, names: Names) -> int:
-    """Take out kept manifests that have one of the names; other kept files are gold, or other teams' own."""
+    """Take out kept manifests that have one of the names; other kept files are gold, or other teams' own.
+
+    What such a manifest says of the task stays, since boards of the past rest on it, under the digest that the log has.
+    """
     table, gone = models.source, []
-    for (digest,) in connection.exec_driver_sql("""
-            SELECT digest FROM source WHERE digest NOT IN (
-                SELECT source_digest FROM submission_source UNION ALL SELECT source_digest FROM gold_source)"""):
-        gone += [digest] if names.are_in(sources.fetch(connection, digest).decode("utf-8", "replace")) else []
+    for digest, name in connection.exec_driver_sql("""
+            SELECT digest, name FROM source WHERE digest NOT IN (
+                SELECT source_digest FROM submission_source UNION ALL SELECT source_digest FROM gold_source)""").all():
+        content = sources.fetch(connection, digest)
+        if names.are_in(content.decode("utf-8", "replace")):
+            gone.append(digest)
+            if (left := _of_task(content)) and not names.are_in(left):
+                sources.keep(connection, digest_of(left.encode()), name, left.encode())
     connection.execute(table.delete().where(table.c.digest.in_(gone)))
     return len(gone)
+
+
+def _of_task(manifest: bytes) -> str:
+    """What a manifest says of its task, without comments and submissions; nothing where it cannot be read any more."""
+    try:
+        return stored_form(read_manifest(manifest, ""))
+    except ManifestError:  # of an older program, or what an earlier purge left
+        return ""
 
 
 def _erase_names(connection: Connection, do: Callable[[str, str], None], team_id: int, names: Names) -> None:
@@ -120,11 +143,12 @@ def _erase_names(connection: Connection, do: Callable[[str, str], None], team_id
         WHERE submission_id IN (FROM gone_submission)""")
     do("system", f"""
         DELETE FROM system WHERE team_id = {team_id} AND system_id NOT IN (SELECT system_id FROM submission)""")  # noqa: S608
-    systems = connection.exec_driver_sql(
-        "SELECT system_id FROM system WHERE team_id = ? ORDER BY system_id", (team_id,)).scalars().all()
-    for n, system_id in enumerate(systems, 1):
-        connection.execute(models.system.update().where(models.system.c.system_id == system_id).values(
-            name=names.instead if n == 1 else f"{names.instead}-{n}", pseudonym=None))
+    systems = connection.exec_driver_sql("""
+        SELECT system_id, system.name = team.name AS alike FROM system JOIN team USING (team_id)
+        WHERE team_id = ? ORDER BY system_id""", (team_id,)).all()
+    for n, row in enumerate(systems, 1):  # called as the team is if it was: boards have a column of teams, or not
+        connection.execute(models.system.update().where(models.system.c.system_id == row.system_id).values(
+            name=names.instead if row.alike else f"{names.instead}-{n}", pseudonym=None))
     connection.execute(models.team.update().where(models.team.c.team_id == team_id).values(
         name=names.instead, pseudonym=None))
     for row in connection.exec_driver_sql("SELECT digest, name FROM source").all():

@@ -16,7 +16,8 @@ from sqlalchemy import Connection, text
 from registry.errors import counted
 from registry.store import models
 
-_BY_RUN = ("submission", "scoring", "comparison", "study")  # what is there once the command that wrote it is
+# What is there once the command that wrote it is.
+_BY_RUN = ("submission", "scoring", "comparison", "study", "tombstone")
 _WHOLE = ("task", "test_set", "task_metric")
 _OF_SUBMISSION = ("kind", "track_id", "withdrawn", "late", "missing", "attributes")
 

@@ -120,7 +120,7 @@ def test_all_else_stands_and_can_be_verified(registry, whole, purged, monkeypatc
     before = {row["system"]: row for row in registry("board", "--format", "json", "--db", whole).json
               if row["metric"] == "acc"}
     after = {row["system"]: row for row in registry("board", "--format", "json").json if row["metric"] == "acc"}
-    assert after.keys() - before.keys() == {"purged-1", "purged-1-2"}
+    assert after.keys() - before.keys() == {"purged-1-1", "purged-1-2"}
     assert {name: (row["rank_low"], row["rank_high"], row["score"]) for name, row in after.items()
             if name in before} == {name: (row["rank_low"], row["rank_high"], row["score"])
                                    for name, row in before.items() if not name.startswith("zz")}
