@@ -78,7 +78,7 @@ def differences(connection: Connection, before: str, after: str, keys: Sequence[
             SELECT * EXCLUDE (side), sum(side)::BIGINT AS copies
             FROM ((SELECT *, 1 AS side FROM ({before})) UNION ALL (SELECT *, -1 FROM ({after})))
             GROUP BY ALL HAVING copies <> 0)
-        QUALIFY row_number() OVER (PARTITION BY copies > 0 ORDER BY {order}) <= {_MOST} ORDER BY ALL""")
+        QUALIFY row_number() OVER (PARTITION BY copies > 0 ORDER BY {order}) <= {_MOST} ORDER BY ALL""")  # noqa: S608 - queries of this package
     sides: tuple[Rows, Rows] = ({}, {})
     for row in found.mappings():
         of_key = tuple(row[name] for name in keys)
