@@ -1,8 +1,12 @@
 """What tests of evaluation share."""
 
 import random
+from contextlib import ExitStack
 
 import pytest
+
+from registry.store.database import Database
+from tests.evaluation.comparing.compared import Undone
 
 
 @pytest.fixture
@@ -14,3 +18,14 @@ def many(task):
     task.systems = {f"s{n}": {k: v if rng.random() < 0.4 + 0.06 * n else "x" for k, v in task.gold.items()}
                     for n in range(9)}
     return task
+
+
+@pytest.fixture
+def undone(scored):
+    """Bring a task in, and open its registry for comparisons of which nothing is kept."""
+    with ExitStack() as stack:
+        def bring(task, *options):
+            scored(task, *options)
+            return Undone(stack.enter_context(Database("registry.duckdb").writing(dry_run=True)))
+
+        yield bring

@@ -5,13 +5,15 @@ import random
 import pytest
 from scipy import stats
 
+from registry.errors import InputError
+from registry.parallel.execution import Execution
 from tests.conftest import ROOT
 from tests.evaluation.comparing.compared import pairs, raw
 
 
-def test_p_values_are_those_of_the_binomial_test_and_orders_are_best_first(many, registry, scored):
+def test_p_values_are_those_of_the_binomial_test_and_orders_are_best_first(many, scored):
     scored(many)
-    for row in pairs(registry):
+    for row in pairs():
         a, b = (many.systems[row[s]] for s in ("system_a", "system_b"))
         only_a = sum(a[k] == v != b[k] for k, v in many.gold.items())
         only_b = sum(b[k] == v != a[k] for k, v in many.gold.items())
@@ -33,9 +35,9 @@ def test_one_more_submission_gives_the_last_bit_of_computing_everything_anew(man
     many.systems["s8"] = last
     told = registry("run", many.write()).stderr
     assert "pairs: 8 tested, 28 known" in told
-    incremental = raw(registry)
+    incremental = raw()
     registry("run", many.manifest, "--db", tmp_path / "anew.duckdb")
-    assert raw(registry, "--db", tmp_path / "anew.duckdb") == incremental
+    assert raw(tmp_path / "anew.duckdb") == incremental
 
 
 @pytest.mark.parametrize("test", ["permutation", "bootstrap"])
@@ -43,7 +45,7 @@ def test_permuting_systems_items_and_lines_changes_no_result(many, registry, sco
     """To the last bit, also of what is drawn: items are resampled in the order of their keys."""
     many.significance = {"seed": 0, "test": test, "resamples": 2000}
     scored(many)
-    expected = raw(registry), [[r[k] for k in ("rank", "rank_low", "rank_high", "cluster", "submission", "score")]
+    expected = raw(), [[r[k] for k in ("rank", "rank_low", "rank_high", "cluster", "submission", "score")]
                                for r in registry("board", "--format", "json").json]
     rng = random.Random(1)
 
@@ -58,47 +60,47 @@ def test_permuting_systems_items_and_lines_changes_no_result(many, registry, sco
         f'file = "systems/{name}.tsv"\nsystem = "{name}"' for name in names)))
     (tmp_path / "registry.duckdb").unlink()
     registry("run", many.manifest)
-    assert (raw(registry), [[r[k] for k in ("rank", "rank_low", "rank_high", "cluster", "submission", "score")]
+    assert (raw(), [[r[k] for k in ("rank", "rank_low", "rank_high", "cluster", "submission", "score")]
                             for r in registry("board", "--format", "json").json]) == expected
 
 
-def test_identical_submissions_have_p_1_in_every_test(task, registry, scored):
-    scored(task)
+def test_identical_submissions_have_p_1_in_every_test(task, undone):
+    registry = undone(task)
     for test in ("permutation", "sign", "mcnemar"):
         for alternative in ("two-sided", "greater", "less"):
-            registry("compare", "--test", test, "--alternative", alternative)
-            (row,) = [r for r in pairs(registry) if {r["system_a"], r["system_b"]} == {"b", "c"}]
+            registry.compare(test=test, alternative=alternative)
+            (row,) = [r for r in registry.pairs if {r["system_a"], r["system_b"]} == {"b", "c"}]
             assert (row["p_value"], row["p_adjusted"], row["n_discordant"]) == (1.0, 1.0, 0)
 
 
-def test_one_sided_p_values_are_of_the_better_system(many, registry, scored):
-    scored(many)
-    two_sided = {(r["system_a"], r["system_b"]): r["p_value"] for r in pairs(registry) if r["difference"] > 0}
-    registry("compare", "--alternative", "greater")
-    for row in pairs(registry):
+def test_one_sided_p_values_are_of_the_better_system(many, undone):
+    registry = undone(many)
+    two_sided = {(r["system_a"], r["system_b"]): r["p_value"] for r in registry.pairs if r["difference"] > 0}
+    registry.compare(alternative="greater")
+    for row in registry.pairs:
         if row["difference"] > 0:
             assert row["p_value"] == pytest.approx(two_sided[row["system_a"], row["system_b"]] / 2, rel=1e-12)
 
 
 def test_the_comparison_asked_for_last_is_shown(many, registry, scored, tmp_path):
     scored(many)
-    holm = pairs(registry)
+    holm = pairs()
     registry("compare", "--correction", "bonferroni")
-    bonferroni = pairs(registry)
+    bonferroni = pairs()
     assert {r["correction"] for r in bonferroni} == {"bonferroni"}
     for row in bonferroni:
         assert row["p_adjusted"] == pytest.approx(min(1, row["p_value"] * 36))
     told = registry("run", many.manifest).stderr
     assert "tested" not in told
-    assert pairs(registry) == holm
+    assert pairs() == holm
     before = (tmp_path / "registry.duckdb").read_bytes()
     registry("run", many.manifest)
     assert (tmp_path / "registry.duckdb").read_bytes() == before
 
 
-def test_holm_is_over_the_family_of_all_pairs(many, registry, scored):
+def test_holm_is_over_the_family_of_all_pairs(many, scored):
     scored(many)
-    rows = sorted(pairs(registry), key=lambda r: r["p_value"])
+    rows = sorted(pairs(), key=lambda r: r["p_value"])
     expected, highest = [], 0.0
     for n, row in enumerate(rows):
         highest = max(highest, min(1.0, row["p_value"] * (36 - n)))
@@ -128,89 +130,91 @@ def test_all_systems_at_once(many, registry, scored):
 
 
 @pytest.mark.parametrize(("options", "warning"), [
-    (("--test", "t"), "take mcnemar or permutation"),
-    (("--test", "bootstrap"), "80 units are fewer than 200"),
-    (("--test", "two-sample-t"), "results are independent"),
-    (("--test", "sign", "--unit", "cluster"), None),
+    ({"test": "t"}, "take mcnemar or permutation"),
+    ({"test": "bootstrap"}, "80 units are fewer than 200"),
+    ({"test": "two-sample-t"}, "results are independent"),
+    ({"test": "sign", "unit": "cluster"}, None),
 ])
-def test_misuse_is_warned_of_not_refused(many, registry, scored, options, warning):
-    scored(many)
-    told = registry("compare", *options).stderr
-    assert (warning in told) if warning else ("warning" not in told)
-    assert len(pairs(registry)) == 36
+def test_misuse_is_warned_of_not_refused(many, undone, options, warning):
+    registry = undone(many)
+    told = registry.compare(**options).warnings
+    assert (warning in str(told)) if warning else told == []
+    assert len(registry.pairs) == 36
 
 
 @pytest.mark.parametrize("correction", ["min-p", "max-t", "shaffer", "hochberg", "bh", "by", "bonferroni"])
-def test_every_correction_reaches_the_board(many, registry, scored, correction):
+def test_every_correction_reaches_the_board(many, undone, correction):
     """Step-down corrections lie between the raw p-values and Holm's; the others are as their own tests say."""
     many.significance = {"seed": 1, "test": "bootstrap", "resamples": 2000}
-    scored(many)
-    holm = {row["submission_a"] + row["submission_b"]: row["p_adjusted"] for row in pairs(registry)}
-    board = registry("compare", "--correction", correction, "--format", "table").stdout
-    assert f"corr:{correction}/36" in board
-    for row in pairs(registry):
+    registry = undone(many)
+    holm = {row["submission_a"] + row["submission_b"]: row["p_adjusted"] for row in registry.pairs}
+    registry.compare(correction=correction)
+    assert f"corr:{correction}/36" in registry.boards[0].signature
+    for row in registry.pairs:
         assert row["p_adjusted"] >= row["p_value"]
         if correction in ("min-p", "max-t"):
             assert row["p_adjusted"] <= holm[row["submission_a"] + row["submission_b"]] + 0.02
         assert row["significant"] == (row["p_adjusted"] <= 0.05)
 
 
-def test_corrections_that_do_not_apply_say_why(many, registry, scored):
-    scored(many)
-    assert "sign has none" in registry("compare", "--correction", "min-p", "--test", "sign", exit_code=3).stderr
-    one_sided = ("--correction", "shaffer", "--alternative", "greater")
-    assert "one-sided" in registry("compare", *one_sided, exit_code=3).stderr
-    many_draws = ("--correction", "max-t", "--resamples", "10000000", "--memory", "2M", "--test", "permutation")
-    assert "--memory" in registry("compare", *many_draws, exit_code=3).stderr
+def test_corrections_that_do_not_apply_say_why(many, undone):
+    registry = undone(many)
+    with pytest.raises(InputError, match="sign has none"):
+        registry.compare(correction="min-p", test="sign")
+    with pytest.raises(InputError, match="one-sided"):
+        registry.compare(correction="shaffer", alternative="greater")
+    with pytest.raises(InputError, match="--memory"):
+        registry.compare(Execution(memory=2**21), correction="max-t", resamples=10_000_000, test="permutation")
 
 
-def test_a_test_that_favours_the_worse_system_gives_no_win(many, registry, scored):
+def test_a_test_that_favours_the_worse_system_gives_no_win(many, undone):
     """Documents of one item that a wins against a long one that b wins: the sign test is for a, accuracy for b."""
     wrong = {"x": "y", "y": "z", "z": "x"}
     many.gold = {f"i{n:02}": "x" for n in range(70)}
     many.documents = {k: f"d{min(n, 30)}" for n, k in enumerate(many.gold)}
     many.systems = {name: {k: v if (n < 30) == (name == "a") else wrong[v]
                            for n, (k, v) in enumerate(many.gold.items())} for name in "ab"}
-    scored(many)
-    board = registry("compare", "--test", "sign", "--unit", "cluster", "--format", "table").stdout
-    (row,) = pairs(registry)
+    registry = undone(many)
+    registry.compare(test="sign", unit="cluster")
+    (row,) = registry.pairs
     assert (row["system_a"], row["significant"]) == ("b", False)
     assert row["p_value"] < 1e-6
     assert "worse score" in row["note"]
-    assert "The one difference is not significant" in board
+    assert "The one difference is not significant" in str(registry.boards[0].sentences)
 
 
-def test_what_few_clusters_can_show_depends_on_the_correction(many, registry, scored):
+def test_what_few_clusters_can_show_depends_on_the_correction(many, undone):
     """6 documents: the least p is 1/32, which Hochberg's correction can reject for all pairs together."""
     many.gold = {f"i{n}": "x" for n in range(36)}
     many.documents = {k: f"d{n % 6}" for n, k in enumerate(many.gold)}
     many.systems = {f"s{n}": {k: "x" if i // 6 < 2 * n else "y" for i, k in enumerate(many.gold)} for n in range(1, 4)}
-    scored(many)
-    options = ("compare", "--unit", "cluster", "--format", "table")
-    hochberg = registry(*options, "--correction", "hochberg").stdout
-    assert "All 3 differences are significant" in hochberg
-    assert "can be significant" not in hochberg
-    assert "no difference can be" in registry(*options, "--correction", "holm").stdout
+    registry, said = undone(many), {}
+    for correction in ("hochberg", "holm"):
+        registry.compare(unit="cluster", correction=correction)
+        said[correction] = str(registry.boards[0].sentences)
+    assert "All 3 differences are significant" in said["hochberg"]
+    assert "can be significant" not in said["hochberg"]
+    assert "no difference can be" in said["holm"]
 
 
-def test_tests_of_single_responses_take_them_as_units(registry, scored, tmp_path):
+def test_tests_of_single_responses_take_them_as_units(undone, tmp_path):
     """By themselves, or kept together by item or cluster, which is the permutation; no other test takes them."""
     manifest = tmp_path / "task.toml"
     sample = ROOT / "sample_data" / "entities"
     manifest.write_text((sample / "task.toml").read_text() + '\nexclude = ["*/Birch.*", "*/Cedar.*", "*-xl.conll"]\n')
-    scored(manifest, "--root", sample)
+    registry = undone(manifest, "--root", sample)
     of_unit = {}
     for unit in ("response", "item", "cluster"):
-        registry("compare", "entities", "--test", "response-permutation", "--unit", unit)
-        of_unit[unit] = pairs(registry)
+        registry.compare(test="response-permutation", unit=unit)
+        of_unit[unit] = registry.pairs
         assert {row["unit"] for row in of_unit[unit]} == {unit}
-        registry("compare", "entities", "--test", "permutation", "--unit", unit.replace("response", "item"))
-        permuted = [row["p_value"] for row in pairs(registry)]
+        registry.compare(test="permutation", unit=unit.replace("response", "item"))
+        permuted = [row["p_value"] for row in registry.pairs]
         assert ([row["p_value"] for row in of_unit[unit]] == pytest.approx(permuted, rel=1e-12)) == (unit != "response")
-    given = {row["system"]: row["n"] for row in registry(
-        "query", "SELECT system, count(*) AS n FROM item_response GROUP BY system", "--format", "json").json}
+    given = dict(map(tuple, registry.connection.exec_driver_sql(
+        "SELECT system, count(*) FROM item_response GROUP BY system")))
     for row in of_unit["response"]:
         assert max(given[row["system_a"]], given[row["system_b"]]) <= row["n_units"]
         assert row["n_units"] <= given[row["system_a"]] + given[row["system_b"]]
-    refused = registry("compare", "entities", "--unit", "response", exit_code=3)
-    assert "take fisher or response-permutation" in refused.stderr
+    with pytest.raises(InputError, match="take fisher or response-permutation"):
+        registry.compare(unit="response")

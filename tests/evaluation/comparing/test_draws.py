@@ -11,20 +11,20 @@ def test_open_decisions_are_told_and_resolved_by_more_draws(many, registry, scor
     options = ("--test", "bootstrap(variant=studentized)", "--correction", "none", "--resamples", "200")
     scored(many)
     told = registry("compare", *options, "--format", "table").stdout
-    rows = pairs(registry)
+    rows = pairs()
     undecided = [row for row in rows if row["p_low"] <= 0.05 < row["p_high"]]
     assert undecided
     assert [row for row in rows if not row["resolved"]] == undecided
     assert f"{len(undecided)} of these decisions" in told
     registry("compare", *options, "--resolve", "1000000")
-    resolved = pairs(registry)
+    resolved = pairs()
     assert all(row["resolved"] or row["resamples"] == 1_000_000 for row in resolved)
     assert sum(not row["resolved"] for row in resolved) < len(undecided)
     more = {row["submission_a"] + row["submission_b"]: row["resamples"] for row in resolved}
     assert {more[row["submission_a"] + row["submission_b"]] > 200 for row in undecided} == {True}
     assert {row["resamples"] for row in resolved if row not in undecided} >= {200}
     registry("compare", *options, "--resolve", "800")
-    assert {row["resamples"] for row in pairs(registry)} == {200, 800}
+    assert {row["resamples"] for row in pairs()} == {200, 800}
 
 
 def test_workers_and_memory_change_no_bit(many, registry, scored):
@@ -82,7 +82,7 @@ def test_bootstrap_within_strata(many, registry):
     many.significance = {"seed": 1, "test": "bootstrap", "resamples": 20_000, "strata": "half"}
     board = registry("run", many.write(), "--format", "json").json
     assert "|strata:half|" in board[0]["signature"]
-    stratified = pairs(registry)
+    stratified = pairs()
     registry("compare", "--strata", "other", exit_code=3)
     assert "bootstrap" in registry("compare", "--test", "sign", exit_code=3).stderr
     for row in stratified:
@@ -103,6 +103,6 @@ def test_strata_of_one_unit_are_warned_of(many, registry):
     done = registry("run", many.write(), "--format", "json")
     assert "small/test, acc: 80 units are alone in a stratum" in done.stderr
     assert {(row["ci_low"], row["ci_high"]) for row in done.json} == {(None, None)}
-    assert {(row["p_value"], row["significant"]) for row in pairs(registry)} == {(None, False)}
+    assert {(row["p_value"], row["significant"]) for row in pairs()} == {(None, False)}
     refused = registry("best", exit_code=3).stderr
     assert "small/test, acc: strata of one unit each cannot be resampled" in refused

@@ -57,7 +57,7 @@ def test_fixed_runs_are_tested_by_exact_permutation_of_their_averages(repeated, 
     right = {name: [Fraction(sum(run[k] == v for run in runs), len(runs)) for k, v in repeated.gold.items()]
              for name, runs in [(n, list(named.values())) for n, named in repeated.runs.items()]
              + [(n, [labels]) for n, labels in repeated.systems.items()]}
-    for row in pairs(registry):
+    for row in pairs():
         gains = [a - b for a, b in zip(right[row["system_a"]], right[row["system_b"]], strict=True)]
         sums = {Fraction(0): Fraction(1)}
         for gain in gains:
@@ -75,17 +75,17 @@ def test_runs_of_others_change_no_result(repeated, registry, scored):
     """One system of three runs makes all statistics three times as large, and sixfold with one of two."""
     two, three = repeated.runs.pop("r2"), repeated.runs.pop("r3")
     scored(repeated)
-    plain = raw(registry)
+    plain = raw()
     repeated.runs = {"r3": three}
     assert "pairs: 3 tested, 3 known" in registry("run", repeated.write()).stderr
-    threefold = raw(registry)
+    threefold = raw()
     repeated.runs = {"r2": two, "r3": three}
     assert "pairs: 4 tested, 6 known" in registry("run", repeated.write()).stderr
-    incremental = raw(registry)
+    incremental = raw()
     assert all(row in threefold for row in plain)
     assert all(row in incremental for row in threefold)
     registry("run", repeated.manifest, "--db", "anew.duckdb")
-    assert raw(registry, "--db", "anew.duckdb") == incremental
+    assert raw("anew.duckdb") == incremental
 
 
 @pytest.mark.parametrize("test", ["fisher", "binomial-z", "mcnemar"])
@@ -107,8 +107,8 @@ def test_random_runs(repeated, registry, scored, tmp_path, test):
     scored(repeated)
     repeated.runs["r3"] = last
     assert "pairs: 2 tested, 1 known" in registry("run", repeated.write()).stderr
-    incremental = raw(registry)
-    rows = pairs(registry)
+    incremental = raw()
+    rows = pairs()
     assert all("|runs:random|" in row["signature"] for row in rows)
     if test == "permutation":
         (row,) = [r for r in rows if {r["system_a"], r["system_b"]} == {"r2", "r3"}]
@@ -123,7 +123,7 @@ def test_random_runs(repeated, registry, scored, tmp_path, test):
     repeated.runs = {system: {f"seed{9 - int(run[-1])}": labels for run, labels in named.items()}
                      for system, named in repeated.runs.items()}
     registry("run", repeated.write(), "--db", "renamed.duckdb")
-    assert raw(registry, "--db", "renamed.duckdb") == incremental
+    assert raw("renamed.duckdb") == incremental
     fixed = registry("compare", "--runs", "fixed", "--test", test.replace("crossed", "permutation"), "--format", "json")
     assert "have several runs, and results will hold for these very runs" in fixed.stderr
     assert "These conclusions hold for these very runs" in registry("board", "--format", "table").stdout
