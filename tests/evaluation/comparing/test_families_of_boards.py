@@ -32,12 +32,12 @@ def p_values(rows, key="p_value"):
 
 
 def test_boards_of_a_task_are_one_family(two, registry):
-    alone, before = pairs(registry), raw(registry)
+    alone, before = pairs(), raw()
     assert "each of the 2 boards of the task has one of its own" in registry("board", "--format", "table").stdout
     told = registry("compare", "--family", "task", "--metric", "f1")  # a family is compared as a whole
     assert "comparisons: 2 made; pairs: 0 tested, 12 known" in told.stderr
-    assert raw(registry) == before
-    found = pairs(registry)
+    assert raw() == before
+    found = pairs()
     assert np.concatenate(p_values(found, "p_adjusted")) == pytest.approx(
         adjust(np.concatenate(p_values(alone)), "holm"), rel=1e-12)
     assert {row["family_size"] for row in found} == {12}
@@ -51,11 +51,11 @@ def test_boards_of_a_task_are_one_family(two, registry):
 
 
 def test_gatekeeping_goes_from_the_primary_metric_to_the_other(two, registry):
-    alone = p_values(pairs(registry))
+    alone = p_values(pairs())
     registry("compare", "--family", "task", "--correction", "gatekeeping")
     chains = [np.arange(6)] * 2
     expected = adjust_boards(alone, chains, "gatekeeping")
-    found = p_values(pairs(registry), "p_adjusted")
+    found = p_values(pairs(), "p_adjusted")
     assert np.concatenate(found) == pytest.approx(np.concatenate(expected), rel=1e-12)
     primary, other = found
     assert (other >= primary).all()  # a pair is tested by the other metric once it differs by the primary one
@@ -68,12 +68,12 @@ def test_metrics_share_the_draws_of_the_same_items(two, registry, correction):
     """Of all 4 x 2 pairs together: never below the board's own, and below Holm's, as the two metrics are alike."""
     options = ("--test", "permutation", "--resamples", 2000, "--correction")
     registry("compare", *options, correction)
-    alone = np.concatenate(p_values(pairs(registry), "p_adjusted"))
+    alone = np.concatenate(p_values(pairs(), "p_adjusted"))
     registry("compare", *options, correction, "--family", "task")
-    found = np.concatenate(p_values(pairs(registry), "p_adjusted"))
+    found = np.concatenate(p_values(pairs(), "p_adjusted"))
     assert (found >= alone - 1e-12).all()
     registry("compare", *options, "holm", "--family", "task")
-    holm = np.concatenate(p_values(pairs(registry), "p_adjusted"))
+    holm = np.concatenate(p_values(pairs(), "p_adjusted"))
     unclear = (holm > 0.01) & (holm < 1)  # where draws are many enough to tell
     assert unclear.any()
     assert (found < holm)[unclear].all()
