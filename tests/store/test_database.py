@@ -141,11 +141,20 @@ with Database(sys.argv[1]).writing() as connection:
 """
 
 
-@pytest.fixture
-def killed(database):
-    """A database beside which a killed process has left a log with a committed row."""
+@pytest.fixture(scope="module")
+def left(tmp_path_factory, empty_registry):
+    """A database, and beside it what a killed process has left, a log with a committed row."""
+    database = Database(tmp_path_factory.mktemp("killed") / "r.duckdb")
+    database.path.write_bytes(empty_registry)
     assert subprocess.run([sys.executable, "-c", FILL, str(database.path)], check=False).returncode == -9
     assert log_of(database).exists()
+    return database
+
+
+@pytest.fixture
+def killed(left, tmp_path):
+    database = Database(shutil.copyfile(left.path, tmp_path / "r.duckdb"))
+    shutil.copyfile(log_of(left), log_of(database))
     return database
 
 
@@ -220,7 +229,6 @@ def rows(database):
     with database.reading() as connection:
         return connection.execute(text("SELECT count(*) FROM run")).scalar_one()
 database = Database("r.duckdb")
-database.create()
 rows(database)  # all is imported
 os.chmod(sys.argv[1], 0o555 if sys.argv[1] == "." else 0o444)
 if os.geteuid() == 0:
@@ -235,9 +243,10 @@ for use in (database.writing().__enter__, Database("new.duckdb").create):
 
 
 @pytest.mark.parametrize("what", ["r.duckdb", "."])
-def test_what_is_read_only_is_called_so_and_can_be_read(what):
+def test_what_is_read_only_is_called_so_and_can_be_read(what, empty_registry):
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
+        (Path(folder) / "r.duckdb").write_bytes(empty_registry)
         told = subprocess.run([sys.executable, "-c", READ_ONLY, what], cwd=folder, capture_output=True, text=True,
                               check=True).stdout.splitlines()
     assert told[0] == "0"

@@ -124,26 +124,36 @@ import os, sys
 from pathlib import Path
 from registry.store.upkeep import rewrite
 from registry.store.database import Database
-target, name = (Path, "replace") if sys.argv[2] == "replace" else (rewrite, sys.argv[2])
-done = getattr(target, name)
-def last(*given):
-    done(*given)
-    os._exit(9)
-setattr(target, name, last)
-rewrite.upgrade(Database(sys.argv[1]))
+import alembic.config
+
+for step, path in zip(sys.argv[1::2], sys.argv[2::2], strict=True):
+    if not (child := os.fork()):
+        target = Path if step == "replace" else rewrite
+        done = getattr(target, step)
+        setattr(target, step, lambda *given: (done(*given), os._exit(9)))
+        try:
+            rewrite.upgrade(Database(path))
+        finally:
+            os._exit(1)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 """
 
 
-@pytest.mark.parametrize("step", ["_copy", "_keep", "replace"])
-def test_whenever_it_is_killed_the_name_leads_to_all_rows(named, step):
+def test_whenever_it_is_killed_the_name_leads_to_all_rows(with_names, tmp_path):
     """Right after the copy, after the old file has its second name, and after the new one has its first."""
-    done = subprocess.run([sys.executable, "-c", KILLED, str(named.path), step], check=False)
-    assert done.returncode == 9
-    assert (upgrade(named) is None) == (step == "replace")
-    assert column(named, "SELECT count(*) FROM source") == [5]
-    assert b"zz" not in named.path.read_bytes()
-    names = {path.name for path in named.path.parent.iterdir()}
-    assert names - {".r.duckdb.upgrade", ".r.duckdb.queue", ".r.duckdb.turn.1"} == {"r.duckdb", "r.old.duckdb"}
+    found = {step: Database(tmp_path / step / "r.duckdb") for step in ("_copy", "_keep", "replace")}
+    for database in found.values():
+        database.path.parent.mkdir()
+        shutil.copyfile(with_names, database.path)
+    arguments = [of for step, database in found.items() for of in (step, str(database.path))]
+    done = subprocess.run([sys.executable, "-c", KILLED, *arguments], check=True, capture_output=True, text=True)
+    assert done.stdout.split() == ["9", "9", "9"], done.stderr
+    for step, database in found.items():
+        assert (upgrade(database) is None) == (step == "replace")
+        assert column(database, "SELECT count(*) FROM source") == [5]
+        assert b"zz" not in database.path.read_bytes()
+        names = {path.name for path in database.path.parent.iterdir()}
+        assert names - {".r.duckdb.upgrade", ".r.duckdb.queue", ".r.duckdb.turn.1"} == {"r.duckdb", "r.old.duckdb"}
 
 
 def test_rows_that_stand_in_the_log_only_come_along(named):

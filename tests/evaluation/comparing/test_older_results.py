@@ -1,25 +1,34 @@
 """Pair results of a registry of before migration 0011 are found again, each by what was asked of it."""
 
 import duckdb
-import pytest
 
+from registry.store.database import Database
+from tests.evaluation.comparing.compared import Undone, pairs
 from tests.store.older import back_to
 
+ASKED = [
+    {}, {"test": "bootstrap", "resamples": 300}, {"test": "bootstrap", "alternative": "less"},
+    {"test": "permutation(studentized=true)", "resamples": 400, "resolve": 40_000}]
+SAME = ("system_a", "system_b", "p_value", "difference", "ci_low", "method", "resamples", "note")
 
-@pytest.mark.parametrize("asked", [
-    [], ["--test", "bootstrap", "--resamples", "300"], ["--test", "bootstrap", "--alternative", "less"],
-    ["--test", "permutation(studentized=true)", "--resamples", "400", "--resolve", "40000"]])
-def test_an_upgraded_registry_tests_no_pair_again(registry, scored, many, tmp_path, asked):
+
+def test_an_upgraded_registry_tests_no_pair_again(registry, scored, many, tmp_path):
     scored(many)
-    registry("compare", *asked)
-    shown = registry("pairs", "--format", "json").json
+    shown = []
+    for asked in ASKED:
+        registry("compare", *(of for name, value in asked.items() for of in (f"--{name}", value)))
+        shown.append(pairs())
     with duckdb.connect(str(tmp_path / "registry.duckdb")) as connection:
         back_to(connection, "0010")
     registry("init")
-    assert registry("pairs", "--format", "json").json == shown
-    undecided = sum((row["resamples"] or 0) > 400 for row in shown)  # their first draws are shown nowhere
-    again = registry("compare", "--alpha", "0.0500001", *asked)
-    assert f"pairs: {undecided} tested, {36 - undecided} known" in again.stderr
-    same = ("system_a", "system_b", "p_value", "difference", "ci_low", "method", "resamples", "note")
-    assert [[row[key] for key in same] for row in registry("pairs", "--format", "json").json] == [
-        [row[key] for key in same] for row in shown]
+    assert pairs() == shown[-1]
+    with Database("registry.duckdb").writing(dry_run=True) as connection:
+        upgraded = Undone(connection)
+        for asked, rows in zip(ASKED, shown, strict=True):
+            assert upgraded.compare(**asked).made == 0
+            assert upgraded.pairs == rows
+            undecided = sum((row["resamples"] or 0) > 400 for row in rows)  # their first draws are shown nowhere
+            again = upgraded.compare(alpha=0.0500001, **asked)
+            assert (again.pairs_computed, again.pairs_found) == (undecided, 36 - undecided)
+            assert [[row[key] for key in SAME] for row in upgraded.pairs] == [
+                [row[key] for key in SAME] for row in rows]

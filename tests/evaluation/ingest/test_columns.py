@@ -185,7 +185,7 @@ def brought_in(connection, folder, enough):
             return said, str(error)
 
 
-@settings(max_examples=200 if THOROUGH else 20)
+@settings(max_examples=200 if THOROUGH else 12)
 @given(tasks())
 def test_both_ways_bring_in_the_same(connection, task):
     options, content, other = task
@@ -199,7 +199,7 @@ def test_both_ways_bring_in_the_same(connection, task):
         assert brought_in(connection, folder, 0) == brought_in(connection, folder, 2**62)
 
 
-@settings(max_examples=200 if THOROUGH else 15)
+@settings(max_examples=200 if THOROUGH else 10)
 @given(label_tasks())
 def test_both_ways_bring_in_the_same_labels(connection, task):
     options, files = task

@@ -14,7 +14,6 @@ from registry.files import replace_files
 from registry.reports.page import page, pair_files
 from registry.reports.page.data import page_data
 from registry.reports.page.packing import packed_decimals, packed_p_values
-from tests.conftest import ROOT
 from tests.reports.boards import HOSTILE, changed
 from tests.reports.page.contents import contents
 from tests.reports.page.large import N, large
@@ -156,10 +155,10 @@ def test_files_are_replaced_where_they_differ_and_go_where_they_are_no_more(tmp_
     assert not folder.exists()
 
 
-def test_a_site_of_a_small_task_is_its_pages(registry, tmp_path):
-    stale = tmp_path / "public" / "tasks" / "stance.pairs" / "0" / "3.js"
+def test_a_site_of_a_small_task_is_its_pages(registry, task, tmp_path):
+    stale = tmp_path / "public" / "tasks" / "small.pairs" / "0" / "3.js"
     stale.parent.mkdir(parents=True)
     stale.write_text("of a larger leaderboard")
-    registry("site", ROOT / "sample_data" / "stance" / "task.toml", "-o", "public")
+    registry("site", task.write(), "-o", "public")
     assert sorted(str(path.relative_to(tmp_path / "public")) for path in (tmp_path / "public").rglob("*")) == [
-        "index.html", "tasks", "tasks/stance.html"]
+        "index.html", "tasks", "tasks/small.html"]
