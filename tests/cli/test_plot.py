@@ -10,11 +10,13 @@ from tests.conftest import ROOT
 ENTITIES = ROOT / "sample_data" / "entities" / "task.toml"
 
 
-@pytest.mark.parametrize("kind", ["scores", "pairs", "gains", "alike", "ranks"])
-def test_a_leaderboard_is_drawn(registry, scored, task, tmp_path, kind):
+@pytest.mark.parametrize(("kind", "form", "begins"), [
+    ("scores", "pdf", b"%PDF"), ("pairs", "png", b"\x89PNG"), ("gains", "png", b"\x89PNG"), ("alike", "svg", b"<?xml"),
+    ("ranks", "svg", b"<?xml")])
+def test_a_leaderboard_is_drawn(registry, scored, task, tmp_path, kind, form, begins):
     scored(task)
-    assert "drawn: f.pdf" in registry("plot", "small", kind, "-o", "f.pdf").stderr
-    assert (tmp_path / "f.pdf").read_bytes().startswith(b"%PDF")
+    assert f"drawn: f.{form}" in registry("plot", "small", kind, "-o", f"f.{form}").stderr
+    assert (tmp_path / f"f.{form}").read_bytes().startswith(begins)
 
 
 def test_the_best_systems_are_drawn_by_what_the_whole_board_says(registry, scored, tmp_path):
@@ -65,10 +67,9 @@ def test_pairs_are_marked_by_an_attribute_of_submissions(registry, scored, task)
     assert "for gains alone" in registry("plot", "small", "pairs", "-o", "f.svg", "--by", "kind", exit_code=3).stderr
 
 
-def test_the_board_is_chosen(registry, task):
+def test_the_board_is_chosen(registry, scored, task):
     task.test_set = {"facets": ["document"]}
-    manifest = task.write()
-    registry("run", manifest)
+    scored(task)
     registry("plot", "small", "scores", "-o", "f.svg", "--facet", "document=d1", "--metric", "acc")
     for options, said in (
             (("--facet", "document=d9"), "unknown facet 'document=d9'"), (("--test-set", "dev"), "unknown test set"),

@@ -96,8 +96,8 @@ def test_variation_over_the_parts(ranking):
     assert (a["p_variance"], a["outside"]) == (None, 0)
 
 
-@pytest.mark.parametrize("format_", ["table", "md", "tsv", "csv", "json"])
-@pytest.mark.parametrize("what", ["pairs", "tests", "curves"])
+@pytest.mark.parametrize(("what", "format_"), [
+    *(("pairs", form) for form in ("table", "md", "tsv", "csv", "json")), ("tests", "table"), ("curves", "table")])
 def test_every_form(ranking, format_, what):
     assert "a" in ranking("--show", what, "--grid", "2:6:2", "--format", format_).stdout
 
@@ -139,8 +139,9 @@ def test_figures_are_drawn_with_the_same_bytes_each_time(ranking, tmp_path, figu
         drawn.append((tmp_path / name).read_bytes())
     assert drawn[0] == drawn[1]
     assert drawn[0].startswith(b"<?xml")
-    ranking(*chosen, "--plot", "f.png")
-    assert (tmp_path / "f.png").read_bytes().startswith(b"\x89PNG")
+    if figure == "recall":
+        ranking(*chosen, "--plot", "f.png")
+        assert (tmp_path / "f.png").read_bytes().startswith(b"\x89PNG")
 
 
 def test_names_in_figures_are_no_formulas(tmp_path, registry):

@@ -155,7 +155,7 @@ def test_a_declared_mapping_gives_the_score_of_the_gold_s_names(registry, entiti
 
 
 def test_no_type_in_common_is_refused_unless_it_is_meant(registry, entities):
-    registry("run", entities(sound=WRONG))
+    registry("apply", entities(sound=WRONG))
     manifest = entities(sound=WRONG, zodd=[type_.upper() for type_ in NER])
     for command in (["check", manifest], ["run", manifest], ["submit", "t", "zodd.out", "--system", "zodd"]):
         told = registry(*command, exit_code=3).stderr
@@ -169,7 +169,7 @@ def test_no_type_in_common_is_refused_unless_it_is_meant(registry, entities):
 def test_a_submission_without_a_type_is_accepted(registry, entities, tmp_path):
     manifest = entities(sound=WRONG)
     (tmp_path / "none.out").write_text(bio(NER).replace("B-per", "O").replace("B-loc", "O").replace("B-org", "O"))
-    assert "unknown" not in registry("run", manifest).stderr
+    assert "unknown" not in registry("apply", manifest).stderr
 
 
 def test_open_vocabularies_are_not_told_of(registry, stance):

@@ -69,13 +69,13 @@ def test_curves_of_several_test_sets_are_drawn_together(task, registry, tmp_path
 
 def test_smaller_test_sets_of_whole_documents(entities, tmp_path):
     """The sample task resamples its 40 documents; thresholds are of them, and the last row is the whole test set."""
-    options = ("test-size", "entities", "--sizes", "10:30:20", "--repetitions", 3, "--enough", 3, "--plot", "f.pdf")
+    options = ("test-size", "entities", "--sizes", "10:30:20", "--repetitions", 3, "--enough", 3, "--plot", "f.svg")
     rows = entities(*options, "--format", "json").json
     assert [(row["size"], row["taken"], row["sets"]) for row in rows] == [
         (10, "first", 1), (10, "random", 3), (30, "first", 1), (30, "random", 3), (40, "all", 1)]
     fitted = [row["fitted"] for row in rows if row["taken"] != "first"]
     assert fitted == sorted(fitted, reverse=True)
-    assert (tmp_path / "f.pdf").read_bytes().startswith(b"%PDF")
+    assert (tmp_path / "f.svg").read_bytes().startswith(b"<?xml")
     larger = entities(*options, "--show", "larger", "--format", "json").json
     assert [row["size"] for row in larger] == [80, 160, 320]
 
@@ -86,14 +86,14 @@ def test_sizes_that_there_are_not(entities, sizes):
 
 
 def test_calibration_on_test_sets_drawn_from_the_documents_at_hand(entities, tmp_path):
-    options = ("calibration", "entities", "--size", 20, "--sets", 12, "--plot", "f.pdf")
+    options = ("calibration", "entities", "--size", 20, "--sets", 12, "--plot", "f.svg")
     about, *bands = entities(*options, "--format", "json").json
     assert (about["above"], about["up_to"]) == (pytest.approx(0.04), pytest.approx(0.06))
     assert 0.9 * 12 * 28 < sum(row["tests"] for row in bands) <= 12 * 28
     assert all(row["right"] <= row["tests"] for row in bands)
     assert (bands[0]["tests"], bands[0]["share"]) == (0, None)  # 499 resamples give no p below 0.002
     assert bands[1]["share"] == pytest.approx(1, abs=0.02)
-    assert (tmp_path / "f.pdf").read_bytes().startswith(b"%PDF")
+    assert (tmp_path / "f.svg").read_bytes().startswith(b"<?xml")
     assert "12 test sets of 20 units, drawn from the 40 at hand" in entities(*options, "--format", "table").stdout
 
 
@@ -106,11 +106,11 @@ def test_calibration_across_the_values_of_an_attribute(task, registry, tmp_path)
                     for name, counts in right.items()}
     registry("run", task.write())
     options = ("study", "calibration", "small", "--across", "document", "--unit", "item", "--resamples", 100)
-    rows = registry(*options, "--plot", "f.pdf", "--format", "json").json
+    rows = registry(*options, "--plot", "f.svg", "--format", "json").json
     shares = {(row["tested_on"], row["other"]): row["share"] for row in rows}
     assert shares == {(here, there): float("d2" not in (here, there)) for here in ("d0", "d1", "d2")
                       for there in ("d0", "d1", "d2") if here != there}
-    assert (tmp_path / "f.pdf").exists()
+    assert (tmp_path / "f.svg").exists()
     for more, said in ((("--tested-on", "d9"), "unknown domain 'd9'"), (("--across", "genre"), "no attribute 'genre'"),
                        (("--size", 2), "--size is of test sets that are drawn")):
         assert said in registry(*options, *more, exit_code=3).stderr
