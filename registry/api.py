@@ -10,8 +10,10 @@ Arrays need nothing beside the program itself; data frames need the package that
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import partial
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
@@ -24,11 +26,13 @@ from sqlalchemy import Connection
 
 from registry.errors import RegistryError, UnknownNameError
 from registry.evaluation.comparing.contingency import PairContingencies, pair_contingencies
+from registry.evaluation.past import PastDatabase
 from registry.query.question import Query
 from registry.query.sql import Row, batches, execute, translating
 from registry.store import catalog
 from registry.store.database import Database
 from registry.store.hiding.concealment import another
+from registry.store.rows import driver_of
 
 if TYPE_CHECKING:
     import pandas
@@ -98,12 +102,15 @@ class Result:
 class Registry:
     """A registry opened for reading. While it is open no other process can write to it; `close` it, or use `with`.
 
-    Names in anonymous tasks are pseudonyms, and scores in blind phases are left out, but for an `organiser`.
+    Names in anonymous tasks are pseudonyms, and scores in blind phases are left out, but for an `organiser`. With `at`,
+    all methods see it as it stood at that moment.
     """
 
-    def __init__(self, path: str | Path, *, organiser: bool = False) -> None:
+    def __init__(self, path: str | Path, *, at: str | None = None, organiser: bool = False) -> None:
         self._stack = ExitStack()
-        self._opened: Connection | None = self._stack.enter_context(Database(path, organiser=organiser).querying())
+        self._database = Database(path, organiser=organiser) if at is None else PastDatabase(
+            path, at, partial(warnings.warn, stacklevel=2), organiser=organiser)
+        self._opened: Connection | None = self._stack.enter_context(self._database.querying())
 
     def __enter__(self) -> Self:
         return self
@@ -178,8 +185,8 @@ class Registry:
         return pair_contingencies(connection, known[name])
 
     def _select(self, view: str, task: str | None, where: dict[str, Any]) -> Result:
-        cursor = self._cursor()
-        columns = [column[0] for column in cursor.execute(f"SELECT * FROM {view} LIMIT 0").description]  # noqa: S608
+        driver = driver_of(self._connection)
+        columns = [column[0] for column in driver.execute(f"SELECT * FROM {view} LIMIT 0").description]  # noqa: S608
         for name in where:
             if name not in columns:
                 raise UnknownNameError(f"column of {view}", name, columns)
@@ -195,4 +202,7 @@ class Registry:
         return self._opened
 
     def _cursor(self) -> Any:
-        return another(self._connection)
+        """A connection of its own for every result, since several are read at a time."""
+        if self._connection and self._database.moment is None:
+            return another(self._connection)
+        return driver_of(self._stack.enter_context(self._database.querying()))  # turned back too

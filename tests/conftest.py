@@ -22,6 +22,7 @@ from registry.query import process
 from registry.query.writer import write
 from registry.store import opening
 from registry.store.database import Database
+from registry.store.hiding.concealment import concealed_of
 from tests.needs import need, summary
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -99,6 +100,7 @@ def answer_here(question, timeout, write_bytes):
     try:
         with Database(question.path, organiser=question.organiser).querying(output=question.output) as connection:
             write(connection, question, written)
+            return concealed_of(connection).told
     finally:
         write_bytes(written.getvalue().encode())
 

@@ -13,8 +13,8 @@ from registry import api, errors
 from registry.errors import InputError, LockedError, QueryError, RegistryError, UnknownNameError
 
 PUBLIC = {  # changes are a matter of the version number
-    package.open: "(path: 'str | Path', *, organiser: 'bool' = False) -> 'Registry'",
-    api.Registry: "(path: 'str | Path', *, organiser: 'bool' = False) -> 'None'",
+    package.open: "(path: 'str | Path', *, at: 'str | None' = None, organiser: 'bool' = False) -> 'Registry'",
+    api.Registry: "(path: 'str | Path', *, at: 'str | None' = None, organiser: 'bool' = False) -> 'None'",
     api.Registry.close: "(self) -> 'None'",
     api.Registry.contingencies: "(self, task: 'str', test_set: 'str | None' = None) -> 'PairContingencies'",
     api.Registry.difference_region: "(self, a: 'str', b: 'str') -> 'Result'",

@@ -59,7 +59,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
             verify
         """, "planning"],
     "registry.releases": [
-        "checksums decisions licences loading tables", "contents totals",
+        "checksums decisions licences loading tables", "contents submitted totals",
         "croissant derived_scores readme ro_crate", "writing", "verifying"],
     "registry.leaderboards": [
         "decisions families items scores", "leaderboard", "history place sentences", "corrections load", "differences",

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from registry.cli.console import say
 from registry.cli.execution import say_plan
+from registry.cli.options import organiser
 from registry.errors import HiddenError, ManifestError
 
 if TYPE_CHECKING:
@@ -48,6 +49,19 @@ def resolved(manifest: Path, root: Path | None) -> tuple[ResolvedTask, bytes]:
         raise ManifestError(f"--root {root} is no folder", path=manifest)
     specification, content = load_manifest(manifest)
     return resolve(specification, manifest, root), content
+
+
+def brought_in(manifest: Path, root: Path | None) -> tuple[ResolvedTask, bytes]:
+    """The same of a manifest that will be brought in: of an anonymous task errors name no participants."""
+    from registry.manifest import declares_anonymity
+    from registry.store.hiding.names import without_names
+
+    try:
+        return resolved(manifest, root)
+    except ManifestError as error:
+        if not organiser.get() and manifest.is_file() and declares_anonymity(manifest.read_bytes()):
+            without_names(error)
+        raise
 
 
 class BroughtUp(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
@@ -57,15 +58,22 @@ def query(
     if output is None:
         if chosen == "parquet":
             raise InputError("parquet is no text; name a new file for it with --output")
-        ask(question, timeout or None, lambda written: typer.echo(written, nl=False))
+        _say_hidden(ask(question, timeout or None, lambda written: typer.echo(written, nl=False)))
         return
     with new_file(output) as unfinished:
         if chosen == "parquet":
-            ask(replace(question, output=unfinished), timeout or None, bytes)
+            hidden = ask(replace(question, output=unfinished), timeout or None, bytes)
         else:
             with unfinished.open("wb") as file_:
-                ask(question, timeout or None, file_.write)
+                hidden = ask(question, timeout or None, file_.write)
+    _say_hidden(hidden)
     say(f"{output}: written")
+
+
+def _say_hidden(told: Sequence[str]) -> None:
+    """Tell why tables of scores and results are empty."""
+    for sentence in told:
+        say(f"note: {sentence}")
 
 
 def _read(sql: str | None, file: Path | None) -> tuple[str, str]:

@@ -22,19 +22,24 @@ def release(
     without_gold: Annotated[bool, typer.Option("--without-gold", help=(
         "Hold back the gold, answers, responses, and all that tells of single items; so does `gold = false` under "
         "[release] in the manifest."))] = False,
+    sources: Annotated[bool, typer.Option("--sources", help=(
+        "Release the submitted files too; not where the gold is held back."))] = False,
     db: Db = None,
 ) -> None:
     """Write a task's boards and what they rest on, to be archived.
 
     Statistics, answers, scores, pairs and standings as Parquet, boards, a page, and descriptions; `registry verify DIR`
-    computes every number in it again. What was submitted, the log and names of users are not in it.
+    computes every number in it again. The log and names of users are not in it, nor, without --sources, what was
+    submitted.
     """
     from registry.releases.writing import write_public_copy, write_release
 
     if (output is None) == (copy is None):
         raise InputError("name the new folder with --output, or a new registry with --database")
+    if copy is not None and sources:
+        raise InputError("a public copy has no files; --sources goes with --output")
     if output is not None:
-        write_release(database(db), task, output, gold=not without_gold)
+        write_release(database(db), task, output, gold=not without_gold, sources=sources)
         say(f"{output}: written; `registry verify {output}` computes every number again")
     elif copy is not None:
         write_public_copy(database(db), task, copy, gold=not without_gold)

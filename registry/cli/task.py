@@ -21,7 +21,7 @@ from registry.cli.options import (
     database,
     named_values,
 )
-from registry.cli.pipeline import Submitting, bring_up, evaluated, resolved, say_applied, say_end, say_results
+from registry.cli.pipeline import Submitting, bring_up, brought_in, evaluated, say_applied, say_end, say_results
 from registry.cli.progress import reporter
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def run(context: typer.Context, manifest: ManifestPath, root: Root = None, db: D
     """Do the whole job: apply, score, compare, print boards."""
     from registry.store.log.journal import Journal
 
-    task, content = resolved(manifest, root)
+    task, content = brought_in(manifest, root)
     how = execution(workers, cluster, memory, quiet=quiet)
     journal = Journal("run", {"manifest": task.root.manifest_name}, actor=actor_name(actor))
     done = bring_up(database(db, wait), journal, task, content, how, dry_run=dry_run)
@@ -73,7 +73,7 @@ def apply(manifest: ManifestPath, root: Root = None, db: Db = None, actor: Actor
     from registry.store.log.journal import Journal
     from registry.store.working.session import writing
 
-    task, content = resolved(manifest, root)
+    task, content = brought_in(manifest, root)
     journal = Journal("apply", {"manifest": task.root.manifest_name}, actor=actor_name(actor))
     with writing(database(db, wait), journal, create=True, dry_run=dry_run) as session:
         session.bringing = bringing(task)

@@ -3,6 +3,7 @@
 from registry.manifest.fields import DRAWS, MOST_DRAWS
 from registry.manifest.files import Root
 from registry.manifest.load import (
+    declares_anonymity,
     load_manifest,
     read_manifest,
     significance_with,
@@ -15,5 +16,6 @@ from registry.manifest.write import toml
 
 __all__ = [
     "DRAWS", "MOST_DRAWS", "Manifest", "MetricSpec", "Reading", "Root", "Significance", "Submit", "TestSet",
-    "load_manifest", "read_manifest", "significance_with", "stored_form", "stored_manifest", "submit_entry", "toml",
+    "declares_anonymity", "load_manifest", "read_manifest", "significance_with", "stored_form", "stored_manifest",
+    "submit_entry", "toml",
 ]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import time
 import tomllib
 import typing
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
+from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
@@ -62,6 +64,16 @@ def read_manifest(content: bytes, path: str | Path) -> Manifest:
     except ValidationError as error:
         raise together([ManifestError(message, path=path, key=key) for key, message in _all_wrong(tables, error)]) \
             from None
+
+
+def declares_anonymity(content: bytes) -> bool:
+    """Whether a manifest that may be wrong otherwise says that its task is anonymous."""
+    try:
+        board = tomllib.loads(content.decode()).get("board", {})
+        until = board.get("anonymous", False)
+    except (ValueError, RecursionError, AttributeError):  # what is no TOML is told without what stands there
+        return False
+    return until.timestamp() > time.time() if isinstance(until, datetime) else bool(until)
 
 
 def stored_form(manifest: Manifest) -> str:

@@ -4,8 +4,8 @@ DuckDB looks for an interrupt between vectors of rows only, and one row can hold
 So the process is ended from outside at the time limit, on an interrupt, and when this one dies; and the system refuses
 it more memory, and every file, from the moment when the database is open. It only reads, so it can be ended any time.
 
-This process sends what is asked, the other sends back the text, and an error, if there is one. Only the other imports
-what is heavy.
+This process sends what is asked, the other sends back the text, and an error or what else is to be told. Only the
+other imports what is heavy.
 """
 
 from __future__ import annotations
@@ -33,8 +33,10 @@ _LONGEST = 3600.0  # seconds in one wait; the system's call cannot wait for ever
 _OF_DUCKDB = 0.8  # of the memory: what DuckDB counts itself; the rest is for what it does not count, and for Python
 
 
-def ask(question: Question, timeout: float | None, write_bytes: Callable[[bytes], object]) -> None:
+def ask(question: Question, timeout: float | None, write_bytes: Callable[[bytes], object]) -> list[str]:
     """Have a question answered in a process of its own; `write_bytes` gets the answer's UTF-8 as it comes.
+
+    Gives what is to be told beside it: whose scores are hidden, and therefore left out.
 
     Raises:
         RegistryError: What the query raises, with its exit status and excerpt.
@@ -53,6 +55,7 @@ def ask(question: Question, timeout: float | None, write_bytes: Callable[[bytes]
         finally:
             child.kill()
     _raise(child.returncode, told.decode())
+    return json.loads(told.decode().rpartition("\n")[2] or "[]")  # type: ignore[no-any-return]
 
 
 def _copy(child: Popen[bytes], write_bytes: Callable[[bytes], object], tell: Callable[[bytes], object],
@@ -103,6 +106,7 @@ def answer_parent() -> None:
     try:
         from registry.query.writer import write
         from registry.store.database import Database
+        from registry.store.hiding.concealment import concealed_of
 
         try:
             database = Database(question.path, organiser=question.organiser)
@@ -110,6 +114,7 @@ def answer_parent() -> None:
                 _bound(question.memory, writes=question.output is not None)
                 write(connection, question, sys.stdout)
                 sys.stdout.flush()
+                sys.stderr.write("\n" + json.dumps(concealed_of(connection).told))
         except MemoryError:
             raise LimitError("the query needs more memory than it may take; --max-memory allows more") from None
     except RegistryError as error:

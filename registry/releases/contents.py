@@ -116,7 +116,9 @@ class Contents:
         of_tables = {of.table.path: of.table.comment for of in self.tables}
         files = []
         for path in paths:
-            about, media_type = _ABOUT.get(path, (of_tables.get(path, "A licence"), "text/plain"))
+            of_folder = {"submitted": ("A submitted file", "application/octet-stream")}.get(
+                path.partition("/")[0], ("A licence", "text/plain"))
+            about, media_type = _ABOUT.get(path, (of_tables.get(path, of_folder[0]), of_folder[1]))
             if path in of_tables:
                 media_type = "application/vnd.apache.parquet"
             content = (self.folder / path).read_bytes()

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from registry.releases.contents import Contents, WrittenTable
 from registry.releases.licences import NONE_DECLARED
+from registry.releases.tables import SUBMITTED
 
 _VERIFY = """\
 ## How to verify it
@@ -52,6 +53,8 @@ def _files(contents: Contents) -> Iterator[str]:
     yield "| `page.html` | leaderboards and pairs, to be opened in a browser; it needs no network | |"
     for of in contents.tables:
         yield f"| `{of.table.path}` | {of.table.comment} | {of.n_rows} |"
+    if any(of.table.name == SUBMITTED for of in contents.tables):
+        yield f"| `submitted/` | the files that were submitted; `data/{SUBMITTED}.parquet` says whose each is | |"
     yield "| `ro-crate-metadata.json`, `croissant.json` | descriptions for programs | |"
 
 

@@ -20,7 +20,8 @@ VERSION = "https://w3id.org/ro/crate/1.3"
 
 Entity = dict[str, Any]
 
-_FOLDERS = {"data": "Tables, as Parquet", "boards": "Leaderboards", "LICENSES": "Licences"}
+_FOLDERS = {"data": "Tables, as Parquet", "boards": "Leaderboards", "LICENSES": "Licences",
+            "submitted": "Submitted files, each under the digest of its bytes"}
 
 
 def ro_crate(contents: Contents) -> str:

@@ -19,6 +19,7 @@ from registry.store.row_types import TaskRow
 from registry.store.rows import quoted
 from registry.store.views import View, described
 
+SUBMITTED = "submitted_files"
 OF_ITEMS = ("items", "item_attributes", "answers", "responses", "labels", "remarks")  # and the statistics
 
 _SCOPE = """
@@ -80,11 +81,12 @@ class ReleasedTable(View):
         return f"data/{self.name}.parquet"
 
 
-def declared_tables(*, gold: bool) -> list[ReleasedTable]:
-    """The tables that every release has, with or without what tells of single items."""
+def declared_tables(*, gold: bool, sources: bool = False) -> list[ReleasedTable]:
+    """The tables that every release has, with or without what tells of single items, and the one of submitted files."""
     found = [ReleasedTable(path.stem.partition("_")[2], *described(path))
              for path in sorted((Path(__file__).parent / "tables").glob("*.sql"))]
-    return [table for table in found if gold or table.name not in OF_ITEMS]
+    without = {*(() if gold else OF_ITEMS), *(() if sources else (SUBMITTED,))}
+    return [table for table in found if table.name not in without]
 
 
 def statistics_table(family: str) -> ReleasedTable:

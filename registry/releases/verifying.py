@@ -27,6 +27,7 @@ from registry.leaderboards.snapshot import TaskBoards, snapshot
 from registry.releases import checksums
 from registry.releases.decisions import verify_decisions
 from registry.releases.derived_scores import verify_scores, verify_scores_by_totals
+from registry.releases.submitted import verify_submitted
 from registry.releases.totals import TABLE as TOTALS
 from registry.releases.writing import FORMAT, as_registry, rendered
 from registry.significance import Execution
@@ -66,6 +67,7 @@ def verify_release(folder: Path, execution: Execution) -> Verified:
     try:
         with as_registry(folder, told) as database:
             with database.writing(dry_run=True) as connection:
+                verified.faults += verify_submitted(connection, folder)
                 verify_loaded(connection, told, execution, verified)
                 if not told["gold"]:
                     verified.faults += verify_scores_by_totals(connection, folder / TOTALS.path)

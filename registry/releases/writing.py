@@ -26,6 +26,7 @@ from registry.releases.contents import Contents
 from registry.releases.licences import licence_files
 from registry.releases.loading import load
 from registry.releases.readme import readme
+from registry.releases.submitted import write_submitted
 from registry.releases.tables import (
     ReleasedTable,
     choose,
@@ -48,13 +49,14 @@ from registry.version import __version__
 FORMAT = 1  # of a release's layout
 
 _MANIFEST = """\
-# What the task declares, with every default, and the seed of its random draws. The files that it names, and what was
-# submitted, are not part of the release.
+# What the task declares, with every default, and the seed of its random draws. {files}
 
 """
+_WITHOUT = "The files that it names, and what was\n# submitted, are not part of the release."
+_WITH = "Of the files that it names\n# those that were submitted are part of the release, in submitted/."
 
 
-def write_release(database: Database, task: str, output: Path, *, gold: bool = True) -> None:
+def write_release(database: Database, task: str, output: Path, *, gold: bool = True, sources: bool = False) -> None:
     """Write the boards of a task as they stand, and what they rest on, into a new folder.
 
     Args:
@@ -62,6 +64,7 @@ def write_release(database: Database, task: str, output: Path, *, gold: bool = T
         task: The task's id.
         output: The folder; there must be none of that name.
         gold: Whether to publish what tells of single items, unless the task forbids it.
+        sources: Whether to publish the submitted files too, which tell of single items.
 
     Raises:
         UnknownNameError: There is no such task.
@@ -77,9 +80,13 @@ def write_release(database: Database, task: str, output: Path, *, gold: bool = T
                 raise MismatchError(f"names of {row.slug} are hidden, and its results rest on them: `registry reveal "
                                     f"{row.slug}` first, or release them by `registry --organiser release`")
             gold = gold and stored_manifest(row.manifest).release.gold
+            if sources and not gold:
+                raise MismatchError("submitted files tell of single items, and these are held back; leave --sources "
+                                    "out")
             manifest = released_manifest(row, gold=gold)
-            tables = _write_data(connection, row, folder, gold=gold)
-        _write(folder / "manifest.toml", _MANIFEST + toml(manifest.model_dump(
+            tables = _write_data(connection, row, folder, gold=gold, sources=sources)
+        heading = _MANIFEST.format(files=_WITH if sources else _WITHOUT)
+        _write(folder / "manifest.toml", heading + toml(manifest.model_dump(
             mode="json", exclude={"submit"}, exclude_none=True)))
         told = {"format": FORMAT, "task": row.slug, "version": row.version, "gold": gold,
                 "program": f"evalregistry {__version__}"}
@@ -142,18 +149,22 @@ def released_manifest(row: TaskRow, *, gold: bool) -> Manifest:
     return manifest.model_copy(update=changes)
 
 
-def _write_data(connection: Connection, row: TaskRow, folder: Path, *, gold: bool) -> Sequence[ReleasedTable]:
+def _write_data(connection: Connection, row: TaskRow, folder: Path, *, gold: bool,
+                sources: bool) -> Sequence[ReleasedTable]:
     """Write the tables; gives those that have rows."""
     if warnings := stale(connection, row.slug):
         raise MismatchError(warnings[0])
     choose(connection, row)
-    tables = declared_tables(gold=gold)
+    tables = declared_tables(gold=gold, sources=sources)
     if gold:
         tables += map(statistics_table, families(connection))
     else:
         make_totals(connection)
         tables.append(TOTALS)
-    return list(write_tables(connection, folder, tables))
+    written = list(write_tables(connection, folder, tables))
+    if sources:
+        write_submitted(connection, folder)
+    return written
 
 
 def _write(path: Path, text: str) -> None:

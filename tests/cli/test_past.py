@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+import registry as package
+from registry.errors import InputError
 from registry.identity import digest
 from tests.scenarios.shared_task import PURGED, SharedTask, forgotten, unmarked
 
@@ -73,6 +75,21 @@ def test_what_else_is_told_of_boards_of_then_is_as_it_was_before_the_purge(lived
     assert "a team was purged" not in then
     assert "undefined" not in then
     assert "all is well" in registry("verify", "--db", lived.db).stderr
+
+
+def test_python_reads_the_past_as_the_command_does(lived):
+    corrected = lived.steps[2]
+    then = json.loads(forgotten(corrected.printed["pairs", "--format", "json"]))
+    with package.open(lived.db, at=corrected.at) as reg:
+        pairs = reg.pairs("labels")
+        for _ in range(2):  # also when it is asked again
+            assert [(row["submission_a"], row["p_value"]) for row in map(dict, (
+                zip(pairs.columns, row, strict=True) for row in pairs))] == [
+                (row["submission_a"], row["p_value"]) for row in then]
+        assert ("one",) in list(reg.query("SELECT system FROM leaderboard"))
+        assert ("labels/test/birch/birch@1", 0) in reg.contingencies("labels").runs
+    with pytest.raises(InputError, match="no date or time"):
+        package.open(lived.db, at="2026-02-30")
 
 
 @pytest.mark.parametrize(("at", "told"), [

@@ -58,7 +58,7 @@ def registry_of_all(_new_registries_of_the_module, tmp_path_factory):
 @pytest.fixture(scope="module")
 def whole(registry_of_all, tmp_path_factory):
     path = tmp_path_factory.mktemp("whole") / "small"
-    write_release(registry_of_all, "small", path)
+    write_release(registry_of_all, "small", path, sources=True)
     return path
 
 
@@ -80,7 +80,7 @@ def test_a_release_follows_from_itself(whole, held):
 
 
 def test_the_same_registry_gives_the_same_bytes(registry_of_all, whole, tmp_path):
-    write_release(registry_of_all, "small", tmp_path / "again")
+    write_release(registry_of_all, "small", tmp_path / "again", sources=True)
     assert (tmp_path / "again" / checksums.NAME).read_bytes() == (whole / checksums.NAME).read_bytes()
 
 
@@ -92,6 +92,11 @@ def rewritten(table, select):
             connection.execute(f"CREATE TABLE it AS FROM '{path}'")
             connection.execute(f"COPY ({select}) TO '{path}'")
     return alter
+
+
+def submitted(folder):
+    """The first of the submitted files."""
+    return min((folder / "submitted").iterdir())
 
 
 def replaced(name, old, new):
@@ -124,6 +129,11 @@ ALTERED = {  # what is altered, with checksums made anew, and of what kind of th
     "a board": (replaced("boards/boards.json", '"rank": 1', '"rank": 2'), "board"),
     "another form of it": (replaced("boards/boards.tsv", "\tann\t", "\tann2\t"), "board"),
     "a signature": (replaced("boards/signatures.txt", "small", "other"), "board"),
+    "a submitted file": (lambda folder: submitted(folder).write_text("i00\tb\n"), "file"),
+    "a submitted file that is gone": (lambda folder: submitted(folder).unlink(), "file"),
+    "one file more": (lambda folder: (folder / "submitted" / "other.tsv").write_text("i00\tb\n"), "file"),
+    "whose a file is": (rewritten("submitted_files", "FROM it WHERE run = 0 AND submission NOT LIKE 'ann%'"),
+                        "submission"),
     "no table": (lambda folder: (folder / "data" / "boards.parquet").unlink(), "release"),
     "a manifest": (replaced("manifest.toml", "alpha", "alfa"), "release"),
 }
@@ -148,7 +158,8 @@ def found(release, alterations, to):
 
 
 TOGETHER = (
-    ("whole", ["a statistic", "a test of all systems", "the score of a run", "a rank", "a p-value", "a board"]),
+    ("whole", ["a statistic", "a test of all systems", "the score of a run", "a rank", "a p-value", "a board",
+               "one file more", "whose a file is"]),
     ("held", ["totals that are gone", "an adjusted p-value", "wins"]),
 )
 
@@ -194,6 +205,8 @@ def test_what_is_held_back_is_in_no_release_and_no_public_copy(task, registry, s
     scored(task)
     write_release(Database("registry.duckdb"), "small", tmp_path / "held")
     assert b"zq" not in contents(tmp_path / "held")
+    refused = registry("release", "small", "-o", "with-files", "--sources", exit_code=4).stderr
+    assert "these are held back; leave --sources out" in refused
     registry("release", "small", "--database", "copy.duckdb", "--without-gold")
     assert b"zq" not in Path("copy.duckdb").read_bytes()
     for command in ("board", "pairs"):

@@ -24,7 +24,7 @@ def released(folder):
     """Releases of all sample tasks."""
     for manifest in sorted((ROOT / "sample_data").glob("*/task.toml")):
         db, task = folder / "registry.duckdb", manifest.parent.name
-        for arguments in (["run", manifest], ["release", task, "-o", folder / task],
+        for arguments in (["run", manifest], ["release", task, "-o", folder / task, "--sources"],
                           ["release", task, "-o", folder / f"{task}-held", "--without-gold"]):
             done = CliRunner().invoke(app, [*map(str, arguments), "--db", str(db)])
             assert done.exit_code == 0, done.output

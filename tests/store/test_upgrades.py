@@ -45,7 +45,7 @@ def test_an_earlier_registry_says_after_its_upgrade_what_it_said(filled, registr
         back_to(connection, revision)
         tables = [name for (name,) in connection.execute("SELECT table_name FROM duckdb_tables()").fetchall()]
         empty = {name for name in tables if connection.execute(f"FROM {name} LIMIT 1").fetchone() is None}
-        assert {name.partition("_")[0] for name in empty} <= {"statistics", "study"}  # of other kinds; no part is left
+        assert {name.partition("_")[0] for name in empty} <= {"statistics", "study", "tombstone"}  # none was purged
     assert "older than this program's" in registry("board", exit_code=4).stderr
     registry("init")
     for command in ("board", "pairs"):
@@ -59,7 +59,7 @@ def test_an_earlier_registry_says_after_its_upgrade_what_it_said(filled, registr
         if row["signature"] == now[0]["signature"]}
     told = registry("verify")
     assert "all is well" in told.stderr
-    assert "comparisons of an older registry cannot be made again" in told.stderr
+    assert ("comparisons of an older registry cannot be made again" in told.stderr) == (revision < "0013")
     registry("score")
     registry("compare")
     assert "older" not in registry("board").stderr

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from datetime import UTC, datetime
 
 from registry.errors import RegistryError
 from registry.evaluation.ingest.declared import Declared, declared
+from registry.evaluation.ingest.hiding import declared_hiding
 from registry.evaluation.resolve import ResolvedTask
 from registry.provenance import recorded_name
 from registry.readers import Document
 from registry.store.hiding.names import Bringing, Given
+from registry.store.log.journal import now
+from registry.store.row_types import TaskRow
 
 
 def bringing(task: ResolvedTask, chosen: Sequence[Declared] | None = None) -> Bringing:
     """What a task's manifest declares to be submitted; or, of a task that is there, some `chosen` submissions."""
-    until = task.manifest.board.anonymous
-    anonymous = until > datetime.now(UTC) if isinstance(until, datetime) else until
-    return Bringing(task.manifest.task.id, anonymous, lambda: list(
+    def newly(before: TaskRow | None) -> bool:
+        until = declared_hiding(task.manifest, before).get("anonymous_until")
+        return until is not None and until > now()
+
+    return Bringing(task.manifest.task.id, newly, lambda: list(
         _of_manifest(task) if chosen is None else map(_given, chosen)))
 
 

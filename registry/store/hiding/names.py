@@ -15,12 +15,13 @@ from typing import NamedTuple
 
 from sqlalchemy import Connection, text
 
-from registry.errors import RegistryError
+from registry.errors import ManifestError, RegistryError
 from registry.store import catalog
 from registry.store.hiding.concealment import concealed, concealing
 from registry.store.row_types import TaskRow
 
-REFUSED = "a submission that is not in the registry"
+REFUSED, SOME = "a submission that is not in the registry", "a submission"
+WRONG = "what is wrong here names participants; `registry check` tells it, and so does `registry --organiser`"
 _SUBMISSIONS = """
     SELECT submission_id, team.name AS team, system.name AS system, version FROM submission
     JOIN system USING (system_id) JOIN team USING (team_id) WHERE list_contains(:tasks, team.task_id)
@@ -52,9 +53,18 @@ class Names:
 
     def conceal(self, error: RegistryError) -> None:
         """Take hidden names out of what is said of an error, and of those that were found with it."""
+        if self.instead:
+            without_names(error)
         for one in (error, *error.others):
             one.args = (self.said(str(one)),)
             one.excerpt = self.said(one.excerpt)
+
+
+def without_names(error: RegistryError) -> None:
+    """Leave out what is said of `[[submit]]` tables that are wrong: it names files that nobody may have read."""
+    for one in (error, *error.others):
+        if isinstance(one, ManifestError) and one.key.startswith("submit"):
+            one.args = (f"{one.path}: {one.key}: {WRONG}",)
 
 
 class Given(NamedTuple):
@@ -75,10 +85,13 @@ class Given(NamedTuple):
 
 
 class Bringing(NamedTuple):
-    """What a command brings in: to which task, whether that declares itself anonymous, and the submissions."""
+    """What a command brings in: to which task, whether that is newly declared anonymous, and the submissions.
+
+    Whether it is depends on the task as it was, if it was there.
+    """
 
     task: str
-    anonymous: bool
+    anonymous: Callable[[TaskRow | None], bool]
     given: Callable[[], Sequence[Given]]
 
 
@@ -86,10 +99,14 @@ def names_of(connection: Connection, bringing: Bringing | None) -> Names:
     """What is said instead of the names of all anonymous tasks, and of one that a command brings in."""
     found = concealed(connection)
     blind = frozenset(found.blind)
-    new = bringing is not None and bringing.anonymous and catalog.find(connection, TaskRow, slug=bringing.task) is None
+    row = None if bringing is None else catalog.find(connection, TaskRow, slug=bringing.task)
+    new = bringing is not None and bringing.task not in found.anonymous and bringing.anonymous(row)
     if not found.anonymous and not new:
         return Names(blind=blind)
     instead = _instead(connection, list(found.anonymous.values()))
+    if new and row is not None:  # its submissions have no pseudonyms yet
+        for there in connection.execute(text(_SUBMISSIONS), {"tasks": [row.task_id]}):
+            instead |= dict.fromkeys(Given((), *there[1:]).names, SOME)
     if bringing is not None and (new or bringing.task in found.anonymous):
         for one in bringing.given():
             shown = next((instead[name] for name in one.names if name in instead), REFUSED)

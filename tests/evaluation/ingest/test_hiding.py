@@ -1,6 +1,7 @@
 """What is hidden until when, and pseudonyms: what was said last counts, and what was drawn stays."""
 
 import re
+import shutil
 from datetime import datetime, timedelta
 
 import pytest
@@ -118,3 +119,47 @@ def test_every_table_was_looked_at():
     assert not stand_in & OPEN
     assert {name: " ".join(column.name for column in models.metadata.tables[name].columns) for name in COLUMNS
             } == COLUMNS
+
+
+ANONYMOUS = "[board]\nanonymous = true\n"
+ZZ = '[[submit]]\nteam = "Zzteam"\nsystem = "{}"\nfile = "{}"\n'
+WRONG = {  # what a manifest says more, and what is told of it instead of names
+    "a key": (ZZ.format("Zzsystem", "a.tsv") + 'kind = "Zzkind"\n', "submit[1]"),
+    "twice": (ZZ.format("Zzsystem", "a.tsv") + ZZ.format("Zzsystem", "b.tsv"), "submit[2]"),
+    "left out": (ZZ.format("{system}", "{system}.tsv") + 'exclude = ["Zzfile.tsv"]\n', "submit[1].exclude[0]"),
+    "no file": (ZZ.format("Zzsystem", "Zzfile.tsv"), "submit[1].file"),
+    "runs": (ZZ.format("Zzsystem", "a.tsv"), "'random' needs two runs or more of every system, and a submission"),
+    "an answer": (ZZ.format("Zzsystem", "Zz.tsv"), "a submission that is not in the registry"),
+}
+
+
+@pytest.mark.parametrize("there", [False, True])
+@pytest.mark.parametrize("wrong", WRONG)
+def test_a_manifest_that_newly_hides_names_tells_none_before_it_is_brought_in(task, registry, wrong, there):
+    if there:
+        registry("run", task.write())
+    said, told = WRONG[wrong]
+    task.extra = ANONYMOUS + said
+    task.significance |= {"runs": "random"} if wrong == "runs" else {}
+    manifest = task.write()
+    (task.folder / "Zz.tsv").write_text("Zzitem")
+    for name in "ab":
+        shutil.copyfile(task.folder / "systems" / f"{name}.tsv", task.folder / f"{name}.tsv")
+    refused = registry("run", manifest, exit_code=3).stderr
+    assert "Zz" not in refused
+    assert "@1" not in refused
+    assert told in refused
+    real = registry("--organiser", "run", manifest, exit_code=3).stderr
+    assert "Zz" in real or "a/a@1" in real
+    if there:  # nothing was kept of it
+        assert "a/a@1" in registry("board").stdout
+
+
+def test_a_query_in_a_blind_phase_tells_why_there_are_no_scores(task, registry):
+    registry("run", task.write())
+    assert not registry("query", "FROM leaderboard").stderr
+    registry("hide", "small", "--scores")
+    asked = registry("query", "FROM leaderboard", "--format", "json")
+    assert asked.json == []
+    assert asked.stderr == ("note: small: scores and ranks are hidden until its organisers say otherwise; "
+                            "`registry --organiser` shows them\n")
