@@ -42,6 +42,7 @@ def plot(
         leaderboards_by,
         submission_attributes,
         with_intervals,
+        with_places,
     )
     from registry.store import catalog
 
@@ -52,8 +53,7 @@ def plot(
         where = test_set, track, facet
         board = best(chosen_leaderboard(leaderboards_by(connection, row, metric, "range"), *where), top, _ROOM)
         if kind == "ranks":  # nothing is drawn before it is known that there is room
-            drawn = chosen_leaderboard(leaderboards_by(connection, row, metric, "bootstrap"), *where)
-            board = best(drawn, top, _ROOM)
+            board = with_places(connection, row, board)
         if kind == "scores":
             board = with_intervals(connection, row, board)
         values = submission_attributes(connection, board, by) if kind == "gains" else {}

@@ -12,11 +12,11 @@ from sqlalchemy import Connection, text
 from registry.errors import MismatchError, UnknownNameError
 from registry.evaluation.comparing.settings import declared_request
 from registry.leaderboards.leaderboard import Leaderboard, Ranks
-from registry.leaderboards.load import PAGE_PAIRS, declared_leaderboards
+from registry.leaderboards.load import PAGE_PAIRS, declared_leaderboards, resampled_places
 from registry.significance.ranks.letter_display import alike_groups
 from registry.store import catalog
 from registry.store.row_types import TaskRow
-from registry.studies.score_distributions import score_intervals
+from registry.studies.score_distributions import rank_distributions, score_intervals
 
 
 def leaderboards_by(connection: Connection, task_row: TaskRow, metric: str | None = None,
@@ -114,14 +114,33 @@ def with_intervals(connection: Connection, task_row: TaskRow, board: Leaderboard
     """The leaderboard with intervals of all scores: where its test gave none, percentiles of the bootstrap."""
     if any(of.ci_low is not None for of in board.standings):
         return board
-    drawn = score_intervals(connection, task_row, declared_request(task_row, metrics=(board.metric,)))
-    of_board = {submission: tuple(None if math.isnan(end) else end for end in ends)
-                for submission, ends in drawn.get(board.key.name, {}).items()}
+    names = _names(board)
+    drawn = score_intervals(connection, task_row, declared_request(task_row, metrics=(board.metric,)), board.key.name,
+                            set(names))
     standings = []
-    for of in board.standings:
-        low, high = of_board.get(f"{board.task}/{board.test_set}/{of.submission}", (None, None))
+    for of, name in zip(board.standings, names, strict=True):
+        low, high = (None if math.isnan(end) else end for end in drawn.get(name, (math.nan, math.nan)))
         standings.append(replace(of, ci_low=low, ci_high=high))
     return replace(board, standings=tuple(standings))
+
+
+def with_places(connection: Connection, task_row: TaskRow, board: Leaderboard) -> Leaderboard:
+    """The leaderboard with how often each of its systems has each place in resamples of the whole board.
+
+    Raises:
+        InputError: The board cannot be resampled.
+    """
+    drawn = rank_distributions(connection, task_row, declared_request(task_row, metrics=(board.metric,)),
+                               board.key.name)
+    places = {name: resampled_places(drawn[of], board.comparison.confidence)
+              for name in _names(board) if (of := f"{board.key.name}: {name}") in drawn}
+    return replace(board, ranks="bootstrap", standings=tuple(
+        replace(of, **places.get(name, {})) for of, name in zip(board.standings, _names(board), strict=True)))
+
+
+def _names(board: Leaderboard) -> list[str]:
+    """The full names of the submissions on a board."""
+    return [f"{board.task}/{board.test_set}/{of.submission}" for of in board.standings]
 
 
 def submission_attributes(connection: Connection, board: Leaderboard, name: str) -> Mapping[str, str]:

@@ -164,9 +164,14 @@ def _resampled(rows: Sequence[Row], frequencies: Frequencies, confidence: float)
         if (of_system := frequencies.get(name)) is None:
             yield {}
             continue
-        ((low,), (high,)) = frequent_ranks(of_system[None], confidence)
-        yield {"frequent_low": int(low), "frequent_high": int(high), "first": float(of_system[0]),
-               "frequencies": tuple(map(float, of_system))}
+        yield resampled_places(of_system, confidence)
+
+
+def resampled_places(frequencies: NDArray[np.float64], confidence: float) -> Row:
+    """What a standing says of how often its system has each place in resamples, [places]."""
+    ((low,), (high,)) = frequent_ranks(frequencies[None], confidence)
+    return {"frequent_low": int(low), "frequent_high": int(high), "first": float(frequencies[0]),
+            "frequencies": tuple(map(float, frequencies))}
 
 
 def stale(connection: Connection, task: str | None = None) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from dataclasses import replace
 
 import numpy as np
@@ -23,18 +23,20 @@ from registry.store.row_types import TaskRow
 Ends = tuple[float, float]
 
 
-def score_intervals(connection: Connection, task_row: TaskRow, request: Request) -> dict[str, dict[str, Ends]]:
-    """Percentile intervals of all scores, by the board's and each submission's name.
+def score_intervals(connection: Connection, task_row: TaskRow, request: Request, board_name: str,
+                    submissions: Set[str]) -> dict[str, Ends]:
+    """Percentile intervals of the scores of a board's `submissions`, by their names.
 
-    An end is nan where resamples are undefined; boards that cannot be resampled are left out.
+    An end is nan where resamples are undefined; there are none where the board cannot be resampled. All systems share
+    their draws, so those that are left out have no say.
     """
-    found = {}
-    for board in _boards(connection, task_row, request):
+    found: dict[str, Ends] = {}
+    for board in _boards(connection, task_row, request, board_name):
         if not why_not(board):
-            scores = resampled_scores(board.matrix.by_unit, request.settings)
+            chosen = [n for n, member in enumerate(board.members) if member.name in submissions]
+            scores = resampled_scores(board.matrix.of_systems(chosen).by_unit, request.settings)
             ends = percentiles(scores, request.significance.confidence).tolist()
-            found[board.key.name] = {member.name: (low, high)
-                                     for member, (low, high) in zip(board.members, ends, strict=True)}
+            found |= {board.members[n].name: (low, high) for n, (low, high) in zip(chosen, ends, strict=True)}
     return found
 
 
@@ -67,10 +69,14 @@ def why_not(board: Board) -> str | None:
         board.matrix) or resampling_refusal(board.matrix.by_unit)
 
 
-def rank_distributions(connection: Connection, task_row: TaskRow, request: Request) -> dict[str, NDArray[np.float64]]:
-    """How often every ranked submission has each place in resamples, [places], by the board's and its own name."""
+def rank_distributions(connection: Connection, task_row: TaskRow, request: Request,
+                       board_name: str | None = None) -> dict[str, NDArray[np.float64]]:
+    """How often every ranked submission has each place in resamples, [places], by the board's and its own name.
+
+    They are those of one board, or of all (None).
+    """
     found: dict[str, NDArray[np.float64]] = {}
-    for board in _boards(connection, task_row, request):
+    for board in _boards(connection, task_row, request, board_name):
         if len(board.members) < 2:
             continue
         if reason := why_not(board):
@@ -83,7 +89,7 @@ def rank_distributions(connection: Connection, task_row: TaskRow, request: Reque
     return found
 
 
-def _boards(connection: Connection, task_row: TaskRow, request: Request) -> Iterator[Board]:
+def _boards(connection: Connection, task_row: TaskRow, request: Request, name: str | None) -> Iterator[Board]:
     for key in list(board_keys(connection, task_row, request)):
-        if (board := load(connection, key, request.significance)) is not None:
+        if name in (None, key.name) and (board := load(connection, key, request.significance)) is not None:
             yield board

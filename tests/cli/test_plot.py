@@ -2,7 +2,7 @@
 
 import pytest
 
-from registry.leaderboards.choose import best, chosen_leaderboard, leaderboards_by, with_intervals
+from registry.leaderboards.choose import best, chosen_leaderboard, leaderboards_by, with_intervals, with_places
 from registry.store import catalog
 from registry.store.database import Database
 from tests.conftest import ROOT
@@ -56,6 +56,20 @@ def test_exact_tests_borrow_the_bootstrap_s_intervals(registry, scored):
     registry("compare", "entities", "--test", "bootstrap", "--db", "e.db")
     own = registry("board", "entities", "--db", "e.db", "--format", "json").json
     assert [(of.ci_low, of.ci_high) for of in borrowed.standings] == [(of["ci_low"], of["ci_high"]) for of in own]
+
+
+def test_the_best_systems_are_resampled_as_the_whole_board_is(scored):
+    """Those that are not drawn change no end of an interval, and are in the way of places as before."""
+    scored(ENTITIES)
+    with Database("registry.duckdb").reading() as connection:
+        (row,) = catalog.tasks(connection, "entities")
+        board, ranked = (chosen_leaderboard(leaderboards_by(connection, row, ranks=ranks)) for ranks in (
+            "range", "bootstrap"))
+        whole, few = (with_intervals(connection, row, of).standings for of in (board, best(board, 2, room=2)))
+        assert few == whole[:2]
+        assert None not in (few[0].ci_low, few[0].ci_high)
+        assert with_places(connection, row, best(board, 2, room=2)).standings == ranked.standings[:2]
+        assert len(ranked.standings[0].frequencies) == len(ranked.standings) > 2
 
 
 def test_pairs_are_marked_by_an_attribute_of_submissions(registry, scored, task):
