@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 from registry.errors import counted
 from registry.leaderboards.leaderboard import Leaderboard, Ranks
 from registry.metrics import METRICS
-from registry.provenance import Signature
 from registry.significance import CORRECTIONS, TESTS
 from registry.values import parse
 
@@ -52,7 +53,7 @@ def _correction(board: Leaderboard) -> str:
     correction = CORRECTIONS[by.correction]
     if by.correction == "none":
         return f"p-values are not corrected; a difference is called significant where p is at most {by.alpha:g}."
-    n = Signature.parse(board.signature).n_boards
-    family = "this family" if n == 1 else f"the family of the {by.family_size:,} pairs of {n} boards"
+    together = by.family_size > math.comb(by.n_systems, 2)
+    family = f"the family of {by.family_size:,} pairs of several boards" if together else "this family"
     return (f"p-values are adjusted for {family} by {correction.title} ({correction.citation}), which controls the "
             f"{correction.controls}; a difference is called significant where the adjusted p is at most {by.alpha:g}.")

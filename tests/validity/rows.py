@@ -17,6 +17,7 @@ from registry.significance.correlations.matrix import KENDALL, PEARSON, SPEARMAN
 from registry.significance.pairwise.williams import Steiger, Williams
 from tests.validity import theory
 from tests.validity.bands import Rate, Size, finds, near
+from tests.validity.board_rows import boards
 from tests.validity.examinations import Covers, CoversEffect, CoversScore, EquivalenceP, NormalityP, PValues
 from tests.validity.family_examinations import (
     Corrected,
@@ -176,5 +177,5 @@ def _families():
 
 
 GROUPS = (exact, sizes, unequal_profiles, skewed_means, few_clusters, bootstraps, powers, _intervals, _correlations,
-          _families)
+          _families, boards)
 ROWS = {row.name: row for group in GROUPS for row in group()}
