@@ -56,6 +56,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
             macro_average
             nbest
             replicability
+            variance
             verify
         """, "planning"],
     "registry.releases": [

@@ -7,7 +7,7 @@ of systems       effects (effects and best), macro_average
 of gains         gains (what they look at), threshold, curve, sizes, calibration, domains
                  (with bands of p-values), resampled_test_sets (many at once)
 of rankings      nbest: load, precision, variation, evaluation
-of dependence    correlation, dependence
+of dependence    correlation, dependence, variance (of items and runs)
 of test sets     planning.power, replicability
 what is written  planning.synthesize (a task to plan with), planning.training_sets: no studies that are kept
 
@@ -47,6 +47,7 @@ STUDIES = {
     "calibration": Known("gains.calibration", "Calibration", "Say how often tests name the truly better system."),
     "correlation": Known("correlation", "Correlation", "Say what tests that assume independence would miss."),
     "dependence": Known("dependence", "Dependence", "Say what documents do to tests of single items."),
+    "variance": Known("variance", "Variance", "Say what items and runs add to the error of differences."),
     "power": Known("planning.power", "Power", "Say which differences a test set finds."),
     "replicability": Known("replicability", "Replicability", "Say on how many test sets each system beats another."),
     "effects": Known("effects", "Effects", "Print effect sizes and equivalence of every pair."),

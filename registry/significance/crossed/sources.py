@@ -74,7 +74,8 @@ class CrossedPair:
         """Give sources that add up to no less than the squared error where the axes `over` are random.
 
         Every factor counts with all its interactions, as its few degrees of freedom hold for these together; what is
-        left of the units without them counts by itself. Interactions of two factors count twice.
+        left of the units without them counts by itself. Interactions of two factors count twice. All together are no
+        less than what the units add where nothing else is random.
         """
         random = tuple(over)
         factors = [axis for axis in random if axis]
@@ -83,7 +84,9 @@ class CrossedPair:
         if 0 in random:
             alone = sum((-1) ** len(more) * term for more in ((), *_subsets(factors))
                         for _, term, _ in self.expected((0, *more)))
-            found.append(Source((0,), None, max(0.0, alone), len(self.tables[0]) - 1))
+            ((_, units, degrees),) = self.expected((0,))
+            left = max(0.0, alone, units - sum(of.squared for of in found))
+            found.append(Source((0,), None, left, degrees))
         return found
 
 

@@ -17,7 +17,8 @@ from registry.significance.pairwise.base import PairTest
 from registry.significance.resampling.random_runs import runs_refusal
 from registry.significance.results import Tails
 
-_OVER = {"all": (0, 1), "items": (0,), "runs": (1,)}  # axes of the tables
+Over = Literal["all", "items", "runs"]
+OVER: dict[Over, tuple[int, ...]] = {"all": (0, 1), "items": (0,), "runs": (1,)}  # axes of the tables
 
 
 class Crossed(PairTest):
@@ -38,7 +39,7 @@ class Crossed(PairTest):
     citation: ClassVar[str] = "Cornfield and Tukey 1956; Banerjee 1961"
     families: ClassVar[tuple[str, ...] | None] = tuple(name for name in FAMILIES if name != "pair")
     takes_runs: ClassVar[bool] = True
-    over: Literal["all", "items", "runs"] = "all"
+    over: Over = "all"
 
     def own_refusal(self, matrix: Matrix) -> str | None:
         """Refuse systems of which there is one run, and runs that are fixed."""
@@ -51,7 +52,7 @@ class Crossed(PairTest):
         if pairs.matrix.n_units < 2 and self.over != "runs":
             return Tails.made(np.full(len(pairs), math.nan), "asymptotic", note="one unit says nothing of others")
         of_systems = tables(pairs.matrix)
-        found = [CrossedPair((of_systems[a], of_systems[b]), (False,)).bounds(_OVER[self.over])
+        found = [CrossedPair((of_systems[a], of_systems[b]), (False,)).bounds(OVER[self.over])
                  for a, b in zip(pairs.a.tolist(), pairs.b.tolist(), strict=True)]
         squared = np.array([[source.squared for source in of_pair] for of_pair in found])
         degrees = np.array([[source.degrees for source in of_pair] for of_pair in found], dtype=np.float64)

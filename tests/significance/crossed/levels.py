@@ -19,7 +19,7 @@ def rates(rng, n_runs, ratios, shares, difference=0.0):
     """How often Satterthwaite's rule and Banerjee's reject at 5 %.
 
     Satterthwaite's takes the interaction out of the runs' spread, which counts it a second time; Banerjee's out of the
-    items', so that what is left there has many degrees of freedom.
+    items', so that what is left there has many degrees of freedom, and no more than leaves the items' error of 1.
     """
     degrees, ratios, shares = np.array(n_runs) - 1, np.array(ratios), np.array(shares)
     d = rng.standard_normal(SETS) * np.sqrt(1 + ratios.sum()) + difference * np.sqrt(1 + ratios.sum())
@@ -27,7 +27,7 @@ def rates(rng, n_runs, ratios, shares, difference=0.0):
     without = np.maximum(spread - shares, 0)
     total = 1 + without.sum(axis=1)
     joint = np.minimum(total**2 / np.maximum((without**2 / degrees).sum(axis=1), 1e-12), 1e6)
-    found = np.column_stack([spread, np.full(SETS, 1 - shares.sum())])
+    found = np.column_stack([spread, np.maximum(1 - shares.sum(), 1 - spread.sum(axis=1))])
     far = reach(found, np.broadcast_to([*degrees, 1e6], found.shape).astype(float), 0.05)
     return (float(np.mean(2 * stats.t.sf(np.abs(d) / np.sqrt(total), joint) <= 0.05)), float(np.mean(np.abs(d) >= far)))
 
