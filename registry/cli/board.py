@@ -27,14 +27,15 @@ if TYPE_CHECKING:
     from registry.studies.run import Question
 
 _PRINTED = 1_000_000  # pairs, which take some 2 GB as rows
-Ranks = Literal["range", "cluster", "neighbour", "bootstrap"]
+Ranks = Literal["range", "cluster", "neighbour", "simultaneous", "bootstrap"]
 
 
 def board(
     task: TaskName = None, metric: MetricAlias = None,
     ranks: Annotated[Ranks | None, typer.Option("--ranks", case_sensitive=False, help=(
         "Which ranks are left open: by all significant wins and losses, by clusters alone, up to the nearest systems "
-        "that differ, or by resampling. Else as the task declares."))] = None,
+        "that differ, by resamples of all systems at once, or by how often resamples give each. Else as the task "
+        "declares."))] = None,
     wide: Annotated[bool, typer.Option("--wide", help=(
         "A row for each system: its scores by all metrics, on all test sets and facets, and their averages."))] = False,
     at: At = None, db: Db = None, format_: OutputFormat = None,

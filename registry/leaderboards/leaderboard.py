@@ -16,7 +16,7 @@ from registry.leaderboards.decisions import Decisions
 from registry.metrics import METRICS
 from registry.values import parse
 
-Ranks = Literal["range", "cluster", "neighbour", "bootstrap"]
+Ranks = Literal["range", "cluster", "neighbour", "simultaneous", "bootstrap"]
 _NAMED = 5  # systems in a footnote
 
 
@@ -36,6 +36,8 @@ class Standing:
         late: Whether the submission came late.
         letters: Two systems that share one are not told apart (compact letter display); empty where not ranked.
         neighbour_low, neighbour_high: The places up to the nearest system that differs.
+        simultaneous_low, simultaneous_high: The places that are left open for all systems at once, where these were
+            drawn (`registry.significance.ranks.rank_sets`).
         frequent_low, frequent_high: The places that most resamples give it, where they were drawn, and
         first: In what share of them it is the best; `frequencies`: in what share it has each place.
         remarks: What is remarkable about the submission, in sentences without their subject.
@@ -61,6 +63,8 @@ class Standing:
     letters: str = ""
     neighbour_low: int | None = None
     neighbour_high: int | None = None
+    simultaneous_low: int | None = None
+    simultaneous_high: int | None = None
     frequent_low: int | None = None
     frequent_high: int | None = None
     first: float | None = None

@@ -44,11 +44,11 @@ _VALUES = {key: key for key in ALL_PAIRS} | {
 _TEXTS = ("method", "note")  # of which there are few
 
 Row = dict[str, Any]
-Frequencies = Mapping[str, NDArray[np.float64]]  # of all places, by the name of the board and the submission
+Places = Mapping[str, NDArray[np.float64]]  # by the name of the board and the submission
 
 
 def leaderboards(connection: Connection, task: str, metric: str | None = None, ranks: Ranks = "range",
-                 frequencies: Frequencies | None = None, pairs: Sequence[str] = ALL_PAIRS) -> list[Leaderboard]:
+                 drawn: Places | None = None, pairs: Sequence[str] = ALL_PAIRS) -> list[Leaderboard]:
     """Every leaderboard of a task (by one metric).
 
     Args:
@@ -56,7 +56,8 @@ def leaderboards(connection: Connection, task: str, metric: str | None = None, r
         task: The task's id.
         metric: A metric's alias; None: by all.
         ranks: The convention of the ranks that people see.
-        frequencies: How often every submission has every place in resamples, by the board's and its own name.
+        drawn: By the board's and its own name, how often every submission has every place in resamples; of
+            `simultaneous` ranks its least and its last place.
         pairs: What is read of pairs beside the decisions: all, or as little as `PAGE_PAIRS` or `BOARD_PAIRS`.
     """
     chosen = {"task": task, "metric": metric}
@@ -73,7 +74,7 @@ def leaderboards(connection: Connection, task: str, metric: str | None = None, r
         FROM latest_comparison AS l LEFT JOIN overall_result AS o USING (comparison_id) {where}"""), chosen)  # noqa: S608
     settings, families = {row.signature: row for row in map(Comparison._make, found)}, families_of(connection, task)
     boards = [_leaderboard(of := settings[signature], standings, _decisions(connection, of, standings, pairs), ranks,
-                           frequencies or {}) for signature, standings in rows.items()]
+                           drawn or {}) for signature, standings in rows.items()]
     return [replace(board, sentences=(*board.sentences, *_over(board.comparison, families))) for board in boards]
 
 
@@ -87,14 +88,15 @@ def declared_leaderboards(connection: Connection, task_row: TaskRow, metric: str
                           ranks: Ranks | None = None, pairs: Sequence[str] = ALL_PAIRS) -> list[Leaderboard]:
     """Every leaderboard of a task (by one metric), with the ranks that it declares unless others are asked for."""
     chosen = ranks or stored_manifest(task_row.manifest).board.ranks
-    frequencies = None
-    if chosen == "bootstrap":
+    drawn = None
+    if chosen in ("bootstrap", "simultaneous"):
         from registry.evaluation.comparing.settings import declared_request  # late: other ranks draw nothing
-        from registry.studies.score_distributions import rank_distributions
+        from registry.studies.score_distributions import rank_distributions, simultaneous_ranks
 
         request = declared_request(task_row, metrics=None if metric is None else (metric,))
-        frequencies = rank_distributions(connection, task_row, request)
-    return leaderboards(connection, task_row.slug, metric, chosen, frequencies, pairs)
+        draw = rank_distributions if chosen == "bootstrap" else simultaneous_ranks
+        drawn = draw(connection, task_row, request)
+    return leaderboards(connection, task_row.slug, metric, chosen, drawn, pairs)
 
 
 def _grouped(connection: Connection, query: str, chosen: Mapping[str, Any]) -> dict[str, list[Row]]:
@@ -103,7 +105,7 @@ def _grouped(connection: Connection, query: str, chosen: Mapping[str, Any]) -> d
 
 
 def _leaderboard(comparison: Comparison, rows: Sequence[Row], decisions: Decisions, ranks: Ranks,
-                 frequencies: Frequencies) -> Leaderboard:
+                 drawn: Places) -> Leaderboard:
     """One leaderboard from its rows, best first."""
     wins = np.zeros((len(rows), len(rows)), dtype=bool)
     wins[decisions.a, decisions.b] = decisions.significant
@@ -115,7 +117,7 @@ def _leaderboard(comparison: Comparison, rows: Sequence[Row], decisions: Decisio
     more: dict[int, Row] = {
         n: {"letters": mark, "neighbour_low": int(low), "neighbour_high": int(high)}
         for n, mark, low, high in zip(ranked, marks, *neighbour_ranges(among), strict=True)}
-    names, resampled = shown_names(rows), _resampled(rows, frequencies, comparison.confidence)
+    names, resampled = shown_names(rows), _resampled(rows, drawn, ranks, comparison.confidence)
     standings = tuple(
         Standing(shown=name, **{key: row[key] for key in Standing.__dataclass_fields__ if key in row},
                  **more.get(n, {}), **of_system)
@@ -156,13 +158,16 @@ def _decisions(connection: Connection, comparison: Comparison, rows: Sequence[Ro
                                              for row in rows])
 
 
-def _resampled(rows: Sequence[Row], frequencies: Frequencies, confidence: float) -> Iterator[Row]:
+def _resampled(rows: Sequence[Row], drawn: Places, ranks: Ranks, confidence: float) -> Iterator[Row]:
     """The resampled ranks of every row's system; nothing where there are none."""
     for row in rows:
         board = LeaderboardKey(*(row[key] for key in LeaderboardKey._fields))
-        name = f"{board.name}: {board.task}/{board.test_set}/{row['submission']}" if frequencies else ""
-        if (of_system := frequencies.get(name)) is None:
+        name = f"{board.name}: {board.task}/{board.test_set}/{row['submission']}" if drawn else ""
+        if (of_system := drawn.get(name)) is None:
             yield {}
+            continue
+        if ranks == "simultaneous":
+            yield {"simultaneous_low": int(of_system[0]), "simultaneous_high": int(of_system[1])}
             continue
         yield resampled_places(of_system, confidence)
 

@@ -222,7 +222,7 @@ class Board(_Table):
 
     rank_baselines: bool = True
     rank_late: bool = True
-    ranks: Literal["range", "cluster", "neighbour", "bootstrap"] = "range"
+    ranks: Literal["range", "cluster", "neighbour", "simultaneous", "bootstrap"] = "range"
     anonymous: Until = False
     hidden: Until = False
 

@@ -144,7 +144,7 @@ def released_manifest(row: TaskRow, *, gold: bool) -> Manifest:
     changes: dict[str, Any] = {"significance": manifest.significance.model_copy(update={"seed": row.seed})}
     if not gold:
         changes["release"] = manifest.release.model_copy(update={"gold": False})
-        if manifest.board.ranks == "bootstrap":
+        if manifest.board.ranks in ("bootstrap", "simultaneous"):
             changes["board"] = manifest.board.model_copy(update={"ranks": "range"})
     return manifest.model_copy(update=changes)
 

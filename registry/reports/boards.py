@@ -13,10 +13,10 @@ from registry.rendering.table import text as plain
 BOARD_KEYS = (
     *SHARED_KEYS, "rank", "rank_low", "rank_high", "cluster", "system", "team", "kind", "submission", "score", "ci_low",
     "ci_high", "runs", "run_deviation", "wins", "losses", "late", "letters", "neighbour_low", "neighbour_high",
-    "frequent_low", "frequent_high", "first", "remarks",
+    "simultaneous_low", "simultaneous_high", "frequent_low", "frequent_high", "first", "remarks",
 )
 HEADINGS: dict[Ranks, str] = {"range": "range", "cluster": "cluster", "neighbour": "neighbours",
-                              "bootstrap": "resampled"}
+                              "simultaneous": "simultaneous", "bootstrap": "resampled"}
 
 
 def board_table(board: Leaderboard) -> Table:
@@ -77,6 +77,7 @@ def pair_tables(boards: Sequence[Leaderboard]) -> list[Table]:
 def rank_range(of: Standing, ranks: Ranks) -> str:
     """The places that a convention leaves open, for people."""
     low, high = {"range": (of.rank_low, of.rank_high), "neighbour": (of.neighbour_low, of.neighbour_high),
+                 "simultaneous": (of.simultaneous_low, of.simultaneous_high),
                  "bootstrap": (of.frequent_low, of.frequent_high), "cluster": (of.cluster, of.cluster)}[ranks]
     return "-" if low is None else places_left(low, high)
 

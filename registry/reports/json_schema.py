@@ -23,6 +23,9 @@ _OF_REPORTS = {
                           "there are no ranks, no pairs, or too many letters"),
     "neighbour_low": ("integer", "one place below the nearest system above that beats it"),
     "neighbour_high": ("integer", "one place above the nearest system below that it beats"),
+    "simultaneous_low": ("integer", "1 + the number of systems that are significantly better, for all systems at once; "
+                                    "NULL unless these ranks were resampled"),
+    "simultaneous_high": ("integer", "the number of systems less that of significantly worse ones"),
     "frequent_low": ("integer", "the best place that all but half of 1 - confidence of the resamples give it; NULL "
                                 "unless ranks were resampled"),
     "frequent_high": ("integer", "the worst such place"),
@@ -32,12 +35,13 @@ _OF_REPORTS = {
 }
 _MAY_BE_NULL = {
     "track", "facet", "rank", "rank_low", "rank_high", "cluster", "score", "score_a", "score_b", "ci_low", "ci_high",
-    "run_deviation", "neighbour_low", "neighbour_high", "frequent_low", "frequent_high", "first", "difference",
+    "run_deviation", "neighbour_low", "neighbour_high", "simultaneous_low", "simultaneous_high", "frequent_low",
+    "frequent_high", "first", "difference",
     "p_value", "p_adjusted", "log10_p", "p_low", "p_high", "resamples", "seed", "statistic", "resolved",
 }
 _SHARES = ("p_value", "p_adjusted", "p_low", "p_high", "first")
-_FROM_1 = ("rank", "rank_low", "rank_high", "cluster", "neighbour_low", "neighbour_high", "frequent_low",
-           "frequent_high", "runs", "family_size", "n_units")
+_FROM_1 = ("rank", "rank_low", "rank_high", "cluster", "neighbour_low", "neighbour_high", "simultaneous_low",
+           "simultaneous_high", "frequent_low", "frequent_high", "runs", "family_size", "n_units")
 _FROM_0 = ("wins", "losses", "n_discordant", "run_deviation")
 _LIMITS: dict[str, dict[str, Any]] = {
     **{key: {"minimum": 0, "maximum": 1} for key in _SHARES}, **{key: {"minimum": 1} for key in _FROM_1},

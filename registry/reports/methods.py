@@ -16,6 +16,9 @@ _RANKS: dict[Ranks, str] = {
     "cluster": "A new cluster begins where every system above beats every system below.",
     "neighbour": "The ranks that are left open for a system end at the nearest systems above and below that differ "
                  "significantly.",
+    "simultaneous": "The ranks that are left open for all systems at once are bounded by the largest studentized "
+                    "difference over all pairs in resamples, step-down (Mogstad, Romano, Shaikh and Wilhelm 2024), at "
+                    "{level:g} %.",
     "bootstrap": "The ranks that are left open for a system are those that all but {rest:g} % of the resamples give "
                  "it.",
 }
@@ -32,7 +35,8 @@ def methods(board: Leaderboard) -> str:
             f"{clusters} of test set {board.test_set}; {board.better} is better."]
     if not board.decisions:
         return said[0]
-    said += [_tests(board), _correction(board), _RANKS[board.ranks].format(rest=100 * (1 - by.confidence))]
+    said += [_tests(board), _correction(board), _RANKS[board.ranks].format(
+        rest=100 * (1 - by.confidence), level=100 * (1 - by.alpha))]
     if any(of.ci_low is not None for of in board.standings):
         said.append(f"Intervals of scores are percentiles of resamples, at {100 * by.confidence:g} %.")
     return " ".join(said)

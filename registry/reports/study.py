@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from registry.errors import UnknownNameError
@@ -60,8 +61,10 @@ def _effects(result: StudyResult) -> Table:
 
 
 def _best(result: StudyResult) -> Table:
-    return _of_board(result.finding.tables["systems"],
-                     ("system", "score", "may_be_best", "low", "high", "rank_low", "rank_high"))
+    table = _of_board(result.finding.tables["systems"],
+                      ("system", "score", "may_be_best", "among_best", "low", "high", "rank_low", "rank_high",
+                       "marginal_low", "marginal_high"))
+    return replace(table, captions=tuple(result.finding.reading))
 
 
 def _of_board(rows: list[Row], columns: tuple[str, ...]) -> Table:
@@ -72,9 +75,9 @@ def _of_board(rows: list[Row], columns: tuple[str, ...]) -> Table:
 def _board_column(key: str) -> Column:
     heading = "p" if key == "p_value" else key.replace("_", " ")
     if (write := _WRITTEN.get(key)) is not None:
-        return Column(key, heading, write, right=key != "may_be_best")
+        return Column(key, heading, write, right=key not in ("may_be_best", "among_best"))
     return Column(key, heading, lambda value: "" if value is None else str(value).replace("_", " "),
-                  right=key.startswith("rank"))
+                  right=key.startswith(("rank", "marginal")))
 
 
 def _number(value: float | None) -> str:
@@ -85,7 +88,8 @@ def _number(value: float | None) -> str:
 
 
 _WRITTEN: dict[str, Callable[[Any], str]] = {
-    **dict.fromkeys(("value", "low", "high", "score"), _number), "p_value": _p_value, "may_be_best": _cell}
+    **dict.fromkeys(("value", "low", "high", "score"), _number), "p_value": _p_value, "may_be_best": _cell,
+    "among_best": _cell}
 # The tables that have a form of their own, by their study and their name.
 TABLES: dict[tuple[str, str], Callable[[StudyResult], Table]] = {
     ("effects", "effects"): _effects, ("best", "systems"): _best,

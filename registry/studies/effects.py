@@ -1,33 +1,33 @@
 """What stands beside the p-values of a board: effect sizes of every pair, and which systems may be the best.
 
-Effect sizes come with equivalence within a declared margin, clustering and normality of every pair. Of the best systems
-all statements hold together, at one level: they rest on the bootstrap's resamples of all systems.
+Effect sizes come with equivalence within a declared margin, clustering and normality of every pair. The ranks of all
+systems hold together, at one level: they rest on joint draws of all differences.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
 from itertools import combinations
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
-from registry.errors import InputError
+from registry.errors import InputError, counted
 from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.settings import Request
 from registry.identity import plain_value
-from registry.significance import Bootstrap, PairMatrix, PairResult
+from registry.significance import Bootstrap, PairMatrix, PairResult, Permutation
 from registry.significance.base import Observed
 from registry.significance.effects.design_effect import design_effect
 from registry.significance.effects.effect_sizes import effects
 from registry.significance.effects.equivalence import equivalence
 from registry.significance.effects.normality import normality
-from registry.significance.ranks.multiple_comparisons_with_the_best import compare_with_best, rank_intervals
-from registry.significance.resampled_scores import resampled_scores, resampling_refusal, sharing_resamples
+from registry.significance.ranks.rank_sets import LEAST_UNITS, RANK_DRAWS, RankSets, rank_sets, rank_sets_of_tests
+from registry.significance.resampled_scores import resampling_refusal, sharing_resamples
 from registry.significance.resampling.random_runs import drawn_runs_refusal, runs_refusal
 from registry.significance.units import unit_differences
 from registry.studies.board_study import BoardStudy, Case
-from registry.studies.study import Finding, Row
+from registry.studies.study import Finding, Row, option
 
 
 class _OfAllBoards(BoardStudy):
@@ -80,34 +80,73 @@ class Effects(_OfAllBoards):
 
 
 class Best(_OfAllBoards):
-    """Each system compared with the best of the others, and the ranks that it may have.
+    """The ranks that every system may have, which may be the best, and by how much it leads or lacks.
 
-    All statements hold together, at one level.
+    Ranks hold for all systems at once, ties included, and beside that for each system by itself (marginal). A system
+    may be the best unless others are better; among the best TAU are all that truly are, at once. Errors are estimated
+    again in every resample. Where there are less than 20 items, documents or other units, take --method holm.
     """
 
     name: ClassVar[str] = "best"
-    title: ClassVar[str] = "Which systems may be the best?"
-    citation: ClassVar[str] = "Hsu 1984"
+    title: ClassVar[str] = "Which systems may be the best, and which ranks may each have?"
+    citation: ClassVar[str] = "Mogstad, Romano, Shaikh and Wilhelm 2024; Hsu 1984"
     settings: ClassVar = ("alpha", "resamples", "unit")
     figures: ClassVar = ("best",)
+    method: Literal["bootstrap", "flips", "holm"] = option(
+        "bootstrap", "Bound ranks by resamples of the units, by flips of their differences' signs, or by Holm's "
+        "correction of permutation tests.")
+    tau: int = option(1, "How many are the best: those that may be among them are marked.", least=1)
+
+    @property
+    def usual(self) -> Mapping[str, Any]:
+        """So many draws that the critical value is as far off as another percent of alpha at the most."""
+        return {} if self.method == "holm" else {"resamples": RANK_DRAWS}
 
     def run(self, case: Case) -> Finding:
-        """Compare all systems with the best of the others, in resamples of all of them.
+        """Bound the ranks of all systems.
 
         Raises:
-            InputError: The board cannot be resampled.
+            InputError: The board cannot be resampled, or not by this method.
         """
         board = _with_fixed_runs(case.board)
-        if reason := resampling_refusal(board.matrix):
+        if self.method != "holm" and (reason := resampling_refusal(board.matrix)):
             raise InputError(reason)
-        resampled = resampled_scores(board.matrix.by_unit, case.settings)
-        alpha, lower = case.request.significance.alpha, board.matrix.lower_is_better
-        best = compare_with_best(board.scores, resampled, alpha=alpha, lower_is_better=lower)
-        ranks = rank_intervals(board.scores, resampled, alpha=alpha, lower_is_better=lower)
-        return Finding({"systems": [_place(board) | _system(board, n) | {
-            "score": float(board.scores[n]), "may_be_best": bool(best.possible[n]), "low": float(best.low[n]),
-            "high": float(best.high[n]), "rank_low": int(ranks.low[n]), "rank_high": int(ranks.high[n])}
-            for n in range(len(board.members))]})
+        if self.method == "flips" and board.matrix.runs is not None:
+            raise InputError('flips do not take random runs: take --method bootstrap, or set runs = "fixed"')
+        found = self._sets(board, case)
+        rows = [_place(board) | _system(board, n) | {
+            "score": float(board.scores[n]), "may_be_best": bool(found.possible[n]),
+            "among_best": bool(found.low[n] <= self.tau), "low": float(found.lead_low[n]),
+            "high": float(found.lead_high[n]), "rank_low": int(found.low[n]), "rank_high": int(found.high[n]),
+            "marginal_low": int(found.marginal_low[n]), "marginal_high": int(found.marginal_high[n])}
+            for n in range(len(board.members))]
+        return Finding({"systems": rows}, self._reading(case), self._doubts(board))
+
+    def _sets(self, board: Board, case: Case) -> RankSets:
+        matrix, alpha = board.matrix.by_unit, case.request.significance.alpha
+        if self.method != "holm":
+            return rank_sets(matrix, case.settings, alpha=alpha, method=self.method)
+        test, pairs = Permutation(), list(combinations(range(len(board.members)), 2))
+        if reason := test.refusal(matrix):
+            raise InputError(reason)
+        return rank_sets_of_tests(test.run(matrix, pairs, case.settings), len(board.members), alpha=alpha)
+
+    def _reading(self, case: Case) -> list[str]:
+        level = f"{100 * (1 - case.request.significance.alpha):g} %"
+        best = "the best" if self.tau == 1 else f"among the best {self.tau}"
+        return [f"At {level}, all ranks hold at once: those of a system include every rank that it shares with systems "
+                f"that are truly equal. All systems that are truly {best}, ties included, are among the best here. A "
+                "given system that is truly the best is among those that may be best, but of several that are, one or "
+                "another may be missing there. Marginal ranks hold for each system by itself."]
+
+    def _doubts(self, board: Board) -> list[str]:
+        few, least, runs = board.matrix.n_units, LEAST_UNITS[self.method], board.matrix.runs
+        if runs is not None and self.method == "bootstrap":
+            return ["what training adds is taken to be normal, as few runs cannot show it"]
+        if few < least:
+            return [f"{counted(few, 'unit')}: ranks by {self.method} are known to hold from {least} on "
+                    "(docs/significance.md); take --method holm"]
+        return []
 
 
 def _with_fixed_runs(board: Board) -> Board:

@@ -154,7 +154,8 @@ def questions(connection: Connection, study: Study, choice: Choice, given: Mappi
     catalog.check_metric(connection, rows, choice.metric)
     for row in rows:
         metrics = chosen_metrics(connection, row, choice.metric, every=study.every_metric)
-        request = declared_request(row, {**(given or {}), **study.fixed}, metrics, execution)
+        request = declared_request(row, {**study.usual, **(given or {}), **study.fixed}, metrics,
+                                   execution)
         found += [Question.of(connection, study, row, subject, request)
                   for subject in study.subjects(connection, row, request, choice)]
     return found

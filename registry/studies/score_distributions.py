@@ -15,6 +15,7 @@ from registry.evaluation.comparing.board_statistics import Board, load
 from registry.evaluation.comparing.settings import Request
 from registry.identity import digest_json
 from registry.significance.matrix import Floats
+from registry.significance.ranks.rank_sets import RANK_DRAWS, rank_sets
 from registry.significance.ranks.ranks import rank_frequencies
 from registry.significance.resampled_scores import percentiles, resampled_scores, resampling_refusal
 from registry.significance.resampling.random_runs import drawn_runs_refusal, runs_refusal
@@ -76,17 +77,34 @@ def rank_distributions(connection: Connection, task_row: TaskRow, request: Reque
     They are those of one board, or of all (None).
     """
     found: dict[str, NDArray[np.float64]] = {}
-    for board in _boards(connection, task_row, request, board_name):
-        if len(board.members) < 2:
-            continue
-        if reason := why_not(board):
-            raise InputError(f"{board.key.name}: {reason}")
-        ranked = [n for n, m in enumerate(board.members) if request.ranks(m)]
+    for board, ranked in _ranked(connection, task_row, request, board_name):
         resampled = resampled_scores(board.matrix.by_unit, request.settings)
         some = resampled if len(ranked) == len(board.members) else resampled[:, ranked]  # a copy is large
         shares = rank_frequencies(some, lower_is_better=board.matrix.lower_is_better)
         found |= {f"{board.key.name}: {board.members[n].name}": of for n, of in zip(ranked, shares, strict=True)}
     return found
+
+
+def simultaneous_ranks(connection: Connection, task_row: TaskRow, request: Request) -> dict[str, NDArray[np.float64]]:
+    """The least and the last place that every ranked submission may have, [2], all at once, by both names."""
+    found: dict[str, NDArray[np.float64]] = {}
+    settings = replace(request.settings, resamples=RANK_DRAWS)
+    for board, ranked in _ranked(connection, task_row, request):
+        sets = rank_sets(board.matrix.by_unit.of_systems(ranked), settings, alpha=request.significance.alpha)
+        found |= {f"{board.key.name}: {board.members[n].name}": np.array([low, high], dtype=np.float64)
+                  for n, low, high in zip(ranked, sets.low, sets.high, strict=True)}
+    return found
+
+
+def _ranked(connection: Connection, task_row: TaskRow, request: Request,
+            name: str | None = None) -> Iterator[tuple[Board, list[int]]]:
+    """The boards whose ranks are resampled, and which of their systems have one."""
+    for board in _boards(connection, task_row, request, name):
+        if len(board.members) < 2:
+            continue
+        if reason := why_not(board):
+            raise InputError(f"{board.key.name}: {reason}")
+        yield board, [n for n, m in enumerate(board.members) if request.ranks(m)]
 
 
 def _boards(connection: Connection, task_row: TaskRow, request: Request, name: str | None) -> Iterator[Board]:

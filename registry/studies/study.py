@@ -154,6 +154,11 @@ class Study(Value):
     least: ClassVar[int] = 2
     every_metric: ClassVar[bool] = False
 
+    @property
+    def usual(self) -> Mapping[str, Any]:
+        """The settings that it takes in the place of those that the task declares, unless others are given."""
+        return {}
+
     def meant(self, task: str | None, shown: str | None) -> Study:  # noqa: ARG002
         """The study that is meant where it is asked of this task, or of none, for one of its tables.
 

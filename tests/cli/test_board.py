@@ -33,6 +33,16 @@ def test_resampled_ranks_come_with_the_frequency_of_being_first(board):
     assert "100.0 %" in shown
 
 
+def test_simultaneous_ranks_are_those_of_best(board, registry):
+    shown = board("--ranks", "simultaneous", "--format", "json").json
+    best = {row["system"]: row for row in registry("best", "--metric", shown[0]["metric"], "--format", "json").json}
+    assert {row["rank"] for row in shown} != {None}
+    for row in shown:
+        assert (row["simultaneous_low"], row["simultaneous_high"]) == tuple(
+            best[row["system"]][end] for end in ("rank_low", "rank_high"))
+    assert "simultaneous" in board("--ranks", "simultaneous", "--format", "table").stdout
+
+
 def test_a_task_declares_its_ranks(task, registry):
     task.extra = "[board]\nranks = 'neighbour'"
     assert "neighbours" in registry("run", task.write(), "--format", "table").stdout

@@ -9,8 +9,7 @@ import numpy as np
 from registry.significance import PairTest, rank
 from registry.significance.multiple.corrections import adjust
 from registry.significance.multiple.stepdown import draws_of, max_t, min_p
-from registry.significance.ranks.multiple_comparisons_with_the_best import compare_with_best, rank_intervals
-from registry.significance.resampled_scores import resampled_scores
+from registry.significance.ranks.rank_sets import rank_sets
 from tests.validity.examinations import ALPHA, each_run, settings
 
 
@@ -129,7 +128,7 @@ class HoldsRanks:
     family: Callable | None = None
 
     def __str__(self):
-        return "rank intervals of joint resamples" if self.family is None else f"rank ranges of {self.family}"
+        return "rank sets of joint resamples" if self.family is None else f"rank ranges of {self.family}"
 
     def __call__(self, sample, rng):
         truth = np.array(sample.population.truth)
@@ -149,7 +148,7 @@ class HoldsRanks:
 
     def _from_resamples(self, sample, rng):
         for matrix in each_run(sample):
-            found = rank_intervals(matrix.scores(), resampled_scores(matrix, settings(rng)), alpha=ALPHA)
+            found = rank_sets(matrix, settings(rng), alpha=ALPHA)
             yield found.low, found.high
 
 
@@ -167,7 +166,7 @@ class HoldsBest:
         lead = np.array([score - np.delete(truth, n).max() for n, score in enumerate(truth)])
         held = []
         for matrix in each_run(sample):
-            found = compare_with_best(matrix.scores(), resampled_scores(matrix, settings(rng)), alpha=ALPHA)
-            held.append(((found.low <= lead) & (lead <= found.high)).all() if self.what == "bounds"
+            found = rank_sets(matrix, settings(rng), alpha=ALPHA)
+            held.append(((found.lead_low <= lead) & (lead <= found.lead_high)).all() if self.what == "bounds"
                         else found.possible[truth.argmax()])
         return np.array(held)

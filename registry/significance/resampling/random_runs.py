@@ -145,6 +145,13 @@ def _stretch(rng: np.random.Generator, degrees: int, draws: int) -> Floats:
     return np.asarray(np.sqrt(degrees / rng.chisquare(degrees, (draws, 1))))
 
 
+def scores_without_runs(matrix: Matrix) -> Iterator[Floats]:
+    """Score every system without each of its runs in turn, [runs] each; nothing where runs are fixed."""
+    for of_system in matrix.runs or ():
+        sums = of_system.sum(axis=0)
+        yield additive(matrix).score(_average(matrix, sums.sum(axis=0) - sums, len(sums) - 1))
+
+
 def _plain(runs: Floats) -> Floats:
     """The runs of a system [units, runs, columns]; columns are divided by their divisor, which other systems change."""
     if (runs != np.rint(runs)).any():
