@@ -49,7 +49,8 @@ def _tests(board: Leaderboard) -> str:
     drawn = f", {by.resamples:,} draws with seed {by.seed}" if "monte-carlo" in ways else ""
     runs = " and whole runs" if by.runs == "random" else ""
     return (f"The {counted(len(board.decisions), 'pair')} of {counted(by.n_systems, 'system')} are compared by the "
-            f"test {by.test} ({test.citation}; {', '.join(ways)}{drawn}) over {by.unit}s{runs}, {by.alternative}.")
+            f"test {by.test} ({test.citation}; {', '.join(ways)}{drawn}) over {by.unit}s{runs}, {by.alternative}. "
+            f"The null hypothesis of each: {test.null}.")
 
 
 def _correction(board: Leaderboard) -> str:

@@ -32,8 +32,8 @@ _LEAST_RATIO = NormalDist().inv_cdf(1 - TOLERATED / 2) / _BAR  # of the standard
 _TOO_SKEWED = (TOLERATED - LEVEL) * 18 / (2 * _BAR * NormalDist().pdf(_BAR) * (_BAR**4 + 2 * _BAR**2 - 3))
 _AT_ONCE = 2**22  # differences that are looked at together
 
-MIXED = ("swaps understate how far apart two such scores can be by chance, as the systems are not exchangeable (one "
-         "may find more, and the other err less): take permutation(studentized=true)")
+MIXED = ("swaps understate the error of the difference, as the systems are not exchangeable (one may find more, the "
+         "other err less): take permutation(studentized=true)")
 SKEWED = ("differences are too skewed for so few units, and equal scores would be told apart too often: take "
           "bootstrap(variant=studentized), or more units")
 ASYMMETRIC = ("differences are skewed, so that this test can reject although the mean difference is 0: take "
@@ -51,8 +51,8 @@ class Caution(NamedTuple):
 def in_pairs(told: int, pairs: int, said: str) -> str:
     """Say of how many pairs a caution holds.
 
-    >>> in_pairs(2, 6, MIXED)[:40]
-    'in 2 of 6 pairs swaps understate how far'
+    >>> in_pairs(2, 6, MIXED)[:42]
+    'in 2 of 6 pairs swaps understate the error'
     """
     if told == pairs:
         return f"in {'the one pair' if pairs == 1 else f'all {pairs:,} pairs'} {said}"
@@ -91,7 +91,7 @@ def skewed(matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
         a: The first systems of the pairs, [pairs].
         b: The second systems, [pairs].
     """
-    if _is_foreseen(matrix) and matrix.higher is None:
+    if _is_foreseen(matrix):
         yield Caution(_Differences.of(matrix, a, b).skewed(_TOO_SKEWED, 1.0), SKEWED)
 
 
@@ -103,7 +103,7 @@ def asymmetric(matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
         a: The first systems of the pairs, [pairs].
         b: The second systems, [pairs].
     """
-    if _is_foreseen(matrix) and matrix.is_mean and matrix.higher is None:
+    if _is_foreseen(matrix) and matrix.is_mean:
         of_normal = 6 / matrix.n_units  # the variance of the skewness of a normal sample
         yield Caution(_Differences.of(matrix, a, b).skewed(4 * of_normal / matrix.n_units, 1.5), ASYMMETRIC)
 
@@ -123,8 +123,11 @@ def even_units(matrix: Matrix) -> float:
 
 
 def _is_foreseen(matrix: Matrix) -> bool:
-    """Whether the score is a quotient of sums over units; random runs are tested in another way."""
-    return matrix.quotient is not None and matrix.runs is None
+    """Whether the score is a quotient of sums over units, and swaps are not just fair coins.
+
+    Random runs are tested in another way. Of units that are right or wrong, equal means leave nothing to foresee.
+    """
+    return matrix.quotient is not None and matrix.runs is None and matrix.higher is None
 
 
 def _residuals(matrix: Matrix, a: Systems, b: Systems) -> tuple[Floats, Floats, Systems, Systems]:
