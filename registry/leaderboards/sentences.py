@@ -14,6 +14,8 @@ from registry.leaderboards.leaderboard import Comparison
 from registry.rendering.table import p_value
 from registry.significance import CORRECTIONS, TESTS
 from registry.significance.multiple.corrections import draws_needed
+from registry.significance.multiple.few_units import hopeless, too_few_units, units_needed
+from registry.significance.weak_null import CAUTIONS, in_pairs
 from registry.values import parse
 
 _GROUPS, _PLACES = 4, 12  # that one sentence names
@@ -36,10 +38,13 @@ def sentences(of: Comparison, runs: Sequence[int], pairs: Decisions) -> tuple[st
     if unresolved := int((pairs.numbers("resolved") == 0).sum()):
         said.append(f"{unresolved} of these decisions {'hangs' if unresolved == 1 else 'hang'} on Monte-Carlo error: "
                     "draw more with --resamples or --resolve.")
+    notes = pairs.columns["note"].tolist()
     if undefined := pairs.columns["note"][np.isnan(pairs.numbers("p_value"))].tolist():
         why = undefined[0] if len(set(undefined)) == 1 else "registry pairs --format json says why"
         are = counted(len(undefined), "p-value is", "p-values are")
         said.append(f"{are} undefined, which counts as not significant: {why}.")
+    said += [f"{_capital(in_pairs(told, len(notes), caution))}." for caution in CAUTIONS
+             if (told := sum(caution in note for note in notes))]
     return (*said, *(_hopeless(of, sorted(runs, reverse=True)) or _few_draws(of, pairs)))
 
 
@@ -80,17 +85,19 @@ def _sided(of: Comparison) -> str:
 
 def _hopeless(of: Comparison, runs: Sequence[int]) -> Sequence[str]:
     """Say that no difference can be significant, where so few units or runs leave no p-value that is small enough."""
-    units, least = counted(of.n_units, of.unit), 2.0 ** ((not _sided(of)) - of.n_units)
-    if of.runs == "random":
-        most, second = runs[:2]
-        units = f"{most} and {second} runs"
-        least = (2 if not _sided(of) and most == second else 1) / math.comb(most + second, most)
-    first_by_all = of.correction in ("holm", "bonferroni", "shaffer")  # the others can reject all pairs together
-    needed = of.alpha / (of.family_size if first_by_all else 1)
-    if of.test == "permutation" and least > needed:
-        return (f"With {units} no p-value can be below {least:g}, so no difference can be significant here; that says "
-                "nothing about the systems.",)
-    return ()
+    if not parse("test", TESTS, of.test).swaps_units:
+        return ()
+    if of.runs != "random":
+        needed = units_needed(of.family_size, of.correction, of.alpha, two_sided=not _sided(of))
+        return (too_few_units(of.n_units, needed, of.unit, two_sided=not _sided(of)),) if of.n_units < needed else ()
+    most, second = runs[:2]
+    least = (2 if not _sided(of) and most == second else 1) / math.comb(most + second, most)
+    too_few = 1 / least < draws_needed(np.full(of.family_size, np.nan), of.correction, of.alpha) + 1
+    return (hopeless(f"{most} and {second} runs", least),) if too_few else ()
+
+
+def _capital(sentence: str) -> str:
+    return sentence[:1].upper() + sentence[1:]
 
 
 def _few_draws(of: Comparison, pairs: Decisions) -> Sequence[str]:

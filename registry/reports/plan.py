@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from registry.errors import counted, duration
 from registry.leaderboards.sentences import too_few_draws
+from registry.significance.multiple.few_units import too_few_units
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,12 +35,17 @@ def plan_warnings(plan: Plan) -> list[str]:
     if plan.pairs and plan.n_bytes > plan.memory:
         told.append(f"about {plan.n_bytes / 2**30:.1f} GiB of memory are needed, more than the "
                     f"{plan.memory / 2**30:.1f} GiB that --memory allows")
-    alike: dict[tuple[int, int, int, int], list[str]] = {}
+    alike: dict[str, list[str]] = {}
+    for board, needed in plan.of_few_units():
+        unit, sides = board.settings.unit or "item", board.settings.alternative
+        said = too_few_units(board.units, needed, unit, two_sided=sides == "two-sided")
+        alike.setdefault(said, []).append(board.name)
     for of in plan.hopeless():
-        alike.setdefault((of.drawn, of.board.pairs, of.board.most_draws, of.needed), []).append(of.board.name)
-    for (drawn, pairs, draws, needed), names in alike.items():
+        alike.setdefault(too_few_draws(of.drawn, of.board.pairs, of.board.most_draws, of.needed), []).append(
+            of.board.name)
+    for said, names in alike.items():
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-        told.append(f"{names[0]}{more}: {too_few_draws(drawn, pairs, draws, needed)}")
+        told.append(f"{names[0]}{more}: {said}")
     return told
 
 

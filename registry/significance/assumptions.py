@@ -19,9 +19,11 @@ from registry.significance.pairwise.bootstrap import Bootstrap
 from registry.significance.pairwise.fisher import Fisher
 from registry.significance.pairwise.matched import MatchedT
 from registry.significance.pairwise.williams import Steiger, Williams
+from registry.significance.weak_null import even_units, in_pairs
 
 FEW_RUNS = 5  # runs of a system below which the crossed bootstrap can reject too often (docs/manifest.md)
 FEW = 200  # units below which the recentred bootstrap rejects too often (tests/validity)
+FEW_EVEN = 10  # units of equal weight below which the studentized one does (tests/validity)
 
 
 def is_categorical(matrix: Matrix) -> bool:
@@ -52,10 +54,17 @@ def _units_instead_of_the_score(test: PairTest, matrix: Matrix) -> str | None:
 
 
 def _bootstrap_of_few(test: PairTest, matrix: Matrix) -> str | None:
-    if not isinstance(test, Bootstrap) or matrix.n_units >= FEW:
+    if not isinstance(test, Bootstrap) or test.variant == "studentized" or matrix.n_units >= FEW:
         return None
     return ("the bootstrap rejects too often on a small test set (Dror et al. 2018), and "
             f"{counted(matrix.n_units, 'unit is', 'units are')} fewer than {FEW}: take permutation")
+
+
+def _bootstrap_t_of_uneven_units(test: PairTest, matrix: Matrix) -> str | None:
+    if not isinstance(test, Bootstrap) or test.variant != "studentized" or (even := even_units(matrix)) >= FEW_EVEN:
+        return None
+    return (f"{counted(matrix.n_units, 'unit')} of unequal weight tell no more than {even:.1f} equal ones, of which "
+            f"bootstrap(variant=studentized) needs {FEW_EVEN}: take permutation(studentized=true)")
 
 
 def _bootstrap_of_few_runs(test: PairTest, matrix: Matrix) -> str | None:
@@ -93,10 +102,17 @@ def _responses_that_share_an_item(test: PairTest, matrix: Matrix) -> str | None:
             'several: take unit = "item", which keeps them together') if shared else None
 
 
+def _another_null(test: PairTest, matrix: Matrix) -> str | None:
+    a, b = np.triu_indices(matrix.statistics.shape[1], 1)
+    told = [in_pairs(int(np.count_nonzero(caution.where)), len(a), caution.said)
+            for caution in (test.cautions(matrix, a, b) if len(a) else ()) if caution.where.any()]
+    return "; ".join(told) or None
+
+
 RULES: Sequence[Callable[[PairTest, Matrix], str | None]] = (
     _independent, _t_without_a_mean, _t_on_categories, _units_instead_of_the_score, _bootstrap_of_few,
-    _bootstrap_of_few_runs, _bootstrap_of_lone_units, _williams_on_ranks,
-    _responses_that_share_an_item)
+    _bootstrap_t_of_uneven_units, _bootstrap_of_few_runs, _bootstrap_of_lone_units, _williams_on_ranks,
+    _responses_that_share_an_item, _another_null)
 
 
 def misuses(test: PairTest, matrix: Matrix) -> list[str]:

@@ -3,11 +3,13 @@
 The decision tree of the paper asks whether the distribution of the statistic is known, and whether the data is small.
 It is walked here with the board's own facts. Two of its answers have changed since: permutation is exact in moments
 where the paper sends large test sets to tests that ignore the size of differences; and the paper's own footnote 3
-forbids the bootstrap on small test sets, to which the tree would lead.
+forbids the bootstrap on small test sets, to which the tree would lead. What swaps are exact for is that systems are
+exchangeable; where equal scores are less than that, the test that holds its level in simulation is advised.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal
@@ -30,12 +32,14 @@ from registry.significance import (
 from registry.significance.assumptions import FEW, is_categorical, misuses
 from registry.significance.base import Observed
 from registry.significance.effects.normality import normality
+from registry.significance.multiple.few_units import too_few_units, units_needed
 from registry.significance.units import unit_differences
 from registry.studies.board_study import BoardStudy, Case
 from registry.studies.study import Finding, Row, option
 from registry.values import parse
 
 NORMAL_FROM = 30  # units from which a mean of unit scores is taken for nearly normal, however they are distributed
+FEW_CLUSTERS = 30  # below which studentized swaps of clusters hold their level best (docs/validity.md)
 VARIANTS: tuple[PairTest, ...] = (Permutation(studentized=True), Bootstrap("studentized"))
 
 
@@ -72,7 +76,7 @@ class Advise(BoardStudy):
         shape = Shape.of(matrix)
         known = [*(test() for test in TESTS.values()), *VARIANTS]
         verdicts = {test: verdict(test, matrix, unit) for test in known}
-        advised = next((test for test in preferred(matrix, shape) if verdicts[test].how == "valid"), None)
+        advised = next((test for test in preferred(matrix, shape, unit) if verdicts[test].how == "valid"), None)
         tables: dict[str, list[Row]] = {
             "tests": [{"test": repr(test), "verdict": said.how, "recommended": test == advised, "why": said.why}
                       for test, said in verdicts.items()],
@@ -138,17 +142,22 @@ def verdict(test: PairTest, matrix: Matrix, unit: str | None) -> Verdict:
     return Verdict("valid", test.assumes)
 
 
-def preferred(matrix: Matrix, shape: Shape) -> tuple[PairTest, ...]:
+def preferred(matrix: Matrix, shape: Shape, unit: str | None = None) -> tuple[PairTest, ...]:
     """The tests to take, the first that is valid.
 
-    Permutation, which needs no population and is exact for quotients; but first the bootstrap where permutation has to
-    be drawn and units are many, since its draws also give the intervals of scores and differences. Of single responses
-    Fisher's test, where each was judged once, or their own permutation.
+    Permutation, which needs no population and counts the swaps of quotients; studentized where systems are not
+    exchangeable, and of few clusters that are not of one size; and the studentized bootstrap of skewed differences. But
+    first the bootstrap where permutation has to be drawn and units are many, since its draws also give the intervals of
+    scores and differences. Of single responses Fisher's test, where each was judged once, or their own permutation.
     """
     if matrix.answers_to is not None:
         return Fisher(), ResponsePermutation()
     drawn = not shape.quotient and not shape.correlation and matrix.n_units >= FEW
-    return (Bootstrap(), Permutation()) if drawn else (Permutation(), Bootstrap(), RankSum())
+    if drawn:
+        return Bootstrap(), Permutation()
+    if unit == "cluster" and shape.quotient and not shape.mean and matrix.n_units < FEW_CLUSTERS:
+        return Permutation(studentized=True), Permutation()
+    return Permutation(), Permutation(studentized=True), Bootstrap("studentized"), Bootstrap(), RankSum()
 
 
 def explanation(test: PairTest) -> list[Row]:
@@ -231,12 +240,21 @@ def _reading(case: Case, matrix: Matrix, shape: Shape, advised: PairTest | None)
     said.append(f"The test that the task declares, {test!r}, is " + (
         "valid here." if declared.how == "valid" else
         f"{'refused' if declared.how == 'refused' else 'misused'}: {declared.why}."))
+    said += _of_few_units(case, matrix, advised)
     if board.key.test_set.cluster_attribute is not None and unit != "cluster":
         said.append("Items of one cluster are taken for independent; `registry study dependence` says what that does, "
                     "and --unit cluster takes whole clusters.")
-    if shape.quotient and not shape.mean and matrix.family == "prf" and advised == Permutation():
-        said.append("Where systems trade precision against recall, permutation(studentized=true) keeps the level that "
-                    "the plain one exceeds.")
     said.append("Checks of normality (--show facts) inform and decide nothing: with many units they find departures "
                 "that t has long ceased to mind, and with few they find none.")
     return said
+
+
+def _of_few_units(case: Case, matrix: Matrix, advised: PairTest | None) -> list[str]:
+    """Say that the test to take finds nothing in so few units, where that is so."""
+    settings, pairs = case.request.significance, math.comb(len(case.board.members), 2)
+    if advised is None or not advised.swaps_units or not pairs or settings.runs == "random":
+        return []
+    two_sided = settings.alternative == "two-sided"
+    needed = units_needed(pairs, settings.correction, settings.alpha, two_sided=two_sided)
+    unit = settings.unit or "item"
+    return [too_few_units(matrix.n_units, needed, unit, two_sided=two_sided)] if matrix.n_units < needed else []

@@ -95,7 +95,9 @@ def test_explanations(task, registry, scored, advice):
 
 
 def test_real_word_alignment(scored, real_data, advice):
+    """Some systems align more words and others align them better, so that swaps take differences for too sure."""
     scored(WORDALIGN, "--root", real_data("wordalign"))
     tests = advice("wordalign", "--test-set", "enfr")
-    assert taken(tests) == ["permutation"]
+    assert taken(tests) == ["permutation(studentized=true)"]
+    assert "pairs swaps understate" in tests["permutation"]["why"]
     assert tests["bootstrap"]["verdict"] == "valid"

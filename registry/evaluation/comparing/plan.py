@@ -24,6 +24,7 @@ from registry.significance import CORRECTIONS, Matrix, PairTest, Settings
 from registry.significance.base import Method
 from registry.significance.foresight import Family, Foresight, few_systems, foresee
 from registry.significance.multiple.corrections import draws_needed
+from registry.significance.multiple.few_units import units_needed
 from registry.store import comparisons
 from registry.store.row_types import TaskRow
 
@@ -46,6 +47,7 @@ class PlannedBoard:
         cell: The bytes that each of these numbers takes.
         loading: Seconds that its statistics take to be loaded.
         foresight: What its pairs will take; None where there are none, or where the test will be refused.
+        units: How many units are swapped or resampled at the most.
         why_drawn: Why pairs are drawn that are computed elsewhere.
     """
 
@@ -57,6 +59,7 @@ class PlannedBoard:
     cell: int
     loading: float
     foresight: Foresight | None
+    units: int = 0
     why_drawn: str = ""
 
     @property
@@ -141,13 +144,24 @@ class Plan:
         scores = min(8 * board.systems * board.settings.draws, self.memory) if board.drawn else 0
         return _COPIES * board.cell * cells + min(40 * cells, _LOADED) + multiplied + scores
 
+    def of_few_units(self) -> Iterator[tuple[PlannedBoard, int]]:
+        """The boards that have too few units for any pair to be significant, with the number that could."""
+        for board in self.boards if self.test.swaps_units else ():
+            settings = board.settings
+            if board.foresight and settings.runs == "fixed":
+                needed = units_needed(board.pairs, settings.correction, settings.alpha,
+                                      two_sided=settings.alternative == "two-sided")
+                if board.units < needed:
+                    yield board, needed
+
     def hopeless(self) -> Iterator[Hopeless]:
-        """The boards none of whose drawn pairs can be significant.
+        """The boards none of whose drawn pairs can be significant, whose units are not too few already.
 
         Pairs that are not drawn are taken to have the smallest p-values there are.
         """
+        few = {board.name for board, _ in self.of_few_units()}
         for board in self.boards:
-            if not board.foresight:
+            if not board.foresight or board.name in few:
                 continue
             drawn = board.foresight.drawn(board.pairs) if board.by_pair else board.pairs
             p = np.zeros(board.pairs)
@@ -188,8 +202,9 @@ def _planned(connection: Connection, key: BoardKey, request: Request, test: Pair
     cells = len(statistics) * statistics.shape[2]
     cell = statistics.nbytes // (cells * len(few.members))
     foresight = _foresight(test, board.matrix, request, Family(n, new))
-    return PlannedBoard(key.name, settings, n, new, cells, cell, loading, foresight,
-                        test.why_drawn(board.matrix.by_unit))
+    matrix = board.matrix.by_unit
+    return PlannedBoard(key.name, settings, n, new, cells, cell, loading, foresight, matrix.n_units,
+                        test.why_drawn(matrix))
 
 
 def _foresight(test: PairTest, matrix: Matrix, request: Request, family: Family) -> Foresight | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterable
 from dataclasses import MISSING, fields
 from typing import ClassVar
 
@@ -13,6 +14,7 @@ from registry.significance.base import Observed, ObservedPairs, Pairs, Settings,
 from registry.significance.matrix import Floats, Matrix
 from registry.significance.results import PairResults, Tails
 from registry.significance.units import are_unscored, unit_refusal
+from registry.significance.weak_null import Caution, Systems
 from registry.values import Value
 
 _UNSCORED = "no unit in which the systems differ has a score of both"
@@ -61,6 +63,11 @@ class PairTest(Value):
         """Whether the p-value is always one-sided, in the direction of the difference."""
         return False
 
+    @property
+    def swaps_units(self) -> bool:
+        """Whether p-values count the ways to swap n units, so that none is below 2^-n, or 2^(1 - n) two-sided."""
+        return False
+
     def why_drawn(self, matrix: Matrix) -> str:  # noqa: ARG002
         """Say why pairs of the matrix (by unit) need random draws; empty where the test always draws, or never."""
         return ""
@@ -68,6 +75,10 @@ class PairTest(Value):
     def work(self, observed: Observed, settings: Settings) -> float:  # noqa: ARG002
         """The cost of an exact p-value in additions; 0: hardly any; infinite: the pair is drawn."""
         return 0.0
+
+    def cautions(self, matrix: Matrix, a: Systems, b: Systems) -> Iterable[Caution]:  # noqa: ARG002
+        """Say of which pairs, systems `a` and `b` [pairs] of a matrix by unit, it is no test of equal scores."""
+        return ()
 
     def own_refusal(self, matrix: Matrix) -> str | None:  # noqa: ARG002
         """Say why this test in particular does not apply to the matrix (by unit), or None where it does."""
@@ -110,13 +121,20 @@ class PairTest(Value):
             unscored[open_] = are_unscored(observed[open_], unequal=self.takes_unequal)
             open_ &= ~unscored
         if len(observed) and open_.all():
-            return PairResults.made(observed, self.tails(observed, settings))
+            return self._cautioned(PairResults.made(observed, self.tails(observed, settings)), observed)
         parts = [(~differ, Tails.made(np.zeros(np.count_nonzero(~differ)), "exact")),
                  (differ & undefined, _undefined(differ & undefined, "a score is undefined")),
                  (unscored, _undefined(unscored, _UNSCORED))]
         if open_.any():
             parts.append((open_, self.tails(observed[open_], settings)))
-        return PairResults.made(observed, Tails.joined(len(observed), parts))
+        return self._cautioned(PairResults.made(observed, Tails.joined(len(observed), parts)), observed)
+
+    def _cautioned(self, results: PairResults, observed: ObservedPairs) -> PairResults:
+        """The results with a note on each pair of which the test's null hypothesis says more than equal scores."""
+        defined = ~np.isnan(results.p_value)
+        for caution in self.cautions(observed.matrix, observed.a, observed.b) if defined.any() else ():
+            results = results.noted(caution.where & defined, caution.said)
+        return results
 
     def score_intervals(self, matrix: Matrix, settings: Settings) -> Floats:  # noqa: ARG002
         """Intervals of the systems' scores, [systems, 2]; nan where the test has none."""

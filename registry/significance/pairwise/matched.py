@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import ClassVar, Literal
 
@@ -12,9 +13,11 @@ from registry.significance.base import Observed, ObservedPairs, Settings, Tail, 
 from registry.significance.distributions.normal import log_normal_p, log_t_p
 from registry.significance.exact.lattice import TooLargeError
 from registry.significance.exact.signed_sums import log_sign_tail
+from registry.significance.matrix import Matrix
 from registry.significance.pairwise.base import PairTest
 from registry.significance.results import Tails
 from registry.significance.units import midranks, unit_differences
+from registry.significance.weak_null import Caution, Systems, asymmetric, skewed
 
 
 class Wilcoxon(PairTest):
@@ -31,6 +34,15 @@ class Wilcoxon(PairTest):
     citation: ClassVar[str] = "Wilcoxon 1945; Conover 1999, section 5.7"
     of_unit_scores: ClassVar[bool] = True
     variant: Literal["exact", "normal"] = "exact"
+
+    @property
+    def swaps_units(self) -> bool:
+        """True where all signs of the ranks are counted."""
+        return self.variant == "exact"
+
+    def cautions(self, matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
+        """Pairs whose differences are not symmetric."""
+        return asymmetric(matrix, a, b)
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
         """Rank the differences that are not 0; the statistic is the smaller sum of ranks."""
@@ -64,6 +76,10 @@ class MatchedT(PairTest):
     assumes: ClassVar[str] = "units are independent of each other, and their mean difference is nearly normal"
     citation: ClassVar[str] = "Student 1908; Yeh 2000, section 3.1; Dror et al. 2018, section 3.2.1"
     of_unit_scores: ClassVar[bool] = True
+
+    def cautions(self, matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
+        """Pairs whose mean difference is far from normal; what is no mean is told to be none."""
+        return skewed(matrix, a, b) if matrix.is_mean else iter(())
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
         """Compare the mean difference with its standard error; the t interval is given where the score is that mean."""

@@ -9,6 +9,7 @@ predictions are swapped (`registry.significance.correlations.matrix`).
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import reduce
 from typing import ClassVar
@@ -50,6 +51,7 @@ from registry.significance.resampling.random_runs import (
 from registry.significance.resampling.studentized import count_all_swaps, count_swaps
 from registry.significance.resampling.swapped_means import count_swapped_means, only_numerators_move
 from registry.significance.results import Tails
+from registry.significance.weak_null import Caution, Systems, mixed, skewed
 
 FAMILY_WORK = 2**40  # additions, some 5 minutes of a core, that all pairs of a family may cost to be exact
 ENUMERATED = 16  # discordant units up to which every swap is tried, whatever the score
@@ -77,6 +79,17 @@ class Permutation(PairTest):
         if self.studentized and matrix.quotient is None:
             return "a studentized test needs a score that is a quotient of sums, such as F1 or accuracy"
         return runs_refusal(matrix, studentized=self.studentized)
+
+    @property
+    def swaps_units(self) -> bool:
+        """True; random runs are swapped as a whole."""
+        return True
+
+    def cautions(self, matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
+        """Pairs of systems that are not exchangeable, though their scores may be equal."""
+        if not self.studentized:
+            yield from mixed(matrix, a, b)
+        yield from skewed(matrix, a, b)
 
     def why_drawn(self, matrix: Matrix) -> str:
         """Say why the swaps are not counted on a lattice."""

@@ -22,6 +22,7 @@ from registry.significance.pairwise.permutation import Permutation
 from registry.significance.resampling.draws import SIGNS, blocks, stream
 from registry.significance.resampling.exceedances import monte_carlo_tail
 from registry.significance.results import Tails
+from registry.significance.weak_null import Caution, Systems
 
 MOST = 2**14  # responses of only one system up to which all of their divisions are counted
 
@@ -48,6 +49,15 @@ class ResponsePermutation(PairTest):
         if matrix.quotient is None or matrix.family != "prf":
             return "response-permutation needs responses that are right or not: precision, recall or an F-score"
         return None
+
+    @property
+    def swaps_units(self) -> bool:
+        """True."""
+        return True
+
+    def cautions(self, matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
+        """Those of swaps: responses are swapped here."""
+        return Permutation().cautions(matrix, a, b)
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
         """Count or draw the divisions of each pair's responses."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -17,6 +18,7 @@ from registry.significance.matrix import Matrix, additive
 from registry.significance.pairwise.base import PairTest
 from registry.significance.results import Tails
 from registry.significance.units import unit_differences
+from registry.significance.weak_null import Caution, Systems, asymmetric
 
 
 class Sign(PairTest):
@@ -37,6 +39,15 @@ class Sign(PairTest):
         if not 0 <= self.tie < math.inf:
             raise InputError(f"option 'tie' of sign is {self.tie!r}; expected a finite number from 0 up, "
                              "a difference of scores")
+
+    @property
+    def swaps_units(self) -> bool:
+        """True."""
+        return True
+
+    def cautions(self, matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
+        """Pairs whose median difference is another than the mean."""
+        return asymmetric(matrix, a, b)
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
         """Count the units that favour either system; a unit where a score is undefined is left out."""
@@ -68,6 +79,11 @@ class McNemar(PairTest):
     units: ClassVar[tuple[Unit, ...]] = ("item",)
     families: ClassVar[tuple[str, ...] | None] = ("ratio", "prf")
     variant: Literal["exact", "mid-p", "chi-squared", "corrected"] = "exact"
+
+    @property
+    def swaps_units(self) -> bool:
+        """True where every outcome is counted."""
+        return self.variant == "exact"
 
     def own_refusal(self, matrix: Matrix) -> str | None:
         """Refuse units that are not right or wrong."""

@@ -107,7 +107,19 @@ def test_check_does_not_warn_of_draws_where_pairs_are_exact(task, registry):
     task.significance = {"seed": 1, "resamples": 100, "alpha": 0.0001}
     told = registry("check", task.write()).stderr
     assert "plan: 1 board of 3 systems, 3 pairs: all exact" in told
-    assert "can be significant" not in told
+    assert "draws" not in told
+
+
+def test_too_few_units_are_told_before_and_on_the_board(task, registry):
+    """6 items allow 1 / 32 two-sided; Holm's first bar of 3 pairs at 0.05 is 1 / 60, which takes 7."""
+    told = registry("run", task.write())
+    sentence = "With 6 items no p-value can be below 0.03125, so no difference can be significant here: that needs 7"
+    lines = told.stderr.splitlines()
+    before = next(n for n, line in enumerate(lines) if sentence in line)
+    assert before < next(n for n, line in enumerate(lines) if line.startswith("comparisons: "))
+    assert sentence in " ".join(registry("board", "--format", "table").stdout.split())
+    for enough in (("--correction", "hochberg"), ("--alpha", "0.1"), ("--test", "bootstrap(variant=studentized)")):
+        assert "can be significant here" not in registry("compare", *enough).stderr, enough
 
 
 @pytest.mark.parametrize(("alpha", "draws"), [(0.05, "100,000"), (6e-5, "100,000"), (5e-5, "1,000,000")])

@@ -1,0 +1,42 @@
+"""Tests of so few units that no difference can be significant: how many it takes, and the sentence that says so.
+
+A p-value that counts the ways to swap two systems in n units is no smaller than 2^-n, or 2^(1 - n) two-sided. Where a
+correction multiplies that beyond alpha, it is known before any work that nothing will be found.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from registry.errors import counted
+from registry.significance.multiple.corrections import draws_needed
+
+
+def units_needed(family: int, correction: str, alpha: float, *, two_sided: bool) -> int:
+    """The fewest units with which a pair can be significant where p-values count the 2^units ways to swap them.
+
+    >>> units_needed(1, "holm", 0.05, two_sided=True), units_needed(15, "holm", 0.05, two_sided=True)
+    (6, 10)
+
+    Args:
+        family: How many pairs there are.
+        correction: Its name.
+        alpha: The level of significance.
+        two_sided: Whether the tests are.
+    """
+    return draws_needed(np.full(family, np.nan), correction, alpha).bit_length() + two_sided
+
+
+def too_few_units(units: int, needed: int, unit: str, *, two_sided: bool) -> str:
+    """Say that so few units leave no p-value of a family that is small enough, and how many would.
+
+    >>> too_few_units(6, 10, "cluster", two_sided=True)[-75:]
+    'significant here: that needs 10 or more. It says nothing about the systems.'
+    """
+    return hopeless(counted(units, unit), 2.0 ** (two_sided - units), f": that needs {needed} or more")
+
+
+def hopeless(with_: str, least: float, remedy: str = "") -> str:
+    """Say that with so few of a thing all p-values are too large, whatever the systems are."""
+    return (f"With {with_} no p-value can be below {least:g}, so no difference can be significant here{remedy}. It "
+            "says nothing about the systems.")

@@ -1,0 +1,188 @@
+"""Pairs of systems that could have equal scores and a test's null hypothesis would still be false of them.
+
+Swapping takes two systems for exchangeable, and ranks and signs take the differences of units for symmetric. That two
+scores are equal is a weaker hypothesis: one system may find more and the other err less, or win often by little and
+lose seldom by much. Where the weaker one is true and the stronger one is not, a test rejects at another rate than its
+level. How often is foreseen here to first order, for all pairs at once.
+
+With F = N / D for either system, a unit (n, d) moves its score by about r / D, r = n - F d. The difference of two
+scores then has the variance sum of (r_a / D_a - r_b / D_b)^2, and swaps, which mix the denominators, give it the
+variance sum of (r_a - r_b)^2 / D^2 with D = (D_a + D_b) / 2. These are equal where systems are exchangeable. Skewness
+gamma adds 2 x phi(x) gamma^2 (x^4 + 2 x^2 - 3) / (18 n) to the two-sided size of a mean of n units in units of its
+standard error (Hall 1992, The Bootstrap and Edgeworth Expansion, section 2.6), and swaps do not know of it.
+`python -m tests.validity.hits` measures what this foresees and what it misses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from statistics import NormalDist
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from registry.significance.matrix import Floats, Matrix
+
+Systems = NDArray[np.int64]
+
+LEVEL, TOLERATED = 0.05, 0.06  # a size above the latter at the former is told
+_BAR = NormalDist().inv_cdf(1 - LEVEL / 2)
+_LEAST_RATIO = NormalDist().inv_cdf(1 - TOLERATED / 2) / _BAR  # of the standard error that swaps give to the true one
+_TOO_SKEWED = (TOLERATED - LEVEL) * 18 / (2 * _BAR * NormalDist().pdf(_BAR) * (_BAR**4 + 2 * _BAR**2 - 3))
+_AT_ONCE = 2**22  # differences that are looked at together
+
+MIXED = ("swaps understate how far apart two such scores can be by chance, as the systems are not exchangeable (one "
+         "may find more, and the other err less): take permutation(studentized=true)")
+SKEWED = ("differences are too skewed for so few units, and equal scores would be told apart too often: take "
+          "bootstrap(variant=studentized), or more units")
+ASYMMETRIC = ("differences are skewed, so that this test can reject although the mean difference is 0: take "
+              "permutation or bootstrap(variant=studentized)")
+CAUTIONS = (MIXED, SKEWED, ASYMMETRIC)
+
+
+class Caution(NamedTuple):
+    """Of which pairs, [pairs], something must be said."""
+
+    where: NDArray[np.bool_]
+    said: str
+
+
+def in_pairs(told: int, pairs: int, said: str) -> str:
+    """Say of how many pairs a caution holds.
+
+    >>> in_pairs(2, 6, MIXED)[:40]
+    'in 2 of 6 pairs swaps understate how far'
+    """
+    if told == pairs:
+        return f"in {'the one pair' if pairs == 1 else f'all {pairs:,} pairs'} {said}"
+    return f"in {told:,} of {pairs:,} pairs {said}"
+
+
+def mixed(matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
+    """The pairs whose difference swaps take for surer than it is; none where both have the same denominators.
+
+    Args:
+        matrix: By unit.
+        a: The first systems of the pairs, [pairs].
+        b: The second systems, [pairs].
+    """
+    if not _is_foreseen(matrix):
+        return
+    residuals, sums, a, b = _residuals(matrix, a, b)
+    if (sums == sums[0]).all():
+        return
+    products = residuals.T @ residuals
+    alone_a, alone_b, both = products[a, a], products[b, b], products[a, b]
+    d_a, d_b = sums[a], sums[b]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        true = alone_a / d_a**2 + alone_b / d_b**2 - 2 * both / (d_a * d_b)
+        swapped = 4 * (alone_a + alone_b - 2 * both) / (d_a + d_b) ** 2
+        yield Caution((d_a != d_b) & (swapped < _LEAST_RATIO**2 * true), MIXED)
+
+
+def skewed(matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
+    """The pairs whose differences are too skewed for their number of units.
+
+    The sample's skewness alone is no evidence where tails are long; mean and median have to lie apart as well.
+
+    Args:
+        matrix: By unit.
+        a: The first systems of the pairs, [pairs].
+        b: The second systems, [pairs].
+    """
+    if _is_foreseen(matrix) and matrix.higher is None:
+        yield Caution(_Differences.of(matrix, a, b).skewed(_TOO_SKEWED, 1.0), SKEWED)
+
+
+def asymmetric(matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
+    """The pairs whose mean and median difference lie apart, so that signs and ranks test something else than the mean.
+
+    Args:
+        matrix: By unit.
+        a: The first systems of the pairs, [pairs].
+        b: The second systems, [pairs].
+    """
+    if _is_foreseen(matrix) and matrix.is_mean and matrix.higher is None:
+        of_normal = 6 / matrix.n_units  # the variance of the skewness of a normal sample
+        yield Caution(_Differences.of(matrix, a, b).skewed(4 * of_normal / matrix.n_units, 1.5), ASYMMETRIC)
+
+
+def even_units(matrix: Matrix) -> float:
+    """How many units of equal weight tell as much as those of a quotient do, by the system with the least even ones.
+
+    Weights are the denominators, and the number is Kish's: the square of their sum over the sum of their squares.
+
+    Args:
+        matrix: By unit.
+    """
+    weights = matrix.parts[1]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        found = weights.sum(axis=0) ** 2 / (weights**2).sum(axis=0)
+    return float(np.nanmin(found, initial=matrix.n_units))
+
+
+def _is_foreseen(matrix: Matrix) -> bool:
+    """Whether the score is a quotient of sums over units; random runs are tested in another way."""
+    return matrix.quotient is not None and matrix.runs is None
+
+
+def _residuals(matrix: Matrix, a: Systems, b: Systems) -> tuple[Floats, Floats, Systems, Systems]:
+    """What each unit has above its share of each score, the sums of denominators, and the pairs' places in both.
+
+    They are [units, systems] and [systems], of those systems that are in a pair; places are [pairs].
+    """
+    systems, places = np.unique(np.stack([a, b]), return_inverse=True)
+    over, under = matrix.parts_of(systems.tolist())
+    sums = under.sum(axis=0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        residuals = over - over.sum(axis=0) / sums * under
+    a, b = places.reshape(2, -1)
+    return residuals, sums, a, b
+
+
+class _Differences(NamedTuple):
+    """What units move the differences of pairs by.
+
+    Attributes:
+        influences: What each unit moves each score by, [units, systems], but for what it does to all alike.
+        a, b: The pairs' places among these systems, [pairs] each.
+    """
+
+    influences: Floats
+    a: Systems
+    b: Systems
+
+    @classmethod
+    def of(cls, matrix: Matrix, a: Systems, b: Systems) -> _Differences:
+        """Look at some pairs of a matrix."""
+        residuals, sums, a, b = _residuals(matrix, a, b)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            influences = residuals / sums
+        return cls(influences - np.nan_to_num(influences[:, :1]), a, b)
+
+    def skewed(self, least: float, shift: float) -> NDArray[np.bool_]:
+        """Which pairs have a skewness^2 / units above `least`, and a mean beyond the median by so many errors."""
+        squares, cubes = self._moments()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = cubes**2 > least * squares**3
+        found[found] = self._shifts(np.flatnonzero(found)) * np.sign(cubes[found]) > shift
+        return found
+
+    def _moments(self) -> tuple[Floats, Floats]:
+        """The sums of the second and of the third powers of each pair's differences, [pairs] each."""
+        a, b = self.a, self.b
+        products, cubes = self.influences.T @ self.influences, (self.influences**2).T @ self.influences
+        return (products[a, a] + products[b, b] - 2 * products[a, b],
+                cubes[a, a] - 3 * cubes[a, b] + 3 * cubes[b, a] - cubes[b, b])
+
+    def _shifts(self, pairs: NDArray[np.int64]) -> Floats:
+        """How far the mean lies above the median, in standard errors of the mean; undefined without any spread."""
+        found, some = np.empty(len(pairs)), max(1, _AT_ONCE // len(self.influences))
+        for at in range(0, len(pairs), some):
+            chosen = pairs[at:at + some]
+            differences = self.influences[:, self.a[chosen]] - self.influences[:, self.b[chosen]]
+            with np.errstate(divide="ignore", invalid="ignore"):
+                above = differences.mean(axis=0) - np.median(differences, axis=0)
+                found[at:at + some] = np.sqrt(len(differences)) * above / differences.std(axis=0)
+        return found
