@@ -31,17 +31,18 @@ def observed_of(sample):
 
 @dataclass(frozen=True)
 class PValues:
-    """The p-values of systems 0 and 1, as they are."""
+    """The p-values of systems 0 and 1, as they are; where many pairs are a `family`, they are drawn and not counted."""
 
     test: PairTest
     alternative: str = "two-sided"
     resamples: int = 999
+    family: int = 1
 
     def __str__(self):
         return f"{self.test!r}{'' if self.alternative == 'two-sided' else ', ' + self.alternative}"
 
     def __call__(self, sample, rng):
-        asked = settings(rng, alternative=self.alternative, resamples=self.resamples)
+        asked = settings(rng, alternative=self.alternative, resamples=self.resamples, family=self.family)
         return np.array([found.p_value for found in self.test.run(sample.matrix, sample.pairs(), asked)])
 
 

@@ -1,0 +1,72 @@
+"""Rows of equal scores without exchangeability, and of few clusters: which test holds its level there.
+
+The sizes of plain swaps are those of `theory.misjudged_error`, and of a skewness gamma an excess of 0.247 gamma^2 / n
+(`registry.significance.weak_null`). A p-value of G swapped clusters is a multiple of 2^(1 - G): with 6 of them 5 % is
+3.1 %. Where a band allows more than the level, that is what the test does there, and docs/validity.md says so.
+"""
+
+from registry.significance import Bootstrap, MatchedT, Permutation, Wilcoxon
+from tests.validity import theory
+from tests.validity.bands import Size, near
+from tests.validity.examinations import PValues
+from tests.validity.few_clusters import EVEN, UNEVEN, opposed_in_clusters, right_in_clusters, skewed_in_clusters
+from tests.validity.populations import lopsided, unequal_f1
+from tests.validity.row import Row
+
+MANY = 10**12  # pairs that share what exact p-values may cost: all are drawn, which takes less time than to count
+SWAPS, STUDENTIZED, BOOTSTRAP_T = Permutation(), Permutation(studentized=True), Bootstrap("studentized")
+
+
+def unequal_profiles():
+    """F1 of 4/7 by recall or by precision: plain swaps err at every size, and studentized ones hold."""
+    for units, swapped in ((20, 5000), (50, 20_000), (300, 20_000), (2000, 20_000)):  # of 20, often all swaps are tried
+        null, name = unequal_f1(units), f"unequal-f1-{units}"
+        wrong = theory.misjudged_error(theory.swapped_error(null))
+        yield Row(f"{name}-permutation", null, PValues(SWAPS, family=MANY), near(wrong, 0.012), 20_000, 100)
+        yield Row(f"{name}-permutation-studentized", null, PValues(STUDENTIZED), near(0.05, 0.008), swapped, 50)
+        yield Row(f"{name}-bootstrap-studentized", null, PValues(BOOTSTRAP_T), near(0.05, 0.01), 20_000, 50)
+
+
+def skewed_means():
+    """An exponential score against a nearly constant one of the same mean: the bootstrap-t recovers first."""
+    for units in (10, 20, 50, 100):
+        null, name = lopsided(units), f"lopsided-{units}"
+        swaps = (Size(0.05, 0.045, 0.055 + 0.247 * 4 / units),)
+        yield Row(f"{name}-permutation", null, PValues(SWAPS, family=MANY), swaps, 20_000, 100)
+        yield Row(f"{name}-t", null, PValues(MatchedT()), swaps, 20_000, 100)
+        if units != 50:  # `bootstrap-studentized-lopsided-50`
+            band = near(0.05, 0.006 + 0.2 / units)
+            yield Row(f"{name}-bootstrap-studentized", null, PValues(BOOTSTRAP_T), band, 20_000, 100)
+    # The share of pairs of gains with a mean above 0 is 0.406 (`size-wilcoxon-lopsided`): the error grows with units.
+    for units, low, high in ((20, 0.06, 0.2), (50, 0.1, 0.3), (1000, 0.99, 1.0)):
+        ranks, band = PValues(Wilcoxon("normal")), (Size(0.05, low, high),)
+        yield Row(f"lopsided-{units}-wilcoxon", lopsided(units), ranks, band, 5000, 50)
+
+
+def few_clusters():
+    """From 6 clusters up: studentized swaps hold unless clusters are skewed, whatever their sizes."""
+    swaps, drawn, studentized, bootstrap_t = (
+        PValues(test, family=family) for test, family in (
+            (SWAPS, 1), (SWAPS, MANY), (STUDENTIZED, 1), (BOOTSTRAP_T, 1)))
+    held = (Size(0.05, high=0.05),)  # systems are exchangeable, whatever the clusters' weights: swaps are exact
+    for units in (6, 8, 12, 30):
+        for name, sizes in ((f"clusters-{units}", EVEN), (f"unequal-clusters-{units}", UNEVEN)):
+            right, f1 = right_in_clusters(units, sizes), opposed_in_clusters(units, sizes)
+            # where one cluster holds most items, the bootstrap hardly knows of any other
+            few = sizes == UNEVEN and units < 30
+            yield Row(f"{name}-permutation", right, swaps, held, 5000, 50)
+            yield Row(f"{name}-permutation-studentized", right, studentized, held, 5000, 50)
+            yield Row(f"{name}-bootstrap-studentized", right, bootstrap_t, (Size(0.05, 0.03, 0.21 if few else 0.06),),
+                      5000, 50)
+            yield Row(f"{name}-permutation-f1", f1, drawn, (Size(0.05, 0.03, 0.12),), 5000, 50)
+            yield Row(f"{name}-permutation-studentized-f1", f1, studentized,
+                      (Size(0.05, 0.02, 0.06 if sizes == EVEN else 0.075),), 5000, 50)
+    for units in (8, 30):
+        skewed, name = skewed_in_clusters(units), f"skewed-clusters-{units}"
+        yield Row(f"{name}-permutation-studentized", skewed, studentized, (Size(0.05, 0.05, 0.11),), 5000, 50)
+        yield Row(f"{name}-bootstrap-studentized", skewed, bootstrap_t, (Size(0.05, 0.05, 0.1),), 5000, 50)
+    for units, least in ((8, 0.3), (12, 0.6), (30, 0.9)):
+        better, name = right_in_clusters(units, gap=1.0), f"power-clusters-{units}"
+        yield Row(f"{name}-permutation", better, swaps, (Size(0.05, least),), 2000, 50)
+        yield Row(f"{name}-permutation-studentized", better, studentized, (Size(0.05, least),), 2000, 50)
+        yield Row(f"{name}-bootstrap-studentized", better, bootstrap_t, (Size(0.05, least),), 2000, 50)
