@@ -32,8 +32,8 @@ _LEAST_RATIO = NormalDist().inv_cdf(1 - TOLERATED / 2) / _BAR  # of the standard
 _TOO_SKEWED = (TOLERATED - LEVEL) * 18 / (2 * _BAR * NormalDist().pdf(_BAR) * (_BAR**4 + 2 * _BAR**2 - 3))
 _AT_ONCE = 2**22  # differences that are looked at together
 
-MIXED = ("swaps understate how far apart two such scores can be by chance, as the systems are not exchangeable (one "
-         "may find more, and the other err less): take permutation(studentized=true)")
+MIXED = ("swaps understate the error of the difference, as the systems are not exchangeable (one may find more, the "
+         "other err less): take permutation(studentized=true)")
 SKEWED = ("differences are too skewed for so few units, and equal scores would be told apart too often: take "
           "bootstrap(variant=studentized), or more units")
 ASYMMETRIC = ("differences are skewed, so that this test can reject although the mean difference is 0: take "
@@ -51,8 +51,8 @@ class Caution(NamedTuple):
 def in_pairs(told: int, pairs: int, said: str) -> str:
     """Say of how many pairs a caution holds.
 
-    >>> in_pairs(2, 6, MIXED)[:40]
-    'in 2 of 6 pairs swaps understate how far'
+    >>> in_pairs(2, 6, MIXED)[:42]
+    'in 2 of 6 pairs swaps understate the error'
     """
     if told == pairs:
         return f"in {'the one pair' if pairs == 1 else f'all {pairs:,} pairs'} {said}"

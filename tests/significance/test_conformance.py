@@ -25,6 +25,7 @@ from registry.significance import (
 from registry.significance.exact.signed_sums import log_sign_tail
 from registry.significance.multiple.stepdown import draws_of, max_t, min_p
 from registry.significance.resampling import screening
+from registry.significance.weak_null import SKEWED
 from tests.significance.matrices import PRECISION, RECALL, matrix, of_labels, uneven, yehs_relations
 
 ADDITIVE = [name for name, test in TESTS.items() if test.families != ("pair",)]
@@ -214,7 +215,7 @@ def test_evidence_against_the_difference_is_told():
         assert found.p_value < 0.01
         assert "favours the system with the worse score" in found.note
     (found,) = Permutation().run(matrix(units), [(0, 1)], Settings())
-    assert (found.favours, found.note) == (-1, "")
+    assert (found.favours, found.note) == (-1, SKEWED)
 
 
 def test_berg_kirkpatricks_count_of_nothing():
