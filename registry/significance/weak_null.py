@@ -91,7 +91,7 @@ def skewed(matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
         a: The first systems of the pairs, [pairs].
         b: The second systems, [pairs].
     """
-    if _is_foreseen(matrix) and matrix.higher is None:
+    if _is_foreseen(matrix):
         yield Caution(_Differences.of(matrix, a, b).skewed(_TOO_SKEWED, 1.0), SKEWED)
 
 
@@ -103,7 +103,7 @@ def asymmetric(matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
         a: The first systems of the pairs, [pairs].
         b: The second systems, [pairs].
     """
-    if _is_foreseen(matrix) and matrix.is_mean and matrix.higher is None:
+    if _is_foreseen(matrix) and matrix.is_mean:
         of_normal = 6 / matrix.n_units  # the variance of the skewness of a normal sample
         yield Caution(_Differences.of(matrix, a, b).skewed(4 * of_normal / matrix.n_units, 1.5), ASYMMETRIC)
 
@@ -123,8 +123,11 @@ def even_units(matrix: Matrix) -> float:
 
 
 def _is_foreseen(matrix: Matrix) -> bool:
-    """Whether the score is a quotient of sums over units; random runs are tested in another way."""
-    return matrix.quotient is not None and matrix.runs is None
+    """Whether the score is a quotient of sums over units, and swaps are not just fair coins.
+
+    Random runs are tested in another way. Of units that are right or wrong, equal means leave nothing to foresee.
+    """
+    return matrix.quotient is not None and matrix.runs is None and matrix.higher is None
 
 
 def _residuals(matrix: Matrix, a: Systems, b: Systems) -> tuple[Floats, Floats, Systems, Systems]:

@@ -3,9 +3,12 @@
 import numpy as np
 import pytest
 
-from registry.significance import TESTS
+from registry.significance import TESTS, Bootstrap, Permutation
+from registry.studies.advise import Shape, preferred, verdict
 from tests.conftest import ROOT
 from tests.real_data.test_wordalign import MANIFEST as WORDALIGN
+from tests.validity.few_clusters import UNEVEN, opposed_in_clusters, right_in_clusters
+from tests.validity.populations import binary, graded, lopsided, spans, unequal_f1
 
 
 @pytest.fixture
@@ -79,6 +82,26 @@ def test_single_responses(scored, advice):
     scored(ROOT / "sample_data" / "collocations" / "task.toml")
     assert taken(advice("collocations", "--test", "fisher", "--unit", "response")) == ["fisher"]
     assert taken(advice("collocations", "--test", "permutation", "--unit", "item")) == ["permutation"]
+
+
+def advised(population, unit="item"):
+    """What is taken for a simulated test set."""
+    matrix = population.sample(np.random.default_rng(3), 1).matrix.by_unit
+    tests = preferred(matrix, Shape.of(matrix), unit)
+    return next(test for test in tests if verdict(test, matrix, unit).how == "valid")
+
+
+def test_the_test_that_holds_its_level_in_simulation_is_taken():
+    """As docs/validity.md measures it, in the rows `unequal-f1-*`, `lopsided-*` and `clusters-*`."""
+    studentized = Permutation(studentized=True)
+    assert advised(spans(120)) == advised(graded(120)) == advised(binary(12)) == Permutation()
+    assert advised(unequal_f1(120)) == studentized
+    assert advised(lopsided(20)) == Bootstrap("studentized")
+    assert advised(right_in_clusters(12), "cluster") == advised(right_in_clusters(8, UNEVEN), "cluster") == studentized
+    assert advised(right_in_clusters(40), "cluster") == Permutation()
+    assert advised(opposed_in_clusters(40), "cluster") == studentized
+    uneven = right_in_clusters(8, UNEVEN).sample(np.random.default_rng(3), 1).matrix.by_unit
+    assert "take permutation(studentized=true)" in verdict(Bootstrap("studentized"), uneven, "cluster").why
 
 
 def test_explanations(task, registry, scored, advice):

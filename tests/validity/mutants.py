@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from registry.significance import McNemar, PairTest, Permutation
+from registry.significance import Bootstrap, McNemar, PairTest, Permutation
 from registry.significance.resampled_scores import resampled_scores
 from registry.significance.resampling.draws import swapped_sums
 from registry.significance.results import Tails
@@ -196,6 +196,8 @@ MUTANTS = {mutant.name: mutant for mutant in (
     Mutant("c / R", "size-permutation-20-draws",
            PValues(Altered(Permutation(), without_the_observed_one), resamples=20),
            "with 20 draws 2 of 21 places are significant, in place of 1"),
+    Mutant("bootstrap-t of few unequal clusters", "unequal-clusters-8-permutation-studentized",
+           PValues(Bootstrap("studentized")), "it knows hardly any cluster but the largest"),
     Mutant("items for clusters", "size-permutation-documents", PValues(ItemsForClusters(Permutation())),
            "items of a document agree, and there are fewer of them than it seems"),
     Mutant("raw max-T", "family-permutation-max_t-finds-quiet", Finds(RawMaxT()),

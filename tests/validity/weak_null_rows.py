@@ -55,7 +55,7 @@ def few_clusters():
             # where one cluster holds most items, the bootstrap hardly knows of any other
             few = sizes == UNEVEN and units < 30
             yield Row(f"{name}-permutation", right, swaps, held, 5000, 50)
-            yield Row(f"{name}-permutation-studentized", right, studentized, held, 5000, 50)
+            yield Row(f"{name}-permutation-studentized", right, studentized, held, 5000, 200 if units == 8 else 50)
             yield Row(f"{name}-bootstrap-studentized", right, bootstrap_t, (Size(0.05, 0.03, 0.21 if few else 0.06),),
                       5000, 50)
             yield Row(f"{name}-permutation-f1", f1, drawn, (Size(0.05, 0.03, 0.12),), 5000, 50)
