@@ -43,7 +43,8 @@ def _tests(board: Leaderboard) -> str:
     drawn = f", {by.resamples:,} draws with seed {by.seed}" if "monte-carlo" in ways else ""
     runs = " and whole runs" if by.runs == "random" else ""
     return (f"The {counted(by.family_size, 'pair')} of {counted(by.n_systems, 'system')} are compared by the test "
-            f"{by.test} ({test.citation}; {', '.join(ways)}{drawn}) over {by.unit}s{runs}, {by.alternative}.")
+            f"{by.test} ({test.citation}; {', '.join(ways)}{drawn}) over {by.unit}s{runs}, {by.alternative}. "
+            f"The null hypothesis of each: {test.null}.")
 
 
 def _correction(board: Leaderboard) -> str:

@@ -1,6 +1,7 @@
 """Significance tests: arrays in, arrays out, without files or a database. `TESTS` maps a test's name to its class.
 
-shared         matrix (what tests take), base (settings, results), units (scores of single units), distributions
+shared         matrix (what tests take), base (settings, results), units (scores of single units), distributions,
+               weak_null (where equal scores are less than a test's null hypothesis)
 draws          resampling, correlations, resampled_scores; exact where nothing need be drawn
 tests          pairwise (two systems), overall (all systems); assumptions (misuse), foresight (time)
 families       multiple (corrections), ranks

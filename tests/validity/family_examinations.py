@@ -23,11 +23,13 @@ def all_pairs(systems):
 class Corrected:
     """A family of all pairs, tested one by one and adjusted by p-values alone. Gives raw and adjusted p [runs, pairs].
 
-    `correction` is a name that the package knows, or a function of the p-values of a family.
+    `correction` is a name that the package knows, or a function of the p-values of a family. Where many pairs are the
+    `family` that shares what exact p-values may cost, they are drawn.
     """
 
     test: PairTest
     correction: str | Callable
+    family: int = 1
 
     def __str__(self):
         return f"{getattr(self.correction, '__name__', self.correction)} over {self.test!r}"
@@ -35,7 +37,7 @@ class Corrected:
     def __call__(self, sample, rng):
         pairs = [pair for family in zip(*(sample.pairs(p) for p in all_pairs(sample.systems)), strict=True)
                  for pair in family]
-        found = self.test.run(sample.matrix, pairs, settings(rng))
+        found = self.test.run(sample.matrix, pairs, settings(rng, family=self.family))
         raw = np.array([result.p_value for result in found]).reshape(sample.runs, -1)
         correct = self.correction if callable(self.correction) else lambda p: adjust(p, self.correction)
         return raw, np.array([correct(p) for p in raw])

@@ -40,7 +40,7 @@ from tests.validity.populations import (
     translations,
 )
 from tests.validity.row import Row
-from tests.validity.weak_null_rows import few_clusters, skewed_means, unequal_profiles
+from tests.validity.weak_null_rows import few_clusters, profile_families, skewed_means, unequal_profiles
 
 
 def rows(patterns=("*",)):
@@ -175,6 +175,6 @@ def _families():
         yield Row(f"best-possible-{name}", null, HoldsBest("possible"), limit, 3000, 50)
 
 
-GROUPS = (exact, sizes, unequal_profiles, skewed_means, few_clusters, bootstraps, powers, _intervals, _correlations,
-          _families)
+GROUPS = (exact, sizes, unequal_profiles, profile_families, skewed_means, few_clusters, bootstraps, powers, _intervals,
+          _correlations, _families)
 ROWS = {row.name: row for group in GROUPS for row in group()}

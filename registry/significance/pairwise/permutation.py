@@ -2,7 +2,8 @@
 
 The p-value is exact where the score is a quotient of sums of whole numbers or decimals (accuracy, precision, recall,
 F-beta, error rates, means of item scores), because swaps move the two sums on a lattice; and where few units differ, by
-trying every swap. Elsewhere it is Noreen's Monte-Carlo p-value (c + 1) / (R + 1). For correlations, standardized
+trying every swap. It is exact for systems that are exchangeable; where two could have equal scores and not be that,
+`cautions` tells of it. Elsewhere it is Noreen's Monte-Carlo p-value (c + 1) / (R + 1). For correlations, standardized
 predictions are swapped (`registry.significance.correlations.matrix`).
 """
 
