@@ -6,25 +6,25 @@ import pytest
 from tests.evaluation.comparing.compared import pairs
 
 
-def test_open_decisions_are_told_and_resolved_by_more_draws(many, registry, scored):
+def test_open_decisions_are_told_and_resolved_by_more_draws(many, undone):
     """The intervals of p-values must lie on one side of the level wherever the adjustment puts them."""
-    options = ("--test", "bootstrap(variant=studentized)", "--correction", "none", "--resamples", "200")
-    scored(many)
-    told = registry("compare", *options, "--format", "table").stdout
-    rows = pairs()
+    options = {"test": "bootstrap(variant=studentized)", "correction": "none", "resamples": 200}
+    registry = undone(many)
+    registry.compare(**options)
+    rows = registry.pairs
     undecided = [row for row in rows if row["p_low"] <= 0.05 < row["p_high"]]
     assert undecided
     assert [row for row in rows if not row["resolved"]] == undecided
-    assert f"{len(undecided)} of these decisions" in told
-    registry("compare", *options, "--resolve", "1000000")
-    resolved = pairs()
+    assert f"{len(undecided)} of these decisions" in str(registry.boards[0].sentences)
+    registry.compare(**options, resolve=1_000_000)
+    resolved = registry.pairs
     assert all(row["resolved"] or row["resamples"] == 1_000_000 for row in resolved)
     assert sum(not row["resolved"] for row in resolved) < len(undecided)
     more = {row["submission_a"] + row["submission_b"]: row["resamples"] for row in resolved}
     assert {more[row["submission_a"] + row["submission_b"]] > 200 for row in undecided} == {True}
     assert {row["resamples"] for row in resolved if row not in undecided} >= {200}
-    registry("compare", *options, "--resolve", "800")
-    assert {row["resamples"] for row in pairs()} == {200, 800}
+    registry.compare(**options, resolve=800)
+    assert {row["resamples"] for row in registry.pairs} == {200, 800}
 
 
 def test_workers_and_memory_change_no_bit(many, registry, scored):
@@ -60,16 +60,14 @@ def test_run_tells_options_without_effect_too(task, registry):
 
 
 @pytest.mark.parametrize(("options", "says"), [
-    (("--correction", "max-t"), "max-t adjusts the draws of all pairs; raise resamples instead"),
-    (("--resamples", "1000"), "it is 1000, and 1000 resamples are drawn at once"),
-    (("--resamples", "500"), None),
+    ({"correction": "max-t", "test": "bootstrap"}, "max-t adjusts the draws of all pairs; raise resamples instead"),
+    ({"resamples": 1000}, "it is 1000, and 1000 resamples are drawn at once"),
+    ({"resamples": 500}, None),
 ])
-def test_where_nothing_can_be_drawn_again_resolve_is_told_to_have_no_effect(many, registry, scored, options, says):
-    many.significance = {"seed": 1, "test": "bootstrap(variant=studentized)" if "max-t" not in options else "bootstrap",
-                         "resamples": 200}
-    scored(many)
-    told = registry("compare", *options, "--resolve", "1000").stderr
-    assert (f"note: resolve has no effect: {says}" in told) if says else ("note" not in told)
+def test_where_nothing_can_be_drawn_again_resolve_is_told_to_have_no_effect(many, undone, options, says):
+    many.significance = {"seed": 1, "test": "bootstrap(variant=studentized)", "resamples": 200}
+    found = undone(many).compare(**options, resolve=1000)
+    assert found.notes == ([f"resolve has no effect: {says}"] if says else [])
 
 
 def test_bootstrap_within_strata(many, registry):

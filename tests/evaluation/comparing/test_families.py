@@ -34,15 +34,15 @@ def test_baselines_are_shown_unranked_when_the_board_says_so(task, registry):
     assert "-" in registry("board", "--format", "table").stdout
 
 
-def test_signature_identifies_the_comparison(task, registry, scored):
-    scored(task)
-    signature = registry("board", "--format", "json").json[0]["signature"]
+def test_signature_identifies_the_comparison(task, undone):
+    registry = undone(task)
+    signature = registry.boards[0].signature
     assert signature.startswith("acc|task:small@1|set:test|n:6|gold:")
     assert "|test:permutation-exact|seed:-|corr:holm/3|a:.05|v:" in signature
     others = []
-    for option in (("--alpha", "0.01"), ("--unit", "cluster"), ("--alternative", "greater"), ("--test", "sign")):
-        registry("compare", *option)
-        others.append(registry("board", "--format", "json").json[0]["signature"])
+    for option in ({"alpha": 0.01}, {"unit": "cluster"}, {"alternative": "greater"}, {"test": "sign"}):
+        registry.compare(**option)
+        others.append(registry.boards[0].signature)
     assert "|n:6/3c|" in others[1]
     assert "|test:permutation-exact|alt:greater|" in others[2]
     assert len({signature, *others}) == 5
@@ -91,11 +91,12 @@ def test_too_few_units_for_any_significance_are_told(task, registry, scored):
     assert "With 6 items no p-value can be below 0.03125" in registry("board", "--format", "table").stdout
 
 
-def test_one_of_a_thing_is_not_told_in_the_plural(task, registry, scored):
+def test_one_of_a_thing_is_not_told_in_the_plural(task, undone):
     task.documents = dict.fromkeys(task.gold, "d0")
     del task.systems["c"]
-    scored(task)
-    told = registry("compare", "--unit", "cluster", "--overall", "friedman", "--format", "table").stdout
+    registry = undone(task)
+    registry.compare(unit="cluster", overall="friedman")
+    told = " ".join(registry.boards[0].sentences)
     assert "The one difference is not significant at 0.05 after Holm's correction (permutation over 1 cluster)" in told
     assert "with 1 degree of freedom" in told
     assert "With 1 cluster no p-value can be below 1," in told

@@ -6,9 +6,17 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from registry.errors import ManifestError
+from registry.evaluation.comparing.compare import compare
+from registry.evaluation.comparing.settings import declared_request
+from registry.evaluation.ingest.context import Ingest
+from registry.evaluation.resolve import resolve_stored
+from registry.evaluation.scoring.score import score
 from registry.evaluation.submissions.amend import amend, chosen
 from registry.evaluation.submissions.rules import check_limits, lateness
+from registry.leaderboards.load import declared_leaderboards
 from registry.manifest import read_manifest
+from registry.parallel.execution import Execution
+from registry.store import catalog
 from registry.store.database import Database
 from registry.store.log.journal import Journal
 from tests.evaluation.stored import query
@@ -19,11 +27,16 @@ def board(registry):
     return {row["submission"]: row for row in registry("board", "--format", "json").json}
 
 
-def compared(registry, score=False):
-    if score:
-        registry("score")
-    registry("compare")
-    return board(registry)
+def compared():
+    """The board after what `score` and `compare` do."""
+    journal = Journal("compare", {})
+    with Database("registry.duckdb").writing() as connection:
+        (row,) = catalog.tasks(connection)
+        score(Ingest(connection, journal, resolve_stored(row.manifest, row.slug)), Execution(workers=1))
+        compare(connection, journal, row, declared_request(row))
+        journal.close(connection)
+        (shown,) = declared_leaderboards(connection, row)
+    return {of.submission: of for of in shown.standings}
 
 
 def state(registry, system):
@@ -74,8 +87,8 @@ def test_the_latest_declaration_counts_and_an_unchanged_manifest_is_none(task, r
     registry("amend", name, "--kind", "baseline", "--late", "--attribute", "parameters=7", "--reason", "it is ours")
     assert "submissions or gold have changed" in registry("board").stderr
     declare("small/test/c/c", "it too", withdrawn=True)
-    shown = compared(registry)
-    assert (shown["b/b@1"]["kind"], shown.keys()) == ("baseline", {"a/a@1", "b/b@1"})
+    shown = compared()
+    assert (shown["b/b@1"].kind, shown.keys()) == ("baseline", {"a/a@1", "b/b@1"})
     declare(name, "said later", attributes={"seen": True}, track="open")
     assert json.loads(state(registry, "b")["attributes"]) == {"parameters": 7, "seen": True}
     registry("apply", task.manifest)
@@ -141,11 +154,11 @@ def test_late_submissions_are_marked_and_not_ranked_where_the_manifest_says_so(t
     told = registry("submit", "small", tmp_path / "d.tsv", "--system", "d").stderr
     assert "d/d@1 comes 24.0 h after the deadline of test set test" in told
     assert "counts as late and has no rank" in told
-    shown = compared(registry, score=True)
-    assert (shown["d/d@1"]["late"], shown["d/d@1"]["rank"], shown["a/a@1"]["rank"]) == (True, None, 1)
+    shown = compared()
+    assert (shown["d/d@1"].late, shown["d/d@1"].rank, shown["a/a@1"].rank) == (True, None, 1)
     assert faults("registry.duckdb", results="2") == []
     assert "d/d@1 is in time by the new deadline" in registry("apply", due(future)).stderr
-    assert compared(registry)["d/d@1"]["rank"] == 1
+    assert compared()["d/d@1"].rank == 1
     declare("small/test/d/d", "the mail came later", late=True)
     registry("apply", due(past))
     registry("apply", due(future))
