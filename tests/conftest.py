@@ -42,6 +42,12 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: item.get_closest_marker("slow") is None)
 
 
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file():
+    """No tests have examples in docstrings: looking for them imports all that is run by hand."""
+    return [of for of in (yield) if type(of) is pytest.Module]
+
+
 def pytest_collection_finish():
     """What is imported by now stays: no search for garbage, of which statsmodels has one in each call, looks at it.
 

@@ -48,7 +48,9 @@ class _ErrorRate(QuotientMetric, ReferenceMetric):
         if not items:
             return np.zeros((0, 2))
         jiwer = needed_module("jiwer", self)
-        normalize = [jiwer.ToLowerCase()] * self.lowercase + [jiwer.RemovePunctuation()] * (not self.punctuation)
+        normalize = [jiwer.ToLowerCase()] if self.lowercase else []
+        if not self.punctuation:  # the first of which looks at all of Unicode
+            normalize.append(jiwer.RemovePunctuation())
         aligned = self.process(jiwer, [item.gold[self.references[0]] for item in items], texts(answers), normalize)
         errors = [sum(max(chunk.ref_end_idx - chunk.ref_start_idx, chunk.hyp_end_idx - chunk.hyp_start_idx)
                       for chunk in chunks if chunk.type != "equal") for chunks in aligned.alignments]

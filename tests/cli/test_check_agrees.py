@@ -55,7 +55,7 @@ def told(result, severity):
 
 
 def agree(manifest, root, db):
-    """Hold what `check` says of a task against what `run` then says of it; gives the exit status of both.
+    """Hold what `check` says of a task against what `run` then says of it; gives the exit status of both, and errors.
 
     A registry that is there stays as it is in a check, and as a refused run has found it.
     """
@@ -70,7 +70,7 @@ def agree(manifest, root, db):
         assert (db.read_bytes() if db.exists() else None) == before
     boards = [line for line in told(ran, "warning") if re.match(r"[\w.-]+/\w+, ", line)]
     assert set(boards) <= set(told(checked, "warning")), f"check: {checked.stderr}\nrun: {ran.stderr}"
-    return ran.exit_code
+    return ran.exit_code, told(checked, "error")
 
 
 @pytest.mark.parametrize("manifest", sorted((ROOT / "sample_data").glob("*/task.toml")) + sorted(

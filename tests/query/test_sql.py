@@ -15,10 +15,23 @@ def database(tmp_path, empty_registry):
     return Database(tmp_path / "r.duckdb")
 
 
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory, empty_registry):
+    """A database and a connection to it for all questions: each is answered on one of its own, as closed as this."""
+    path = tmp_path_factory.mktemp("opened") / "r.duckdb"
+    path.write_bytes(empty_registry)
+    with Database(path).querying() as connection:
+        yield path, connection
+
+
 def ask(database, sql, **parameters):
     with database.querying() as connection:
-        found = answer(connection, Query(sql, parameters))
-        return found.columns, [row for batch in found.batches for row in batch]
+        return asked(connection, sql, **parameters)
+
+
+def asked(connection, sql, **parameters):
+    found = answer(connection, Query(sql, parameters))
+    return found.columns, [row for batch in found.batches for row in batch]
 
 
 @pytest.mark.parametrize("sql", [
@@ -93,16 +106,17 @@ def test_errors_show_the_line(database, sql, place, excerpt):
     "EXPLAIN SELECT current_setting('threads')", "SELECT json_execute_serialized_sql('')",
     "SELECT " + "+".join(["1"] * 5000),
 ])
-def test_everything_else_is_refused_in_one_line(database, tmp_path, sql):
+def test_everything_else_is_refused_in_one_line(opened, tmp_path, sql):
+    path, connection = opened
     for name in ("secret.txt", "secret.csv"):
         (tmp_path / name).write_text("hidden")
     rows = [1, 2, 3]  # noqa: F841  (DuckDB could read a Python variable of that name)
-    before = database.path.read_bytes(), sorted(p.name for p in tmp_path.iterdir())
+    before = path.read_bytes(), sorted(p.name for p in tmp_path.iterdir())
     with pytest.raises(QueryError) as caught:
-        ask(database, sql)
+        asked(connection, sql)
     assert "\n" not in str(caught.value)
     assert "hidden" not in str(caught.value) + caught.value.excerpt
-    assert (database.path.read_bytes(), sorted(p.name for p in tmp_path.iterdir())) == before
+    assert (path.read_bytes(), sorted(p.name for p in tmp_path.iterdir())) == before
 
 
 @pytest.mark.parametrize(("sql", "value"), [
@@ -121,8 +135,9 @@ def test_everything_else_is_refused_in_one_line(database, tmp_path, sql):
     ("SELECT count(*) > 5 FROM information_schema.tables", True), ("SELECT a FROM (VALUES (1)) AS pg(a)", 1),
     ("SELECT count(*) FROM duckdb_views WHERE view_name = 'leaderboard'", 1),
 ])
-def test_everyday_sql_is_answered(database, sql, value):
-    assert ask(database, sql)[1][0][0] == value
+def test_everyday_sql_is_answered(opened, sql, value):
+    _, connection = opened
+    assert asked(connection, sql)[1][0][0] == value
 
 
 def test_all_that_is_permitted_is_there(database):
