@@ -35,6 +35,7 @@ class ParseCache:
         self._answers: dict[int, Runs] = {}
         self._kept = 0.0
         self._submitted: dict[int, Submitted] = {}
+        self._read: dict[int, list[Sequence[Answer]]] = {}
         self._last: tuple[Any, Document] | None = None
         self._known: dict[int, AnswerIds] = {}
 
@@ -103,6 +104,20 @@ class ParseCache:
         reader = self.reader(connection, submission_id)
         return reader, tuple(self.stored(connection, kept.source_digest, kept.name)
                              for kept in self._submitted[submission_id].files)
+
+    def read(self, connection: Connection, submission_id: int) -> tuple[Reader, tuple[Document, ...],
+                                                                        list[Sequence[Answer]]]:
+        """The reader and the kept files of a submission, and what these answer; who asks next needs not read again."""
+        reader, documents = self.submitted(connection, submission_id)
+        if (known := self._read.pop(submission_id, None)) is not None:
+            self._kept -= sum(map(len, known))
+            return reader, documents, known
+        answers = [reader.read_answers(document) for document in documents]
+        n = sum(map(len, answers))
+        if self._kept + n <= MOST:
+            self._read[submission_id] = answers
+            self._kept += n
+        return reader, documents, answers
 
 
 def joined_runs(items: Sequence[Item], reader: Reader, documents: Sequence[Document], missing: str) -> Runs:

@@ -147,9 +147,8 @@ def verify_submission(ingest: Ingest, one: NamedSubmission, gold_revision_id: in
     """
     connection = ingest.connection
     name = name_of(ingest.slug, one)
-    reader, documents = ingest.parsed.submitted(connection, one.submission_id)
-    found = content_digest(reader, ingest.items(gold_revision_id),
-                           [reader.read_answers(document) for document in documents])
+    reader, documents, answers = ingest.parsed.read(connection, one.submission_id)
+    found = content_digest(reader, ingest.items(gold_revision_id), answers)
     if found != one.digest:
         yield Fault("altered", "submission", name, f"its kept files give the digest {found}, not {one.digest}")
     added = _logged(connection, "submission-added", name)

@@ -67,9 +67,9 @@ def derive_scores(ingest: Ingest, scorings: Sequence[tuple[ScoringRow, int]], na
         for scoring, n_missing in group:
             name = names[scoring.scoring_id]
             try:
-                reader, documents = ingest.parsed.submitted(ingest.connection, scoring.submission_id)
+                reader, documents, answers = ingest.parsed.read(ingest.connection, scoring.submission_id)
                 fitted = fit(ingest.items(revision), reader, documents, Policies(scoring.missing, tokens="warn"),
-                             [reader.read_answers(document) for document in documents])
+                             answers)
                 add_fitted(ingest, scoring.scoring_id, revision, reader, fitted)
             except Exception as error:
                 yield Fault("damaged", "submission", name, f"cannot be joined with the gold again: {error}")

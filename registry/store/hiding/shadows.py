@@ -11,6 +11,8 @@ from registry.store import models
 _NAMELESS = ("task", "gold", "score", "compare", "compare-again", "board-retired", "study", "end", "pseudonyms",
              "hide", "reveal")
 
+_REORDERED = "comparison.alternative = 'two-sided' AND test_set.task_id IN ({anonymous})"
+
 # By the table's name; {file} is the registry's own schema, {anonymous} and {blind} are numbers of tasks. Those that
 # are called secret_ help the others.
 _NAMES = {
@@ -96,6 +98,30 @@ _NAMES = {
     # With its salt a digest tells who guesses whether the name is right.
     "tombstone": """
         SELECT * REPLACE (if(task_id IN ({anonymous}), '', salt) AS salt) FROM {file}.tombstone""",
+    # Systems with the same score stand in the order of their names, which of pseudonyms is another one. Where tests are
+    # one-sided a p-value is of two systems in their order, and all stay where they are.
+    "standing": f"""
+        SELECT standing.* EXCLUDE (place) REPLACE (if({_REORDERED}, CAST(row_number() OVER (
+            PARTITION BY comparison_id ORDER BY place, team.name, system.name, submission.version) - 1 AS INTEGER),
+            standing.position) AS position)
+        FROM (
+            SELECT *, min(position) OVER (PARTITION BY comparison_id, score) AS place FROM {{file}}.standing
+        ) AS standing
+        JOIN {{file}}.comparison USING (comparison_id)
+        JOIN {{file}}.test_set USING (test_set_id)
+        JOIN temp.submission USING (submission_id)
+        JOIN temp.system ON system.system_id = submission.system_id
+        JOIN temp.team USING (team_id)""",  # noqa: S608
+    "comparison_pair": """
+        SELECT c.* REPLACE (
+            if(a.position > b.position, c.submission_b, c.submission_a) AS submission_a,
+            if(a.position > b.position, c.submission_a, c.submission_b) AS submission_b,
+            c.is_swapped <> (a.position > b.position) AS is_swapped,
+            CAST(row_number() OVER (PARTITION BY c.comparison_id ORDER BY least(a.position, b.position),
+                greatest(a.position, b.position)) - 1 AS INTEGER) AS position)
+        FROM {file}.comparison_pair AS c
+        JOIN temp.standing AS a ON a.comparison_id = c.comparison_id AND a.submission_id = c.submission_a
+        JOIN temp.standing AS b ON b.comparison_id = c.comparison_id AND b.submission_id = c.submission_b""",
     # A study that was made while names were hidden says none; one that was made before is left out.
     "study": "SELECT * FROM {file}.study WHERE is_anonymous OR task_id NOT IN ({anonymous})",
 }
@@ -138,7 +164,10 @@ def shadows(file: str, anonymous: Sequence[int], blind: Sequence[int], *, asks: 
         before: The temporary tables that stand for some of the registry's own already, as of a moment of the past;
             these are replaced.
     """
-    chosen = (_NAMES if anonymous else {}) | (_SCORES if blind else {}) | (_ASKED if asks else {})
+    of_names = _NAMES if anonymous else {}
+    of_scores = {name: _within(of_names.get(name), name, select) for name, select in _SCORES.items()} if blind else {}
+    both = of_names | of_scores | (_ASKED if asks else {})
+    chosen = dict(sorted(both.items(), key=lambda of: not of[0].startswith("secret_")))
     values = {"file": file, "anonymous": _listed(anonymous), "blind": _listed(blind), "asks": str(asks).upper(),
               "nameless": ", ".join(f"'{action}'" for action in _NAMELESS)}
     def of_then(select: str) -> str:
@@ -148,6 +177,11 @@ def shadows(file: str, anonymous: Sequence[int], blind: Sequence[int], *, asks: 
 
     return [(name, f"CREATE {'OR REPLACE ' if name in before else ''}TEMP {'VIEW' if name in _LARGE else 'TABLE'} "
                    f"{name} AS {of_then(select.format(**values))}") for name, select in chosen.items()]
+
+
+def _within(reordered: str | None, name: str, select: str) -> str:
+    """What of a table may be seen in blind phases; of one whose rows are put into another order, in that order."""
+    return select if reordered is None else select.replace(f"{{file}}.{name} ", f"({reordered}) ")
 
 
 def _listed(numbers: Sequence[int]) -> str:

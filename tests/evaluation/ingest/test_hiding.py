@@ -1,5 +1,6 @@
 """What is hidden until when, and pseudonyms: what was said last counts, and what was drawn stays."""
 
+import itertools
 import re
 import shutil
 from datetime import datetime, timedelta
@@ -15,6 +16,7 @@ from registry.store.hiding.concealment import SAID, concealed
 from registry.store.hiding.shadows import shadows
 from registry.store.log.journal import now
 from registry.store.rows import insert
+from tests.conftest import LabelTask
 
 # What is shown of the tables that pseudonyms stand in, column by column, and the tables that name no participant and
 # hold no score. What is new here must be looked at in `registry.store.hiding.shadows` first.
@@ -31,6 +33,10 @@ COLUMNS = {
     "tombstone": "tombstone_id task_id team_id name salt names run_id created_at",
     "study": "study_id digest study task_id subject result signature run_id created_at is_anonymous",
     "study_part": "digest key result",
+    "standing": "comparison_id position submission_id rank rank_low rank_high cluster wins losses score ci_low ci_high "
+                "runs run_deviation scoring_id kind late",
+    "comparison_pair": "comparison_id position submission_a submission_b pair_result_id is_swapped p_adjusted "
+                       "is_significant is_resolved",
 }
 OPEN = {
     "task", "test_set", "gold_revision", "gold_source", "item", "item_attribute", "track", "scoring", "metric",
@@ -163,3 +169,35 @@ def test_a_query_in_a_blind_phase_tells_why_there_are_no_scores(task, registry):
     assert asked.json == []
     assert asked.stderr == ("note: small: scores and ranks are hidden until its organisers say otherwise; "
                             "`registry --organiser` shows them\n")
+
+
+@pytest.mark.parametrize("more", ["", "hidden = 2000-01-01T00:00:00Z\n"])
+def test_systems_with_the_same_score_stand_in_the_order_of_their_pseudonyms(registry, tmp_path, more):
+    """Six of eight have one item wrong each; one is better than they are, and one is not as good."""
+    gold = {f"i{n}": "ab"[n % 2] for n in range(8)}
+    systems = {name: gold | {f"i{n}": "c" for n in wrong} for name, wrong in zip(
+        "abcdefgh", [[2], [0], [], [4], [3], [1, 2, 5], [6], [5]], strict=True)}
+    task = LabelTask(tmp_path / "task", gold, systems, extra=ANONYMOUS + more)
+    shown = {}
+    registry("run", task.write())
+    if more:  # another task, in a blind phase
+        task.folder, task.extra = tmp_path / "other", ""
+        manifest = task.write()
+        manifest.write_text(manifest.read_text().replace('id = "small"', 'id = "other"'))
+        registry("run", manifest)
+        registry("hide", "other", "--scores")
+    for names in ("hidden", "shown"):
+        rows = registry("board", "small", "--format", "json").json
+        shown[names] = rows, registry("pairs", "small", "--format", "json").json, [
+            row["submission"] for row in registry("query", "FROM leaderboard WHERE task = 'small'", "--format",
+                                                  "json").json]
+        registry("reveal", "small")
+    hidden, pairs, asked = shown["hidden"]
+    order = [row["submission"] for row in hidden]
+    assert order == asked
+    assert order[1:7] == sorted(order[1:7])
+    assert [row["score"] for row in hidden] == [row["score"] for row in shown["shown"][0]] == [1, *[7 / 8] * 6, 5 / 8]
+    assert [row["submission"] for row in shown["shown"][0]] == [f"{name}/{name}@1" for name in "cabdeghf"]
+    assert [(row["submission_a"], row["submission_b"]) for row in pairs] == list(itertools.combinations(order, 2))
+    assert all(row["difference"] == row["score_a"] - row["score_b"] for row in pairs)
+    assert sorted(row["p_value"] for row in pairs) == sorted(row["p_value"] for row in shown["shown"][1])
