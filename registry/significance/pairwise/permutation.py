@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from registry.families import FAMILIES
 from registry.significance.base import Observed, ObservedPairs, Settings, Tail, extremity
+from registry.significance.compact import of_systems
 from registry.significance.correlations.matrix import (
     PairMatrix,
     all_swapped_differences,
@@ -189,9 +190,11 @@ def _monte_carlo(pairs: ObservedPairs, settings: Settings) -> Tails:
         return Tails.of([])
     if only_numerators_move(pairs.matrix):
         return monte_carlo_tails(count_swapped_means(pairs, settings), settings.resamples)
-    counts = reduce(np.add, swapped_sums(
-        pairs.matrix.statistics, settings.resamples, settings.seed, SwapCounter.of(pairs, settings.alternative),
-        settings.execution))
+    systems, statistics = np.union1d(pairs.a, pairs.b), pairs.matrix.statistics
+    if len(systems) < statistics.shape[1]:  # as where few pairs are drawn again
+        statistics = of_systems(statistics, systems.tolist())
+    counter = SwapCounter.of(pairs, settings.alternative).among(systems)
+    counts = reduce(np.add, swapped_sums(statistics, settings.resamples, settings.seed, counter, settings.execution))
     return monte_carlo_tails(counts, settings.resamples)
 
 

@@ -2,8 +2,9 @@
 
 Systems share columns (the lengths of references), and some columns equal others plus a constant in most units: a text
 has one bigram less than words, unless it is short. A column of the second kind needs the product only for the other
-units. Columns that are 0 in most units, such as those of classes, are multiplied as sparse ones. Large ones stay in as
-few bytes as they need, and those of some units at a time become floating-point numbers. Sums of whole numbers are
+units. Columns that are 0 in most units, such as those of classes, are multiplied as sparse ones, each without what it
+has in common with another: what a system gets right of a class is most of what the gold has of it. Large ones stay in
+as few bytes as they need, and those of some units at a time become floating-point numbers. Sums of whole numbers are
 exact, hence independent of the order of summation.
 """
 
@@ -28,6 +29,9 @@ _SPARSE, _MANY = 1 / 10, 2**11  # the share of values that are not 0 up to which
 _FEW, _SOME = 2**11, 2**12  # units of a product with columns that are made for it, and with others
 
 
+Link = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
 @dataclass(frozen=True, eq=False)
 class Columns:
     """The columns of statistics [units, systems, columns], for sums over draws of the units.
@@ -39,6 +43,8 @@ class Columns:
         constants: [derived], the difference of a derived column from its base in most units.
         apart: The other units, in which some derived column differs by another value.
         rest: [apart, derived], the differences there less the constants.
+        upon: Places in `own` of sparse columns that are held as what they are more or less than others, and of those,
+            both in an order in which they can be added.
         places: [systems * columns], the place among own and derived columns.
         shape: The numbers of systems and columns.
     """
@@ -49,6 +55,7 @@ class Columns:
     rest: NDArray[Any]
     bases: NDArray[np.int64]
     constants: NDArray[Any]
+    upon: list[Link]
     places: NDArray[np.int64]
     shape: tuple[int, int]
 
@@ -66,6 +73,9 @@ class Columns:
         numbers = {digest: n for n, digest in enumerate(firsts)}
         places = np.array([numbers[digest] for digest in digests], dtype=np.int64)
         distinct = _held(columns, list(firsts.values()), dtype, memory // 8)
+        upon: list[Link] = []
+        if not isinstance(distinct, np.ndarray):
+            distinct, upon = _without_common(distinct, np.bincount(places) > 1)
         derived = _derived(distinct) if 2 * most < 2**24 and isinstance(distinct, np.ndarray) else {}
         apart = _apart(distinct, derived)
         if len(apart) > _WORTHLESS * len(statistics):
@@ -79,7 +89,7 @@ class Columns:
         if derived:
             distinct = np.hstack([distinct[:, own], np.ones((len(statistics), 1), dtype=distinct.dtype)])
         order = np.argsort(own + list(derived))  # the ones lie between them
-        return cls(distinct, dtype, apart, rest, bases, constants,
+        return cls(distinct, dtype, apart, rest, bases, constants, upon,
                    (order + (order >= len(own)))[places], (statistics.shape[1], statistics.shape[2]))
 
     def of_units(self, units: NDArray[np.int64]) -> Columns:
@@ -114,6 +124,9 @@ class Columns:
 
     def lay_out(self, sums: NDArray[Any]) -> Floats:
         """Rearrange sums [own and derived, draws] as [draws, systems, columns]; the draws are contiguous in memory."""
+        sums = sums.copy() if self.upon else sums
+        for columns, bases in self.upon:
+            sums[columns] += sums[bases]
         laid_out: Floats = sums[self.places].astype(np.float64, copy=False)
         return laid_out.reshape(*self.shape, -1).transpose(2, 0, 1)
 
@@ -136,6 +149,38 @@ def _held(columns: NDArray[Any], chosen: list[int], dtype: np.dtype[Any], most: 
     for at, n in enumerate(chosen):
         held[:, at] = columns[n]
     return held
+
+
+def _without_common(columns: Any, shared: NDArray[np.bool_]) -> tuple[Any, list[Link]]:
+    """Sparse columns [units, columns], each less another where fewer values are left then; and the `upon` of these.
+
+    The other is one that systems share, or the one before; a sample of the units tells. No sum becomes larger.
+    """
+    from scipy import sparse
+
+    if (columns.data != 1).any():
+        return columns, []
+    sample = columns[::max(1, columns.shape[0] // _MANY)]
+    given, every, sizes = np.flatnonzero(shared), np.arange(columns.shape[1]), sample.sum(axis=0)
+    with_given = (sample.T @ sample[:, given]).tocoo()
+    with_former = sample[:, 1:].multiply(sample[:, :-1]).sum(axis=0)
+    column = np.concatenate([with_given.coords[0], every[1:]])
+    base = np.concatenate([given[with_given.coords[1]], every[:-1]])
+    left = sizes[column] + sizes[base] - 2 * np.concatenate([with_given.data, with_former])
+    order = np.lexsort((left, column))
+    order = order[(left < sizes[column])[order] & ~shared[column[order]]]
+    less, firsts = np.unique(column[order], return_index=True)
+    bases = base[order[firsts]]
+    depths = np.zeros(len(every), dtype=np.int64)
+    for n, of in zip(less.tolist(), bases.tolist(), strict=True):  # shared ones and those before are deep already
+        depths[n] = depths[of] + 1
+    upon = [(less[at], bases[at]) for at in (np.flatnonzero(depths[less] == depth) for depth in range(
+        1, int(depths.max(initial=0)) + 1))]
+    signs = np.repeat(np.array([1, -1], dtype=columns.dtype), [len(every), len(less)])
+    apart = sparse.csr_array((signs, (np.append(every, bases), np.append(every, less))), shape=(len(every),) * 2)
+    held = (columns @ apart).tocsr()
+    held.eliminate_zeros()
+    return held, upon
 
 
 def _apart(distinct: Any, derived: dict[int, tuple[int, float]]) -> NDArray[np.int64]:

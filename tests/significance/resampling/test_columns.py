@@ -9,6 +9,10 @@ from registry.significance.resampling.columns import Columns
 UNITS = np.random.default_rng(0).integers(1, 30, 600)  # words of each
 OTHER = np.maximum(UNITS + np.random.default_rng(1).integers(-3, 4, 600), 0)
 
+CLASSES = np.random.default_rng(5).integers(0, 20, (6000, 3))  # of two systems, which are mostly right, and the gold
+CLASSES[:, :2] = np.where(np.random.default_rng(6).random((6000, 2)) < 0.8, CLASSES[:, [2]], CLASSES[:, :2])
+CLASSES = CLASSES[:, :, None] == np.arange(20)
+
 
 def ngrams(words):
     """How many n-grams there are of orders 1 to 4."""
@@ -26,6 +30,8 @@ STATISTICS = {
     "nearly too large": np.stack([ngrams(UNITS) + 80_000, ngrams(OTHER)], axis=1),
     "too large": np.stack([ngrams(UNITS) + 2**20, ngrams(OTHER)], axis=1),
     "one unit": ngrams(UNITS)[:1, None, :],
+    "right, given and gold": np.stack([CLASSES[:, :2] & CLASSES[:, [2]], CLASSES[:, :2], CLASSES[:, [2, 2]]], axis=3
+                                      ).reshape(6000, 2, 60),
     "classes": np.eye(30)[np.random.default_rng(4).integers(0, 30, (6000, 3))],
 }
 
@@ -61,5 +67,7 @@ def test_columns_take_few_bytes():
     """Those of classes are sparse, a value and its place for each that is not 0; others are as they are held."""
     classes, ngrams_ = (compact(STATISTICS[name].astype(float)) for name in ("classes", "n-grams"))
     assert Columns.of(classes).own.nnz == 6000 * 3
+    wrong = np.count_nonzero(CLASSES[:, :2] & ~CLASSES[:, [2]])  # each is in two classes, the system's and the gold's
+    assert Columns.of(STATISTICS["right, given and gold"].astype(float)).own.nnz == 6000 + 2 * wrong
     assert Columns.of(ngrams_, memory=0).own.dtype == np.uint8
     assert Columns.of(ngrams_, memory=0).dtype == np.float32
