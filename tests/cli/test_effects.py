@@ -44,7 +44,25 @@ def test_best_systems(task, registry, scored):
     assert [(rows[s]["rank_low"], rows[s]["rank_high"]) for s in "abc"] == [(1, 1), (2, 3), (2, 3)]
     assert rows["a"]["low"] == 0
     assert rows["b"]["high"] == 0
-    assert "may be best" in registry("best", "--format", "table").stdout
+    shown = registry("best", "--format", "table").stdout
+    assert "may be best" in shown
+    assert "all ranks hold at once" in shown
+
+
+def test_ranks_by_other_methods(task, registry, scored):
+    """Copies share both of their ranks by each method, and are among the best two; flips want more than 30 items."""
+    task.gold = {f"i{n}": "yes" if n % 2 else "no" for n in range(30)}
+    task.documents = None
+    worse = {key: "no" if n < 24 else value for n, (key, value) in enumerate(task.gold.items())}
+    task.systems = {"a": dict(task.gold), "b": worse, "c": dict(worse)}
+    scored(task)
+    for method in ("bootstrap", "flips", "holm"):
+        said = registry("best", "--method", method, "--tau", "2", "--format", "json")
+        assert [(row["rank_low"], row["rank_high"], row["marginal_low"], row["marginal_high"], row["among_best"])
+                for row in said.json] == [(1, 1, 1, 1, True), (2, 3, 2, 3, True), (2, 3, 2, 3, True)]
+        assert ("known to hold from 50 on" in said.stderr) == (method == "flips")
+    assert [row["among_best"] for row in registry("best", "--format", "json").json] == [True, False, False]
+    assert {row["low"] for row in registry("best", "--method", "holm", "--format", "json").json} == {None}
 
 
 def test_one_system_has_nothing_to_be_compared_with(task, registry, scored):
