@@ -11,7 +11,7 @@ from registry.leaderboards.decisions import PairDecision
 from registry.leaderboards.history import SETTINGS, State
 from registry.leaderboards.leaderboard import Standing
 
-_OF_FAMILY = ("alpha", "correction")  # settings that leave raw p-values as they are
+_OF_FAMILY = ("alpha", "correction", "family")  # settings that leave raw p-values as they are
 _OF_RANKS = ("baselines", "version", "overall")  # what has no say in p-values at all
 
 

@@ -206,6 +206,8 @@ MUTANTS = {mutant.name: mutant for mutant in (
            "noisy systems are judged by the noise of quiet ones"),
     Mutant("Holm without its maximum", "family-holm-in-order", InOrder(Corrected(McNemar(), holm_without_its_maximum)),
            "a pair of larger p-value is significant where one of smaller is not"),
+    Mutant("boards apart", "boards-20-holm-together", ROWS["boards-20-holm-apart"].test,
+           "20 boards that are each a family of their own err in 44 %"),
     Mutant("half the ties", "size-mcnemar-exact", PValues(Altered(McNemar(), half_the_ties)),
            "the size is that of the mid-p, not of the exact test"),
     Mutant("half the ties, randomized", "permutation-binary-12", RandomizedP(Altered(Permutation(), half_the_ties)),

@@ -114,6 +114,7 @@ def test_gatekeeping_is_the_closed_test_of_its_graph(data, pairs, metrics):
 
 
 @given(st.lists(simple, min_size=1, max_size=6))
+@settings(max_examples=25)
 def test_gatekeeping_of_one_metric_is_holms_correction(p):
     (found,) = adjust_boards([np.array(p)], [np.arange(len(p))], "gatekeeping")
     np.testing.assert_allclose(found, adjust(np.array(p), "holm"))
