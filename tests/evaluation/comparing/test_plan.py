@@ -4,6 +4,9 @@ import random
 
 import pytest
 
+from registry.significance.weak_null import MIXED
+from tests.conftest import ROOT
+
 
 @pytest.fixture
 def formula(task):
@@ -149,3 +152,14 @@ def test_a_cluster_that_does_not_answer_is_told_before_the_work(formula, registr
     told = registry("compare", "--resamples", 10**9, "--dask", "tcp://127.0.0.1:9", exit_code=3).stderr
     assert "no dask scheduler answers at 'tcp://127.0.0.1:9'" in told
     assert "plan: " not in told
+
+
+def test_pairs_that_swaps_misjudge_are_told_before_and_on_the_board(registry, scored):
+    """Some of the entities' systems find more and others err less; studentized swaps do not mind."""
+    lines = scored(ROOT / "sample_data" / "entities" / "task.toml").stderr.splitlines()
+    before = next(n for n, line in enumerate(lines) if "in 6 of 28 pairs swaps understate" in line)
+    assert before < next(n for n, line in enumerate(lines) if line.startswith("comparisons: "))
+    assert "In 6 of 28 pairs swaps understate" in " ".join(registry("board", "--format", "table").stdout.split())
+    assert [row["note"] for row in registry("pairs", "--format", "json").json].count(MIXED) == 6
+    studentized = registry("compare", "--test", "permutation(studentized=true)", "--resamples", "600")
+    assert "understate" not in studentized.stderr
