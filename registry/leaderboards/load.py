@@ -220,14 +220,13 @@ def stale(connection: Connection, task: str | None = None) -> list[str]:
         ORDER BY ALL"""), {"task": task}).all() if _of_older(connection) else []
     blind = concealed_of(connection).blind  # whose boards are hidden, and not out of date
     found, purged, older = ([row for row in rows if row.task not in blind] for rows in (found, purged, older))
-    changed = {(row.task, row.test_set) for row in found}
-    apart = sorted(set(unfinished(connection, task, changed)) - changed)
+    apart = set(unfinished(connection, task, changed := {(row.task, row.test_set) for row in found})) - changed
     remedy = "`registry score` and `registry compare` bring the board up to date"
     return [*_of_other_code(connection, task),
             *(f"{row.task}/{row.test_set}: submissions or gold have changed since the last comparison; {remedy}"
               for row in found),
             *(f"{slug}/{test_set}: other boards of its family have changed since, or are not compared yet; {remedy}"
-              for slug, test_set in apart if slug not in blind),
+              for slug, test_set in sorted(apart) if slug not in blind),
             *(f"{row.task}/{row.test_set}: {' and '.join(row.teams)} {'was' if len(row.teams) == 1 else 'were'} purged "
               "since the last comparison; `registry compare` brings the board up to date" for row in purged),
             *(f"{row.task}/{row.test_set}: scores are of an older registry, which rounded decimals in another way; "

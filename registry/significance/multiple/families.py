@@ -48,9 +48,10 @@ def chains_of(boards: Sequence[tuple[str, Ints]]) -> list[Ints]:
         boards: What stands for a board's items, and the systems of its pairs by number, [2, pairs].
     """
     items = np.unique([of for of, _ in boards], return_inverse=True)[1]
-    keys = np.concatenate([np.stack([np.full(pairs.shape[1], of), pairs.min(axis=0), pairs.max(axis=0)])
-                           for of, (_, pairs) in zip(items, boards, strict=True)], axis=1)
-    numbers: Ints = np.unique(keys, axis=1, return_inverse=True)[1].ravel()
+    known, systems = np.unique(np.concatenate([pairs for _, pairs in boards], axis=1), return_inverse=True)
+    first, second = np.sort(systems.reshape(2, -1), axis=0)
+    of_items = np.repeat(items, [pairs.shape[1] for _, pairs in boards])
+    numbers = np.unique((of_items * len(known) + first) * len(known) + second, return_inverse=True)[1]
     return np.split(numbers, np.cumsum([pairs.shape[1] for _, pairs in boards])[:-1])
 
 
