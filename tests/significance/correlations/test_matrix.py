@@ -39,8 +39,14 @@ def swapped(m, taken):
     """The differences of systems 0 and 1 by hand, for units that are `taken` [draws, units]."""
     a, b = m.standardized((0, 1))
     items = taken if m.units is None else taken[:, m.units]
-    scores = [[reference(m.coefficient, np.where(row, *sides), m.y) for row in items] for sides in ((b, a), (a, b))]
-    return np.subtract(*scores)
+    known = {}  # what one system has after a swap the other has after its opposite
+
+    def score(x):
+        if (values := x.tobytes()) not in known:
+            known[values] = reference(m.coefficient, x, m.y)
+        return known[values]
+
+    return np.subtract(*([score(np.where(row, *sides)) for row in items] for sides in ((b, a), (a, b))))
 
 
 def enumerated(m, alternative):
