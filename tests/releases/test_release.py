@@ -265,7 +265,7 @@ if __name__ == "__main__":
         made_of = made(Path(folder))
         for held_back, known in ((False, ALTERED), (True, OF_HELD)):
             base = Path(folder) / ("held" if held_back else "whole")
-            write_release(made_of, "small", base, gold=not held_back)
+            write_release(made_of, "small", base, gold=not held_back, sources=not held_back)
             for name, alteration in known.items():
                 kinds = found(base, [alteration], Path(folder) / f"{base.name} {name}")
                 print(f"{base.name}: {name}: {'found' if alteration[1] in kinds else 'NOT FOUND'}: "
