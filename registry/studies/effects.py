@@ -22,7 +22,14 @@ from registry.significance.effects.design_effect import design_effect
 from registry.significance.effects.effect_sizes import effects
 from registry.significance.effects.equivalence import equivalence
 from registry.significance.effects.normality import normality
-from registry.significance.ranks.rank_sets import LEAST_UNITS, RANK_DRAWS, RankSets, rank_sets, rank_sets_of_tests
+from registry.significance.ranks.rank_sets import (
+    LEAST_RUNS,
+    LEAST_UNITS,
+    RANK_DRAWS,
+    RankSets,
+    rank_sets,
+    rank_sets_of_tests,
+)
 from registry.significance.resampled_scores import resampling_refusal, sharing_resamples
 from registry.significance.resampling.random_runs import drawn_runs_refusal, runs_refusal
 from registry.significance.units import unit_differences
@@ -140,13 +147,14 @@ class Best(_OfAllBoards):
                 "another may be missing there. Marginal ranks hold for each system by itself."]
 
     def _doubts(self, board: Board) -> list[str]:
-        few, least, runs = board.matrix.n_units, LEAST_UNITS[self.method], board.matrix.runs
-        if runs is not None and self.method == "bootstrap":
-            return ["what training adds is taken to be normal, as few runs cannot show it"]
-        if few < least:
-            return [f"{counted(few, 'unit')}: ranks by {self.method} are known to hold from {least} on "
-                    "(docs/significance.md); take --method holm"]
-        return []
+        units, runs = board.matrix.n_units, min((of.shape[1] for of in board.matrix.runs or ()), default=LEAST_RUNS)
+        known = f"ranks by {self.method} are known to hold from {{}} on (docs/validity.md)"
+        doubts = []
+        if self.method != "holm" and units < LEAST_UNITS[self.method]:
+            doubts.append(f"{counted(units, 'unit')}: {known.format(LEAST_UNITS[self.method])}; take --method holm")
+        if self.method != "holm" and runs < LEAST_RUNS:
+            doubts.append(f"{counted(runs, 'run')} of a system: {known.format(LEAST_RUNS)}")
+        return doubts
 
 
 def _with_fixed_runs(board: Board) -> Board:

@@ -22,7 +22,15 @@ from registry.significance import Permutation, Settings
 from registry.significance.ranks.rank_sets import DRAWS, rank_sets, rank_sets_of_tests
 from tests.validity.examinations import ALPHA, HERE, each_run
 from tests.validity.family_examinations import all_pairs
-from tests.validity.populations import binary, spans, translations
+from tests.validity.populations import (
+    ACCURACY,
+    Population,
+    binary,
+    documents,
+    quotient_of,
+    spans,
+    translations,
+)
 
 RESAMPLES = 199  # the critical value is the tenth largest error: right on average, whatever their number is
 HEADER = ("kind", "qualities", "units", "systems", "runs", "method", "ranks missed", "a best missed",
@@ -48,6 +56,23 @@ def f1(units, recalls):
 def opposed(units, systems):
     """Equal F1 by either precision or recall."""
     return spans(units, groups(systems, 0.4, 0.8), groups(systems, 0.0, 1.0))
+
+
+def trained(units, systems, trainings, spread):
+    """Right or wrong answers of systems trained several times; `spread` is how much a training's latent ease differs.
+
+    Half of what makes an item easy is the item's, a quarter the system's on it, a quarter the training's on it.
+    """
+    def draw(rng, runs):
+        shape = (runs, units, systems, trainings)
+        of_item, of_system = rng.standard_normal((*shape[:2], 1, 1)), rng.standard_normal((*shape[:3], 1))
+        skill = spread * rng.standard_normal((runs, 1, systems, trainings))
+        ease = np.sqrt(0.5) * of_item + 0.5 * of_system + 0.5 * rng.standard_normal(shape)
+        right = (ease < 0.5 + skill).reshape(runs, units, -1).astype(float)
+        return np.stack([right, np.ones_like(right)], axis=-1)
+
+    return Population(f"systems trained {trainings} times, {units} items", (0.0,) * systems, draw,
+                      quotient_of(ACCURACY), ACCURACY, trainings=trainings)
 
 
 POPULATIONS = {
@@ -78,6 +103,11 @@ POPULATIONS = {
     "bleu-near-200-8": lambda: translations(200, spread(8, 0.7, 0.707)),
     "bleu-grouped-100-20": lambda: translations(100, groups(20, 0.65, 0.7, 0.75)),
     "bleu-spread-200-8": lambda: translations(200, spread(8, 0.6, 0.75)),
+    "documents-tied-8-6": lambda: documents(8, (0.7,) * 6),
+    "documents-tied-20-6": lambda: documents(20, (0.7,) * 6),
+    "2 runs-tied-200-8": lambda: trained(200, 8, 2, 0.3),
+    "3 runs-tied-200-8": lambda: trained(200, 8, 3, 0.3),
+    "5 runs-tied-200-8": lambda: trained(200, 8, 5, 0.3),
 }
 
 
