@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from registry.errors import counted
 from registry.significance.correlations.matrix import PEARSON, PairMatrix
+from registry.significance.crossed.tables import numbers_of_levels
 from registry.significance.matrix import Matrix, additive
 from registry.significance.pairwise.base import PairTest
 from registry.significance.pairwise.bootstrap import Bootstrap
@@ -66,10 +67,10 @@ def _runs_on_these_items(test: PairTest, matrix: Matrix) -> str | None:
 
 
 def _two_runs(test: PairTest, matrix: Matrix) -> str | None:
-    few = 0 if matrix.runs is None else sum(of_system.shape[1] == 2 for of_system in matrix.runs)
-    return (f"{counted(few, 'system has', 'systems have')} two runs, whose error has one degree of freedom and counts "
-            "12.7 times at 5 %: real differences are missed; of three runs it counts 4.3 times, of five 2.8"
-            ) if isinstance(test, Crossed) and test.over != "items" and few else None
+    if not isinstance(test, Crossed) or test.over == "items" or 2 not in numbers_of_levels(matrix):
+        return None
+    return ("the error of two runs (or prompts, or annotators) has one degree of freedom and counts 12.7 times at 5 %, "
+            "so real differences are missed; of three it counts 4.3 times, of five 2.8")
 
 
 def _bootstrap_of_lone_units(test: PairTest, matrix: Matrix) -> str | None:
