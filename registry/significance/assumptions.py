@@ -23,6 +23,7 @@ from registry.significance.pairwise.matched import MatchedT
 from registry.significance.pairwise.permutation import Permutation
 from registry.significance.pairwise.williams import Steiger, Williams
 
+FEW_CROSSED = 20  # units below which the crossed test was not looked at (tests/validity)
 FEW = 200  # units below which the recentred bootstrap rejects too often (tests/validity)
 
 
@@ -73,6 +74,12 @@ def _two_runs(test: PairTest, matrix: Matrix) -> str | None:
             "so real differences are missed; of three it counts 4.3 times, of five 2.8")
 
 
+def _crossed_of_few(test: PairTest, matrix: Matrix) -> str | None:
+    return (f"crossed has been found to keep its level from {FEW_CROSSED} units on, and there "
+            f"{'is' if matrix.n_units == 1 else 'are'} {matrix.n_units} here"
+            ) if isinstance(test, Crossed) and matrix.n_units < FEW_CROSSED else None
+
+
 def _bootstrap_of_lone_units(test: PairTest, matrix: Matrix) -> str | None:
     lone = matrix.lone_units
     if not isinstance(test, Bootstrap) or matrix.strata is None or not lone:
@@ -101,7 +108,7 @@ def _responses_that_share_an_item(test: PairTest, matrix: Matrix) -> str | None:
 
 RULES: Sequence[Callable[[PairTest, Matrix], str | None]] = (
     _independent, _t_without_a_mean, _t_on_categories, _units_instead_of_the_score, _bootstrap_of_few,
-    _runs_on_these_items, _two_runs, _bootstrap_of_lone_units, _williams_on_ranks,
+    _runs_on_these_items, _two_runs, _crossed_of_few, _bootstrap_of_lone_units, _williams_on_ranks,
     _responses_that_share_an_item)
 
 

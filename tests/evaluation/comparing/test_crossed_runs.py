@@ -2,6 +2,7 @@
 
 import random
 
+import duckdb
 import numpy as np
 import pytest
 
@@ -51,7 +52,20 @@ def test_prompts_cross_the_systems_and_runs_are_their_own(prompted, registry):
     before = len(registry("query", "FROM event", "--format", "json").json)
     assert "nothing changed" in registry("run", manifest).stderr
     assert len(registry("query", "FROM event", "--format", "json").json) == before
-    registry("verify")
+
+
+def test_prompts_are_verified_released_and_purged(prompted, registry):
+    """Where one system's prompts change places, it is compared with the other one in other pairs."""
+    registry("run", patterned(prompted))
+    registry("release", "small", "-o", "released")
+    registry("verify", "released")
+    with duckdb.connect("registry.duckdb") as there:
+        there.execute("UPDATE replicate_factor SET level = if(level = 'terse', 'wordy', 'terse') "
+                      "WHERE factor = 'prompt' AND submission_id = 1")
+    assert "pair" in registry("verify", exit_code=4).stdout
+    registry("purge", "small", "b", "--reason", "asked")
+    left = registry("query", "SELECT DISTINCT submission_id FROM replicate_factor", "--format", "json").json
+    assert len(left) == 1
 
 
 def test_what_is_not_crossed_is_refused(prompted, registry):

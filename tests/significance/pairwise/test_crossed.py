@@ -75,9 +75,10 @@ def test_what_is_not_tested_says_why():
     assert level.p_value == 1
     assert run(Crossed(), of_scores([[1, 0]], [[0, 0]])).note == "one unit says nothing of others"
     assert run(Crossed(over="runs"), of_scores([[1, 0]], [[0, 0]])).p_value == pytest.approx(0.5)
-    (warning,) = misuses(Crossed(), m)
-    assert "two runs" in warning
-    assert misuses(Crossed(over="items"), m) == []
+    few_runs, few_items = misuses(Crossed(), m)
+    assert "two runs" in few_runs
+    assert "there are 4 here" in few_items
+    assert misuses(Crossed(over="items"), graded(np.random.default_rng(1), 20, [(0, 1), (0, 2)])) == []
 
 
 def test_nothing_depends_on_other_systems_or_on_their_order():
