@@ -16,9 +16,8 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
         "manifest metrics readers significance store", "evaluation importers query", "api studies", "leaderboards",
         "reports", "releases", "cli"],
     "registry.significance": [
-        "compact marks", "matrix", "discordance weak_null", "base", "distributions results units",
-        "crossed overall resampling",
-        "correlations exact", "resampled_scores", "effects multiple pairwise", "assumptions foresight ranks"],
+        "compact marks", "matrix", "discordance weak_null", "base", "distributions results units", "overall resampling",
+        "crossed correlations exact", "resampled_scores", "effects multiple pairwise", "assumptions foresight ranks"],
     "registry.evaluation": ["matrices scorers", "resolve submissions", "ingest past", "scoring", "comparing",
                             "checking verifying"],
     "registry.evaluation.submissions": ["amend names rules tombstones", "erase redact", "purge"],

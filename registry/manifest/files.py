@@ -10,10 +10,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from registry.errors import ManifestError, suggest
-from registry.manifest.spec import BRACES, COMPOSED, Submit, braces
+from registry.manifest.spec import BRACES, COMPOSED, FACTORS, Submit, braces
 from registry.provenance import recorded_name
 
-CAPTURES = (*COMPOSED, "run")
+CAPTURES = (*COMPOSED, *FACTORS)
 Identity = tuple[str, int]  # of a file: its real path, whose case may not matter, and its number in the file system
 Found = tuple[Path, dict[str, str]]  # a file, and what its path's braces capture
 _RELATIVE = "paths are relative to the manifest, or to --root"

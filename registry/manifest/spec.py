@@ -170,6 +170,7 @@ class Significance(_Table):
 
 BRACES = re.compile(r"\{([^{}]*)\}")
 COMPOSED = ("team", "system", "version", "test_set", "track")  # keys of a [[submit]] that captures can stand in
+FACTORS = ("run", "prompt", "annotator")  # captures that tell the replicates of one submission apart
 
 
 def braces(text: str) -> list[str]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from registry.errors import counted
 from registry.significance.correlations.matrix import PEARSON, PairMatrix
+from registry.significance.crossed.tables import numbers_of_levels
 from registry.significance.matrix import Matrix, additive
 from registry.significance.pairwise.base import PairTest
 from registry.significance.pairwise.bootstrap import Bootstrap
@@ -23,6 +24,7 @@ from registry.significance.pairwise.permutation import Permutation
 from registry.significance.pairwise.williams import Steiger, Williams
 from registry.significance.weak_null import even_units, in_pairs
 
+FEW_CROSSED = 20  # units below which the crossed test was not looked at (tests/validity)
 FEW = 200  # units below which the recentred bootstrap rejects too often (tests/validity)
 FEW_EVEN = 10  # units of equal weight below which the studentized one does (tests/validity)
 
@@ -75,10 +77,16 @@ def _runs_on_these_items(test: PairTest, matrix: Matrix) -> str | None:
 
 
 def _two_runs(test: PairTest, matrix: Matrix) -> str | None:
-    few = 0 if matrix.runs is None else sum(of_system.shape[1] == 2 for of_system in matrix.runs)
-    return (f"{counted(few, 'system has', 'systems have')} two runs, whose error has one degree of freedom and counts "
-            "12.7 times at 5 %: real differences are missed; of three runs it counts 4.3 times, of five 2.8"
-            ) if isinstance(test, Crossed) and test.over != "items" and few else None
+    if not isinstance(test, Crossed) or test.over == "items" or 2 not in numbers_of_levels(matrix):
+        return None
+    return ("the error of two runs (or prompts, or annotators) has one degree of freedom and counts 12.7 times at 5 %, "
+            "so real differences are missed; of three it counts 4.3 times, of five 2.8")
+
+
+def _crossed_of_few(test: PairTest, matrix: Matrix) -> str | None:
+    return (f"crossed has been found to keep its level from {FEW_CROSSED} units on, and there "
+            f"{'is' if matrix.n_units == 1 else 'are'} {matrix.n_units} here"
+            ) if isinstance(test, Crossed) and matrix.n_units < FEW_CROSSED else None
 
 
 def _bootstrap_of_lone_units(test: PairTest, matrix: Matrix) -> str | None:
@@ -116,8 +124,8 @@ def _another_null(test: PairTest, matrix: Matrix) -> str | None:
 
 RULES: Sequence[Callable[[PairTest, Matrix], str | None]] = (
     _independent, _t_without_a_mean, _t_on_categories, _units_instead_of_the_score, _bootstrap_of_few,
-    _bootstrap_t_of_uneven_units, _runs_on_these_items, _two_runs, _bootstrap_of_lone_units, _williams_on_ranks,
-    _responses_that_share_an_item, _another_null)
+    _bootstrap_t_of_uneven_units, _runs_on_these_items, _two_runs, _crossed_of_few, _bootstrap_of_lone_units,
+    _williams_on_ranks, _responses_that_share_an_item, _another_null)
 
 
 def misuses(test: PairTest, matrix: Matrix) -> list[str]:

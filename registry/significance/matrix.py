@@ -84,6 +84,8 @@ class Matrix(ABC):
         rounded: Whether statistics had more digits than are counted, so that equal ones may be some steps apart.
         runs: Where a system's runs are random, those of each system, [items, runs, columns]; `statistics` are then
             their averages. None: the runs are fixed.
+        factors: Of each run of each system the level of every factor, such as `{"prompt": "terse", "run": "1"}`; None:
+            nothing but their number tells runs apart, and each system has its own.
         unequal: Whether some systems lack items that others have; their statistics are 0 there.
         answers_to: Where rows are answers that systems give or not, [answers], the number from 0 of the item that each
             belongs to; None where rows are items.
@@ -100,6 +102,7 @@ class Matrix(ABC):
     multiple: int = 1
     rounded: bool = False
     runs: tuple[Floats, ...] | None = None
+    factors: tuple[tuple[dict[str, str], ...], ...] | None = None
     unequal: bool = False
     answers_to: NDArray[np.int64] | None = None
     resampled: Resampled | None = None
@@ -149,7 +152,8 @@ class Matrix(ABC):
     def of_systems(self, chosen: Sequence[int]) -> Self:
         """The same matrix with only the chosen systems, in their order; resamples are not shared any more."""
         return replace(self, statistics=of_systems(self.statistics, chosen), resampled=None,
-                       runs=self.runs and tuple(self.runs[n] for n in chosen))
+                       runs=self.runs and tuple(self.runs[n] for n in chosen),
+                       factors=self.factors and tuple(self.factors[n] for n in chosen))
 
     def difference(self, scores_a: Scores, scores_b: Scores) -> Scores:
         """The difference of scores, elementwise: positive where A is better."""

@@ -171,6 +171,16 @@ def submission_sources(connection: Connection, submission_id: int) -> list[Submi
     return [SubmissionSourceRow.of(row) for row in connection.execute(query.order_by(table.c.replicate))]
 
 
+def replicate_factors(connection: Connection, submission_ids: Sequence[int]) -> dict[int, tuple[dict[str, str], ...]]:
+    """What tells the runs of submissions apart, by submission and in the order of the runs; not of those without."""
+    of = models.replicate_factor.c
+    query = select(models.replicate_factor).where(of.submission_id.in_(list(submission_ids)))
+    found: dict[int, dict[int, dict[str, str]]] = {}
+    for submission_id, replicate, factor, level in connection.execute(query.order_by(*of)):
+        found.setdefault(submission_id, {}).setdefault(replicate, {})[factor] = level
+    return {submission_id: tuple(runs.values()) for submission_id, runs in found.items()}
+
+
 def submitted(connection: Connection, submission_ids: Sequence[int]) -> dict[int, Submitted]:
     """What was submitted, by submission."""
     s, of = models.submission, models.submission_source

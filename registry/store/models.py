@@ -100,6 +100,11 @@ submission_source = Table(
     "submission_source", metadata, _int("submission_id"), Column("replicate", SmallInteger, nullable=False),
     _text("source_digest"), _text("name"), UniqueConstraint("submission_id", "replicate"),
 )
+# What tells the replicates of a submission apart where that is more than their number: the prompt, the annotator.
+replicate_factor = Table(
+    "replicate_factor", metadata, _int("submission_id"), Column("replicate", SmallInteger, nullable=False),
+    _text("factor"), _text("level"), UniqueConstraint("submission_id", "replicate", "factor"),
+)
 # What stays of a team that was purged: the name that stands in its place, and the salted digests of its own.
 tombstone = Table(
     "tombstone", metadata, _id("tombstone_id"), _int("task_id"), _int("team_id"), _text("name"), _text("salt"),

@@ -50,8 +50,8 @@ def test_errors_components_and_what_more_would_buy(trained, registry):
     assert more["runs"]["error_twice"] == pytest.approx(math.sqrt(kept + (pair["error_all"]**2 - kept) / 2))
     assert more["runs"]["error_one_more"] == pytest.approx(math.sqrt(kept + (pair["error_all"]**2 - kept) * 3 / 4))
     said = registry("study", "variance", "small", "--format", "table").stdout
-    assert "40 items and 3 to 4 runs of each system" in said
-    assert "One more run of each system would make the middle error" in said
+    assert "40 items, 3 runs. Of the squared error" in said
+    assert "One more of the runs would make the middle error" in said
 
 
 def test_systems_with_one_run_have_none_to_compare(task, registry, scored):

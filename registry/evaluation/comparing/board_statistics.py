@@ -14,7 +14,7 @@ from registry.evaluation.comparing.board_keys import BoardKey
 from registry.evaluation.ingest.gold import split_cluster
 from registry.evaluation.matrices import Counts, Steps, matrix_of, scores_of
 from registry.evaluation.scoring.label_codes import LabelNumbers
-from registry.evaluation.scoring.run_averages import averaged, in_order_of_content
+from registry.evaluation.scoring.run_averages import averaged, in_order_of_content, order_of_content
 from registry.identity import digest_array, digest_json
 from registry.manifest import Significance
 from registry.metrics import METRICS, ConfusionMetric, Metric
@@ -93,9 +93,13 @@ def load(connection: Connection, key: BoardKey, settings: Significance, most: in
         like = [labels.counted(metric, rows.of_members[0][:0])]  # counts of labels are whole
     steps = Steps.of(metric, like, min(key.scores[member.scoring_id].step for member in key.members))
     members = _Members(metric, steps, labels, random_runs=settings.runs == "random")
+    if members.random_runs:
+        known = catalog.replicate_factors(connection, [member.submission_id for member in key.members])
+        members.named = [known.get(member.submission_id, ()) for member in key.members]
     averages = averaged(map(members.look_at, rows.of_members), len(key.members), steps, most)
     runs = tuple(of_member * averages.multiple for of_member in members.runs) or None
-    matrix = matrix_of(metric, averages, units, strata, runs=runs, unequal=rows.unequal)
+    factors = tuple(members.factors) if any(members.factors) else None
+    matrix = replace(matrix_of(metric, averages, units, strata, runs=runs, unequal=rows.unequal), factors=factors)
     contents = averages.digests if not members.digests else [[digest] for digest in members.digests]
     groups = [None if units is None else digest_array(units), *([] if strata is None else [digest_array(strata)])]
     return _best_first(Board(key, metric, key.members, [digest_json([*content, *groups]) for content in contents],
@@ -112,6 +116,8 @@ class _Members:
         random_runs: Whether the runs themselves are kept.
         scores: Of every member's runs, [runs].
         runs: The statistics of every member's runs in steps, [items, runs, columns], if they are kept.
+        named: What tells each member's runs apart, as they are stored; empty where only their number does.
+        factors: The same in the order of `runs`.
         digests: Of members' runs, where these tell members apart: averages would not, or are none of what is stored.
     """
 
@@ -121,6 +127,8 @@ class _Members:
     random_runs: bool
     scores: list[Floats] = field(default_factory=list)
     runs: list[Floats] = field(default_factory=list)
+    named: Sequence[tuple[dict[str, str], ...]] = ()
+    factors: list[tuple[dict[str, str], ...]] = field(default_factory=list)
     digests: list[str] = field(default_factory=list)
 
     def look_at(self, stored: Floats) -> Floats:
@@ -131,10 +139,15 @@ class _Members:
             statistics = self.labels.counted(self.metric, stored)
             self.digests.append(digest_array(in_order_of_content(self.labels.coded(stored))))
         if self.random_runs:
-            ordered = in_order_of_content(statistics)
+            order = order_of_content(statistics)
+            ordered = statistics[:, order]
+            named = self.named[len(self.factors)]
+            self.factors.append(tuple(named[n] for n in order) if named else ())
             self.runs.append(self.steps.counted(ordered))
             if self.labels is None:
                 self.digests.append(digest_array(ordered))
+            if named:
+                self.digests[-1] = digest_json([self.digests[-1], self.factors[-1]])
         self.scores.append(scores_of(self.metric, Counts.of(statistics, self.steps)))
         return statistics
 
@@ -171,9 +184,10 @@ def _best_first(board: Board) -> Board:
     else:
         held = np.ascontiguousarray(held[:, order])
     runs = board.matrix.runs and tuple(board.matrix.runs[n] for n in order)
+    factors = board.matrix.factors and tuple(board.matrix.factors[n] for n in order)
     return replace(
         board, members=[board.members[n] for n in order], digests=[board.digests[n] for n in order],
-        matrix=replace(board.matrix, statistics=held, runs=runs), scores=board.scores[order],
+        matrix=replace(board.matrix, statistics=held, runs=runs, factors=factors), scores=board.scores[order],
         run_scores=[board.run_scores[n] for n in order])
 
 

@@ -19,7 +19,7 @@ from registry.items import Answer, Item
 from registry.manifest import TestSet
 from registry.manifest.fields import Name
 from registry.manifest.files import identity
-from registry.manifest.spec import BRACES, COMPOSED, Submit
+from registry.manifest.spec import BRACES, COMPOSED, FACTORS, Submit
 from registry.metrics import CorrelationMetric, Metric
 from registry.readers import Document, Reader
 
@@ -31,7 +31,8 @@ _NAME: TypeAdapter[str] = TypeAdapter(Name)
 class Declared:
     """One submission as the manifest (or the command line) declares it; `files` are its runs, mostly one.
 
-    `reason` is why it is declared so.
+    `factors` are what tells them apart where that is more than their number: of each file a level for every factor,
+    such as the prompt. `reason` is why it is declared so.
     Records name its files relative to the folder `within`.
     Files are read when they are needed, since all that a manifest declares may be too large to be held together.
     """
@@ -53,6 +54,7 @@ class Declared:
     of_manifest: bool = True
     metrics: tuple[Metric, ...] = ()
     within: Path | None = None
+    factors: tuple[dict[str, str], ...] = ()
 
     @property
     def name(self) -> str:
@@ -106,8 +108,8 @@ def declared(task: ResolvedTask, refuse: Refuse = raising) -> Iterator[Declared]
     """Expand every `[[submit]]` of the manifest into submissions.
 
     A file that one names by itself is left out of the patterns of others. Files of one pattern that differ only in
-    `{run}` are the runs of one submission. Versions and runs come in their natural order, so that the latest version
-    comes last, whatever the order of the tables.
+    `{run}`, `{prompt}` and `{annotator}` are the runs of one submission. Versions and runs come in their natural order,
+    so that the latest version comes last, whatever the order of the tables.
 
     Args:
         task: The task.
@@ -116,8 +118,8 @@ def declared(task: ResolvedTask, refuse: Refuse = raising) -> Iterator[Declared]
     """
     taken: dict[tuple[str, Path, str], str] = {}
     found: dict[tuple[str, str], tuple[Declared, tuple[str, str | None] | None]] = {}
-    for key, submit, path, captured in sorted(expanded(task, refuse), key=lambda entry: natural(
-            entry[3].get("run", ""))):
+    for key, submit, path, captured in sorted(expanded(task, refuse), key=lambda entry: [
+            natural(entry[3].get(factor, "")) for factor in FACTORS]):
         try:
             one = declare(task, submit, [path], captured, key)
         except InputError as error:
@@ -135,13 +137,18 @@ def declared(task: ResolvedTask, refuse: Refuse = raising) -> Iterator[Declared]
             refuse(ManifestError(f"{one.name} is declared twice, by {_path(other.files[0])} and by {path}; give one "
                                  "another system or version", path=task.root.manifest, key=key))
             continue
-        found[name] = replace(other, files=other.files + one.files), runs_of
+        found[name] = replace(other, files=other.files + one.files, factors=other.factors + one.factors), runs_of
     yield from sorted((one for one, _ in found.values()), key=lambda one: natural(one.version))
 
 
 def _is_run(submit: Submit, captured: Mapping[str, str]) -> bool:
-    """Whether what `{run}` captures tells runs of one submission apart, and is no part of a name."""
-    return "run" in captured and not any("run" in submit.composed(key) for key in COMPOSED)
+    """Whether captures tell runs of one submission apart, and are no part of a name."""
+    return bool(_factors(submit, captured))
+
+
+def _factors(submit: Submit, captured: Mapping[str, str]) -> dict[str, str]:
+    composed = {name for key in COMPOSED for name in submit.composed(key)}
+    return {factor: captured[factor] for factor in FACTORS if factor in captured and factor not in composed}
 
 
 def check_runs(task: ResolvedTask, submissions: Sequence[Declared], refuse: Refuse = raising) -> None:
@@ -207,7 +214,8 @@ def declare(task: ResolvedTask, submit: Submit, files: Sequence[File], captured:
         tuple(files), task.submission_reader(test_set, submit, key), reading.missing, reading.tokens,
         kind=submit.kind, track=names.get("track", reading.track), withdrawn=submit.withdrawn, late=submit.late,
         attributes=submit.attributes, reason=submit.reason, of_manifest=bool(key),
-        metrics=tuple(task.metrics.values()), within=task.root.folder)
+        metrics=tuple(task.metrics.values()), within=task.root.folder,
+        factors=(factors,) if (factors := _factors(submit, captured)).keys() - {"run"} else ())
 
 
 def _names(submit: Submit, captured: Mapping[str, str]) -> dict[str, str]:

@@ -59,6 +59,10 @@ def apply_submission(ingest: Ingest, one: Declared) -> Outcome:
         digest = content_digest(one.reader, ingest.items(test_set.gold_revision_id), answers)
         if there is not None and there.digest != digest:
             raise _other_content(f"{ingest.slug}/{one.test_set.name}/{one.name}", kept, one.documents)
+    if there is not None and one.factors and one.factors != catalog.replicate_factors(
+            ingest.connection, [there.submission_id]).get(there.submission_id):
+        raise InputError(f"{ingest.slug}/{one.test_set.name}/{one.name} is in the registry with other prompts or "
+                         "annotators of its runs; give these runs another version", path=one.documents[0].path)
     if there is None:
         there = _add_submission(ingest, test_set, one, digest)
         change = Change.added
@@ -202,6 +206,11 @@ def _add_submission(ingest: Ingest, test_set: TestSetRow, one: Declared, digest:
         test_set.test_set_id, (one.team, one.system, one.version),
         [(document.digest, document.name) for document in one.documents],
         reader=repr(one.reader), digest=digest, run_id=ingest.run_id, created_at=now(), **properties)
+    ingest.ledger.add_rows(models.replicate_factor, [
+        {"submission_id": added.submission_id, "replicate": replicate, "factor": factor, "level": level}
+        for replicate, of_run in enumerate(one.factors) for factor, level in of_run.items()])
+    if one.factors:
+        properties["factors"] = canonical_json(one.factors)
     for document in one.documents:
         ingest.keep(document)
     ingest.event("submission-added", f"{ingest.slug}/{one.test_set.name}/{one.name}",

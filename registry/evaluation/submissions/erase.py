@@ -66,6 +66,7 @@ def erase(connection: Connection, team_id: int, task_id: int, names: Names) -> R
     connection.exec_driver_sql("DROP TABLE used_label")
     do("answer", "DELETE FROM answer WHERE NOT in_gold AND answer_id NOT IN (SELECT answer_id FROM response)")
     _erase_results(connection, do)
+    do("replicate_factor", "DELETE FROM replicate_factor WHERE submission_id IN (FROM gone_submission)")
     do("submission_source", "DELETE FROM submission_source WHERE submission_id IN (FROM gone_submission)")
     do("source", "DELETE FROM source WHERE digest IN (FROM gone_source)")
     removed["source"] += _erase_manifests(connection, names)

@@ -6,25 +6,110 @@ F-scores and BLEU as well.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from registry.errors import counted
+from registry.significance.crossed.sources import Axes, CrossedPair
 from registry.significance.matrix import Floats, Matrix, additive
+from registry.significance.resampling.random_runs import runs_refusal
 from registry.significance.units import ROUNDING
 
+OWN = "run"  # the factor whose levels are each system's own; others cross the systems
 
-def tables(matrix: Matrix) -> list[Floats]:
-    """Give of each system how its score deviates in each cell, [units, runs], with mean 0.
 
-    Where the score F is a quotient of sums of n and d it is (n - F d) over the mean of d; elsewhere the jackknife's
-    pseudo-value, from the score without the cell. Runs that are undefined give nan.
+@dataclass(frozen=True, eq=False)
+class Crossing:
+    """Systems by unit and factor.
+
+    Attributes:
+        names: Of the axes: `items`, then the factors as one says them of several, such as `runs` and `prompts`.
+        shared: Of every factor, whether the levels are the same for all systems.
+        tables: How the score of each system deviates in each cell, [units, levels of a factor, ...], with mean 0.
+    """
+
+    names: tuple[str, ...]
+    shared: tuple[bool, ...]
+    tables: list[Floats]
+
+    def pair(self, a: int, b: int) -> CrossedPair:
+        """The tables of two systems."""
+        return CrossedPair((self.tables[a], self.tables[b]), self.shared)
+
+    def axes(self, over: str) -> Axes:
+        """The axes that are random where a conclusion is to hold `over` what is called so, or over `all`."""
+        return tuple(range(len(self.names))) if over == "all" else (self.names.index(over),)
+
+
+def crossing_refusal(matrix: Matrix) -> str | None:
+    """Say why runs cannot be looked at by what tells them apart, or None where they can.
+
+    Every factor needs two levels or more, all combinations are there once, and systems share the levels of all but
+    their own runs.
+    """
+    if matrix.factors is None:
+        return runs_refusal(matrix, studentized=False)
+    factors = {frozenset(of_run) for of_system in matrix.factors for of_run in of_system or ({},)}
+    if len(factors) > 1:
+        return "runs are told apart by different things; let all patterns name the same of run, prompt and annotator"
+    for factor in _factors(matrix):
+        levels = [{of_run[factor] for of_run in of_system} for of_system in matrix.factors]
+        if few := sum(len(of) < 2 for of in levels):
+            return f"{counted(few, 'system has', 'systems have')} one {factor} only; two or more are needed"
+        if factor != OWN and len({frozenset(of) for of in levels}) > 1:
+            return f"systems have different {factor}s; only what all were given can be compared"
+    if odd := sum(not _is_complete(of_system) for of_system in matrix.factors):
+        return (f"{counted(odd, 'system lacks', 'systems lack')} some combination of {' and '.join(_factors(matrix))}; "
+                "each is needed once")
+    return None
+
+
+def crossing(matrix: Matrix) -> Crossing:
+    """Lay the runs of systems out by unit and factor.
+
+    Where the score F is a quotient of sums of n and d a cell deviates by (n - F d) over the mean of d; elsewhere by the
+    jackknife's pseudo-value, from the score without the cell. What is undefined is nan.
 
     Args:
-        matrix: By unit, with the runs of its systems.
+        matrix: By unit, with the runs of its systems; `crossing_refusal` has no objection.
     """
     assert matrix.runs is not None
-    return [_table(matrix, of_system) for of_system in matrix.runs]
+    by_run = [_table(matrix, of_system) for of_system in matrix.runs]
+    if matrix.factors is None:
+        return Crossing(crossing_names(matrix), (False,), by_run)
+    factors = _factors(matrix)
+    tables = []
+    for table, of_system in zip(by_run, matrix.factors, strict=True):
+        order = sorted(range(len(of_system)), key=lambda n: [of_system[n][factor] for factor in factors])
+        tables.append(table[:, order].reshape(-1, *(len({of_run[name] for of_run in of_system}) for name in factors)))
+    return Crossing(crossing_names(matrix), tuple(name != OWN for name in factors), tables)
+
+
+def crossing_names(matrix: Matrix) -> tuple[str, ...]:
+    """What the axes of the tables are called; see `Crossing`."""
+    return ("items", "runs") if matrix.factors is None else ("items", *(f"{name}s" for name in _factors(matrix)))
+
+
+def numbers_of_levels(matrix: Matrix) -> Iterator[int]:
+    """How many levels every system has of every factor."""
+    if matrix.factors is None:
+        yield from (of_system.shape[1] for of_system in matrix.runs or ())
+        return
+    for factor in _factors(matrix):
+        yield from (len({of_run[factor] for of_run in of_system}) for of_system in matrix.factors)
+
+
+def _factors(matrix: Matrix) -> list[str]:
+    assert matrix.factors is not None
+    return sorted(matrix.factors[0][0], key=lambda name: (name != OWN, name))
+
+
+def _is_complete(of_system: tuple[dict[str, str], ...]) -> bool:
+    combinations = {tuple(sorted(of_run.items())) for of_run in of_system}
+    numbers = [len({of_run[name] for of_run in of_system}) for name in of_system[0]]
+    return len(combinations) == len(of_system) == np.prod(numbers)
 
 
 def _table(matrix: Matrix, runs: Floats) -> Floats:

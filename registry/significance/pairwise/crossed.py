@@ -10,15 +10,12 @@ import numpy as np
 from registry.families import FAMILIES
 from registry.significance.base import ObservedPairs, Settings
 from registry.significance.crossed.critical import log_p, reach
-from registry.significance.crossed.sources import CrossedPair
-from registry.significance.crossed.tables import tables
+from registry.significance.crossed.tables import crossing, crossing_names, crossing_refusal
 from registry.significance.matrix import Floats, Matrix
 from registry.significance.pairwise.base import PairTest
-from registry.significance.resampling.random_runs import runs_refusal
 from registry.significance.results import Tails
 
-Over = Literal["all", "items", "runs"]
-OVER: dict[Over, tuple[int, ...]] = {"all": (0, 1), "items": (0,), "runs": (1,)}  # axes of the tables
+Over = Literal["all", "items", "runs", "prompts", "annotators"]
 
 
 class Crossed(PairTest):
@@ -28,8 +25,9 @@ class Crossed(PairTest):
     freedom counts 12.7 times its error, with two 4.3 and with four 2.8 times.
 
     Attributes:
-        over: What the conclusion is to hold for: `all`, any items and any runs of these systems; `items`, any items and
-            these very runs; `runs`, any runs on these very items.
+        over: What the conclusion is to hold for: `all`, any items and any runs of these systems (and any prompts and
+            annotators, where runs differ by those); `items`, any items and these very runs; `runs`, any runs on these
+            very items; `prompts` or `annotators` in the same way.
     """
 
     name: ClassVar[str] = "crossed"
@@ -45,15 +43,20 @@ class Crossed(PairTest):
         """Refuse systems of which there is one run, and runs that are fixed."""
         if matrix.runs is None:
             return 'crossed looks at single runs, which are random: set runs = "random", or take permutation'
-        return runs_refusal(matrix, studentized=False)
+        if reason := crossing_refusal(matrix):
+            return reason
+        there = {"all", "items", "runs"} if matrix.factors is None else {"all", *crossing_names(matrix)}
+        if matrix.runs and self.over not in there:
+            return f"runs do not differ by {self.over}; name what they differ by in the files' pattern"
+        return None
 
     def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
         """Compare each difference with what the sources leave open; the interval is what is not significantly off."""
-        if pairs.matrix.n_units < 2 and self.over != "runs":
+        if pairs.matrix.n_units < 2 and self.over in ("all", "items"):
             return Tails.made(np.full(len(pairs), math.nan), "asymptotic", note="one unit says nothing of others")
-        of_systems = tables(pairs.matrix)
-        found = [CrossedPair((of_systems[a], of_systems[b]), (False,)).bounds(OVER[self.over])
-                 for a, b in zip(pairs.a.tolist(), pairs.b.tolist(), strict=True)]
+        crossed = crossing(pairs.matrix)
+        axes = crossed.axes(self.over)
+        found = [crossed.pair(a, b).bounds(axes) for a, b in zip(pairs.a.tolist(), pairs.b.tolist(), strict=True)]
         squared = np.array([[source.squared for source in of_pair] for of_pair in found])
         degrees = np.array([[source.degrees for source in of_pair] for of_pair in found], dtype=np.float64)
         return _tails(pairs, squared, degrees, settings)

@@ -56,6 +56,10 @@ _NAMES = {
         SELECT * REPLACE (if(submission_id IN (SELECT submission_id FROM temp.secret_submission),
                              'run ' || (replicate + 1), name) AS name)
         FROM {file}.submission_source""",
+    "replicate_factor": """
+        SELECT * REPLACE (if(submission_id IN (SELECT submission_id FROM temp.secret_submission),
+            'level ' || dense_rank() OVER (PARTITION BY factor ORDER BY level), level) AS level)
+        FROM {file}.replicate_factor""",
     # What the bytes of a manifest or of a submission say can be read by programs alone.
     "source": """
         SELECT * EXCLUDE (open)

@@ -26,6 +26,7 @@ COLUMNS = {
     "submission": "submission_id test_set_id system_id track_id version kind reader missing withdrawn late attributes "
                   "digest run_id created_at declared",
     "submission_source": "submission_id replicate source_digest name",
+    "replicate_factor": "submission_id replicate factor level",
     "source": "digest name n_bytes content created_at",
     "run": "run_id command parameters inputs started_at ended_at code_version code_revision code_dirty environment "
            "salt digest",

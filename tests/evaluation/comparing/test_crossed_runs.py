@@ -1,0 +1,91 @@
+"""Runs that differ by prompts: from the pattern of a manifest to tests, studies and what is refused."""
+
+import random
+
+import duckdb
+import numpy as np
+import pytest
+
+from tests.evaluation.comparing.compared import pairs
+
+
+@pytest.fixture
+def prompted(task):
+    """Two systems of three runs with each of two prompts, on 30 items; prompts and runs matter."""
+    rng = random.Random(3)
+    task.gold = {f"i{n:02}": "yes" for n in range(30)}
+    task.documents, task.systems = {}, {}
+    skill = {("a", "terse"): 0.9, ("a", "wordy"): 0.8, ("b", "terse"): 0.6, ("b", "wordy"): 0.2}
+    task.runs = {system: {f"{prompt}.{run}": {i: "yes" if rng.random() < skill[system, prompt] + run / 20 else "no"
+                                              for i in task.gold} for prompt in ("terse", "wordy") for run in range(3)}
+                 for system in "ab"}
+    task.significance = {"runs": "random", "test": "crossed", "seed": 1}
+    return task
+
+
+def patterned(task, pattern="runs/{system}.{prompt}.{run}.tsv"):
+    manifest = task.write()
+    manifest.write_text(manifest.read_text().replace("runs/{system}.{run}.tsv", pattern))
+    return manifest
+
+
+def test_prompts_cross_the_systems_and_runs_are_their_own(prompted, registry):
+    manifest = patterned(prompted)
+    told = registry("run", manifest).stderr
+    assert "two runs (or prompts, or annotators)" in told
+    kept = registry("query", "SELECT * FROM replicate_factor ORDER BY ALL LIMIT 2", "--format", "json").json
+    assert [(r["replicate"], r["factor"], r["level"]) for r in kept] == [(0, "prompt", "terse"), (0, "run", "0")]
+    a, b = (np.array([[[of[f"{prompt}.{run}"][i] == "yes" for prompt in ("terse", "wordy")] for run in range(3)]
+                      for i in prompted.gold], dtype=float) for of in prompted.runs.values())
+    (row,) = registry("study", "variance", "small", "--format", "json").json
+    of_prompts = (a.mean(axis=(0, 1)) - b.mean(axis=(0, 1))).var(ddof=1) / 2
+    of_runs = sum(x.mean(axis=(0, 2)).var(ddof=1) / 3 for x in (a, b))
+    assert row["error_prompts"] == pytest.approx(of_prompts**0.5)
+    assert row["error_runs"] == pytest.approx(of_runs**0.5)
+    assert row["error_all"]**2 > of_prompts + of_runs
+    (all_,) = pairs(registry)
+    assert all_["p_value"] == pytest.approx(row["p_all"])
+    assert row["p_prompts"] > 0.05 > row["p_items"]  # of two prompts hardly anything can be said, of 30 items much
+    sources = registry("study", "variance", "small", "--show", "sources", "--format", "json").json
+    assert [(r["source"], r["of"]) for r in sources][:5] == [
+        ("items", ""), ("runs", "a"), ("runs", "b"), ("prompts", ""), ("items x runs", "a")]
+    assert "nothing changed" in registry("run", manifest).stderr
+
+
+def test_prompts_are_verified_released_and_purged(prompted, registry):
+    """Where one system's prompts change places, it is compared with the other one in other pairs."""
+    registry("run", patterned(prompted))
+    registry("release", "small", "-o", "released")
+    registry("verify", "released")
+    with duckdb.connect("registry.duckdb") as there:
+        there.execute("UPDATE replicate_factor SET level = if(level = 'terse', 'wordy', 'terse') "
+                      "WHERE factor = 'prompt' AND submission_id = 1")
+    assert "pair" in registry("verify", exit_code=4).stdout
+    registry("purge", "small", "b", "--reason", "asked")
+    left = registry("query", "SELECT DISTINCT submission_id FROM replicate_factor", "--format", "json").json
+    assert len(left) == 1
+
+
+def test_what_is_not_crossed_is_refused(prompted, registry):
+    manifest = patterned(prompted)
+    registry("run", manifest)
+    assert "take crossed" in registry("compare", "--test", "permutation", exit_code=3).stderr
+    assert "do not differ by annotators" in registry("compare", "--test", "crossed(over=annotators)",
+                                                     exit_code=3).stderr
+    patterned(prompted, "runs/{system}.{annotator}.{run}.tsv")
+    assert "other prompts or annotators of its runs" in registry("run", manifest, exit_code=3).stderr
+    (prompted.folder / "runs" / "b.wordy.2.tsv").unlink()
+    patterned(prompted)
+    (prompted.folder / "runs" / "b.wordy.2.tsv").unlink()
+    refused = registry("run", manifest, "--db", "other.duckdb", exit_code=3).stderr
+    assert "1 system lacks some combination of run and prompt" in refused
+
+
+def test_levels_of_anonymous_submissions_are_numbers(prompted, registry):
+    prompted.extra = "[board]\nanonymous = true\n"
+    registry("run", patterned(prompted))
+    levels = registry("query", "SELECT DISTINCT factor, level FROM replicate_factor ORDER BY ALL", "--format", "json")
+    assert [(r["factor"], r["level"]) for r in levels.json] == [
+        ("prompt", "level 1"), ("prompt", "level 2"), ("run", "level 1"), ("run", "level 2"), ("run", "level 3")]
+    (row,) = registry("study", "variance", "small", "--format", "json").json
+    assert row["system_a"].startswith("System")
