@@ -29,7 +29,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
     "registry.evaluation.comparing": [
         "contingency leaderboard_key settings", "board_keys", "board_statistics families",
         "by_response pair_results", "family_results plan vetting", "compare"],
-    "registry.manifest": ["families fields write", "folder spec", "files load"],
+    "registry.manifest": ["captures families fields write", "folder spec", "files load"],
     "registry.readers": [
         "parsing", "base", "alignments lines markup names tables trec", """
             bio
