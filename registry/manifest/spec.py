@@ -166,6 +166,8 @@ class Significance(_Table):
             yield "", "interval 'bca' does not go with runs = 'random'; take dual, percentile or basic"
         if self.family != "board" and self.correction == "shaffer":
             yield "", "correction 'shaffer' takes the pairs of one board as a family; take holm, or family = 'board'"
+        if self.family == "board" and self.correction == "gatekeeping":
+            yield "", "correction 'gatekeeping' goes from board to board; take family = 'task', or name metrics"
 
 
 class Submit(_Table):
