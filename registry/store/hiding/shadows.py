@@ -21,6 +21,9 @@ _NAMES = {
         SELECT team_id FROM {file}.team WHERE task_id IN ({anonymous}) AND team_id NOT IN (
             SELECT team_id FROM {file}.system JOIN {file}.submission USING (system_id)
             GROUP BY team_id HAVING bool_and(kind = 'baseline'))""",
+    # What stands for a team that was purged names nobody; quoted, the table is the registry's own at any moment.
+    "secret_name": """
+        SELECT team_id FROM temp.secret_team WHERE team_id NOT IN (SELECT team_id FROM {file}."tombstone")""",
     "secret_submission": """
         SELECT
             submission_id,
@@ -34,16 +37,17 @@ _NAMES = {
         WHERE team_id IN (SELECT team_id FROM temp.secret_team)""",
     "team": """
         SELECT * REPLACE (
-            if(team_id IN (SELECT team_id FROM temp.secret_team), coalesce(pseudonym, 'Team of row ' || team_id), name)
+            if(team_id IN (SELECT team_id FROM temp.secret_name), coalesce(pseudonym, 'Team of row ' || team_id), name)
                 AS name,
-            if(task_id IN ({anonymous}), NULL, pseudonym) AS pseudonym)
+            if(task_id NOT IN ({anonymous}) OR team_id IN (SELECT team_id FROM temp.secret_name), pseudonym, NULL)
+                AS pseudonym)
         FROM {file}.team""",
     "system": """
         SELECT * REPLACE (
-            if(team_id IN (SELECT team_id FROM temp.secret_team),
+            if(team_id IN (SELECT team_id FROM temp.secret_name),
                coalesce(pseudonym, 'System of row ' || system_id), name) AS name,
-            if(team_id IN (SELECT team_id FROM {file}.team WHERE task_id IN ({anonymous})), NULL, pseudonym)
-                AS pseudonym)
+            if(team_id NOT IN (SELECT team_id FROM {file}.team WHERE task_id IN ({anonymous}))
+               OR team_id IN (SELECT team_id FROM temp.secret_name), pseudonym, NULL) AS pseudonym)
         FROM {file}.system""",
     "submission": """
         SELECT s.* REPLACE (
