@@ -134,9 +134,11 @@ def _say_purged(purged: Purged, path: Path, *, dry_run: bool) -> None:
         say(f"warning: one of the names still stands in {place}: it belongs to others, or to the task")
     others = path.resolve().parent.glob("*.duckdb")
     older = sorted(other.name for other in others if not other.samefile(path))
-    beside = f" (beside this one: {', '.join(older[:5])}{', ...' if len(older) > 5 else ''})" if older else ""
-    say(f"note: what was copied before still has the team: backups{beside}, exported files, pages, the manifest and "
-        "the files that were submitted")
+    say("note: what was copied before still has the team: backups, exported files, pages, the manifest and the files "
+        "that were submitted")
+    if older:
+        say("note: other databases beside this one, which may hold the team too: "
+            f"{', '.join(older[:5])}{', ...' if len(older) > 5 else ''}")
     say_end(changed=True, dry_run=dry_run, then="`registry compare` brings boards up")
 
 

@@ -1,5 +1,6 @@
 """A team that asks to be forgotten: nothing of it is left in any byte, and all else stands as before."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -156,9 +157,12 @@ def test_who_was_purged_is_known_by_name_alone(registry, purged, kept, tmp_path,
 
 def test_a_dry_run_tells_the_same_and_changes_nothing(registry, whole, purged):
     before = whole.read_bytes()
+    (whole.parent / "zzz.duckdb").touch()
     told = purge(registry, whole, "--dry-run").stderr
     assert "dry run: nothing was written" in told
     assert told.splitlines()[:2] == purged[1].splitlines()[:2]
+    assert re.search(r"\nnote: other databases beside this one, which may hold the team too: .*\bzzz\.duckdb\n", told)
+    assert "beside this one" not in purged[1]
     assert whole.read_bytes() == before
     assert "names the team" in registry("purge", "small", TEAM, "--reason", f"{TEAM} left", "--db", whole,
                                         exit_code=3).stderr
