@@ -171,6 +171,13 @@ def test_what_is_altered_is_found_also_where_checksums_are_made_anew(release, na
     assert {of for _, of in altered} <= found(request.getfixturevalue(release), altered, tmp_path / "altered")
 
 
+def test_the_name_of_the_folder_is_no_pattern(held, tmp_path):
+    """A release in `a[1]` is not the one in `a1` beside it, and `total=9` is no column."""
+    shutil.copytree(held, tmp_path / "a1")
+    assert "score" in found(held, [OF_HELD["a total"]], tmp_path / "a[1]")
+    assert faults(shutil.copytree(held, tmp_path / "total=9")) == []
+
+
 def test_checksums_name_every_file_that_is_not_as_it_was(whole, tmp_path):
     folder = shutil.copytree(whole, tmp_path / "small")
     (folder / "README.md").write_text("other")
