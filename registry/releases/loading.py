@@ -19,7 +19,7 @@ from registry.metrics.confusion import NO_LABEL
 from registry.store import catalog, models
 from registry.store.log.journal import append
 from registry.store.row_types import TaskRow
-from registry.store.rows import driver_of, insert, quoted
+from registry.store.rows import driver_of, insert, parquet_at
 
 ACTION = "release"  # in the log of a registry that was made of a release
 
@@ -54,7 +54,7 @@ def load(connection: Connection, folder: Path, told: dict[str, Any]) -> TaskRow:
     there = [name for name in known if (folder / "data" / f"{name}.parquet").is_file()]
     for name in there:
         connection.exec_driver_sql(
-            f'CREATE TEMP VIEW "data_{name}" AS FROM read_parquet({quoted(folder / "data" / f"{name}.parquet")})')
+            f'CREATE TEMP VIEW "data_{name}" AS FROM {parquet_at(folder / "data" / f"{name}.parquet")}')
     _begin(connection, folder / "manifest.toml", told)
     for name, statement in statements.items():
         if name in there:

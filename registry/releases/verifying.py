@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -120,7 +120,7 @@ def _told(folder: Path) -> dict[str, Any]:
     path = folder / "release.json"
     try:
         told = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise InputError(f"cannot be read, so this is no release: {error}", path=path) from None
     if not isinstance(told, dict) or not isinstance(told.get("gold"), bool):
         raise InputError("does not say what the release holds", path=path)
@@ -131,21 +131,34 @@ def _told(folder: Path) -> dict[str, Any]:
 
 
 def _verify_boards(folder: Path, task: TaskBoards) -> Iterator[Fault]:
-    """Hold the boards that people read against the tables, key by key, so that a later program may add others."""
+    """Hold the boards that people read against the tables, key by key."""
     made = dict(rendered(task))
     for name, read in (("boards/boards.json", json.loads), ("boards/boards.tsv", _rows)):
         try:
             stored, derived = read((folder / name).read_text("utf-8")), read(made[name])
-            rows = zip(stored, derived, strict=True)
-            wrong = next(((n, key) for n, (of_file, of_tables) in enumerate(rows) for key in of_file
-                          if of_file[key] != of_tables.get(key)), None)
-        except (OSError, ValueError, TypeError) as error:
-            yield Fault("damaged", "board", name, f"cannot be held against the tables: {error}")
+        except (OSError, ValueError, RecursionError) as error:
+            yield Fault("damaged", "board", name, f"cannot be read: {error}")
             continue
-        if wrong is not None:
-            yield Fault("altered", "board", name, f"{wrong[1]} of row {wrong[0]} is not that of the tables")
-    if (folder / "boards/signatures.txt").read_text("utf-8") != made["boards/signatures.txt"]:
+        if why := _difference(stored, derived):
+            yield Fault("altered", "board", name, why)
+    signatures = folder / "boards/signatures.txt"
+    if not signatures.is_file() or signatures.read_bytes() != made["boards/signatures.txt"].encode():
         yield Fault("altered", "board", "boards/signatures.txt", "the signatures are not those of the tables")
+
+
+def _difference(stored: Any, derived: Sequence[Mapping[str, Any]]) -> str | None:
+    """What is other in the rows of a file than in those that the tables give; None where that is nothing."""
+    if not isinstance(stored, list) or not all(isinstance(row, dict) for row in stored):
+        return "it is no list of rows"
+    if len(stored) != len(derived):
+        return f"it has {len(stored)} rows, and the tables give {len(derived)}"
+    for n, (of_file, of_tables) in enumerate(zip(stored, derived, strict=True)):
+        for key in (*of_tables, *(of_file.keys() - of_tables.keys())):
+            if key not in of_file:
+                return f"row {n} is without {key}"
+            if key not in of_tables or of_file[key] != of_tables[key]:
+                return f"{key or 'a value without a column'} of row {n} is not that of the tables"
+    return None
 
 
 def _rows(text: str) -> list[dict[str, str]]:
