@@ -114,6 +114,10 @@ def _why(error: Exception) -> str:
     return "its values are not those of a release, or contradict each other"
 
 
+def _why_unread(error: Exception) -> str:
+    return "its brackets are nested too deeply" if isinstance(error, RecursionError) else str(error)
+
+
 def _verify_told(told: dict[str, Any], task: TaskBoards) -> Iterator[Fault]:
     """Hold what `release.json` says of the task against the manifest."""
     for key, value in (("task", task.task), ("version", task.version)):
@@ -162,7 +166,7 @@ def _told(folder: Path) -> dict[str, Any]:
         checksums.require_plain(path)
         told = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"cannot be read, so this is no release: {error}", path=path) from None
+        raise InputError(f"cannot be read, so this is no release: {_why_unread(error)}", path=path) from None
     if not isinstance(told, dict) or not isinstance(told.get("gold"), bool):
         raise InputError("does not say what the release holds", path=path)
     if told.get("format") != FORMAT:
@@ -179,7 +183,7 @@ def _verify_boards(folder: Path, task: TaskBoards) -> Iterator[Fault]:
             checksums.require_plain(folder / name)
             stored, derived = read((folder / name).read_text("utf-8")), read(made[name])
         except (OSError, ValueError, RecursionError) as error:
-            yield Fault("damaged", "board", name, f"cannot be read: {error}")
+            yield Fault("damaged", "board", name, f"cannot be read: {_why_unread(error)}")
             continue
         if why := _difference(stored, derived):
             yield Fault("altered", "board", name, why)
