@@ -60,7 +60,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
         """, "planning"],
     "registry.releases": [
         "checksums decisions licences loading tables", "contents submitted totals",
-        "croissant derived_scores readme ro_crate", "writing", "verifying"],
+        "croissant derived_scores readme ro_crate", "writing", "derived_files", "verifying"],
     "registry.leaderboards": [
         "decisions families items scores", "leaderboard", "history place sentences", "corrections load", "differences",
         "choose snapshot"],

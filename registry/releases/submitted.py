@@ -27,7 +27,7 @@ def write_submitted(connection: Connection, folder: Path) -> None:
 
 def verify_submitted(connection: Connection, folder: Path) -> Iterator[Fault]:
     """Hold the files against the table, and the table against the submissions; both may be absent."""
-    there = {path.relative_to(folder).as_posix() for path in (folder / FOLDER).rglob("*") if not path.is_dir()}
+    there = {path.relative_to(folder).as_posix() for path in (folder / FOLDER).rglob("*") if path.is_file()}
     if not (folder / _PATH).is_file():
         for file in sorted(there):
             yield Fault("surplus", "file", file, f"{_PATH} is not there to say whose it is")
