@@ -1,0 +1,102 @@
+"""Judged items against ppi-python, from the files to boards and the study of the judge; what is no sample is told."""
+
+import pytest
+
+from tests.evaluation.tables import manifest
+from tests.studies.judged_items import LABELLED, SYSTEMS, scores
+
+# printed by tests/studies/judged_items.py: mean (or difference), interval, p-value, with slope 1, weighted with 0.7
+PPI = {
+    "aspen": (0.4763906539914461, 0.4402833545438166, 0.5124979534390756, 1.9137228181729553e-147,
+              0.47281666666666666, 0.47646611111111115),
+    "birch": (0.46532908306069976, 0.42798307423799364, 0.5026750918834059, 1.0224787249626223e-131,
+              0.45499999999999996, 0.45991666666666664),
+    "aspen less birch": (0.011171342586577388, -0.01759161685892578, 0.03993430203208055, 0.44651551867640826,
+                         0.01781666666666666, 0.016549444444444443)}
+
+
+@pytest.fixture
+def judged(tmp_path):
+    """Write the task of judged items, with people's scores of those that they `looked` at."""
+    def write(*, looked=range(LABELLED), options='drawn = "random"', probabilities=None, metric=(), human=None,
+              significance="", bias=0.0):
+        of_people, of_judge = scores()
+        folder = tmp_path / "t"
+        folder.mkdir(exist_ok=True)
+        for system in SYSTEMS:
+            rows = ["item,judge,human"]
+            for n, (y, f) in enumerate(zip((human or of_people)[system], of_judge[system], strict=True)):
+                rows.append(f"i{n:03},{f + bias * (system == 'birch'):.2f},{y if n in looked else ''}")
+            (folder / f"{system}.csv").write_text("\n".join(rows) + "\n")
+        chances = probabilities or [0.15] * len(of_judge["aspen"])
+        (folder / "gold").write_text("item,probability\n" + "".join(f"i{n:03},{p}\n" for n, p in enumerate(chances)))
+        return manifest(folder, metric=metric or ['name = "JudgedMean"'], significance=significance, test_set=(
+            f'gold = "gold"\nformat = "judged"\noptions = {{ separator = "comma"{options and ", " + options} }}'))
+
+    return write
+
+
+def close(expected):
+    return pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+def test_scores_intervals_and_pairs_are_those_of_ppi_python(judged, registry):
+    registry("run", judged(metric=['name = "JudgedMean"', 'name = "JudgedMean"\nid = "plain"\noptions.slope = 1.0'],
+                           significance='test = "bootstrap"\nresamples = 500'))
+    board = {(r["metric"], r["system"]): r["score"] for r in registry("board", "t", "--format", "json").json}
+    for system in SYSTEMS:
+        assert board["JudgedMean", system] == close(PPI[system][0])
+        assert board["plain", system] == close(PPI[system][4])
+    study = "study", "judge", "t", "--format", "json"
+    for row in registry(*study).json:
+        mean, low, high, *_ = PPI[row["system"]]
+        assert (row["score"], row["low"], row["high"]) == tuple(map(close, (mean, low, high)))
+        assert row["labelled"] == LABELLED < row["effective"]
+    (pair,) = registry(*study, "--show", "pairs").json
+    difference, low, high, p, *_ = PPI["aspen less birch"]
+    assert [pair[key] for key in ("difference", "low", "high", "p_value", "p_adjusted")] == [
+        close(value) for value in (difference, low, high, p, p)]
+    assert "tell as much of its score as" in registry(*study[:3], "--format", "table").stdout
+    assert registry("best", "t", "--format", "json").json
+
+
+def test_items_drawn_with_probabilities_are_weighted(judged, registry, tmp_path):
+    of_three = [0.2 if n % 3 == 0 else 0.5 for n in range(400)]
+    registry("run", judged(options='drawn = "probability"', probabilities=of_three,
+                           metric=['name = "JudgedMean"\noptions.slope = 0.7']))
+    for row in registry("board", "t", "--format", "json").json:
+        assert row["score"] == close(PPI[row["system"]][5])
+
+
+def test_equal_probabilities_are_a_random_sample(judged, registry):
+    """Of 60 in 400, 0.15 each, the slope is that of a random sample."""
+    registry("run", judged(options='drawn = "probability"'))
+    for row in registry("board", "t", "--format", "json").json:
+        assert row["score"] == close(PPI[row["system"]][0])
+
+
+def test_a_judge_that_favours_a_system_is_told_of(judged, registry):
+    registry("run", judged(bias=0.2))
+    told = registry("study", "judge", "t")
+    assert "it favours, or where negative disfavours, aspen (-0.1" in told.stderr
+    assert "birch (+0.1" in told.stderr
+    assert "no sample" not in told.stderr
+
+
+def test_items_that_were_chosen_are_told_from_a_sample(judged, registry):
+    of_judge = scores()[1]["aspen"]
+    best = sorted(range(400), key=lambda n: -of_judge[n])[:60]
+    registry("run", judged(looked=set(best)))
+    assert "of aspen, birch people looked at items that the judge scores otherwise" in registry(
+        "study", "judge", "t").stderr
+
+
+@pytest.mark.parametrize(("options", "change", "says"), [
+    ("", {}, "needs the option 'drawn'"),
+    ('drawn = "probability"', {"probabilities": [1.0] * 400},
+     "item 'i060': was to be looked at by people with probability 1"),
+    ('drawn = "probability"', {"probabilities": [0.0] * 400}, "gold:2: item 'i000': 'probability' is 0; expected"),
+    ('drawn = "random", judge = "human", human = "judge"', {}, "item 'i060': 'human' is not there, while"),
+])
+def test_what_is_no_sample_is_refused(judged, registry, options, change, says):
+    assert says in registry("run", judged(options=options, **change), exit_code=3).stderr
