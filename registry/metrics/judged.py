@@ -25,6 +25,8 @@ Number = TypeVar("Number", float, NDArray[np.float64])
 # counts for the slope, w - 1. Where items are drawn at random w and a are 1, as all probabilities are the same.
 COLUMNS = ("items", "judge", "a", "a judge", "a judge judge",
            "labelled", "w", "w human", "w judge", "w a", "w a human", "w a judge", "w a human judge")
+LABELLED = COLUMNS.index("labelled")
+FEW_LABELLED = 50  # items that people looked at; of fewer, intervals cover too seldom (tests.validity.judges)
 _EMPTY = (0.0,) * (16 - len(COLUMNS))
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from registry.errors import InputError, counted
 from registry.evaluation.matrices import in_ones
-from registry.metrics.judged import JudgedMean, columns, influences, slopes
+from registry.metrics.judged import FEW_LABELLED, LABELLED, JudgedMean, columns, influences, slopes
 from registry.significance.distributions.normal import log_normal_ps
 from registry.significance.matrix import additive
 from registry.significance.multiple.corrections import adjust
@@ -25,7 +25,6 @@ from registry.studies.board_study import BoardStudy, Case, called
 from registry.studies.study import Finding, Row
 
 Floats = NDArray[np.float64]
-FEW = 50  # items with people's scores below which intervals were found to cover too seldom (docs/studies.md)
 _UNLIKELY = 1e-4  # a p-value of the sample below which it is said to be none
 
 
@@ -58,15 +57,15 @@ class Judge(BoardStudy):
             raise InputError(f"{board.key.metric.alias} is no JudgedMean: there is no judge to study")
         scored = in_ones(additive(board.matrix)).transpose(1, 0, 2)
         names = called(board.members)
-        looked = scored[:, :, 5].sum(axis=1)
-        if not np.isin(scored[:, :, 5], (0, 1)).all():
+        looked = scored[:, :, LABELLED].sum(axis=1)
+        if not np.isin(scored[:, :, LABELLED], (0, 1)).all():
             raise InputError("systems with several runs are averaged; make each run a system of its own")
         if (looked < 2).any():
             raise InputError(f"people looked at fewer than two items of {names[int(looked.argmin())]}")
         alpha = case.request.significance.alpha
         units = board.matrix.units
-        systems = [_estimate(of, metric, units, alpha) for of in scored]
-        pairs = [_estimate(_apart(scored[a], scored[b], lower=metric.better == "lower"), metric, units, alpha)
+        systems = [estimate(of, metric, units, alpha) for of in scored]
+        pairs = [estimate(apart(scored[a], scored[b], lower=metric.better == "lower"), metric, units, alpha)
                  for a, b in combinations(range(len(names)), 2)]
         adjusted = case.adjusted([row["p_value"] for row in pairs])
         biases = _biases(scored, units)
@@ -91,21 +90,21 @@ def _error(influence: Floats, units: NDArray[np.int64] | None) -> float:
     return math.sqrt(float((_summed(influence, units) ** 2).sum()))
 
 
-def _apart(a: Floats, b: Floats, *, lower: bool) -> Floats:
+def apart(a: Floats, b: Floats, *, lower: bool) -> Floats:
     """The statistics of what item after item A's scores are better by, where people looked at both."""
-    w = np.where((a[:, 5] > 0) & (b[:, 5] > 0), a[:, 6], 0.0)
+    w = np.where((a[:, LABELLED] > 0) & (b[:, LABELLED] > 0), a[:, 6], 0.0)
     over = np.where(w > 0, w, 1.0)
     sign = -1.0 if lower else 1.0
     human = sign * (np.where(w > 0, a[:, 7], 0.0) - np.where(w > 0, b[:, 7], 0.0)) / over
     return np.stack(columns(sign * (a[:, 1] - b[:, 1]), human, w, a[:, 2]), axis=1)
 
 
-def _estimate(statistics: Floats, metric: JudgedMean, units: NDArray[np.int64] | None, alpha: float) -> Row:
+def estimate(statistics: Floats, metric: JudgedMean, units: NDArray[np.int64] | None, alpha: float) -> Row:
     """A score with its normal interval, and what the judge adds to people's scores."""
     sums = statistics.sum(axis=0)
-    if sums[5] < 2:
+    if sums[LABELLED] < 2:
         return dict.fromkeys(("score", "error", "low", "high", "slope", "lambda", "labelled", "effective", "p_value"),
-                             math.nan) | {"labelled": int(sums[5])}
+                             math.nan) | {"labelled": int(sums[LABELLED])}
     slope = slopes(sums) if metric.slope is None else np.array(metric.slope)
     score = float(metric.score(sums))
     error = _error(influences(statistics, slope), units)
@@ -113,8 +112,8 @@ def _estimate(statistics: Floats, metric: JudgedMean, units: NDArray[np.int64] |
     reach = _bar(alpha) * error
     p = math.nan if not error else math.exp(float(log_normal_ps(np.array(score / error), "two-sided")))
     return {"score": score, "error": error, "low": score - reach, "high": score + reach, "slope": float(slope),
-            "lambda": float(slope * (1 - sums[5] / sums[0])), "labelled": int(sums[5]),
-            "effective": float(sums[5] * (alone / error) ** 2) if error else math.nan, "p_value": p}
+            "lambda": float(slope * (1 - sums[LABELLED] / sums[0])), "labelled": int(sums[LABELLED]),
+            "effective": float(sums[LABELLED] * (alone / error) ** 2) if error else math.nan, "p_value": p}
 
 
 def _bar(alpha: float) -> float:
@@ -140,7 +139,7 @@ def _biases(scored: Floats, units: NDArray[np.int64] | None) -> list[Row]:
 
 def _correlation(statistics: Floats) -> float:
     """Pearson's r of the judge's and people's scores, weighted as the items were drawn."""
-    both = statistics[statistics[:, 5] > 0]
+    both = statistics[statistics[:, LABELLED] > 0]
     w, (x, y) = both[:, 6], (both[:, n] / both[:, 6] for n in (7, 8))
     x, y = (of - (w * of).sum() / w.sum() for of in (x, y))
     spread = math.sqrt(float((w * x * x).sum() * (w * y * y).sum()))
@@ -172,8 +171,8 @@ def _no_sample(scored: Floats, names: Sequence[str], units: NDArray[np.int64] | 
 
 def _few(rows: Sequence[Row]) -> list[str]:
     least = min(row["labelled"] for row in rows)
-    return [f"people looked at {counted(least, 'item')}: of fewer than {FEW} intervals cover too seldom, and p-values "
-            "are too small"] if least < FEW else []
+    return [f"people looked at {counted(least, 'item')}: of fewer than {FEW_LABELLED} intervals cover too seldom, and "
+            "p-values are too small"] if least < FEW_LABELLED else []
 
 
 def _reading(systems: Sequence[Row], pairs: Sequence[Row], alpha: float) -> list[str]:

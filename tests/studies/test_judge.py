@@ -1,9 +1,12 @@
 """Judged items against ppi-python, from the files to boards and the study of the judge; what is no sample is told."""
 
+import numpy as np
 import pytest
 
+from registry.items import Answer, Item
+from registry.metrics import JudgedMean
 from tests.evaluation.tables import manifest
-from tests.studies.judged_items import LABELLED, SYSTEMS, scores
+from tests.studies.judged_items import ITEMS, LABELLED, SYSTEMS, scores
 
 # printed by tests/studies/judged_items.py: mean (or difference), interval, p-value, with slope 1, weighted with 0.7
 PPI = {
@@ -60,19 +63,20 @@ def test_scores_intervals_and_pairs_are_those_of_ppi_python(judged, registry):
     assert registry("best", "t", "--format", "json").json
 
 
-def test_items_drawn_with_probabilities_are_weighted(judged, registry, tmp_path):
-    of_three = [0.2 if n % 3 == 0 else 0.5 for n in range(400)]
-    registry("run", judged(options='drawn = "probability"', probabilities=of_three,
-                           metric=['name = "JudgedMean"\noptions.slope = 0.7']))
-    for row in registry("board", "t", "--format", "json").json:
-        assert row["score"] == close(PPI[row["system"]][5])
+def test_items_drawn_with_probabilities_are_weighted():
+    """Scores are ppi-python's with its weights; drawn with 0.15 each, as 60 of 400, they are those of random items."""
+    of_people, of_judge = scores()
 
+    def score(metric, system, chances):
+        said = [{"judge": f} | ({"human": y} if n < LABELLED else {})
+                for n, (f, y) in enumerate(zip(of_judge[system], of_people[system], strict=True))]
+        return float(metric.score(np.sum([metric.statistics(Item("i", chance), Answer("i", value))
+                                          for chance, value in zip(chances, said, strict=True)], axis=0)))
 
-def test_equal_probabilities_are_a_random_sample(judged, registry):
-    """Of 60 in 400, 0.15 each, the slope is that of a random sample."""
-    registry("run", judged(options='drawn = "probability"'))
-    for row in registry("board", "t", "--format", "json").json:
-        assert row["score"] == close(PPI[row["system"]][0])
+    for system in SYSTEMS:
+        of_three = [0.5 if n % 3 else 0.2 for n in range(ITEMS)]
+        assert score(JudgedMean(slope=0.7), system, of_three) == close(PPI[system][5])
+        assert score(JudgedMean(), system, [0.15] * ITEMS) == close(PPI[system][0])
 
 
 def test_a_judge_that_favours_a_system_is_told_of(judged, registry):
@@ -89,6 +93,22 @@ def test_items_that_were_chosen_are_told_from_a_sample(judged, registry):
     registry("run", judged(looked=set(best)))
     assert "of aspen, birch people looked at items that the judge scores otherwise" in registry(
         "study", "judge", "t").stderr
+
+
+def test_swaps_of_systems_of_which_people_saw_other_items_are_refused(judged, registry):
+    """They reject 15 % where people saw 30 and 150 items (tests.validity.judges); the bootstrap does not mind."""
+    path = judged(looked=range(30))
+    file = path.parent / "birch.csv"
+    of_people, of_judge = scores()
+    file.write_text("item,judge,human\n" + "".join(
+        f"i{n:03},{f},{y if n < 150 else ''}\n" for n, (y, f) in enumerate(zip(
+            of_people["birch"], of_judge["birch"], strict=True))))
+    assert "take bootstrap" in registry("run", path, exit_code=3).stderr
+    path.write_text(path.read_text().replace("seed = 1", 'seed = 1\ntest = "bootstrap"\nresamples = 200'))
+    told = registry("run", path)
+    assert "people looked at 30 items of some system: of fewer than 50" in told.stderr
+    (pair,) = registry("pairs", "t", "--format", "json").json
+    assert pair["method"] == "monte-carlo"
 
 
 @pytest.mark.parametrize(("options", "change", "says"), [
