@@ -1,7 +1,8 @@
 """Rows of judged items: people's scores are equal, and the judge errs alike, favours a system, or sees one less well.
 
-Bands come from a first look at 500 test sets: the slope is estimated, so nothing is exact, and of few items that people
-looked at intervals are too narrow.
+Bands come from a first look at 500 test sets (of `judged-own-items-permutation`, at 4,000): the slope is estimated, so
+nothing is exact, and of few items that people looked at intervals are too narrow. What the judges are worth is printed
+by `python -m tests.validity.judged_rows`.
 """
 
 from dataclasses import dataclass
@@ -62,15 +63,32 @@ class Corrected:
 def judged():
     """Swaps, resamples and the study's normal tests; swaps fail where people look at more items of one system."""
     swaps, resamples, normal = PValues(Permutation(), resamples=499), PValues(Bootstrap(), resamples=499), Corrected()
+    covers = Corrected(covers=True)
     for judge in JUDGES:
         null = judged_items(300, judge, (60, 60))
-        yield Row(f"judged-{judge}-permutation", null, swaps, near(0.05, 0.015), 4000, 50)
-        yield Row(f"judged-{judge}-bootstrap", null, resamples, near(0.055, 0.015), 4000, 50)
-        yield Row(f"judged-{judge}-normal", null, normal, near(0.06, 0.015), 4000, 50)
-        yield Row(f"judged-{judge}-interval", null, Corrected(covers=True), (Rate(0.925, 0.955, "coverage"),), 4000, 50)
+        yield Row(f"judged-{judge}-permutation", null, swaps, near(0.05, 0.015), 20_000, 50)
+        yield Row(f"judged-{judge}-bootstrap", null, resamples, near(0.055, 0.015), 20_000, 50)
+        yield Row(f"judged-{judge}-normal", null, normal, near(0.06, 0.015), 20_000, 50)
+        yield Row(f"judged-{judge}-interval", null, covers, (Rate(0.925, 0.955, "coverage"),), 20_000, 50)
     null = judged_items(300, "biased-by-system", (60, 60))
-    yield Row("judged-score-interval", null, CoversScore(Bootstrap()), (Rate(0.92, 0.955, "coverage"),), 4000, 50)
+    yield Row("judged-score-interval", null, CoversScore(Bootstrap()), (Rate(0.92, 0.955, "coverage"),), 20_000, 50)
     few, own = judged_items(300, "unlike", (30, 30)), judged_items(300, "unlike", (30, 150))
-    yield Row("judged-few-normal", few, normal, (Size(0.05, 0.055, 0.095),), 4000, 50)
-    yield Row("judged-own-items-permutation", own, swaps, (Size(0.05, 0.12, 0.25),), 4000, 50)
-    yield Row("judged-own-items-bootstrap", own, resamples, near(0.055, 0.02), 4000, 50)
+    yield Row("judged-few-normal", few, normal, (Size(0.05, 0.055, 0.095),), 20_000, 50)
+    yield Row("judged-own-items-permutation", own, swaps, (Size(0.05, 0.22, 0.32),), 20_000, 50)
+    yield Row("judged-own-items-bootstrap", own, resamples, near(0.055, 0.02), 20_000, 50)
+
+
+def main():
+    """Print of how many items people's scores would tell as much without the judge: mean of 2,000 test sets."""
+    for judge in JUDGES:
+        for units, looked in ((300, 60), (2000, 200)):
+            of = judged_items(units, judge, (looked, looked)).sample(np.random.default_rng(0), 2000).matrix.statistics
+            alone = [estimate(of[:, n], METRIC, None, ALPHA)["effective"] for n in range(0, of.shape[1], 2)]
+            pairs = [estimate(apart(of[:, n], of[:, n + 1], lower=False), METRIC, None, ALPHA)["effective"]
+                     for n in range(0, of.shape[1], 2)]
+            print(f"{judge}: people looked at {looked} of {units}, scores {np.mean(alone):.0f}, differences "
+                  f"{np.mean(pairs):.0f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -177,6 +177,6 @@ def _families():
         yield Row(f"best-possible-{name}", null, HoldsBest("possible"), valid_ranks, 3000, 50)
 
 
-GROUPS = (exact, sizes, unequal_profiles, profile_families, skewed_means, few_clusters, judged, bootstraps, powers, _intervals,
-          _correlations, _families, boards)
+GROUPS = (exact, sizes, unequal_profiles, profile_families, skewed_means, few_clusters, judged, bootstraps, powers,
+          _intervals, _correlations, _families, boards)
 ROWS = {row.name: row for group in GROUPS for row in group()}
