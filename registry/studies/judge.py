@@ -35,7 +35,8 @@ class Judge(BoardStudy):
     share of items that people did not look at; how many items people looked at, and how many they would have to look at
     for the same error without a judge (`effective`); the correlation of both scores, and how much higher the judge's
     are (`bias`). `beyond` is the bias less the mean of all systems', and `p_beyond` its p-value, adjusted over the
-    systems. `pairs` has every difference, with a slope of its own, and its p-value, adjusted over the pairs.
+    systems. `pairs` has every difference, with a slope of its own, and its p-value, adjusted over the pairs; beside it
+    `error_of_scores`, the error of the board's difference, which is of two scores with a slope each.
     """
 
     name: ClassVar[str] = "judge"
@@ -67,11 +68,13 @@ class Judge(BoardStudy):
         systems = [estimate(of, metric, units, alpha) for of in scored]
         pairs = [estimate(apart(scored[a], scored[b], lower=metric.better == "lower"), metric, units, alpha)
                  for a, b in combinations(range(len(names)), 2)]
+        moved = [influences(of, np.array(row["slope"])) for of, row in zip(scored, systems, strict=True)]
         adjusted = case.adjusted([row["p_value"] for row in pairs])
         biases = _biases(scored, units)
         told = [{"system": name, **{key: value for key, value in row.items() if key != "p_value"}, **bias}
                 for name, row, bias in zip(names, systems, biases, strict=True)]
-        compared = [{"system_a": names[a], "system_b": names[b], "difference": row.pop("score"), **row, "p_adjusted": p}
+        compared = [{"system_a": names[a], "system_b": names[b], "difference": row.pop("score"), **row, "p_adjusted": p,
+                     "error_of_scores": _error(moved[a] - moved[b], units)}
                     for (a, b), row, p in zip(combinations(range(len(names)), 2), pairs, adjusted, strict=True)]
         return Finding({"systems": told, "pairs": compared}, _reading(told, compared, alpha),
                        [*_favoured(told, alpha, metric.better), *_no_sample(scored, names, units), *_few(told)])
@@ -178,11 +181,15 @@ def _few(rows: Sequence[Row]) -> list[str]:
 def _reading(systems: Sequence[Row], pairs: Sequence[Row], alpha: float) -> list[str]:
     middle = sorted(systems, key=lambda row: row["effective"] / row["labelled"])[len(systems) // 2]
     of_pairs = sorted(row["effective"] / row["labelled"] for row in pairs if row["labelled"])
+    worse = sum(row["error_of_scores"] > row["error"] * math.sqrt(row["effective"] / row["labelled"])
+                for row in pairs if row["labelled"] and row["error"])
     differ = sum(row["p_adjusted"] <= alpha for row in pairs)
     return [f"People looked at {counted(middle['labelled'], 'item')} of {middle['system']}; with the judge they tell "
             f"as much of its score as {middle['effective']:.0f} without.",
             *([f"Of the middle difference they tell {of_pairs[len(of_pairs) // 2]:.2f} times as much."]
               if of_pairs else []),
+            *([f"In {worse} of {counted(len(pairs), 'pair')} the board's difference, of two scores with a slope each, "
+               "has a larger error than people's scores alone: there take what is said here."] if worse else []),
             f"At {100 * alpha:g} %, {differ} of {counted(len(pairs), 'pair')} differ.",
             "Corrected scores are right on average whatever the judge, if people looked at a sample as declared. "
             "Errors are those of other items, not of other people or of another judge."]

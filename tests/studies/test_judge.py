@@ -5,6 +5,8 @@ import pytest
 
 from registry.items import Answer, Item
 from registry.metrics import JudgedMean
+from registry.metrics.judged import columns
+from registry.studies.judge import apart, estimate
 from tests.evaluation.tables import manifest
 from tests.studies.judged_items import ITEMS, LABELLED, SYSTEMS, scores
 
@@ -59,6 +61,7 @@ def test_scores_intervals_and_pairs_are_those_of_ppi_python(judged, registry):
     difference, low, high, p, *_ = PPI["aspen less birch"]
     assert [pair[key] for key in ("difference", "low", "high", "p_value", "p_adjusted")] == [
         close(value) for value in (difference, low, high, p, p)]
+    assert pair["error_of_scores"] >= pair["error"]
     assert "tell as much of its score as" in registry(*study[:3], "--format", "table").stdout
     assert registry("best", "t", "--format", "json").json
 
@@ -77,6 +80,20 @@ def test_items_drawn_with_probabilities_are_weighted():
         of_three = [0.5 if n % 3 else 0.2 for n in range(ITEMS)]
         assert score(JudgedMean(slope=0.7), system, of_three) == close(PPI[system][5])
         assert score(JudgedMean(), system, [0.15] * ITEMS) == close(PPI[system][0])
+
+
+def test_items_of_a_cluster_count_together():
+    """Each item twice in a cluster of its own tells as much as once; where lower is better A's lead is B's."""
+    of_people, of_judge = map(dict.values, scores())
+    looked = (np.arange(ITEMS) < LABELLED).astype(float)
+    a, b = (np.stack(columns(np.array(f), np.array(y), looked, np.ones(ITEMS)), axis=1)
+            for f, y in zip(of_judge, of_people, strict=True))
+    once = estimate(apart(a, b, lower=False), JudgedMean(slope=0.7), None, 0.05)
+    units = np.arange(ITEMS).repeat(2)
+    twice = estimate(apart(b, a, lower=True).repeat(2, axis=0), JudgedMean(slope=0.7), units, 0.05)
+    assert twice | {"labelled": LABELLED, "effective": 0} == {
+        key: close(value) for key, value in (once | {"effective": 0}).items()}
+    assert twice["labelled"] == 2 * LABELLED
 
 
 def test_a_judge_that_favours_a_system_is_told_of(judged, registry):
