@@ -49,7 +49,7 @@ STUDIES = {
     "correlation": Known("correlation", "Correlation", "Say what tests that assume independence would miss."),
     "dependence": Known("dependence", "Dependence", "Say what documents do to tests of single items."),
     "variance": Known("variance", "Variance", "Say what items, runs and prompts add to the error of differences."),
-    "judge": Known("judge", "Judge", "Say how far an automatic judge agrees with people, and what it is worth."),
+    "judge": Known("judge", "Judge", "Say how far a judge agrees with people."),
     "power": Known("planning.power", "Power", "Say which differences a test set finds."),
     "replicability": Known("replicability", "Replicability", "Say on how many test sets each system beats another."),
     "effects": Known("effects", "Effects", "Print effect sizes and equivalence of every pair."),
