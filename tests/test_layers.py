@@ -29,7 +29,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
     "registry.evaluation.comparing": [
         "contingency leaderboard_key settings", "board_keys", "board_statistics families",
         "by_response pair_results", "family_results plan vetting", "compare"],
-    "registry.manifest": ["families fields write", "folder spec", "files load"],
+    "registry.manifest": ["captures families fields write", "folder spec", "files load"],
     "registry.readers": [
         "parsing", "base", "alignments lines markup names tables trec", """
             bio
@@ -62,7 +62,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
         """, "planning"],
     "registry.releases": [
         "checksums decisions licences loading tables", "contents submitted totals",
-        "croissant derived_scores readme ro_crate", "writing", "verifying"],
+        "croissant derived_scores readme ro_crate", "writing", "derived_files", "verifying"],
     "registry.leaderboards": [
         "decisions families items scores", "leaderboard", "history place sentences", "corrections load", "differences",
         "choose snapshot"],

@@ -205,7 +205,9 @@ def say_applied(applied: Applied, names: Names) -> None:
         say(f"no seed was given: drew {applied.drawn_seed}, kept with the task")
     changes = Counter(applied.changes.values())
     parts = [f"{n} {change.value}" for change in sorted(changes) if (n := changes[change])]
-    gold = f"gold of {', '.join(applied.gold)} new; " if applied.gold else ""
+    gold = "".join(f"gold of {', '.join(names)} {what}; " for what, names in (
+        ("new", [name for name, change in applied.gold.items() if change == "added"]),
+        ("changed", [name for name, change in applied.gold.items() if change == "changed"])) if names)
     say(f"{applied.task}: {gold}submissions: {', '.join(parts) or 'none'}")
 
 

@@ -103,12 +103,13 @@ def purge(
     target, why = database(db, wait), _why(reason)
     done: list[Purged] = []
     with Database(target.path, organiser=True).reading() as connection:  # who purges has the names
-        row, _ = team_to_purge(connection, task, team)
+        row, _ = team_to_purge(connection, task, team, concealed=not target.organiser)
         name = new_name(connection, row.task_id)
 
     def change(connection: Connection) -> None:
         journal = Journal("purge", {"task": task, "tombstone": name}, actor=actor_name(actor))
-        done.append(purge_team(connection, journal, *team_to_purge(connection, task, team), name, why))
+        meant = team_to_purge(connection, task, team, concealed=not target.organiser)
+        done.append(purge_team(connection, journal, *meant, name, why))
         journal.close(connection)
 
     if dry_run:
@@ -133,9 +134,11 @@ def _say_purged(purged: Purged, path: Path, *, dry_run: bool) -> None:
         say(f"warning: one of the names still stands in {place}: it belongs to others, or to the task")
     others = path.resolve().parent.glob("*.duckdb")
     older = sorted(other.name for other in others if not other.samefile(path))
-    beside = f" (beside this one: {', '.join(older[:5])}{', ...' if len(older) > 5 else ''})" if older else ""
-    say(f"note: what was copied before still has the team: backups{beside}, exported files, pages, the manifest and "
-        "the files that were submitted")
+    say("note: what was copied before still has the team: backups, exported files, pages, the manifest and the files "
+        "that were submitted")
+    if older:
+        say("note: other databases beside this one, which may hold the team too: "
+            f"{', '.join(older[:5])}{', ...' if len(older) > 5 else ''}")
     say_end(changed=True, dry_run=dry_run, then="`registry compare` brings boards up")
 
 
@@ -149,7 +152,8 @@ def _amend(command: str, submission: str, reason: str, declared: dict[str, Any],
     why = _why(reason)
     journal = Journal(command, {"submission": submission, **declared}, actor=actor_name(actor))
     with writing(target, journal, dry_run=dry_run) as session:
-        done = amend_all(session.connection, journal, chosen(session.connection, submission), why, declared)
+        meant = chosen(session.connection, submission, concealed=not target.organiser)
+        done = amend_all(session.connection, journal, meant, why, declared)
     told = ", ".join(f"{name} = {str(value).lower() if isinstance(value, bool) else value}"
                      for name, value in declared.items())
     for name in done.changed:

@@ -103,7 +103,8 @@ def _hopeless(of: Comparison, runs: Sequence[int]) -> Sequence[str]:
     """Say that no difference can be significant, where so few units or runs leave no p-value that is small enough."""
     if not parse("test", TESTS, of.test).swaps_units:
         return ()
-    pairs = math.comb(of.n_systems, 2)  # of the family's other boards, all significant at best
+    own = math.comb(of.n_systems, 2)  # of the family's other boards, all significant at best
+    pairs = of.family_size if of.correction == "bonferroni" else own
     if of.runs != "random":
         needed = units_needed(pairs, of.correction, of.alpha, two_sided=not _sided(of))
         return (too_few_units(of.n_units, needed, of.unit, two_sided=not _sided(of)),) if of.n_units < needed else ()

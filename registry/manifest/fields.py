@@ -105,7 +105,7 @@ def check_until(value: Any) -> Any:
         return value
     try:
         return check_moment(value).astimezone(UTC)
-    except ValueError:
+    except (ValueError, OverflowError):
         shown = f"{value:%Y-%m-%d}" if isinstance(value, date) else repr(value)
         raise ValueError(f"is {shown}; expected true, false, or a time with its time zone such as 2026-12-01T12:00:00Z"
                          ) from None

@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from registry.errors import ManifestError, suggest
-from registry.manifest.spec import BRACES, COMPOSED, FACTORS, Submit, braces
+from registry.manifest.captures import BRACES, COMPOSED, FACTORS, braces
+from registry.manifest.spec import Submit
 from registry.provenance import recorded_name
 
 CAPTURES = (*COMPOSED, *FACTORS)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from typing import Annotated, Any, Literal, NamedTuple, Self
@@ -11,6 +10,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainValidator, model_validator
 
 from registry.errors import suggest
+from registry.manifest.captures import braces
 from registry.manifest.families import wrong_in_family
 from registry.manifest.fields import (
     DRAWS,
@@ -166,20 +166,8 @@ class Significance(_Table):
             yield "", "interval 'bca' does not go with runs = 'random'; take dual, percentile or basic"
         if self.family != "board" and self.correction == "shaffer":
             yield "", "correction 'shaffer' takes the pairs of one board as a family; take holm, or family = 'board'"
-
-
-BRACES = re.compile(r"\{([^{}]*)\}")
-COMPOSED = ("team", "system", "version", "test_set", "track")  # keys of a [[submit]] that captures can stand in
-FACTORS = ("run", "prompt", "annotator")  # captures that tell the replicates of one submission apart
-
-
-def braces(text: str) -> list[str]:
-    """The names in the braces of a text, in their order.
-
-    >>> braces("{team}/{system}.{run}.tsv")
-    ['team', 'system', 'run']
-    """
-    return BRACES.findall(text)
+        if self.family == "board" and self.correction == "gatekeeping":
+            yield "", "correction 'gatekeeping' goes from board to board; take family = 'task', or name metrics"
 
 
 class Submit(_Table):

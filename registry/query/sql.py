@@ -23,6 +23,7 @@ from registry.query import permitted
 from registry.query.question import Query
 from registry.store.failures import explain
 from registry.store.hiding.concealment import another
+from registry.store.hiding.shadows import HELPER
 from registry.store.rows import quoted
 
 _REFUSED = ("the query must be exactly one SELECT or EXPLAIN (also WITH, FROM, VALUES, DESCRIBE, SUMMARIZE); a "
@@ -129,7 +130,7 @@ def check(driver: Any, query: Query) -> bool:
     named = _named(parsed)
     _require_permitted(driver, named, query)
     if driver.execute(_CONCEALED).fetchall():
-        _require_concealed(named, query)
+        _require_concealed(driver, named, query)
     return explains
 
 
@@ -174,9 +175,11 @@ def _require_permitted(driver: Any, named: _Named, query: Query) -> None:
         _refuse("view", others & _all(driver, _OWN_VIEWS), query)
 
 
-def _require_concealed(named: _Named, query: Query) -> None:
+def _require_concealed(driver: Any, named: _Named, query: Query) -> None:
     """Refuse what reaches the file's own tables, where temporary ones stand for those with hidden names or scores."""
-    if named.schemas - {"", "main", "temp", "information_schema", "pg_catalog"}:
+    _refuse("table", {name for name in named.tables if name.startswith(HELPER)}, query)
+    own = _all(driver, "SELECT lower(current_database())")  # which is the file's name, and may be any of these
+    if named.schemas - ({"", "main", "temp", "information_schema", "pg_catalog"} - own):
         raise QueryError("names or scores are hidden, so a query names tables without their database; `registry "
                          "--organiser query` shows what is hidden", path=query.source)
     _refuse("table function", named.table_functions & permitted.BY_NAME, query)

@@ -16,7 +16,8 @@ _LINE = re.compile(r"([0-9a-f]{64})  (.+)")
 
 def files(folder: Path) -> list[str]:
     """The paths of all files in a folder but the checksums themselves, in order."""
-    found = (path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_symlink() or path.is_file())
+    found = (path.relative_to(folder).as_posix() for path in folder.rglob("*")
+             if path.is_symlink() or not path.is_dir())
     return sorted(path for path in found if path != NAME)
 
 
@@ -29,14 +30,17 @@ def write(folder: Path) -> None:
 def verify(folder: Path) -> Iterator[Fault]:
     """Hold the files of a folder against its checksums."""
     try:
+        require_plain(folder / NAME)
         lines = (folder / NAME).read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         yield Fault("missing", "checksums", NAME, f"cannot be read: {error}")
         return
     said: dict[str, str] = {}
     for number, line in enumerate(lines, 1):
-        if (match := _LINE.fullmatch(line)) is None or ".." in PurePosixPath(match[2]).parts:
-            yield Fault("damaged", "checksums", NAME, f"line {number} is no checksum of a file here")
+        if (match := _LINE.fullmatch(line)) is None:
+            yield Fault("damaged", "checksums", NAME, f"line {number} is no checksum of a file")
+        elif match[2].startswith("/") or ".." in PurePosixPath(match[2]).parts:
+            yield Fault("damaged", "checksums", NAME, f"line {number} names no path of this folder: {match[2]}")
         else:
             said[match[2]] = match[1]
     there = set(files(folder))
@@ -47,8 +51,20 @@ def verify(folder: Path) -> Iterator[Fault]:
             yield Fault("surplus", "file", path, f"{NAME} does not list it")
         elif (folder / path).is_symlink():
             yield Fault("altered", "file", path, "a symbolic link; releases have none")
+        elif not (folder / path).is_file():
+            yield Fault("altered", "file", path, "a pipe, a socket or a device; releases have plain files only")
         elif _sum(folder / path) != said[path]:
             yield Fault("altered", "file", path, f"its bytes are not those of {NAME}")
+
+
+def require_plain(path: Path) -> None:
+    """Refuse what is there and is no file, such as a pipe, which nobody may ever write to.
+
+    Raises:
+        OSError: It is none.
+    """
+    if path.exists() and not path.is_file():
+        raise OSError("it is no plain file")
 
 
 def _sum(path: Path) -> str:

@@ -13,7 +13,7 @@ from registry.identity import digest
 from registry.leaderboards.snapshot import TaskBoards
 from registry.manifest import Manifest
 from registry.releases.tables import ReleasedTable
-from registry.store.rows import quoted
+from registry.store.rows import parquet_at
 
 _ABOUT = {
     "README.md": ("What is in the release, how to cite it and how to verify it", "text/markdown"),
@@ -78,7 +78,7 @@ class Contents:
         """Look at what was written to `folder`; `connection` is to a registry that was made of it."""
         written = []
         for table in tables:
-            rows = f"read_parquet({quoted(folder / table.path)})"
+            rows = parquet_at(folder / table.path)
             types = {row[0]: row[1] for row in connection.exec_driver_sql(f"DESCRIBE FROM {rows}")}
             n_rows = connection.exec_driver_sql(f"SELECT count(*) FROM {rows}").scalar_one()  # noqa: S608
             written.append(WrittenTable(table, types, int(n_rows)))

@@ -19,7 +19,7 @@ from registry.identity import digest_lines
 from registry.metrics import METRICS, ConfusionMetric
 from registry.releases.totals import WITHOUT
 from registry.store import catalog
-from registry.store.rows import quoted
+from registry.store.rows import parquet_at
 from registry.store.statistics import load_statistics
 from registry.values import parse
 
@@ -45,7 +45,7 @@ def verify_scores(connection: Connection) -> Iterator[Fault]:
 def verify_scores_by_totals(connection: Connection, totals: Path) -> Iterator[Fault]:
     """Make scores again from the table `totals`; those of families that do not add up are left out."""
     known: dict[tuple[str, ...], list[Any]] = defaultdict(list)
-    rows_of_all = f"FROM read_parquet({quoted(totals)}) ORDER BY run, position"
+    rows_of_all = f"FROM {parquet_at(totals)} ORDER BY run, position"
     for row in connection.exec_driver_sql(rows_of_all) if totals.is_file() else ():
         known[row.test_set, row.submission, row.metric].append(row)
     for stored in connection.exec_driver_sql(_SCORES).all():

@@ -7,11 +7,16 @@ the code that makes them of any registry. What a release does not tell, such as 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import duckdb
 from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError
 
+from registry.errors import InputError
 from registry.families import FAMILIES
 from registry.identity import canonical_json, digest
 from registry.manifest import read_manifest
@@ -19,7 +24,15 @@ from registry.metrics.confusion import NO_LABEL
 from registry.store import catalog, models
 from registry.store.log.journal import append
 from registry.store.row_types import TaskRow
-from registry.store.rows import driver_of, insert, quoted
+from registry.store.rows import driver_of, insert, parquet_at
+
+_WRONG = (  # what kinds of errors say of a table of a release
+    (duckdb.BinderException, "its columns, or those of a table that it refers to, are not those of a release"),
+    (duckdb.CatalogException, "it refers to a table that is not there"),
+    ((duckdb.ConversionException, duckdb.OutOfRangeException), "a value is not of the column's type"),
+    (duckdb.ConstraintException, "a row is there twice, is without a value, or refers to one that is not there"),
+    ((duckdb.InvalidInputException, duckdb.IOException), "it is damaged, or no Parquet file"),
+)
 
 ACTION = "release"  # in the log of a registry that was made of a release
 
@@ -46,35 +59,58 @@ def load(connection: Connection, folder: Path, told: dict[str, Any]) -> TaskRow:
 
     Raises:
         ManifestError: Its manifest is none.
-        DBAPIError: Its tables are not those of a release.
+        InputError: Its tables are not those of a release.
     """
     statements = {path.stem.partition("_")[2]: path.read_text("utf-8")
                   for path in sorted((Path(__file__).parent / "loading").glob("*.sql"))}
     known = (*statements, *(f"statistics_{family}" for family in FAMILIES))  # no other file's name goes into SQL
+    if not (folder / "data" / "boards.parquet").is_file():
+        raise InputError("is missing; every release has it", path=Path("data/boards.parquet"))
     there = [name for name in known if (folder / "data" / f"{name}.parquet").is_file()]
     for name in there:
-        connection.exec_driver_sql(
-            f'CREATE TEMP VIEW "data_{name}" AS FROM read_parquet({quoted(folder / "data" / f"{name}.parquet")})')
+        with _bringing_in(name):
+            connection.exec_driver_sql(
+                f'CREATE TEMP VIEW "data_{name}" AS FROM {parquet_at(folder / "data" / f"{name}.parquet")}')
     _begin(connection, folder / "manifest.toml", told)
     for name, statement in statements.items():
         if name in there:
-            driver_of(connection).execute(statement)
+            with _bringing_in(name):
+                driver_of(connection).execute(statement)
     for family in FAMILIES:
         if f"statistics_{family}" in there:
-            connection.exec_driver_sql(_statistics(family))
+            with _bringing_in(f"statistics_{family}"):
+                connection.exec_driver_sql(_statistics(family))
     for name in there:
         connection.exec_driver_sql(f'DROP VIEW "data_{name}"')
     (task,) = catalog.tasks(connection)
     return task
 
 
+@contextmanager
+def _bringing_in(table: str) -> Iterator[None]:
+    """Say which file is wrong, and how, where DuckDB cannot bring in a table."""
+    try:
+        yield
+    except (DBAPIError, duckdb.Error) as error:
+        cause = error.orig if isinstance(error, DBAPIError) else error
+        for kinds, why in _WRONG:
+            if isinstance(cause, kinds):
+                raise InputError(why, path=Path("data") / f"{table}.parquet") from None
+        raise
+
+
 def _begin(connection: Connection, path: Path, told: dict[str, Any]) -> None:
     """Make the rows of the task and of the release itself, which all others refer to."""
+    if not path.is_file():
+        raise InputError("is missing, or no plain file; every release has it", path=Path(path.name))
     manifest = read_manifest(path.read_bytes(), path)
     stored = canonical_json(manifest.model_dump(mode="json", exclude={"submit"}))
-    newest = connection.exec_driver_sql("""
-        SELECT compared_at, code_version, environment FROM data_boards
-        ORDER BY compared_at DESC, board LIMIT 1""").one()
+    with _bringing_in("boards"):
+        newest = connection.exec_driver_sql("""
+            SELECT compared_at, code_version, environment FROM data_boards
+            ORDER BY compared_at DESC, board LIMIT 1""").first()
+    if newest is None:
+        raise InputError("has no rows", path=Path("data/boards.parquet"))
     insert(connection, models.run, command=ACTION, parameters=canonical_json(told), inputs="{}",
            started_at=newest.compared_at, ended_at=newest.compared_at, code_version=newest.code_version,
            code_revision=None, code_dirty=None, environment=newest.environment)

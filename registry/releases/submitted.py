@@ -11,7 +11,7 @@ from registry.evaluation.verifying.faults import Fault
 from registry.identity import digest
 from registry.releases.tables import SUBMITTED
 from registry.store import sources
-from registry.store.rows import quoted
+from registry.store.rows import parquet_at
 
 FOLDER = "submitted"
 _PATH = f"data/{SUBMITTED}.parquet"
@@ -21,18 +21,18 @@ def write_submitted(connection: Connection, folder: Path) -> None:
     """Write the files that the table in `folder` names."""
     (folder / FOLDER).mkdir()
     for file, of in connection.exec_driver_sql(
-            f"SELECT DISTINCT file, digest FROM read_parquet({quoted(folder / _PATH)}) ORDER BY file").all():  # noqa: S608
+            f"SELECT DISTINCT file, digest FROM {parquet_at(folder / _PATH)} ORDER BY file").all():  # noqa: S608
         (folder / file).write_bytes(sources.fetch(connection, of))
 
 
 def verify_submitted(connection: Connection, folder: Path) -> Iterator[Fault]:
     """Hold the files against the table, and the table against the submissions; both may be absent."""
-    there = {path.relative_to(folder).as_posix() for path in (folder / FOLDER).rglob("*") if not path.is_dir()}
+    there = {path.relative_to(folder).as_posix() for path in (folder / FOLDER).rglob("*") if path.is_file()}
     if not (folder / _PATH).is_file():
         for file in sorted(there):
             yield Fault("surplus", "file", file, f"{_PATH} is not there to say whose it is")
         return
-    table, submissions = (f"read_parquet({quoted(folder / path)})" for path in (_PATH, "data/submissions.parquet"))
+    table, submissions = (parquet_at(folder / path) for path in (_PATH, "data/submissions.parquet"))
     named = set()
     for row in connection.exec_driver_sql(
             f"SELECT DISTINCT file, digest, n_bytes FROM {table} ORDER BY ALL"):  # noqa: S608

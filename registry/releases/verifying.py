@@ -9,11 +9,13 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError
 
 from registry.errors import InputError, RegistryError
 from registry.evaluation.verifying.faults import Fault
@@ -22,14 +24,16 @@ from registry.evaluation.verifying.results import TABLES as OF_RESULTS
 from registry.evaluation.verifying.results import compare_results, derive_results
 from registry.evaluation.verifying.set_aside import set_aside
 from registry.evaluation.verifying.verify import Verified
-from registry.leaderboards.load import BOARD_PAIRS
+from registry.leaderboards.load import PAGE_PAIRS
 from registry.leaderboards.snapshot import TaskBoards, snapshot
 from registry.releases import checksums
 from registry.releases.decisions import verify_decisions
+from registry.releases.derived_files import verify_derived_files
 from registry.releases.derived_scores import verify_scores, verify_scores_by_totals
 from registry.releases.submitted import verify_submitted
+from registry.releases.tables import SUBMITTED
 from registry.releases.totals import TABLE as TOTALS
-from registry.releases.writing import FORMAT, as_registry, rendered
+from registry.releases.writing import FORMAT, PROGRAM, as_registry, rendered
 from registry.significance import Execution
 from registry.store import catalog
 from registry.store.log.journal import Journal
@@ -37,6 +41,7 @@ from registry.store.log.journal import Journal
 _HELD = "the statistics of single items are held back: p-values cannot be made again, only what follows from them"
 _TOTALS = "scores were made again from totals, where their statistics add up"
 _STEP_DOWN = "adjusted p-values by max-t and min-p need the draws of all pairs, and were taken as they are"
+_OTHER_PROGRAM = f"README, page and descriptions are held by checksums only: {PROGRAM} makes its own"
 
 
 def is_release(folder: Path) -> bool:
@@ -64,21 +69,61 @@ def verify_release(folder: Path, execution: Execution) -> Verified:
             raise
         verified.faults.append(Fault("damaged", "release", folder.name, str(error)))
         return verified
+    of_checksums = {fault.name for fault in verified.faults}
     try:
         with as_registry(folder, told) as database:
             with database.writing(dry_run=True) as connection:
-                verified.faults += verify_submitted(connection, folder)
+                with _going_on(verified, SUBMITTED):
+                    verified.faults += verify_submitted(connection, folder)
                 verify_loaded(connection, told, execution, verified)
                 if not told["gold"]:
-                    verified.faults += verify_scores_by_totals(connection, folder / TOTALS.path)
+                    with _going_on(verified, TOTALS.path):
+                        verified.faults += verify_scores_by_totals(connection, folder / TOTALS.path)
                     verified.notes.append(_TOTALS)
             with database.reading() as connection:
-                (task,) = snapshot(connection, pairs=BOARD_PAIRS).tasks
+                (task,) = snapshot(connection, pairs=PAGE_PAIRS).tasks
+                verified.faults += _verify_told(told, task)
                 verified.faults += _verify_boards(folder, task)
+                if told.get("program") == PROGRAM:
+                    with _going_on(verified, "README.md, page.html and descriptions"):
+                        verified.faults += verify_derived_files(connection, folder, told, task, of_checksums)
+                else:
+                    verified.notes.append(_OTHER_PROGRAM)
     except Exception as error:
-        why = str(error) if isinstance(error, RegistryError) else f"{type(error).__name__}: {error}"
-        verified.faults.append(Fault("damaged", "release", folder.name, f"cannot be read as one: {why}"))
+        verified.faults.append(Fault("damaged", "release", folder.name, f"cannot be read as one: {_why(error)}"))
     return verified
+
+
+@contextmanager
+def _going_on(verified: Verified, name: str) -> Iterator[None]:
+    """What cannot be verified is a fault, and does not end what comes after it."""
+    try:
+        yield
+    except Exception as error:
+        verified.faults.append(Fault("damaged", "release", name, f"cannot be verified: {_why(error)}"))
+
+
+def _why(error: Exception) -> str:
+    """What is wrong, in words of the registry."""
+    if isinstance(error, RegistryError):
+        return str(error)
+    if isinstance(error, DBAPIError):
+        return "its tables are not those of a release, or contradict each other"
+    if isinstance(error, MemoryError):
+        return "it takes more memory than there is"
+    return "its values are not those of a release, or contradict each other"
+
+
+def _why_unread(error: Exception) -> str:
+    return "its brackets are nested too deeply" if isinstance(error, RecursionError) else str(error)
+
+
+def _verify_told(told: dict[str, Any], task: TaskBoards) -> Iterator[Fault]:
+    """Hold what `release.json` says of the task against the manifest."""
+    for key, value in (("task", task.task), ("version", task.version)):
+        if told.get(key) != value:
+            yield Fault("altered", "release", "release.json", f"says that {key} is {told.get(key)!r}, and the manifest "
+                        f"has {value!r}")
 
 
 def verify_loaded(connection: Connection, told: dict[str, Any], execution: Execution, verified: Verified) -> None:
@@ -93,8 +138,7 @@ def verify_loaded(connection: Connection, told: dict[str, Any], execution: Execu
     try:
         _verify_loaded(connection, told, execution, verified)
     except Exception as error:
-        verified.faults.append(Fault("damaged", "release", str(told.get("task")), "cannot be verified: "
-                                     f"{type(error).__name__}: {error}"))
+        verified.faults.append(Fault("damaged", "release", str(told.get("task")), f"cannot be verified: {_why(error)}"))
 
 
 def _verify_loaded(connection: Connection, told: dict[str, Any], execution: Execution, verified: Verified) -> None:
@@ -119,9 +163,10 @@ def _told(folder: Path) -> dict[str, Any]:
     """What `release.json` says."""
     path = folder / "release.json"
     try:
+        checksums.require_plain(path)
         told = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot be read, so this is no release: {error}", path=path) from None
+    except (OSError, ValueError, RecursionError) as error:
+        raise InputError(f"cannot be read, so this is no release: {_why_unread(error)}", path=path) from None
     if not isinstance(told, dict) or not isinstance(told.get("gold"), bool):
         raise InputError("does not say what the release holds", path=path)
     if told.get("format") != FORMAT:
@@ -131,21 +176,35 @@ def _told(folder: Path) -> dict[str, Any]:
 
 
 def _verify_boards(folder: Path, task: TaskBoards) -> Iterator[Fault]:
-    """Hold the boards that people read against the tables, key by key, so that a later program may add others."""
+    """Hold the boards that people read against the tables, key by key."""
     made = dict(rendered(task))
     for name, read in (("boards/boards.json", json.loads), ("boards/boards.tsv", _rows)):
         try:
+            checksums.require_plain(folder / name)
             stored, derived = read((folder / name).read_text("utf-8")), read(made[name])
-            rows = zip(stored, derived, strict=True)
-            wrong = next(((n, key) for n, (of_file, of_tables) in enumerate(rows) for key in of_file
-                          if of_file[key] != of_tables.get(key)), None)
-        except (OSError, ValueError, TypeError) as error:
-            yield Fault("damaged", "board", name, f"cannot be held against the tables: {error}")
+        except (OSError, ValueError, RecursionError) as error:
+            yield Fault("damaged", "board", name, f"cannot be read: {_why_unread(error)}")
             continue
-        if wrong is not None:
-            yield Fault("altered", "board", name, f"{wrong[1]} of row {wrong[0]} is not that of the tables")
-    if (folder / "boards/signatures.txt").read_text("utf-8") != made["boards/signatures.txt"]:
+        if why := _difference(stored, derived):
+            yield Fault("altered", "board", name, why)
+    signatures = folder / "boards/signatures.txt"
+    if not signatures.is_file() or signatures.read_bytes() != made["boards/signatures.txt"].encode():
         yield Fault("altered", "board", "boards/signatures.txt", "the signatures are not those of the tables")
+
+
+def _difference(stored: Any, derived: Sequence[Mapping[str, Any]]) -> str | None:
+    """What is other in the rows of a file than in those that the tables give; None where that is nothing."""
+    if not isinstance(stored, list) or not all(isinstance(row, dict) for row in stored):
+        return "it is no list of rows"
+    if len(stored) != len(derived):
+        return f"it has {len(stored)} rows, and the tables give {len(derived)}"
+    for n, (of_file, of_tables) in enumerate(zip(stored, derived, strict=True)):
+        for key in (*of_tables, *(of_file.keys() - of_tables.keys())):
+            if key not in of_file:
+                return f"row {n} is without {key}"
+            if key not in of_tables or of_file[key] != of_tables[key]:
+                return f"{key or 'a value without a column'} of row {n} is not that of the tables"
+    return None
 
 
 def _rows(text: str) -> list[dict[str, str]]:

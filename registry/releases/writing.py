@@ -47,6 +47,7 @@ from registry.store.row_types import TaskRow
 from registry.version import __version__
 
 FORMAT = 1  # of a release's layout
+PROGRAM = f"evalregistry {__version__}"
 
 _MANIFEST = """\
 # What the task declares, with every default, and the seed of its random draws. {files}
@@ -89,13 +90,12 @@ def write_release(database: Database, task: str, output: Path, *, gold: bool = T
         _write(folder / "manifest.toml", heading + toml(manifest.model_dump(
             mode="json", exclude={"submit"}, exclude_none=True)))
         told = {"format": FORMAT, "task": row.slug, "version": row.version, "gold": gold,
-                "program": f"evalregistry {__version__}"}
+                "program": PROGRAM}
         _write(folder / "release.json", json.dumps(told, indent=2) + "\n")
         with as_registry(folder, told) as loaded, loaded.reading() as connection:
             (boards,) = snapshot(connection, pairs=PAGE_PAIRS).tasks
             contents = Contents.of(connection, folder, manifest, boards, tables, gold=gold)
-        for name, text in (*rendered(boards), *licence_files(manifest.task.licence), ("page.html", page(boards)),
-                           ("README.md", readme(contents, f"evalregistry=={__version__}"))):
+        for name, text in (*rendered(boards), *for_readers(contents)):
             _write(folder / name, text)
         contents = contents.with_files(checksums.files(folder))
         _write(folder / croissant.NAME, croissant.croissant(contents))
@@ -136,6 +136,13 @@ def rendered(task: TaskBoards) -> Iterator[tuple[str, str]]:
     yield "boards/boards.tsv", render(tables, "tsv")
     yield "boards/boards.json", render(tables, "json")
     yield "boards/signatures.txt", "".join(f"{board.signature}\n" for board in task.boards)
+
+
+def for_readers(contents: Contents) -> Iterator[tuple[str, str]]:
+    """What people read beside the boards: name and text of each file."""
+    yield from licence_files(contents.manifest.task.licence)
+    yield "page.html", page(contents.boards)
+    yield "README.md", readme(contents, f"evalregistry=={__version__}")
 
 
 def released_manifest(row: TaskRow, *, gold: bool) -> Manifest:

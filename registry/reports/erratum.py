@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
 from registry.errors import counted
 from registry.leaderboards.corrections import Correction, SystemItems
 from registry.leaderboards.differences import BoardDifference, DecisionChange
 from registry.leaderboards.leaderboard import title
+from registry.provenance import Signature
 from registry.rendering.markdown import markdown_rows, plain_markdown
 from registry.rendering.table import number, p_value
 
@@ -73,23 +75,66 @@ def _board(of: BoardDifference) -> Iterator[str]:
     yield from markdown_rows(
         ["rank (range) before", "now", "system", "score before", "now", "items whose statistics changed"],
         list(_rows(of)), [True, True, False, True, True, False])
-    moved = [one.system for one in of.systems if one.before is not None and one.after is not None
-             and one.before.rank != one.after.rank]
-    n = len(of.after.systems)
-    some = f"{len(moved)} of {counted(n, 'system')} {'has' if len(moved) == 1 else 'have'} another rank: "
-    yield f"\n{plain_markdown(some + ', '.join(map(_shown, moved))) if moved else 'No system has another rank'}.\n\n"
-    changed = [one for one in of.pairs if one.before.significant != one.after.significant or _turned(one)]
-    if changed:
-        yield f"Of {counted(len(of.after.pairs), 'pair')}, {len(changed)} {'is' if len(changed) == 1 else 'are'} " \
-              "decided otherwise:\n\n"
-        yield from (f"- {plain_markdown(_sentence(one))}\n" for one in changed)
-        yield "\n"
-    else:
-        yield f"No conclusion changed: all {counted(len(of.after.pairs), 'pair')} are decided as before.\n\n"
+    yield f"\n{plain_markdown(_ranks(of))}\n\n"
+    yield from _conclusions(of)
     if other := [reason for reason in of.reasons if not reason.startswith("The gold was revised")]:
         yield f"Beside the gold this changed, too: {plain_markdown(' '.join(other))}\n\n"
     yield from (f"{when}: `{state.signature.replace('`', '')}`\n\n"
                 for when, state in (("Before", of.before), ("Now", of.after)))
+
+
+def _ranks(of: BoardDifference) -> str:
+    """Which systems have another rank: among those that are on both boards, since a new one moves others, too."""
+    before, after = of.before.systems, of.after.systems
+    stayed = [name for name in after if name in before]
+    is_same = len(before) == len(after) == len(stayed)
+    was, now = ({name: board[name].rank for name in stayed} for board in (before, after))
+    if not is_same:
+        was, now = _among(was), _among(now)
+    moved = [name for name in stayed if was[name] != now[name]]
+    there, among = ("", "") if is_same else (" that were there before", " among these")
+    said = (f"{len(moved)} of {counted(len(stayed), 'system')}{there} {'has' if len(moved) == 1 else 'have'} another "
+            f"rank{among}: {', '.join(map(_shown, moved))}." if moved else
+            "No system has another rank." if is_same else
+            "Among the systems that were there before none has another rank.")
+    added, gone = len(after) - len(stayed), len(before) - len(stayed)
+    said += f" {counted(added, 'system')} {'is' if added == 1 else 'are'} new." if added else ""
+    said += f" {counted(gone, 'system')} {'is' if gone == 1 else 'are'} no longer there." if gone else ""
+    return said
+
+
+def _among(ranks: Mapping[str, int | None]) -> dict[str, int | None]:
+    """The ranks that some systems of a board have among themselves."""
+    known = sorted(rank for rank in ranks.values() if rank is not None)
+    return {name: None if rank is None else 1 + bisect_left(known, rank) for name, rank in ranks.items()}
+
+
+def _conclusions(of: BoardDifference) -> Iterator[str]:
+    """Which pairs that were tested before are decided otherwise."""
+    stayed = len(of.before.pairs.keys() & of.after.pairs.keys())
+    of_before = "" if len(of.before.pairs) == len(of.after.pairs) == stayed else " on both boards"
+    changed = [one for one in of.pairs if one.before.significant != one.after.significant or _turned(one)]
+    if not stayed:
+        yield "No pair of systems is on both boards.\n\n"
+    elif changed:
+        yield f"Of {counted(stayed, 'pair')}{of_before}, {len(changed)} {'is' if len(changed) == 1 else 'are'} " \
+              "decided otherwise:\n\n"
+        yield from (f"- {plain_markdown(_sentence(one) + _by_family(of, one))}\n" for one in changed)
+        yield "\n"
+    else:
+        yield f"No conclusion changed: all {counted(stayed, 'pair')}{of_before} are decided as before.\n\n"
+
+
+def _by_family(of: BoardDifference, one: DecisionChange) -> str:
+    """What is to be said beside a decision where the family has another size: the gold is not all that changed it."""
+    was, now = (Signature.parse(state.signature).family_size for state in (of.before, of.after))
+    if was == now or of.after.settings["correction"] == "none":
+        return ""
+    raw = [p_value(side.p_value) for side in (one.before, one.after)]
+    family = f"the family {'grew' if was < now else 'shrank'} from {counted(was, 'pair')} to {now}"
+    if one.before.p_value == one.after.p_value:
+        return f" Its raw p = {raw[0]} is as before, but {family}."
+    return f" Its raw p was {raw[0]}, and is {raw[1]}; {family}, too."
 
 
 def _rows(of: BoardDifference) -> Iterator[list[str]]:

@@ -72,7 +72,8 @@ def _bootstrap_t_of_uneven_units(test: PairTest, matrix: Matrix) -> str | None:
 
 def _runs_on_these_items(test: PairTest, matrix: Matrix) -> str | None:
     return ("permutation gives whole runs to the systems anew, on these very items: where systems are good at items of "
-            "their own, and so differ here, they need not on others; take crossed, which speaks of other items too"
+            "their own, and so differ here, they need not on others; take crossed, which speaks of other items too, "
+            "also where the runs of one system are fewer and vary more"
             ) if isinstance(test, Permutation) and matrix.runs is not None else None
 
 
@@ -84,9 +85,11 @@ def _two_runs(test: PairTest, matrix: Matrix) -> str | None:
 
 
 def _crossed_of_few(test: PairTest, matrix: Matrix) -> str | None:
-    return (f"crossed has been found to keep its level from {FEW_CROSSED} units on, and there "
-            f"{'is' if matrix.n_units == 1 else 'are'} {matrix.n_units} here"
-            ) if isinstance(test, Crossed) and matrix.n_units < FEW_CROSSED else None
+    if not isinstance(test, Crossed) or (even := even_units(matrix)) >= FEW_CROSSED:
+        return None
+    here = f"there {'is' if matrix.n_units == 1 else 'are'} {matrix.n_units} here"
+    uneven = "" if matrix.n_units < FEW_CROSSED else f", which tell no more than {even:.1f} of equal weight"
+    return f"crossed has been found to keep its level from {FEW_CROSSED} units on, and {here}{uneven}"
 
 
 def _bootstrap_of_lone_units(test: PairTest, matrix: Matrix) -> str | None:

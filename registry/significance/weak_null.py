@@ -111,12 +111,15 @@ def asymmetric(matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
 def even_units(matrix: Matrix) -> float:
     """How many units of equal weight tell as much as those of a quotient do, by the system with the least even ones.
 
-    Weights are the denominators, and the number is Kish's: the square of their sum over the sum of their squares.
+    Weights are the denominators, and the number is Kish's: the square of their sum over the sum of their squares. Of
+    other scores all units count.
 
     Args:
-        matrix: By unit.
+        matrix: By item or by unit.
     """
-    weights = matrix.parts[1]
+    if matrix.quotient is None:
+        return matrix.n_units
+    weights = matrix.by_unit.parts[1]
     with np.errstate(divide="ignore", invalid="ignore"):
         found = weights.sum(axis=0) ** 2 / (weights**2).sum(axis=0)
     return float(np.nanmin(found, initial=matrix.n_units))

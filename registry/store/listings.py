@@ -36,7 +36,7 @@ def submissions(connection: Connection) -> Listing:
 
 
 def teams(connection: Connection) -> Listing:
-    """Every team and system that may be told apart, with its pseudonym where its task was anonymous once."""
+    """Every team and system that may be told apart, with its pseudonym where its task is or was anonymous."""
     return _select(connection, """
         SELECT task.slug || '/' || team.name || coalesce('/' || system.name, '') AS id, task.slug AS task,
             concat_ws('/', team.pseudonym, system.pseudonym) AS pseudonym, team.name AS team, system.name AS system

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -189,3 +190,12 @@ def quoted(text: str | Path) -> str:
     "'it''s'"
     """
     return "'" + str(text).replace("'", "''") + "'"
+
+
+def parquet_at(path: Path) -> str:
+    """The table of one Parquet file as SQL names it: no character of its path is a pattern, no folder a column.
+
+    >>> parquet_at(Path("a[1]/key=b.parquet"))
+    "read_parquet('a[[]1]/key=b.parquet', hive_partitioning = false)"
+    """
+    return f"read_parquet({quoted(glob.escape(str(path)))}, hive_partitioning = false)"

@@ -48,7 +48,7 @@ STUDIES = {
     "calibration": Known("gains.calibration", "Calibration", "Say how often tests name the truly better system."),
     "correlation": Known("correlation", "Correlation", "Say what tests that assume independence would miss."),
     "dependence": Known("dependence", "Dependence", "Say what documents do to tests of single items."),
-    "variance": Known("variance", "Variance", "Say what items, runs and prompts add to the error of differences."),
+    "variance": Known("variance", "Variance", "Say what items, runs and prompts add to errors."),
     "judge": Known("judge", "Judge", "Say how far a judge agrees with people."),
     "power": Known("planning.power", "Power", "Say which differences a test set finds."),
     "replicability": Known("replicability", "Replicability", "Say on how many test sets each system beats another."),

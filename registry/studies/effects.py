@@ -23,7 +23,6 @@ from registry.significance.effects.effect_sizes import effects
 from registry.significance.effects.equivalence import equivalence
 from registry.significance.effects.normality import normality
 from registry.significance.ranks.rank_sets import (
-    LEAST_RUNS,
     LEAST_UNITS,
     RANK_DRAWS,
     RankSets,
@@ -33,6 +32,7 @@ from registry.significance.ranks.rank_sets import (
 from registry.significance.resampled_scores import resampling_refusal, sharing_resamples
 from registry.significance.resampling.random_runs import drawn_runs_refusal, runs_refusal
 from registry.significance.units import unit_differences
+from registry.significance.weak_null import even_units
 from registry.studies.board_study import BoardStudy, Case
 from registry.studies.study import Finding, Row, option
 
@@ -147,13 +147,14 @@ class Best(_OfAllBoards):
                 "another may be missing there. Marginal ranks hold for each system by itself."]
 
     def _doubts(self, board: Board) -> list[str]:
-        units, runs = board.matrix.n_units, min((of.shape[1] for of in board.matrix.runs or ()), default=LEAST_RUNS)
+        units = board.matrix.n_units
         known = f"ranks by {self.method} are known to hold from {{}} on (docs/validity.md)"
         doubts = []
         if self.method != "holm" and units < LEAST_UNITS[self.method]:
             doubts.append(f"{counted(units, 'unit')}: {known.format(LEAST_UNITS[self.method])}; take --method holm")
-        if self.method != "holm" and runs < LEAST_RUNS:
-            doubts.append(f"{counted(runs, 'run')} of a system: {known.format(LEAST_RUNS)}")
+        elif self.method != "holm" and (even := even_units(board.matrix)) < LEAST_UNITS[self.method]:
+            doubts.append(f"{units} units of unequal weight tell no more than {even:.1f} equal ones: "
+                          f"{known.format(LEAST_UNITS[self.method])}; take --method holm")
         return doubts
 
 

@@ -4,6 +4,7 @@
 suite does it with some of each.
 """
 
+import contextlib
 import shutil
 import sys
 import tempfile
@@ -164,9 +165,20 @@ def test_no_table_or_view_holds_a_name_or_lets_sql_around(secrets):
         assert not hits(str(list(reg.leaderboard("small"))))
         for around in ("FROM registry.main.team", "FROM registry.team", "SELECT (SELECT max(name) FROM registry.team)",
                        "DESCRIBE registry.team", "FROM pragma_storage_info('registry.main.team')",
-                       "FROM histogram_values('registry.main.team', name)", "FROM query_table('registry.main.team')"):
+                       "FROM histogram_values('registry.main.team', name)", "FROM query_table('registry.main.team')",
+                       "FROM secret_team", 'SELECT max(s.name) FROM temp."SECRET_submission" AS s',
+                       "DESCRIBE secret_run"):
             with pytest.raises(QueryError):
                 list(reg.query(around))
+
+
+@pytest.mark.parametrize("name", ["pg_catalog", "information_schema", "temp", "main", "system"])
+def test_a_file_that_is_called_as_a_schema_is_lets_no_sql_around(secrets, tmp_path, name):
+    shutil.copyfile(secrets[0].db, tmp_path / f"{name}.duckdb")
+    with package.open(tmp_path / f"{name}.duckdb") as reg:
+        for around in (f"FROM {name}.main.team", f"FROM {name}.team", f'FROM "{name}".main."system"'):
+            with contextlib.suppress(QueryError):
+                assert not hits(str(list(reg.query(around))))
 
 
 def test_what_is_refused_is_told_without_names(secrets):
@@ -260,7 +272,7 @@ def unnoticed(told, manifest, way, whole=False):
             and not command.startswith(UNNAMED)], len(real.of)
 
 
-@pytest.mark.parametrize("way", (bypasses.READING | bypasses.WRITING).keys() - {"page", "effects", "ranking"})
+@pytest.mark.parametrize("way", sorted((bypasses.READING | bypasses.WRITING).keys() - {"page", "effects", "ranking"}))
 def test_of_every_way_out_that_is_opened_the_search_finds_names(secrets, way):
     told, manifest = secrets
     silent, n = unnoticed(told, manifest, way)

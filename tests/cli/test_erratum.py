@@ -47,3 +47,24 @@ def test_the_erratum_says_what_was_corrected_and_which_conclusions_changed(regis
             "0.2188).") in text
     assert "Beside the gold" not in text
     assert [line[:8] for line in text.splitlines() if "|id:" in line] == ["Before: ", "Now: `ac"]
+
+
+def test_a_new_system_is_no_doing_of_the_gold(registry, scored, tmp_path):
+    """mid comes between the two that were there: low's rank and the family change by that, and no more does.
+
+    top and low differ in 6 items before and after, p = 2/2^6, the least of three then, times 3 by Holm.
+    """
+    gold = GOLD | {"i8": "a", "i9": "a"}
+    right = gold | {item: OTHER[gold[item]] for item in ("i8",)}
+    low = right | {item: OTHER[gold[item]] for item in list(GOLD)[:6]}
+    task = LabelTask(tmp_path / "task", gold, {"top": right, "low": low})
+    scored(task)
+    task.systems["mid"] = right | {item: OTHER[gold[item]] for item in ("i0", "i1")}
+    task.gold, task.version = gold | {"i9": "b"}, "2"
+    registry("run", task.write())
+    text = registry("diff", "--format", "erratum").stdout
+    assert "| 2 (2-2) | 3 (1-3) | low |" in text
+    assert "Among the systems that were there before none has another rank. 1 system is new." in text
+    assert "Of 1 pair on both boards, 1 is decided otherwise:" in text
+    assert ("and is not any more (adjusted p = 0.0938). Its raw p = 0.0312 is as before, but the family grew from "
+            "1 pair to 3.") in text

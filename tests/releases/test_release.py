@@ -107,6 +107,11 @@ def replaced(name, old, new):
     return alter
 
 
+def rows_of_boards(folder, change):
+    path = folder / "boards/boards.json"
+    path.write_text(json.dumps(change(json.loads(path.read_text()))))
+
+
 ALTERED = {  # what is altered, with checksums made anew, and of what kind of thing `verify` says so
     "a statistic": (rewritten("statistics_ratio", "SELECT * REPLACE (if(item = 'i05', 1 - numerator, numerator) AS "
                                                   "numerator) FROM it"), "statistics"),
@@ -127,6 +132,14 @@ ALTERED = {  # what is altered, with checksums made anew, and of what kind of th
                                            "FROM it"), "comparison"),
     "a kind": (rewritten("standings", "SELECT * REPLACE ('baseline' AS kind) FROM it"), "comparison"),
     "a board": (replaced("boards/boards.json", '"rank": 1', '"rank": 2'), "board"),
+    "a row of it without its keys": (lambda folder: rows_of_boards(folder, lambda rows: [{}, *rows[1:]]), "board"),
+    "a board that is no list": (lambda folder: rows_of_boards(folder, len), "board"),
+    "a column of another form": (replaced("boards/boards.tsv", "\tscore\t", "\tscore2\t"), "board"),
+    "the page": (replaced("page.html", "<title>", "<title>Other "), "description"),
+    "the README": (replaced("README.md", "Leaderboards", "Other boards"), "description"),
+    "Croissant": (replaced("croissant.json", "Leaderboards", "Other boards"), "description"),
+    "RO-Crate": (replaced("ro-crate-metadata.json", "Leaderboards", "Other boards"), "description"),
+    "which task it is": (replaced("release.json", '"small"', '"other"'), "release"),
     "another form of it": (replaced("boards/boards.tsv", "\tann\t", "\tann2\t"), "board"),
     "a signature": (replaced("boards/signatures.txt", "small", "other"), "board"),
     "a submitted file": (lambda folder: submitted(folder).write_text("i00\tb\n"), "file"),
@@ -160,15 +173,24 @@ def found(release, alterations, to):
 TOGETHER = (
     ("whole", ["a statistic", "a test of all systems", "the score of a run", "a rank", "a p-value", "a board",
                "one file more", "whose a file is"]),
+    ("held", ["a row of it without its keys"]),
+    ("held", ["a column of another form"]),
     ("held", ["totals that are gone", "an adjusted p-value", "wins"]),
 )
 
 
 @pytest.mark.parametrize(("release", "names"), TOGETHER)
 def test_what_is_altered_is_found_also_where_checksums_are_made_anew(release, names, request, tmp_path):
-    known = ALTERED if release == "whole" else OF_HELD
+    known = ALTERED if release == "whole" else ALTERED | OF_HELD
     altered = [known[name] for name in names]
     assert {of for _, of in altered} <= found(request.getfixturevalue(release), altered, tmp_path / "altered")
+
+
+def test_the_name_of_the_folder_is_no_pattern(held, tmp_path):
+    """A release in `a[1]` is not the one in `a1` beside it, and `total=9` is no column."""
+    shutil.copytree(held, tmp_path / "a1")
+    assert "score" in found(held, [OF_HELD["a total"]], tmp_path / "a[1]")
+    assert faults(shutil.copytree(held, tmp_path / "total=9")) == []
 
 
 def test_checksums_name_every_file_that_is_not_as_it_was(whole, tmp_path):
@@ -181,6 +203,33 @@ def test_checksums_name_every_file_that_is_not_as_it_was(whole, tmp_path):
     assert {(fault.kind, fault.name) for fault in faults(folder)} == {
         ("altered", "README.md"), ("missing", "page.html"), ("surplus", "more.txt"), ("surplus", "link"),
         ("surplus", "data/x\" AS SELECT 1; DROP TABLE task; --.parquet")}
+
+
+def test_descriptions_that_do_not_follow_are_named_and_no_pipe_is_waited_for(held, tmp_path):
+    folder = shutil.copytree(held, tmp_path / "small")
+    for name in ("the page", "the README", "Croissant", "RO-Crate", "which task it is"):
+        ALTERED[name][0](folder)
+    checksums.write(folder)
+    assert {(fault.kind, fault.name) for fault in faults(folder)} == {("altered", name) for name in (
+        "page.html", "README.md", "croissant.json", "ro-crate-metadata.json", "release.json")}
+    with (folder / checksums.NAME).open("a") as sums:
+        sums.write(f"{'0' * 64}  /etc/passwd\n")
+    os.mkfifo(folder / "pipe")
+    assert [(fault.kind, fault.name) for fault in faults(folder)][:2] == [
+        ("damaged", checksums.NAME), ("surplus", "pipe")]
+
+
+@pytest.mark.parametrize(("name", "content", "said"), [
+    ("release.json", "[" * 200_000, "this is no release: its brackets are nested too deeply"),
+    ("data/pairs.parquet", "no Parquet", "data/pairs.parquet: it is damaged, or no Parquet file"),
+])
+def test_a_broken_file_is_named_in_words_of_the_registry(name, content, said, held, tmp_path):
+    folder = shutil.copytree(held, tmp_path / "small")
+    (folder / name).write_text(content)
+    told = [fault.message for fault in faults(folder) if fault.kind == "damaged"]
+    assert len(told) == 1
+    assert said in told[0]
+    assert "Exception" not in told[0]
 
 
 def contents(folder):

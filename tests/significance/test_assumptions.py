@@ -10,6 +10,7 @@ from registry.significance import (
     COEFFICIENTS,
     TESTS,
     Bootstrap,
+    Crossed,
     Fisher,
     MatchedT,
     PairMatrix,
@@ -53,6 +54,10 @@ ANSWERS = of_answers(np.ones((100, 3), dtype=int).tolist(), SpanF())
     (ResponsePermutation(), ANSWERS, None),
     (ResponsePermutation(), replace(ANSWERS, answers_to=np.arange(100) // 4 * 4), "25 of the 25 items"),
     (ResponsePermutation(), replace(ANSWERS, answers_to=None), None),
+    (Crossed(), GRADED, None),
+    (Crossed(), of_scores(RNG.random((19, 2))), "from 20 units on, and there are 19 here"),
+    (Crossed(), replace(GRADED, units=np.arange(300) // 12), None),  # 25 documents
+    (Crossed(), replace(GRADED, units=np.maximum(np.arange(300) - 270, 0)), "tell no more than 1.2 of equal weight"),
     (Fisher(), ANSWERS, None),
     (Fisher(), replace(ANSWERS, answers_to=np.arange(100) // 4), "candidates share items"),
 ])

@@ -33,14 +33,13 @@ from tests.validity.populations import (
     graded,
     lopsided,
     opposed,
-    retrained,
     skewed,
     spans,
-    trained,
     translations,
     unequal_f1,
 )
 from tests.validity.row import Row, slug
+from tests.validity.trained_populations import retrained, trained
 
 
 def exact():

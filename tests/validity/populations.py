@@ -95,16 +95,16 @@ def quotient_of(coefficients):
     return score
 
 
-def _ratio(name, truth, draw, **options):
+def ratio(name, truth, draw, **options):
     return Population(name, tuple(truth), draw, quotient_of(ACCURACY), ACCURACY, **options)
 
 
-def _over_one(scores, places=0):
+def over_one(scores, places=0):
     """Item scores as they are counted: whole steps of so many decimal places, over the steps of a 1."""
     return np.stack([np.rint(scores * 10**places), np.full_like(scores, 10**places)], axis=-1)
 
 
-def _correlated(rng, shape, correlation):
+def correlated(rng, shape, correlation):
     """Standard normal values [..., systems], correlated between the systems of an item."""
     shared = rng.standard_normal((*shape[:-1], 1))
     return np.sqrt(correlation) * shared + np.sqrt(1 - correlation) * rng.standard_normal(shape)
@@ -113,19 +113,19 @@ def _correlated(rng, shape, correlation):
 def binary(units, accuracies=(0.7, 0.7), correlation=0.5):
     """Right or wrong answers to items that are as hard for all systems (`correlation` is of the latent ease)."""
     def draw(rng, runs):
-        ease = _correlated(rng, (runs, units, len(accuracies)), correlation)
-        return _over_one((ease < special.ndtri(accuracies)).astype(float))
+        ease = correlated(rng, (runs, units, len(accuracies)), correlation)
+        return over_one((ease < special.ndtri(accuracies)).astype(float))
 
-    return _ratio(f"right or wrong, {len(accuracies)} systems, {units} items", accuracies, draw)
+    return ratio(f"right or wrong, {len(accuracies)} systems, {units} items", accuracies, draw)
 
 
 def opposed(units, share=0.5):
     """Every item is won by exactly one of the two systems: their correlation is -1."""
     def draw(rng, runs):
         first = (rng.random((runs, units)) < share).astype(float)
-        return _over_one(np.stack([first, 1 - first], axis=-1))
+        return over_one(np.stack([first, 1 - first], axis=-1))
 
-    return _ratio(f"one of two right, {units} items", (share, 1 - share), draw)
+    return ratio(f"one of two right, {units} items", (share, 1 - share), draw)
 
 
 def counts(units, shares=(0.5, 0.5), *, own=False, ease=0.3, lower_is_better=False):
@@ -140,35 +140,35 @@ def counts(units, shares=(0.5, 0.5), *, own=False, ease=0.3, lower_is_better=Fal
         total = np.broadcast_to(total, shape)
         return np.stack([rng.binomial(total, share), total], axis=-1)
 
-    return _ratio(f"tied counts, {'own' if own else 'shared'} totals, {units} items", shares, draw,
+    return ratio(f"tied counts, {'own' if own else 'shared'} totals, {units} items", shares, draw,
                   lower_is_better=lower_is_better)
 
 
 def graded(units, gains=(0.0, 0.0), spreads=None, correlation=0.5, places=None):
     """Normal item scores; `gains` are the systems' means, `spreads` their deviations, rounded to decimal `places`."""
     def draw(rng, runs):
-        values = _correlated(rng, (runs, units, len(gains)), correlation) * (spreads or 1.0) + np.array(gains)
-        return _over_one(values, 9 if places is None else places)
+        values = correlated(rng, (runs, units, len(gains)), correlation) * (spreads or 1.0) + np.array(gains)
+        return over_one(values, 9 if places is None else places)
 
-    return _ratio(f"normal scores{'' if places is None else f' in steps of {10.0**-places:g}'}, {units} items", gains,
+    return ratio(f"normal scores{'' if places is None else f' in steps of {10.0**-places:g}'}, {units} items", gains,
                   draw)
 
 
 def skewed(units, gains=(0.0, 0.0), correlation=0.5):
     """Lognormal item scores, exchangeable where the gains are equal: their difference is symmetric with long tails."""
     def draw(rng, runs):
-        return _over_one(np.exp(_correlated(rng, (runs, units, len(gains)), correlation) + np.array(gains)), 9)
+        return over_one(np.exp(correlated(rng, (runs, units, len(gains)), correlation) + np.array(gains)), 9)
 
-    return _ratio(f"lognormal scores, {units} items", np.exp(np.array(gains) + 0.5), draw)
+    return ratio(f"lognormal scores, {units} items", np.exp(np.array(gains) + 0.5), draw)
 
 
 def lopsided(units):
     """Equal means, but not exchangeable: exponential scores against nearly constant ones."""
     def draw(rng, runs):
-        return _over_one(np.stack(
+        return over_one(np.stack(
             [rng.exponential(1, (runs, units)), rng.normal(1, 0.1, (runs, units))], axis=-1), 9)
 
-    return _ratio(f"equal means, skewed difference, {units} items", (1.0, 1.0), draw)
+    return ratio(f"equal means, skewed difference, {units} items", (1.0, 1.0), draw)
 
 
 def spans(units, recalls=(0.6, 0.6), spurious=(0.4, 0.4), quotient=F1, gold=1.0):
@@ -242,9 +242,9 @@ def documents(units, accuracies=(0.7, 0.7), share=0.3):
     def draw(rng, runs):
         document = rng.standard_normal((runs, units, len(accuracies)))[:, of]
         ease = np.sqrt(share) * document + np.sqrt(1 - share) * rng.standard_normal(document.shape)
-        return _over_one((ease < special.ndtri(accuracies)).astype(float))
+        return over_one((ease < special.ndtri(accuracies)).astype(float))
 
-    return _ratio(f"items in {units} documents", accuracies, draw, units=of)
+    return ratio(f"items in {units} documents", accuracies, draw, units=of)
 
 
 def domains(units, gain=0.25):
@@ -253,40 +253,10 @@ def domains(units, gain=0.25):
     accuracies = 0.6 + gain * np.stack([of, 1 - of], axis=-1)
 
     def draw(rng, runs):
-        ease = _correlated(rng, (runs, units, 2), 0.5)
-        return _over_one((ease < special.ndtri(accuracies)).astype(float))
+        ease = correlated(rng, (runs, units, 2), 0.5)
+        return over_one((ease < special.ndtri(accuracies)).astype(float))
 
-    return _ratio(f"two domains, {units} items", accuracies.mean(axis=0), draw, strata=of)
-
-
-def trained(units, trainings, gain=0.0, spread=0.15):
-    """Right or wrong answers of systems that are each trained several times, and come out better or worse by chance.
-
-    `gain` is what the first is better by, and `spread` how much a training differs, both in deviations of latent ease.
-    """
-    def draw(rng, runs):
-        ease = _correlated(rng, (runs, units, 2 * trainings), 0.5)
-        skill = spread * rng.standard_normal((runs, 1, 2 * trainings)) + np.repeat([gain, 0.0], trainings)
-        return _over_one((ease < 0.5 + skill).astype(float))
-
-    return _ratio(f"systems trained {trainings} times, {units} items", (gain, 0.0), draw, trainings=trainings)
-
-
-def retrained(units, trainings, spread=0.5, own=0.5, graded=True):
-    """Systems that are each trained several times and that are good at items of their own, as all their runs are.
-
-    What is left of a latent score when items (1/2) and the system's own ones (1/2 times `own`) are taken away is chance
-    in a run. Scores are latent ones in thousandths, or right where these are below 0.5.
-    """
-    def draw(rng, runs):
-        of_items, of_systems, of_runs = (rng.standard_normal((runs, units, n)) for n in (1, 2, 2 * trainings))
-        latent = np.sqrt(0.5) * (of_items + np.sqrt(own) * np.repeat(of_systems, trainings, axis=2)
-                                 + np.sqrt(1 - own) * of_runs)
-        latent += spread * rng.standard_normal((runs, 1, 2 * trainings))
-        return _over_one(np.rint(1000 * latent) if graded else (latent < 0.5).astype(float))
-
-    kind = "graded" if graded else "right or wrong"
-    return _ratio(f"{trainings} trainings, {kind}, own items, {units} items", (0.0, 0.0), draw, trainings=trainings)
+    return ratio(f"two domains, {units} items", accuracies.mean(axis=0), draw, strata=of)
 
 
 def candidates(units, precisions=(0.6, 0.6)):

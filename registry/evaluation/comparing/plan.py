@@ -163,7 +163,9 @@ class Plan:
         for board in self.boards if self.test.swaps_units else ():
             settings = board.settings
             if board.foresight and settings.runs == "fixed":
-                needed = units_needed(board.pairs, settings.correction, settings.alpha,
+                of_all = board.family if settings.correction == "bonferroni" else None  # of Holm others may go first
+                pairs = board.pairs if of_all is None else of_all.pairs
+                needed = units_needed(pairs, settings.correction, settings.alpha,
                                       two_sided=settings.alternative == "two-sided")
                 if board.units < needed:
                     yield board, needed

@@ -33,7 +33,7 @@ class Applied:
     Attributes:
         task: The task's slug.
         task_changed: Whether the task is new or declared otherwise than before.
-        gold: The test sets whose gold is new or changed.
+        gold: The test sets whose gold is new or changed, and which of both it is.
         changes: What happened to every submission, by its name `test_set/team/system@version`.
         drawn_seed: The seed that was drawn because nobody gave one.
         version_before: The version that the task had, if it was there.
@@ -45,7 +45,7 @@ class Applied:
 
     task: str
     task_changed: bool = False
-    gold: list[str] = field(default_factory=list)
+    gold: dict[str, Change] = field(default_factory=dict)
     changes: dict[str, Change] = field(default_factory=dict)
     drawn_seed: int | None = None
     version_before: str | None = None
@@ -159,11 +159,12 @@ def _move_deadlines(ingest: Ingest, before: Manifest, applied: Applied) -> None:
 def _apply_gold(ingest: Ingest, applied: Applied) -> set[str]:
     """Bring in the gold of every test set; gives the test sets whose gold is refused."""
     task, stale = ingest.task, set[str]()
+    had = {row.name for row in catalog.test_sets(ingest.connection, ingest.task_id) if row.gold_revision_id is not None}
     for test_set in task.manifest.test_set:
         try:
             revision = apply_gold(ingest, test_set, applied.version_before, redeclared=applied.task_changed)
             if revision is not None:
-                applied.gold.append(test_set.name)
+                applied.gold[test_set.name] = Change.changed if test_set.name in had else Change.added
                 remarks = of_gold(ingest.items(revision), task.readers[test_set.name])
                 applied.warnings += [str(remark.error(test_set.gold or "")) for remark in remarks]
         except RegistryError as error:
@@ -232,7 +233,7 @@ def _follow_others(ingest: Ingest, submissions: Sequence[Declared], applied: App
             continue
         try:
             rejoin(ingest, test_sets[row.test_set], row)
-            applied.changes[name] = Change.changed
+            applied.changes[name] = Change.rejoined
         except InputError as error:
             applied.of_registry.append(f"{name} does not fit the new gold and takes no part: {error}")
     if standing := [name for name, _ in others]:

@@ -140,7 +140,7 @@ def _heads(rows: Rows) -> _Heads | None:
     keys = rows.keys
     heads = [f"[{canonical_text(key)}," for key in keys]
     encoded = [head.encode() for head in heads]
-    if len(set(keys)) < len(keys) or max(map(len, encoded), default=0) * len(heads) > _WIDEST:
+    if not keys or len(set(keys)) < len(keys) or max(map(len, encoded)) * len(heads) > _WIDEST:
         return None
     order = sorted(range(len(heads)), key=heads.__getitem__)
     return _Heads(np.array(order, dtype=np.int64), *_padded([encoded[n] for n in order]))

@@ -17,9 +17,10 @@ from registry.evaluation.ingest.join import Policies
 from registry.evaluation.resolve import Load, ResolvedTask
 from registry.items import Answer, Item
 from registry.manifest import TestSet
+from registry.manifest.captures import BRACES, COMPOSED, FACTORS
 from registry.manifest.fields import Name
 from registry.manifest.files import identity
-from registry.manifest.spec import BRACES, COMPOSED, FACTORS, Submit
+from registry.manifest.spec import Submit
 from registry.metrics import CorrelationMetric, Metric
 from registry.readers import Document, Reader
 

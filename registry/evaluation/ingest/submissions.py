@@ -26,10 +26,11 @@ from registry.store.row_types import NamedSubmission, SubmissionRow, TestSetRow
 
 
 class Change(StrEnum):
-    """What an apply did to a submission."""
+    """What an apply did to a submission; `rejoined`: it is as before, and stands against another gold."""
 
     added = "added"
     changed = "changed"
+    rejoined = "joined with the changed gold"
     unchanged = "unchanged"
 
 
@@ -74,7 +75,7 @@ def apply_submission(ingest: Ingest, one: Declared) -> Outcome:
     n_items = len(ingest.items(test_set.gold_revision_id))
     if n_items >= FEW and (other := ledger.same_answers(there)) is not None:
         remarks.append(of_copy(other).error(one.documents[0].path))
-    return Outcome(Change.changed if change is Change.unchanged else change, tuple(remarks))
+    return Outcome(Change.rejoined if change is Change.unchanged else change, tuple(remarks))
 
 
 def _other_content(name: str, kept: list[str], documents: tuple[Document, ...]) -> InputError:

@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection
 
-from registry.errors import UnknownNameError, suggest
+from registry.errors import InputError, UnknownNameError, suggest
 from registry.identity import canonical_json
 from registry.store import catalog, models
+from registry.store.hiding.concealment import concealing
 from registry.store.log.journal import Journal
 from registry.store.row_types import NamedSubmission, TaskRow
 
 
 class Chosen(NamedTuple):
-    """A submission by its full name, `task/test_set/team/system@version`."""
+    """A submission by its full name, `task/test_set/team/system@version`; `said` is said instead of such names."""
 
     name: str
     task: TaskRow
     row: NamedSubmission
+    said: Mapping[str, str] = {}
 
     @property
     def system(self) -> str:
@@ -28,20 +31,40 @@ class Chosen(NamedTuple):
         return self.name.rpartition("@")[0]
 
 
-def chosen(connection: Connection, name: str) -> list[Chosen]:
+def chosen(connection: Connection, name: str, *, concealed: bool = False) -> list[Chosen]:
     """The submission called `task/test_set/team/system@version`, or without the version all of the system.
 
+    Where names are `concealed` it may be called by its pseudonym too, and nothing is said that was not given or shown.
+
     Raises:
-        UnknownNameError: There is none.
+        InputError: There is none.
     """
-    known = [Chosen(f"{task.slug}/{row.test_set}/{row.team}/{row.system}@{row.version}", task, row)
-             for task in catalog.tasks(connection) for row in catalog.submissions(connection, task.task_id)]
-    tombstones = {(row.task_id, row.name) for row in connection.execute(models.tombstone.select())}
-    known = [one for one in known if (one.task.task_id, one.row.team) not in tombstones]
+    known = _submissions(connection)
+    with concealing(connection) if concealed else nullcontext():
+        shown = _submissions(connection)
     found = [one for one in known if name in (one.name, one.system)]
+    if found:  # the versions of what was given by its name
+        system = found[0].system
+        said = {one.name: name if one.name == name else f"{system}@{as_shown.row.version}"
+                for one, as_shown in zip(known, shown, strict=True) if one.system == system}
+        return [one._replace(said=said) for one in found]
+    said = {one.name: as_shown.name for one, as_shown in zip(known, shown, strict=True)}
+    found = [one._replace(said=said) for one, as_shown in zip(known, shown, strict=True)
+             if name in (as_shown.name, as_shown.system)]
     if not found:
-        raise UnknownNameError("submission", name, {one.system for one in known} | {one.name for one in known})
+        names = {one.system for one in shown} | {one.name for one in shown}
+        if any(name != instead for name, instead in said.items()):  # what was given may have a name, which is not said
+            raise InputError(f"no submission is called so; {suggest(name, names)}")
+        raise UnknownNameError("submission", name, names)
     return found
+
+
+def _submissions(connection: Connection) -> list[Chosen]:
+    """All submissions as the connection shows them, but those of teams that were purged."""
+    tombstones = {(row.task_id, row.name) for row in connection.execute(models.tombstone.select())}
+    return [Chosen(f"{task.slug}/{row.test_set}/{row.team}/{row.system}@{row.version}", task, row)
+            for task in catalog.tasks(connection) for row in catalog.submissions(connection, task.task_id)
+            if (task.task_id, row.team) not in tombstones]
 
 
 class Amended(NamedTuple):
@@ -62,7 +85,7 @@ def amend(connection: Connection, journal: Journal, submissions: Sequence[Chosen
         reason: Why, for the log.
         declared: `withdrawn`, `late`, `kind`, `track` (None: none), or `attributes`, which are added to those it has.
     """
-    task = submissions[0].task
+    task, said = submissions[0].task, submissions[0].said
     before = _taking_part(connection, task.slug)
     amended, columns = Amended([], []), dict(declared)
     if (track := columns.pop("track", None)) is not None:
@@ -79,10 +102,10 @@ def amend(connection: Connection, journal: Journal, submissions: Sequence[Chosen
         if changed:
             catalog.set_values(connection, models.submission, one.row.submission_id, **changed)
             journal.event(connection, "submission-changed", one.name, **changed, reason=reason)
-            amended.changed.append(one.name)
+            amended.changed.append(said.get(one.name, one.name))
     after = _taking_part(connection, task.slug)
-    amended.notes.extend(f"{name} takes part now" for name in sorted(after - before))
-    amended.notes.extend(f"{name} takes part no more" for name in sorted(before - after))
+    amended.notes.extend(f"{said.get(name, name)} takes part now" for name in sorted(after - before))
+    amended.notes.extend(f"{said.get(name, name)} takes part no more" for name in sorted(before - after))
     return amended
 
 

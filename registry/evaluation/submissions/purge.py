@@ -5,6 +5,7 @@ This works within a transaction. The file then still has the bytes of what was d
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -17,6 +18,7 @@ from registry.evaluation.submissions.redact import redact
 from registry.evaluation.submissions.tombstones import digest_of_comparison, digest_of_tombstone, purged_as, salted
 from registry.evaluation.submissions.tombstones import tombstones as tombstones_of
 from registry.store import catalog, models, sources
+from registry.store.hiding.concealment import concealing
 from registry.store.log.journal import Journal, now
 from registry.store.row_types import TaskRow
 from registry.store.rows import insert
@@ -41,23 +43,25 @@ class Purged:
     left: list[str] = field(default_factory=list)
 
 
-def team_to_purge(connection: Connection, task: str, team: str) -> tuple[TaskRow, int]:
-    """The task and the id of the team that is meant.
+def team_to_purge(connection: Connection, task: str, team: str, *, concealed: bool = False) -> tuple[TaskRow, int]:
+    """The task and the id of the team that is meant; by its pseudonym too where names are `concealed`.
 
     Raises:
         UnknownNameError: There is no such task or team.
         InputError: The team is a tombstone, or was purged.
     """
     (row,) = catalog.tasks(connection, task)
-    known = {found.name: found.team_id for found in connection.execute(
-        select(models.team).where(models.team.c.task_id == row.task_id))}
+    query = select(models.team.c.name, models.team.c.team_id).where(models.team.c.task_id == row.task_id)
+    with concealing(connection) if concealed else nullcontext():
+        shown = {found.name: found.team_id for found in connection.execute(query)}
+    known = shown | {found.name: found.team_id for found in connection.execute(query)}
     tombstones = set(connection.execute(select(models.tombstone.c.team_id)).scalars())
     if known.get(team) in tombstones:
         raise InputError(f"{team} is what stands in the place of a team that was purged")
     if team not in known:
         if (before := purged_as(tombstones_of(connection, row.task_id), team)) is not None:
             raise InputError(f"a team or system of that name was purged already, and is {before} since")
-        raise UnknownNameError("team", team, {name for name, team_id in known.items() if team_id not in tombstones})
+        raise UnknownNameError("team", team, {name for name, team_id in shown.items() if team_id not in tombstones})
     return row, known[team]
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection, or_, select
 
 from registry.evaluation.verifying.faults import Fault
 from registry.store import models
+from registry.store.hiding.pseudonyms import is_system_of
 from registry.store.row_types import TaskRow
 
 _COLUMNS = {"anonymous_until": "its names are", "blind_until": "its scores are"}
@@ -16,18 +17,7 @@ _COLUMNS = {"anonymous_until": "its names are", "blind_until": "its scores are"}
 
 def verify_hiding(connection: Connection, task: TaskRow) -> Iterator[Fault]:
     """Hold what is hidden until when against what the log says last, and pseudonyms against those that were drawn."""
-    said: dict[str, str | None] = dict.fromkeys(_COLUMNS)
-    drawn: dict[str, dict[str, str]] = {"teams": {}, "systems": {}}
-    event = models.event
-    for action, details in connection.execute(select(event.c.action, event.c.details).where(
-            event.c.subject == task.slug, event.c.action.in_(["task", "hide", "reveal", "pseudonyms"])).order_by(
-            event.c.event_id)):
-        entry = json.loads(details)
-        if action == "pseudonyms":
-            for what, names in entry.items():
-                drawn[what] |= names
-        else:
-            said |= {column: entry[column] for column in _COLUMNS if column in entry}
+    said, drawn = _logged(connection, task)
     for column, what in _COLUMNS.items():
         until = getattr(task, column)
         if said[column] != (stored := until and until.isoformat()):
@@ -35,11 +25,40 @@ def verify_hiding(connection: Connection, task: TaskRow) -> Iterator[Fault]:
                         f"{what} hidden until {stored}, and until {said[column]} in the log")
     team, system = models.team, models.system
     of_task = select(team.c.team_id).where(team.c.task_id == task.task_id)
+    purged = select(models.tombstone.c.team_id)
     for what, table in (("teams", team), ("systems", system)):
         number, *_ = table.columns
-        for row_id, pseudonym in connection.execute(
-                select(number, table.c.pseudonym).where(table.c.team_id.in_(of_task)).order_by(number)):
+        for row_id, pseudonym, is_purged in connection.execute(
+                select(number, table.c.pseudonym, table.c.team_id.in_(purged)).where(
+                    table.c.team_id.in_(of_task)).order_by(number)):
             logged = drawn[what].get(str(row_id))
-            if pseudonym != logged or (pseudonym is None and task.anonymous_until is not None):
+            if pseudonym != logged or (pseudonym is None and task.anonymous_until is not None and not is_purged):
                 yield Fault("altered", "pseudonym", f"{task.slug}, {table.name} {row_id}",
                             f"is {pseudonym!r}, and {logged!r} in the log")
+
+
+def _logged(connection: Connection, task: TaskRow) -> tuple[dict[str, str | None], dict[str, dict[str, str]]]:
+    """What the log says last of what is hidden until when, and the pseudonyms by row, but those of purged teams."""
+    said: dict[str, str | None] = dict.fromkeys(_COLUMNS)
+    drawn: dict[str, dict[str, str]] = {"teams": {}, "systems": {}}
+    event, tombstone = models.event, models.tombstone
+    purged = {f"{task.slug}/{row.name}": str(row.team_id) for row in connection.execute(
+        select(tombstone).where(tombstone.c.task_id == task.task_id))}
+    for action, subject, details in connection.execute(select(event.c.action, event.c.subject, event.c.details).where(
+            or_(event.c.subject == task.slug, event.c.subject.in_(purged)),
+            event.c.action.in_(["task", "hide", "reveal", "pseudonyms", "purge"])).order_by(event.c.event_id)):
+        entry = json.loads(details)
+        if action == "pseudonyms":
+            for what, names in entry.items():
+                drawn[what] |= names
+        elif action == "purge":
+            _forget(drawn, purged[subject])
+        else:
+            said |= {column: entry[column] for column in _COLUMNS if column in entry}
+    return said, drawn
+
+
+def _forget(drawn: dict[str, dict[str, str]], team_id: str) -> None:
+    """Leave out a team and its systems, whose rows, with other systems in them, may be there again."""
+    if (of_team := drawn["teams"].pop(team_id, None)) is not None:
+        drawn["systems"] = {row: name for row, name in drawn["systems"].items() if not is_system_of(name, of_team)}

@@ -31,7 +31,6 @@ DRAWS: dict[str, type[JointErrors]] = {"bootstrap": Bootstrapped, "flips": Flipp
 RANK_DRAWS = 1000  # as many as csranks takes
 # the fewest with which sets are known to hold (docs/validity.md)
 LEAST_UNITS = {"bootstrap": 20, "flips": 50, "holm": 0}
-LEAST_RUNS = 3
 
 _TIED = 1e-5  # relative to a statistic: squared errors are summed in single precision
 _COLUMNS = 2**10  # pairs whose errors are drawn at once

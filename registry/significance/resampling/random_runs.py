@@ -47,7 +47,7 @@ def drawn_runs_refusal(matrix: Matrix) -> str | None:
     few = sum(of_system.shape[1] < LEAST_DRAWN for of_system in matrix.runs)
     return None if not few else (
         f"{counted(few, 'system has', 'systems have')} fewer than {LEAST_DRAWN} runs, and so few cannot be drawn for "
-        'others: add runs, take --test crossed for pairs of systems, or set runs = "fixed"')
+        'others: add runs, take --test crossed (and the ranks of its pairs, --ranks range), or set runs = "fixed"')
 
 
 def n_labellings(o: Observed) -> int:

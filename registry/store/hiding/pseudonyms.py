@@ -1,11 +1,12 @@
 """Pseudonyms of teams and systems: drawn once, at random, so that they tell neither names nor who came first.
 
 A team is "Team 07", its systems are "System 07A" and so on. Numbers and letters are drawn from those that are free, and
-never given again.
+never given again. What stands in the place of a team that was purged has none.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from itertools import product
 from secrets import SystemRandom
@@ -25,10 +26,12 @@ def draw(connection: Connection, task_id: int) -> dict[str, dict[str, str]]:
         InputError: A team is called as another one's pseudonym.
     """
     team, system = models.team, models.system
-    teams = connection.execute(select(team).where(team.c.task_id == task_id).order_by(team.c.team_id)).all()
+    teams = connection.execute(select(team).where(
+        team.c.task_id == task_id, team.c.team_id.not_in(select(models.tombstone.c.team_id))
+    ).order_by(team.c.team_id)).all()
     systems = connection.execute(select(system).join(team, team.c.team_id == system.c.team_id).where(
         team.c.task_id == task_id).order_by(system.c.system_id)).all()
-    taken = {row.pseudonym for row in teams}
+    taken = {row.pseudonym for row in teams} | _given(connection, task_id)
     for row in teams:
         if row.name in taken:
             raise InputError(f"the name of team {row.name!r} is another team's pseudonym; choose another name")
@@ -46,6 +49,23 @@ def draw(connection: Connection, task_id: int) -> dict[str, dict[str, str]]:
     _keep(connection, system, of_systems)
     found = {"teams": drawn, "systems": of_systems}
     return {what: {str(number): name for number, name in of.items()} for what, of in found.items() if of}
+
+
+def _given(connection: Connection, task_id: int) -> set[str]:
+    """The pseudonyms that teams of a task were given, by the log: of those that were purged only the log has them."""
+    event, task = models.event, models.task
+    drawn = connection.execute(select(event.c.details).join(task, task.c.slug == event.c.subject).where(
+        task.c.task_id == task_id, event.c.action == "pseudonyms")).scalars()
+    return {name for details in drawn for name in json.loads(details).get("teams", {}).values()}
+
+
+def is_system_of(pseudonym: str, team: str) -> bool:
+    """Whether a system's pseudonym is of a team with the other one.
+
+    >>> is_system_of("System 07A", "Team 07"), is_system_of("System 071A", "Team 07")
+    (True, False)
+    """
+    return pseudonym.rstrip(ascii_uppercase) == team.replace("Team", "System", 1)
 
 
 def _numbers(n: int) -> list[str]:

@@ -13,13 +13,17 @@ _NAMELESS = ("task", "gold", "score", "compare", "compare-again", "board-retired
 
 _REORDERED = "comparison.alternative = 'two-sided' AND test_set.task_id IN ({anonymous})"
 
-# By the table's name; {file} is the registry's own schema, {anonymous} and {blind} are numbers of tasks. Those that
-# are called secret_ help the others.
+HELPER = "secret_"  # what tables are called that help the others and are for nobody else
+
+# By the table's name; {file} is the registry's own schema, {anonymous} and {blind} are numbers of tasks.
 _NAMES = {
     "secret_team": """
         SELECT team_id FROM {file}.team WHERE task_id IN ({anonymous}) AND team_id NOT IN (
             SELECT team_id FROM {file}.system JOIN {file}.submission USING (system_id)
             GROUP BY team_id HAVING bool_and(kind = 'baseline'))""",
+    # What stands for a team that was purged names nobody; quoted, the table is the registry's own at any moment.
+    "secret_name": """
+        SELECT team_id FROM temp.secret_team WHERE team_id NOT IN (SELECT team_id FROM {file}."tombstone")""",
     "secret_submission": """
         SELECT
             submission_id,
@@ -33,16 +37,17 @@ _NAMES = {
         WHERE team_id IN (SELECT team_id FROM temp.secret_team)""",
     "team": """
         SELECT * REPLACE (
-            if(team_id IN (SELECT team_id FROM temp.secret_team), coalesce(pseudonym, 'Team of row ' || team_id), name)
+            if(team_id IN (SELECT team_id FROM temp.secret_name), coalesce(pseudonym, 'Team of row ' || team_id), name)
                 AS name,
-            if(task_id IN ({anonymous}), NULL, pseudonym) AS pseudonym)
+            if(task_id NOT IN ({anonymous}) OR team_id IN (SELECT team_id FROM temp.secret_name), pseudonym, NULL)
+                AS pseudonym)
         FROM {file}.team""",
     "system": """
         SELECT * REPLACE (
-            if(team_id IN (SELECT team_id FROM temp.secret_team),
+            if(team_id IN (SELECT team_id FROM temp.secret_name),
                coalesce(pseudonym, 'System of row ' || system_id), name) AS name,
-            if(team_id IN (SELECT team_id FROM {file}.team WHERE task_id IN ({anonymous})), NULL, pseudonym)
-                AS pseudonym)
+            if(team_id NOT IN (SELECT team_id FROM {file}.team WHERE task_id IN ({anonymous}))
+               OR team_id IN (SELECT team_id FROM temp.secret_name), pseudonym, NULL) AS pseudonym)
         FROM {file}.system""",
     "submission": """
         SELECT s.* REPLACE (
@@ -138,6 +143,12 @@ _SCORES = {
     "secret_comparison": """
         SELECT comparison_id FROM {file}.comparison JOIN {file}.test_set USING (test_set_id)
         WHERE task_id IN ({blind})""",
+    # Who has the submitted files has the scores.
+    "source": """
+        SELECT * REPLACE (if({asks} AND digest IN (
+            SELECT source_digest FROM {file}.submission_source JOIN {file}.submission USING (submission_id)
+            JOIN {file}.test_set USING (test_set_id) WHERE task_id IN ({blind})), ''::BLOB, content) AS content)
+        FROM {file}.source """,
     "study": """
         SELECT * FROM {file}.study
         WHERE task_id NOT IN ({blind}) AND (is_anonymous OR task_id NOT IN ({anonymous}))""",
@@ -171,7 +182,7 @@ def shadows(file: str, anonymous: Sequence[int], blind: Sequence[int], *, asks: 
     of_names = _NAMES if anonymous else {}
     of_scores = {name: _within(of_names.get(name), name, select) for name, select in _SCORES.items()} if blind else {}
     both = of_names | of_scores | (_ASKED if asks else {})
-    chosen = dict(sorted(both.items(), key=lambda of: not of[0].startswith("secret_")))
+    chosen = dict(sorted(both.items(), key=lambda of: not of[0].startswith(HELPER)))
     values = {"file": file, "anonymous": _listed(anonymous), "blind": _listed(blind), "asks": str(asks).upper(),
               "nameless": ", ".join(f"'{action}'" for action in _NAMELESS)}
     def of_then(select: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, text
 
-from registry.errors import InputError, UnknownNameError
+from registry.errors import InputError, UnknownNameError, counted
 from registry.provenance import parse_signature
 
 Row = dict[str, Any]
@@ -109,6 +109,7 @@ def _signed(connection: Connection, line: str) -> list[Section]:
     number = row["comparison_id"]
     asked = json.loads(row["request"] or "{}")
     settings = asked.pop("significance", {}) | asked
+    settings |= {"family": _family(settings["family"])} if "family" in settings else {}
     return [
         *_altered(line, row["signature"]),
         _facts("comparison", row, ("signature", "digest", "test", "n_items", "n_units", "n_systems", "family_size",
@@ -129,6 +130,19 @@ def _signed(connection: Connection, line: str) -> list[Section]:
             FROM comparison_pair JOIN pair_result USING (pair_result_id) JOIN run USING (run_id)
             WHERE comparison_id = :id GROUP BY ALL ORDER BY ALL""", id=number)),
         *_run(connection, row["run_id"])]
+
+
+def _family(asked: str | Sequence[str] | Mapping[str, Sequence[str]]) -> str:
+    """The boards of a family in words; of one board alone what was asked for.
+
+    >>> _family({"boards": ["test, acc", "test, f1"], "absent": ["dev, f1"], "digests": []})
+    '2 boards (test, acc; test, f1), and dev, f1, of which nothing is compared yet'
+    """
+    if not isinstance(asked, Mapping):
+        return asked if isinstance(asked, str) else "; ".join(asked)
+    boards, absent = asked["boards"], "; ".join(asked.get("absent", ()))
+    return f"{counted(len(boards), 'board')} ({'; '.join(boards)})" + (
+        f", and {absent}, of which nothing is compared yet" if absent else "")
 
 
 def _gold(connection: Connection, revision: int) -> Section:

@@ -43,7 +43,7 @@ def test_prompts_cross_the_systems_and_runs_are_their_own(prompted, registry):
     assert row["error_prompts"] == pytest.approx(of_prompts**0.5)
     assert row["error_runs"] == pytest.approx(of_runs**0.5)
     assert row["error_all"]**2 > of_prompts + of_runs
-    (all_,) = pairs(registry)
+    (all_,) = pairs()
     assert all_["p_value"] == pytest.approx(row["p_all"])
     assert row["p_prompts"] > 0.05 > row["p_items"]  # of two prompts hardly anything can be said, of 30 items much
     sources = registry("study", "variance", "small", "--show", "sources", "--format", "json").json

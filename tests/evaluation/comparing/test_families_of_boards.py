@@ -42,6 +42,9 @@ def test_boards_of_a_task_are_one_family(two, registry):
         adjust(np.concatenate(p_values(alone)), "holm"), rel=1e-12)
     assert {row["family_size"] for row in found} == {12}
     assert all("|corr:holm/12/2b|" in row["signature"] for row in found)
+    shown = registry("show", found[0]["signature"], "--format", "json").json
+    asked = next(section["asked for"] for section in shown if "asked for" in section)
+    assert {"setting": "family", "value": "2 boards (test, acc; test, f1)"} in asked
     board = " ".join(registry("board", "--format", "table").stdout.split())
     assert board.count("The family-wise error of 0.05 holds over the 12 pairs of 2 boards (test, acc; test, f1).") == 2
     assert "nothing changed" in registry("compare", "--family", "task").stderr

@@ -91,7 +91,7 @@ def test_changed_gold_needs_a_new_version_and_scores_everything_anew(task, regis
     assert registry("board", "--format", "json").json[0]["score"] == 5 / 6
     task.version = "2"
     told = registry("run", task.write()).stderr
-    assert "gold of test new" in told
+    assert "small: gold of test changed; submissions: 4 joined with the changed gold\n" in told
     assert "scores: 4 computed" in told
     scores = {row["system"]: row["score"] for row in registry("board", "--format", "json").json}
     assert scores == {"a": 4 / 6, "b": 2 / 6, "c": 2 / 6, "d": 5 / 6}

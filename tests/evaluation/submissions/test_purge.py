@@ -1,5 +1,6 @@
 """A team that asks to be forgotten: nothing of it is left in any byte, and all else stands as before."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from hypothesis import settings
 
 from registry.evaluation.verifying.log import head
 from registry.store.database import Database
+from registry.store.hiding import pseudonyms
 from registry.store.upkeep.backup import unreadable
 from tests.conftest import LabelTask
 from tests.evaluation.stored import query
@@ -155,9 +157,12 @@ def test_who_was_purged_is_known_by_name_alone(registry, purged, kept, tmp_path,
 
 def test_a_dry_run_tells_the_same_and_changes_nothing(registry, whole, purged):
     before = whole.read_bytes()
+    (whole.parent / "zzz.duckdb").touch()
     told = purge(registry, whole, "--dry-run").stderr
     assert "dry run: nothing was written" in told
     assert told.splitlines()[:2] == purged[1].splitlines()[:2]
+    assert re.search(r"\nnote: other databases beside this one, which may hold the team too: .*\bzzz\.duckdb\n", told)
+    assert "beside this one" not in purged[1]
     assert whole.read_bytes() == before
     assert "names the team" in registry("purge", "small", TEAM, "--reason", f"{TEAM} left", "--db", whole,
                                         exit_code=3).stderr
@@ -244,3 +249,31 @@ def test_whenever_it_is_killed_the_old_file_stands_or_the_new_one(registry, whol
     for moment in ("copy:2", "replace:1"):
         left = bytes_of(paths[moment].parent)
         assert not [mark for content in left.values() for mark in MARKS if mark in content], moment
+
+
+def test_pseudonyms_of_a_team_that_was_purged_are_gone_and_verify_accuses_nobody(registry, tmp_path, monkeypatch):
+    """Before anything is scored while names are hidden, and when they are known; others get other pseudonyms."""
+    monkeypatch.setattr(pseudonyms, "_numbers", lambda n: ["Team 1", "Team 2", "Team 3", "Team 4"])
+    task = LabelTask(tmp_path / "task", GOLD, {"b": answers(3), "c": answers(4), "d": answers(5)},
+                     extra="[board]\nanonymous = true\n").write()
+    registry("apply", task)
+    drawn = {row["system"]: row for row in registry("list", "teams", "--format", "json").json}
+    assert {row["pseudonym"] for row in drawn.values()} == {row["id"].removeprefix("small/") for row in drawn.values()}
+    registry("purge", "small", "d", "--reason", "asked")
+    assert faults("registry.duckdb") == []
+    shown = registry("list", "teams", "--format", "json").json
+    assert {"id": "small/purged-1", "task": "small", "pseudonym": "", "team": "purged-1", "system": None} in shown
+    (tmp_path / "e.tsv").write_text(rows(answers(6)))
+    registry("submit", "small", tmp_path / "e.tsv", "--system", "e", "--run")  # in the row of a system that is gone
+    registry("compare")
+    registry("purge", "small", "c", "--reason", "asked")
+    assert faults("registry.duckdb") == []
+    shown = {row["team"] for row in registry("list", "teams", "--format", "json").json}
+    assert {"purged-1", "purged-2"} < shown
+    assert shown - {"purged-1", "purged-2"} - {row["team"] for row in drawn.values()}, "the fourth pseudonym"
+    registry("reveal", "small")
+    registry("purge", "small", "e", "--reason", "asked")
+    registry("hide", "small")
+    assert faults("registry.duckdb") == []
+    alter(tmp_path / "registry.duckdb", "UPDATE team SET pseudonym = 'Team 99' WHERE name = 'purged-1'")
+    assert [fault.kind for fault in faults("registry.duckdb")] == ["altered"]

@@ -14,12 +14,7 @@ from scipy import stats
 
 from registry.significance import TESTS, Bootstrap, Execution, Permutation, Settings, StatisticMatrix
 from registry.significance.correlations import matrix as correlated
-from registry.significance.correlations.matrix import (
-    COEFFICIENTS,
-    SPEARMAN,
-    resampled_correlations,
-    swapped_differences,
-)
+from registry.significance.correlations.matrix import COEFFICIENTS, SPEARMAN, resampled_correlations
 from registry.significance.effects.design_effect import design_effect
 from registry.significance.multiple.stepdown import draws_of, min_p
 from registry.significance.pairwise import permutation
@@ -237,7 +232,7 @@ def test_shared_resamples_are_not_sent_with_the_work():
     """They are large, and what draws them need not be picklable."""
     execution = mock.Mock()
     m = sharing_resamples(pair_matrix(*noisy(12, systems=3), SPEARMAN), Settings(resamples=100))
-    swapped_differences(m, [(0, 1)], 100, 0, np.abs, execution)
+    correlated.swapped_differences(m, [(0, 1)], 100, 0, np.abs, execution)
     assert execution.map.call_args.args[0].args[0].resampled is None
 
 

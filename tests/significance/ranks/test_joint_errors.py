@@ -10,7 +10,8 @@ from registry.significance import Settings, StatisticMatrix
 from registry.significance.ranks.influences import Influences
 from registry.significance.ranks.joint_errors import Bootstrapped, Flipped
 from registry.significance.resampling.draws import resamples_of
-from tests.validity.populations import F1, quotient_of, spans, trained, translations
+from tests.validity.populations import F1, quotient_of, spans, translations
+from tests.validity.trained_populations import trained
 
 
 def means(scores, **options):
