@@ -6,6 +6,7 @@ metric scores 200 items of two systems, by its own code.
 
 from collections import defaultdict
 from functools import cache
+from itertools import cycle
 
 import numpy as np
 
@@ -71,8 +72,19 @@ def _links(rng):
     return lambda: (one(), one())
 
 
+def _judged(rng):
+    """People look at the same 60 items of every system; golds are drawn first."""
+    places = cycle(range(N))
+
+    def one():
+        human = round(float(rng.normal()), 4)
+        return {"judge": round(human + float(rng.normal()), 4)} | ({"human": human} if next(places) < 60 else {})
+
+    return lambda: (None, one())
+
+
 VALUES = {"label": _labels, "span": _spans, "answer": _answers, "segment": _segments, "statistic": _statistics,
-          "ranking": _rankings, "alignment": _links,
+          "ranking": _rankings, "alignment": _links, "judged": _judged,
           "score": lambda rng: lambda: (float(rng.normal()), round(float(rng.normal()), 4)),
           "logprob": lambda rng: lambda: (int(rng.integers(20, 60)),
                                           (-20 * float(rng.random()), int(rng.integers(5, 15))))}

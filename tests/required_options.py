@@ -5,6 +5,7 @@ REQUIRED = {
     "P": {"cutoff": 10},
     "bio": {"scheme": "iob2"},
     "candidates": {"item": ["noun", "verb"], "true": ["true", "1"]},
+    "judged": {"drawn": "random"},
     "logprobs": {"base": "e"},
     "naacl": {"offset": 1},
     "pharaoh": {"offset": 0},

@@ -35,6 +35,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
             bio
             candidates
             conllu
+            judged
             labels
             logprobs
             mtme
@@ -52,6 +53,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
             dependence
             effects
             gains
+            judge
             macro_average
             nbest
             replicability

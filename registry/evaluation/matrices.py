@@ -104,6 +104,14 @@ def scores_of(metric: Metric, counts: Counts) -> Floats:
     return matrix_of(metric, counts).scores()
 
 
+def in_ones(matrix: StatisticMatrix) -> Floats:
+    """The statistics of a matrix as metrics gave them, and not in steps: [items, systems, columns]."""
+    score, counted = matrix.score, matrix.statistics[:]
+    if not isinstance(score, _InSteps):
+        return counted
+    return counted * np.array(score.factors, dtype=np.float64) / score.divisor
+
+
 @dataclass(frozen=True)
 class _InSteps:
     """Scores sums of statistics that are counted in steps.

@@ -6,6 +6,7 @@ from registry.metrics.attachment import PlainLAS, PlainUAS
 from registry.metrics.base import AdditiveMetric, Metric, QuotientMetric
 from registry.metrics.confusion import MCC, BalancedAccuracy, ConfusionMetric, Kappa, LabelF, LabelP, LabelR
 from registry.metrics.correlation import CorrelationMetric, Kendall, Pearson, Spearman
+from registry.metrics.judged import JudgedMean
 from registry.metrics.labels import Accuracy
 from registry.metrics.meteor import METEOR
 from registry.metrics.overlap import SpanOverlapF, SpanOverlapP, SpanOverlapR
@@ -63,6 +64,7 @@ METRICS: dict[str, type[Metric]] = {metric.name: metric for metric in (
     Perplexity,
     BitsPerCharacter,
     Formula,
+    JudgedMean,
     P,
     AP,
     NDCG,
@@ -97,8 +99,8 @@ __all__ = [
     "AER", "AP", "BLEU", "BLEX", "CER", "CLAS", "ERR", "LAS", "MAE", "MCC", "METEOR", "METRICS", "MLAS", "NDCG",
     "RMSE", "ROUGE", "RR", "TER", "UAS", "UPOS", "WER", "XPOS", "Accuracy", "AdditiveMetric", "AlignmentP",
     "AlignmentR", "AllTags", "BalancedAccuracy", "BitsPerCharacter", "Bpref", "ChrF", "ConfusionMetric",
-    "CorrelationMetric", "Formula", "Kappa", "Kendall", "LabelF", "LabelP", "LabelR", "Lemmas", "Mean", "Metric",
-    "P", "Pearson", "Perplexity", "PlainLAS", "PlainUAS", "QuotientMetric", "RPrecision", "Sentences", "SetF",
+    "CorrelationMetric", "Formula", "JudgedMean", "Kappa", "Kendall", "LabelF", "LabelP", "LabelR", "Lemmas", "Mean",
+    "Metric", "P", "Pearson", "Perplexity", "PlainLAS", "PlainUAS", "QuotientMetric", "RPrecision", "Sentences", "SetF",
     "SetP", "SetR", "SpanF", "SpanOverlapF", "SpanOverlapP", "SpanOverlapR", "SpanP", "SpanR", "Spearman", "Tokens",
     "UFeats", "Words",
 ]

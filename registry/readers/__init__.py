@@ -5,6 +5,7 @@ from registry.readers.base import Reader
 from registry.readers.bio import Bio
 from registry.readers.candidates import Candidates
 from registry.readers.conllu import Conllu
+from registry.readers.judged import Judged
 from registry.readers.labels import Labels
 from registry.readers.lines import Lines
 from registry.readers.logprobs import LogProbabilities
@@ -32,6 +33,7 @@ READERS: dict[str, type[Reader]] = {reader.name: reader for reader in (
     Scores,
     Mtme,
     Statistics,
+    Judged,
     LogProbabilities,
     Trec,
     Conllu,
@@ -40,6 +42,7 @@ READERS: dict[str, type[Reader]] = {reader.name: reader for reader in (
 )}
 
 __all__ = [
-    "READERS", "Bio", "Candidates", "Conllu", "Document", "Labels", "Lines", "LogProbabilities", "Mtme", "NBest",
-    "Naacl", "Pharaoh", "Problems", "Reader", "Responses", "Scores", "Sgml", "Spans", "Statistics", "Trec", "WmtXml",
+    "READERS", "Bio", "Candidates", "Conllu", "Document", "Judged", "Labels", "Lines", "LogProbabilities", "Mtme",
+    "NBest", "Naacl", "Pharaoh", "Problems", "Reader", "Responses", "Scores", "Sgml", "Spans", "Statistics", "Trec",
+    "WmtXml",
 ]

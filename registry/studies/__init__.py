@@ -8,6 +8,7 @@ of gains         gains (what they look at), threshold, curve, sizes, calibration
                  (with bands of p-values), resampled_test_sets (many at once)
 of rankings      nbest: load, precision, variation, evaluation
 of dependence    correlation, dependence, variance (of items and runs)
+of judges        judge (agreement, bias, and what it adds to people's scores)
 of test sets     planning.power, replicability
 what is written  planning.synthesize (a task to plan with), planning.training_sets: no studies that are kept
 
@@ -48,6 +49,7 @@ STUDIES = {
     "correlation": Known("correlation", "Correlation", "Say what tests that assume independence would miss."),
     "dependence": Known("dependence", "Dependence", "Say what documents do to tests of single items."),
     "variance": Known("variance", "Variance", "Say what items, runs and prompts add to errors."),
+    "judge": Known("judge", "Judge", "Say how far a judge agrees with people."),
     "power": Known("planning.power", "Power", "Say which differences a test set finds."),
     "replicability": Known("replicability", "Replicability", "Say on how many test sets each system beats another."),
     "effects": Known("effects", "Effects", "Print effect sizes and equivalence of every pair."),

@@ -29,6 +29,7 @@ from tests.validity.family_examinations import (
     InOrder,
     SteppedDown,
 )
+from tests.validity.judged_rows import judged
 from tests.validity.level_rows import bootstraps, exact, powers, sizes
 from tests.validity.populations import (
     binary,
@@ -176,6 +177,6 @@ def _families():
         yield Row(f"best-possible-{name}", null, HoldsBest("possible"), valid_ranks, 3000, 50)
 
 
-GROUPS = (exact, sizes, unequal_profiles, profile_families, skewed_means, few_clusters, bootstraps, powers, _intervals,
-          _correlations, _families, boards)
+GROUPS = (exact, sizes, unequal_profiles, profile_families, skewed_means, few_clusters, judged, bootstraps, powers,
+          _intervals, _correlations, _families, boards)
 ROWS = {row.name: row for group in GROUPS for row in group()}

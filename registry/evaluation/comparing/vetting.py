@@ -16,7 +16,8 @@ from registry.evaluation.comparing.families import compared_keys
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.resolve import refusal, resolve_significance
 from registry.manifest import Significance
-from registry.significance import CORRECTIONS
+from registry.metrics.judged import FEW_LABELLED, LABELLED, JudgedMean
+from registry.significance import CORRECTIONS, PairTest, Permutation
 from registry.significance.assumptions import misuses
 from registry.significance.multiple.stepdown import bytes_of_draws
 from registry.store import comparisons
@@ -95,7 +96,7 @@ def _warnings(board: Board, request: Request) -> list[str]:
         raise InputError(f"{board.key.name}: correction {settings.correction!r} keeps the draws of all pairs, which "
                          f"take {size / 2**30:.1f} GiB; allow more with --memory, draw fewer with --resamples, or take "
                          "holm")
-    return [*misuses(test, matrix), *_of_fixed_runs(board, settings)]
+    return [*misuses(test, matrix), *_of_fixed_runs(board, settings), *_of_judged(board, test)]
 
 
 def _of_fixed_runs(board: Board, settings: Significance) -> Iterator[str]:
@@ -105,3 +106,19 @@ def _of_fixed_runs(board: Board, settings: Significance) -> Iterator[str]:
         yield (f"{counted(several, 'system has', 'systems have')} several runs, and results will hold for these very "
                'runs (runs = "fixed"): another training may come out otherwise. Two runs or more of every system can '
                "be tested by --runs random --test crossed")
+
+
+def _of_judged(board: Board, test: PairTest | None) -> Iterator[str]:
+    """Say where people looked at few items; refuse swaps of systems of which they looked at different ones.
+
+    A swap gives either system about half of what people said of both, as if they had looked at equally many items.
+    """
+    if not isinstance(board.metric, JudgedMean):
+        return
+    looked = board.matrix.statistics[:, :, LABELLED] > 0
+    if isinstance(test, Permutation) and (looked != looked[:, :1]).any():
+        raise InputError(f"{board.key.name}: people looked at other items of some systems than of others, and swaps "
+                         "would find differences where there are none: take bootstrap")
+    if (least := int(looked.sum(axis=0).min())) < FEW_LABELLED:
+        yield (f"people looked at {counted(least, 'item')} of some system: of fewer than {FEW_LABELLED} p-values are "
+               "too small and intervals too narrow")

@@ -1,0 +1,195 @@
+"""What an automatic judge is worth where people looked at some of the items only.
+
+A judge's mean is wrong by the judge's bias; corrected by what people say of a sample it is right, whatever the judge
+(Angelopoulos et al. 2023). What its scores add is as if people had looked at more items. A bias that all systems share
+does no harm to their order; one of some systems alone does, where nobody corrects it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import combinations
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from registry.errors import InputError, counted
+from registry.evaluation.matrices import in_ones
+from registry.metrics.judged import FEW_LABELLED, LABELLED, JudgedMean, columns, influences, slopes
+from registry.significance.distributions.normal import log_normal_ps
+from registry.significance.matrix import additive
+from registry.significance.multiple.corrections import adjust
+from registry.studies.board_study import BoardStudy, Case, called
+from registry.studies.study import Finding, Row
+
+Floats = NDArray[np.float64]
+_UNLIKELY = 1e-4  # a p-value of the sample below which it is said to be none
+
+
+class Judge(BoardStudy):
+    """The judge's agreement with people by system, its bias, and all scores and differences corrected for it.
+
+    The table `systems` has every system's corrected score with its interval, the slope, and lambda, the slope times the
+    share of items that people did not look at; how many items people looked at, and how many they would have to look at
+    for the same error without a judge (`effective`); the correlation of both scores, and how much higher the judge's
+    are (`bias`). `beyond` is the bias less the mean of all systems', and `p_beyond` its p-value, adjusted over the
+    systems. `pairs` has every difference, with a slope of its own, and its p-value, adjusted over the pairs; beside it
+    `error_of_scores`, the error of the board's difference, which is of two scores with a slope each.
+    """
+
+    name: ClassVar[str] = "judge"
+    title: ClassVar[str] = "How far does the judge agree with people, and what is it worth?"
+    citation: ClassVar[str] = "Angelopoulos et al. 2023; Angelopoulos, Duchi and Zrnic 2023"
+    settings: ClassVar = ("unit", "alpha")
+    computes: ClassVar = False
+    by_response: ClassVar = False
+
+    def run(self, case: Case) -> Finding:
+        """Estimate all scores, differences and biases.
+
+        Raises:
+            InputError: The metric is not that of judged items, several runs are averaged, or people looked at fewer
+                than two items of a system.
+        """
+        board, metric = case.board, case.board.metric
+        if not isinstance(metric, JudgedMean):
+            raise InputError(f"{board.key.metric.alias} is no JudgedMean: there is no judge to study")
+        scored = in_ones(additive(board.matrix)).transpose(1, 0, 2)
+        names = called(board.members)
+        looked = scored[:, :, LABELLED].sum(axis=1)
+        if not np.isin(scored[:, :, LABELLED], (0, 1)).all():
+            raise InputError("systems with several runs are averaged; make each run a system of its own")
+        if (looked < 2).any():
+            raise InputError(f"people looked at fewer than two items of {names[int(looked.argmin())]}")
+        alpha = case.request.significance.alpha
+        units = board.matrix.units
+        systems = [estimate(of, metric, units, alpha) for of in scored]
+        pairs = [estimate(apart(scored[a], scored[b], lower=metric.better == "lower"), metric, units, alpha)
+                 for a, b in combinations(range(len(names)), 2)]
+        moved = [influences(of, np.array(row["slope"])) for of, row in zip(scored, systems, strict=True)]
+        adjusted = case.adjusted([row["p_value"] for row in pairs])
+        biases = _biases(scored, units)
+        told = [{"system": name, **{key: value for key, value in row.items() if key != "p_value"}, **bias}
+                for name, row, bias in zip(names, systems, biases, strict=True)]
+        compared = [{"system_a": names[a], "system_b": names[b], "difference": row.pop("score"), **row, "p_adjusted": p,
+                     "error_of_scores": _error(moved[a] - moved[b], units)}
+                    for (a, b), row, p in zip(combinations(range(len(names)), 2), pairs, adjusted, strict=True)]
+        return Finding({"systems": told, "pairs": compared}, _reading(told, compared, alpha),
+                       [*_favoured(told, alpha, metric.better), *_no_sample(scored, names, units), *_few(told)])
+
+
+def _summed(influence: Floats, units: NDArray[np.int64] | None) -> Floats:
+    """Influences [items, ...] summed over units."""
+    if units is None:
+        return influence
+    found = np.zeros((int(units.max()) + 1, *influence.shape[1:]))
+    np.add.at(found, units, influence)
+    return found
+
+
+def _error(influence: Floats, units: NDArray[np.int64] | None) -> float:
+    return math.sqrt(float((_summed(influence, units) ** 2).sum()))
+
+
+def apart(a: Floats, b: Floats, *, lower: bool) -> Floats:
+    """The statistics of what item after item A's scores are better by, where people looked at both."""
+    w = np.where((a[:, LABELLED] > 0) & (b[:, LABELLED] > 0), a[:, 6], 0.0)
+    over = np.where(w > 0, w, 1.0)
+    sign = -1.0 if lower else 1.0
+    human = sign * (np.where(w > 0, a[:, 7], 0.0) - np.where(w > 0, b[:, 7], 0.0)) / over
+    return np.stack(columns(sign * (a[:, 1] - b[:, 1]), human, w, a[:, 2]), axis=1)
+
+
+def estimate(statistics: Floats, metric: JudgedMean, units: NDArray[np.int64] | None, alpha: float) -> Row:
+    """A score with its normal interval, and what the judge adds to people's scores."""
+    sums = statistics.sum(axis=0)
+    if sums[LABELLED] < 2:
+        return dict.fromkeys(("score", "error", "low", "high", "slope", "lambda", "labelled", "effective", "p_value"),
+                             math.nan) | {"labelled": int(sums[LABELLED])}
+    slope = slopes(sums) if metric.slope is None else np.array(metric.slope)
+    score = float(metric.score(sums))
+    error = _error(influences(statistics, slope), units)
+    alone = _error(influences(statistics, np.zeros(())), units)
+    reach = _bar(alpha) * error
+    p = math.nan if not error else math.exp(float(log_normal_ps(np.array(score / error), "two-sided")))
+    return {"score": score, "error": error, "low": score - reach, "high": score + reach, "slope": float(slope),
+            "lambda": float(slope * (1 - sums[LABELLED] / sums[0])), "labelled": int(sums[LABELLED]),
+            "effective": float(sums[LABELLED] * (alone / error) ** 2) if error else math.nan, "p_value": p}
+
+
+def _bar(alpha: float) -> float:
+    from scipy.special import ndtri
+
+    return float(-ndtri(alpha / 2))
+
+
+def _biases(scored: Floats, units: NDArray[np.int64] | None) -> list[Row]:
+    """How far the judge agrees with people on what both looked at, by system, [systems, items, columns]."""
+    w, above = scored[:, :, 6], scored[:, :, 8] - scored[:, :, 7]
+    weight = w.sum(axis=1)
+    bias = above.sum(axis=1) / weight
+    moved = (above - bias[:, None] * w) / weight[:, None]
+    beyond, moved_beyond = bias - bias.mean(), moved - moved.mean(axis=0)
+    error = np.array([_error(of, units) for of in moved_beyond])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p = np.where(error > 0, np.exp(log_normal_ps(beyond / error, "two-sided")), np.nan)
+    return [{"correlation": _correlation(of), "bias": float(bias[n]), "bias_error": _error(moved[n], units),
+             "beyond": float(beyond[n]), "p_beyond": holm}
+            for n, (of, holm) in enumerate(zip(scored, adjust(p, "holm").tolist(), strict=True))]
+
+
+def _correlation(statistics: Floats) -> float:
+    """Pearson's r of the judge's and people's scores, weighted as the items were drawn."""
+    both = statistics[statistics[:, LABELLED] > 0]
+    w, (x, y) = both[:, 6], (both[:, n] / both[:, 6] for n in (7, 8))
+    x, y = (of - (w * of).sum() / w.sum() for of in (x, y))
+    spread = math.sqrt(float((w * x * x).sum() * (w * y * y).sum()))
+    return float((w * x * y).sum()) / spread if spread else math.nan
+
+
+def _favoured(rows: Sequence[Row], alpha: float, better: str) -> list[str]:
+    sign = -1 if better == "lower" else 1
+    told = [f"{row['system']} ({sign * row['beyond']:+.3g})" for row in rows if row["p_beyond"] <= alpha]
+    return [f"the judge does not treat all systems alike: beyond what it gives to all it favours, or where negative "
+            f"disfavours, {', '.join(told)}; do not rank by its scores alone"] if told else []
+
+
+def _no_sample(scored: Floats, names: Sequence[str], units: NDArray[np.int64] | None) -> list[str]:
+    """Systems of which the judge's mean is otherwise over what people looked at than chance would have it."""
+    found = []
+    for name, of in zip(names, scored, strict=True):
+        items, judge, _, _, _, labelled, w, _, w_judge = of.sum(axis=0)[:9]
+        if labelled == items:
+            continue
+        moved = (of[:, 8] - w_judge / w * of[:, 6]) / w - (of[:, 1] - judge / items) / items
+        error = _error(moved, units)
+        if error and math.exp(float(log_normal_ps(np.array((w_judge / w - judge / items) / error), "two-sided"))
+                              ) < _UNLIKELY / len(names):
+            found.append(name)
+    return [f"of {', '.join(found)} people looked at items that the judge scores otherwise than the rest, which is "
+            "hardly chance: the items are no sample as declared, and corrected scores can be wrong"] if found else []
+
+
+def _few(rows: Sequence[Row]) -> list[str]:
+    least = min(row["labelled"] for row in rows)
+    return [f"people looked at {counted(least, 'item')}: of fewer than {FEW_LABELLED} intervals cover too seldom, and "
+            "p-values are too small"] if least < FEW_LABELLED else []
+
+
+def _reading(systems: Sequence[Row], pairs: Sequence[Row], alpha: float) -> list[str]:
+    middle = sorted(systems, key=lambda row: row["effective"] / row["labelled"])[len(systems) // 2]
+    of_pairs = sorted(row["effective"] / row["labelled"] for row in pairs if row["labelled"])
+    worse = sum(row["error_of_scores"] > row["error"] * math.sqrt(row["effective"] / row["labelled"])
+                for row in pairs if row["labelled"] and row["error"])
+    differ = sum(row["p_adjusted"] <= alpha for row in pairs)
+    return [f"People looked at {counted(middle['labelled'], 'item')} of {middle['system']}; with the judge they tell "
+            f"as much of its score as {middle['effective']:.0f} without.",
+            *([f"Of the middle difference they tell {of_pairs[len(of_pairs) // 2]:.2f} times as much."]
+              if of_pairs else []),
+            *([f"In {worse} of {counted(len(pairs), 'pair')} the board's difference, of two scores with a slope each, "
+               "has a larger error than people's scores alone: there take what is said here."] if worse else []),
+            f"At {100 * alpha:g} %, {differ} of {counted(len(pairs), 'pair')} differ.",
+            "Corrected scores are right on average whatever the judge, if people looked at a sample as declared. "
+            "Errors are those of other items, not of other people or of another judge."]

@@ -1,0 +1,139 @@
+"""Judged items against ppi-python, from the files to boards and the study of the judge; what is no sample is told."""
+
+import numpy as np
+import pytest
+
+from registry.items import Answer, Item
+from registry.metrics import JudgedMean
+from registry.metrics.judged import columns
+from registry.studies.judge import apart, estimate
+from tests.evaluation.tables import manifest
+from tests.studies.judged_items import ITEMS, LABELLED, SYSTEMS, scores
+
+# printed by tests/studies/judged_items.py: mean (or difference), interval, p-value, with slope 1, weighted with 0.7
+PPI = {
+    "aspen": (0.4763906539914461, 0.4402833545438166, 0.5124979534390756, 1.9137228181729553e-147,
+              0.47281666666666666, 0.47646611111111115),
+    "birch": (0.46532908306069976, 0.42798307423799364, 0.5026750918834059, 1.0224787249626223e-131,
+              0.45499999999999996, 0.45991666666666664),
+    "aspen less birch": (0.011171342586577388, -0.01759161685892578, 0.03993430203208055, 0.44651551867640826,
+                         0.01781666666666666, 0.016549444444444443)}
+
+
+@pytest.fixture
+def judged(tmp_path):
+    """Write the task of judged items, with people's scores of those that they `looked` at."""
+    def write(*, looked=range(LABELLED), options='drawn = "random"', probabilities=None, metric=(), human=None,
+              significance="", bias=0.0):
+        of_people, of_judge = scores()
+        folder = tmp_path / "t"
+        folder.mkdir(exist_ok=True)
+        for system in SYSTEMS:
+            rows = ["item,judge,human"]
+            for n, (y, f) in enumerate(zip((human or of_people)[system], of_judge[system], strict=True)):
+                rows.append(f"i{n:03},{f + bias * (system == 'birch'):.2f},{y if n in looked else ''}")
+            (folder / f"{system}.csv").write_text("\n".join(rows) + "\n")
+        chances = probabilities or [0.15] * len(of_judge["aspen"])
+        (folder / "gold").write_text("item,probability\n" + "".join(f"i{n:03},{p}\n" for n, p in enumerate(chances)))
+        return manifest(folder, metric=metric or ['name = "JudgedMean"'], significance=significance, test_set=(
+            f'gold = "gold"\nformat = "judged"\noptions = {{ separator = "comma"{options and ", " + options} }}'))
+
+    return write
+
+
+def close(expected):
+    return pytest.approx(expected, rel=1e-9, abs=1e-9)
+
+
+def test_scores_intervals_and_pairs_are_those_of_ppi_python(judged, registry):
+    registry("run", judged(metric=['name = "JudgedMean"', 'name = "JudgedMean"\nid = "plain"\noptions.slope = 1.0'],
+                           significance='test = "bootstrap"\nresamples = 500'))
+    board = {(r["metric"], r["system"]): r["score"] for r in registry("board", "t", "--format", "json").json}
+    for system in SYSTEMS:
+        assert board["JudgedMean", system] == close(PPI[system][0])
+        assert board["plain", system] == close(PPI[system][4])
+    study = "study", "judge", "t", "--format", "json"
+    for row in registry(*study).json:
+        mean, low, high, *_ = PPI[row["system"]]
+        assert (row["score"], row["low"], row["high"]) == tuple(map(close, (mean, low, high)))
+        assert row["labelled"] == LABELLED < row["effective"]
+    (pair,) = registry(*study, "--show", "pairs").json
+    difference, low, high, p, *_ = PPI["aspen less birch"]
+    assert [pair[key] for key in ("difference", "low", "high", "p_value", "p_adjusted")] == [
+        close(value) for value in (difference, low, high, p, p)]
+    assert pair["error_of_scores"] >= pair["error"]
+    assert "tell as much of its score as" in registry(*study[:3], "--format", "table").stdout
+    assert registry("best", "t", "--format", "json").json
+
+
+def test_items_drawn_with_probabilities_are_weighted():
+    """Scores are ppi-python's with its weights; drawn with 0.15 each, as 60 of 400, they are those of random items."""
+    of_people, of_judge = scores()
+
+    def score(metric, system, chances):
+        said = [{"judge": f} | ({"human": y} if n < LABELLED else {})
+                for n, (f, y) in enumerate(zip(of_judge[system], of_people[system], strict=True))]
+        return float(metric.score(np.sum([metric.statistics(Item("i", chance), Answer("i", value))
+                                          for chance, value in zip(chances, said, strict=True)], axis=0)))
+
+    for system in SYSTEMS:
+        of_three = [0.5 if n % 3 else 0.2 for n in range(ITEMS)]
+        assert score(JudgedMean(slope=0.7), system, of_three) == close(PPI[system][5])
+        assert score(JudgedMean(), system, [0.15] * ITEMS) == close(PPI[system][0])
+
+
+def test_items_of_a_cluster_count_together():
+    """Each item twice in a cluster of its own tells as much as once; where lower is better A's lead is B's."""
+    of_people, of_judge = map(dict.values, scores())
+    looked = (np.arange(ITEMS) < LABELLED).astype(float)
+    a, b = (np.stack(columns(np.array(f), np.array(y), looked, np.ones(ITEMS)), axis=1)
+            for f, y in zip(of_judge, of_people, strict=True))
+    once = estimate(apart(a, b, lower=False), JudgedMean(slope=0.7), None, 0.05)
+    units = np.arange(ITEMS).repeat(2)
+    twice = estimate(apart(b, a, lower=True).repeat(2, axis=0), JudgedMean(slope=0.7), units, 0.05)
+    assert twice | {"labelled": LABELLED, "effective": 0} == {
+        key: close(value) for key, value in (once | {"effective": 0}).items()}
+    assert twice["labelled"] == 2 * LABELLED
+
+
+def test_a_judge_that_favours_a_system_is_told_of(judged, registry):
+    registry("run", judged(bias=0.2))
+    told = registry("study", "judge", "t")
+    assert "it favours, or where negative disfavours, aspen (-0.1" in told.stderr
+    assert "birch (+0.1" in told.stderr
+    assert "no sample" not in told.stderr
+
+
+def test_items_that_were_chosen_are_told_from_a_sample(judged, registry):
+    of_judge = scores()[1]["aspen"]
+    best = sorted(range(400), key=lambda n: -of_judge[n])[:60]
+    registry("run", judged(looked=set(best)))
+    assert "of aspen, birch people looked at items that the judge scores otherwise" in registry(
+        "study", "judge", "t").stderr
+
+
+def test_swaps_of_systems_of_which_people_saw_other_items_are_refused(judged, registry):
+    """They reject 15 % where people saw 30 and 150 items (tests.validity.judges); the bootstrap does not mind."""
+    path = judged(looked=range(30))
+    file = path.parent / "birch.csv"
+    of_people, of_judge = scores()
+    file.write_text("item,judge,human\n" + "".join(
+        f"i{n:03},{f},{y if n < 150 else ''}\n" for n, (y, f) in enumerate(zip(
+            of_people["birch"], of_judge["birch"], strict=True))))
+    assert "take bootstrap" in registry("run", path, exit_code=3).stderr
+    path.write_text(path.read_text().replace("seed = 1", 'seed = 1\ntest = "bootstrap"\nresamples = 200'))
+    told = registry("run", path)
+    assert "people looked at 30 items of some system: of fewer than 50" in told.stderr
+    (pair,) = registry("pairs", "t", "--format", "json").json
+    assert pair["method"] == "monte-carlo"
+
+
+@pytest.mark.parametrize(("options", "change", "says"), [
+    ("", {}, "needs the option 'drawn'"),
+    ('drawn = "probability"', {"probabilities": [1.0] * 400},
+     "item 'i060': was to be looked at by people with probability 1"),
+    ('drawn = "probability"', {"probabilities": [0.0] * 400}, "gold:2: item 'i000': 'probability' is 0; expected"),
+    ('drawn = "random", judge = "human", human = "judge"', {}, "item 'i060': 'human' is not there, while"),
+])
+def test_what_is_no_sample_is_refused(judged, registry, options, change, says):
+    assert says in registry("run", judged(options=options, **change), exit_code=3).stderr
