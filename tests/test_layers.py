@@ -55,6 +55,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
             gains
             macro_average
             nbest
+            new_best
             replicability
             variance
             verify

@@ -38,15 +38,15 @@ def ladder(scores: Floats, step: float) -> Shown:
     return _climb(scores, lambda _, __: step, step)
 
 
-def ladder_by_errors(scores: Floats, errors: Callable[[int, int], float], units: int) -> Shown:
-    """Show the scores that are better by more than the standard error of the difference, rounded to 1 / units.
+def ladder_by_errors(scores: Floats, errors: Callable[[int, int], float], grain: float) -> Shown:
+    """Show the scores that are better by more than the standard error of the difference, rounded to a grain.
 
     Args:
         scores: [submissions]; higher is better.
         errors: Of the difference of a submission to an earlier one.
-        units: The number of items, or of clusters.
+        grain: What scores are rounded to a multiple of: 1 / n of those from 0 to 1 on n units.
     """
-    return _climb(scores, errors, 1 / units)
+    return _climb(scores, errors, grain)
 
 
 def _climb(scores: Floats, least: Callable[[int, int], float], grain: float) -> Shown:

@@ -125,9 +125,9 @@ class Influences:
         found[system] += self.runs[system]
         return found
 
-    def half_steps_to(self, system: int) -> Floats:
-        """Half of the least amount that one unit makes of each difference to a system, [systems]; 0 where none does."""
+    def steps_to(self, system: int) -> Floats:
+        """The least amount that one unit adds to each difference to a system, [systems]; 0 where none does."""
         apart = np.abs(self.of_units - self.of_units[:, [system]] + (self.scores - self.scores[system]) / self.n_units)
         apart[apart <= _ROUNDING * max(1.0, float(np.abs(self.scores).max(initial=0)))] = np.inf
         least: Floats = apart.min(axis=0)
-        return np.where(np.isfinite(least), least / 2, 0.0)
+        return np.where(np.isfinite(least), least, 0.0)

@@ -54,11 +54,11 @@ def winner_of(influences: Influences, alpha: float = 0.05) -> Winner | None:
     covariances = some.covariances_of(best)
     if not covariances[best] > 0:
         return None
-    found = winner(some.scores, best, covariances, some.half_steps_to(best), alpha)
+    found = winner(some.scores, best, covariances, some.steps_to(best), alpha)
     return Winner(int(there[best]), *found)
 
 
-def winner(scores: Floats, best: int, covariances: Floats, half_steps: Floats,
+def winner(scores: Floats, best: int, covariances: Floats, steps: Floats,
            alpha: float = 0.05) -> tuple[float, float, float, float, float, float, float]:
     """What `Winner` says of the best of some systems.
 
@@ -66,8 +66,9 @@ def winner(scores: Floats, best: int, covariances: Floats, half_steps: Floats,
         scores: [systems].
         best: Which of them is the best.
         covariances: [systems], of each score with the best one's; its own variance is among them.
-        half_steps: [systems], half of the least amount that the difference of each to the best one can change by: where
-            scores are coarse, the best one would have won also with a little less.
+        steps: [systems], the least amount that the difference of each to the best one can change by. Coarse scores
+            are equal by chance; as if all were drawn at random within their steps, the best one leads by a third of one
+            then, the mean of two such draws' difference where it is positive.
         alpha: 1 - the level.
     """
     from scipy.special import ndtri
@@ -77,18 +78,19 @@ def winner(scores: Floats, best: int, covariances: Floats, half_steps: Floats,
     beta = _BETA * alpha
     # the largest error of all is at most this with probability 1 - beta, however they are correlated (Sidak 1967)
     wide = float(ndtri((1 + (1 - beta) ** (1 / len(scores))) / 2))
-    least, most = _bounds(scores, best, covariances, half_steps)
+    least, most = _bounds(scores, best, covariances, steps)
     bounds = (least - score) / error, (most - score) / error
     tail = (alpha - beta) / (1 - beta) / 2
     low, middle, high = (score + error * _quantile(share, *bounds, wide) for share in (1 - tail, 0.5, tail))
     return score, error, score - plain, score + plain, middle, low, high
 
 
-def _bounds(scores: Floats, best: int, covariances: Floats, half_steps: Floats) -> tuple[float, float]:
+def _bounds(scores: Floats, best: int, covariances: Floats, steps: Floats) -> tuple[float, float]:
     """Between which scores the system would have been the best, given what is independent of its score (section 3)."""
     slope = 1 - covariances / covariances[best]  # by how much its lead grows with its score
     moves = np.abs(slope) > _ROUNDING
-    lead = scores[best] - scores + half_steps
+    lead = scores[best] - scores
+    lead = np.where(np.abs(lead) <= _ROUNDING * abs(scores[best]), steps / 3, lead)
     at = scores[best] - lead[moves] / slope[moves]
     rises = slope[moves] > 0
     return float(at[rises].max(initial=-math.inf)), float(at[~rises].min(initial=math.inf))

@@ -96,7 +96,7 @@ def shown_by(right, step):
     scores = right.mean(axis=1)
     if step:
         return ladder(scores, step)
-    return ladder_by_errors(scores, lambda n, at: float((1.0 * right[n] - right[at]).std()) / np.sqrt(ITEMS), ITEMS)
+    return ladder_by_errors(scores, lambda n, at: float((1.0 * right[n] - right[at]).std()) / np.sqrt(ITEMS), 1 / ITEMS)
 
 
 def of_fixed(draw, runs=RUNS):

@@ -35,10 +35,10 @@ def test_a_copy_of_the_best_takes_nothing_from_it():
 
 
 def test_scores_that_are_equal_by_chance_leave_an_interval():
-    """Each has 2 of 4 items that the other has not: with one less the first would not have won."""
+    """Each has 2 items right that the other has not."""
     right = np.array([[1, 1, 1, 1, 0, 0, 1, 1], [0, 0, 1, 1, 1, 1, 1, 1]], dtype=float).T
     of = Influences.of(accuracies(right))
-    assert of.half_steps_to(0) == pytest.approx([0, 1 / 16])
+    assert of.steps_to(0) == pytest.approx([0, 1 / 8])
     assert of.covariances_of(0) == pytest.approx(np.cov(right.T, bias=True)[0] / 8)
     found = winner_of(of)
     assert found.system == 0
