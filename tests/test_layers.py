@@ -47,7 +47,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
             wmt_xml
         """],
     "registry.studies": [
-        "score_distributions sizes study", "board_study run", """
+        "score_distributions sizes study suite_matrix", "board_study run", """
             advise
             correlation
             dependence
@@ -57,6 +57,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
             nbest
             new_best
             replicability
+            suite
             variance
             verify
         """, "planning"],

@@ -77,7 +77,7 @@ def reading(out, who, whole):
 STUDY = {  # of those that show systems: what they are given in the full form
     "advise": (), "threshold": (), "curve": ("--by", "team"), "test-size": (), "calibration": (),
     "correlation": (), "dependence": (), "variance": (), "power": (), "replicability": (), "macro-average": (),
-    "new-best": (),
+    "new-best": (), "suite": (),
     "ranking": None, "effects": None, "best": None}
 # Commands that write, and what those say is looked at one by one; and commands that show nothing of submissions.
 OF_WHO_KNOWS = {"withdraw", "restore", "amend", "purge"}  # they are given names, and say these
