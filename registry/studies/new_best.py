@@ -29,7 +29,7 @@ from registry.studies.board_study import BoardStudy, BoardSubject, Case
 from registry.studies.study import Choice, Finding, Parts, Row, option
 
 _DRAWS = 100_000
-_MANY_UNITS = 200  # from which the winner's interval is known to hold (docs/validity.md)
+_MANY_UNITS = 200  # from which the winner's interval is known to hold (docs/studies.md)
 
 
 class NewBest(BoardStudy):

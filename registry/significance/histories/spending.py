@@ -61,7 +61,8 @@ def new_bests_by_ladder(log_p: Floats, raised: NDArray[np.bool_], alpha: float, 
     """Decide where submissions may have been chosen by what a Ladder showed, and by nothing else.
 
     A test after r values were shown is one of C(most - 1, r) C(values, r): r - 1 of the submissions after the first
-    raised the shown score before the tested one came, and the r values rise. These tests have 1 / (r (r + 1)) of alpha.
+    raised the shown score before the tested one came, and the r values rise. These tests have 1 / (r (r + 1)) of alpha,
+    and none more than those after fewer values: so submissions of which it is not known may be counted as raising it.
 
     Args:
         log_p: As of `new_bests`.
@@ -71,9 +72,11 @@ def new_bests_by_ladder(log_p: Floats, raised: NDArray[np.bool_], alpha: float, 
         values: How many values the Ladder's score can have.
     """
     log_levels = np.full(len(log_p), -math.inf)
+    tests = min(len(log_p), most)
+    by_shown = np.minimum.accumulate([_log_level(shown, alpha, most, values) for shown in range(1, max(tests, 2))])
     shown = np.cumsum(raised)
-    for n in range(1, min(len(log_p), most)):
-        log_levels[n] = _log_level(int(shown[n - 1]), alpha, most, values)
+    for n in range(1, tests):
+        log_levels[n] = by_shown[shown[n - 1] - 1] if shown[n - 1] else -math.inf
     return NewBests(log_levels, np.asarray(log_p <= log_levels) & (np.arange(len(log_p)) > 0))
 
 
@@ -87,7 +90,7 @@ def largest_log_p(log_p: Sequence[float]) -> float:
 
 
 def _log_level(shown: int, alpha: float, most: int, values: int) -> float:
-    if not 0 < shown <= min(most - 1, values):
+    if shown > min(most - 1, values):
         return -math.inf
     return math.log(alpha) - math.log(shown * (shown + 1)) - math.log(math.comb(most - 1, shown)) - math.log(
         math.comb(values, shown))
