@@ -38,7 +38,7 @@ class NewBest(BoardStudy):
     With --release scores the error is bounded where no submission was chosen by the scores of earlier ones. With
     --release ladder it is bounded also where submissions were chosen by what a Ladder with this --step showed, and
     nothing else was seen. The table `winner` has the score of the best one with its plain interval, and with the hybrid
-    one, which is corrected for its having won.
+    one, which is corrected for its having won; `ladder` is what may be shown where a Ladder is all that is.
     """
 
     name: ClassVar[str] = "new-best"
@@ -83,7 +83,8 @@ class NewBest(BoardStudy):
         rows = list(history.rows(found, shown))
         warnings = [*history.left_out(), *_too_few_draws(rows)]
         winner, doubts = _winner(case)
-        return Finding({"history": rows, "winner": winner}, [*self._reading(rows, case), *_said_of_winner(winner)],
+        tables = {"history": rows, "winner": winner} | ({} if shown is None else {"ladder": _released(rows)})
+        return Finding(tables, [*self._reading(rows, case), *_said_of_winner(winner)],
                        [*warnings, *doubts])
 
     def _shown(self, history: _History) -> Shown:
@@ -228,6 +229,14 @@ class _History:
                    "log10_level": found.log_levels[n] / math.log(10) if found.log_levels[n] > -math.inf else math.nan,
                    "new_best": bool(found.declared[n]),
                    "shown": float(shown.scores[n]) if shown else math.nan}
+
+
+def _released(rows: list[Row]) -> list[Row]:
+    """What a board may show: the submissions that raised the Ladder's score, and to what."""
+    values = [math.nan, *(row["shown"] for row in rows)]
+    return [{key: row[key] for key in ("place", "system", "submission", "shown")}
+            for before, row in zip(values, rows, strict=False)
+            if not math.isnan(row["shown"]) and row["shown"] != before]
 
 
 def _opponents(scores: Floats) -> Iterator[tuple[int, int]]:

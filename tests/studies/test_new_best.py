@@ -53,6 +53,9 @@ def test_a_ladder_shows_few_values_and_leaves_less_of_alpha(history):
     levels = [0.05 / (n * (n + 1)) / math.comb(199, n) / math.comb(12, n) for n in (1, 2)]
     assert [row["log10_level"] for row in found[1:]] == pytest.approx([math.log10(of) for of in levels])
     assert [row["new_best"] for row in found] == [False, levels[0] >= 2**-16, False]
+    shown = [(row["place"], row["shown"]) for row in rows(
+        history, "--release", "ladder", "--step", "0.1", "--show", "ladder")]
+    assert shown == [(1, pytest.approx(0.5)), (2, pytest.approx(0.9))]
     by_errors = rows(history, "--release", "ladder", "--step", "0")
     assert math.sqrt(39 / 40**3) < 1 / 40, "so the last one is shown"
     assert [row["shown"] for row in by_errors] == pytest.approx([20 / 40, 36 / 40, 37 / 40])
