@@ -17,7 +17,8 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
         "reports", "releases", "cli"],
     "registry.significance": [
         "compact marks", "matrix", "discordance weak_null", "base", "distributions results units", "overall resampling",
-        "crossed correlations exact", "resampled_scores", "effects multiple pairwise", "assumptions foresight ranks"],
+        "crossed correlations exact", "resampled_scores", "effects multiple pairwise",
+        "assumptions foresight histories ranks"],
     "registry.evaluation": ["matrices scorers", "resolve submissions", "ingest past", "scoring", "comparing",
                             "checking verifying"],
     "registry.evaluation.submissions": ["amend names rules tombstones", "erase redact", "purge"],
@@ -47,7 +48,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
             wmt_xml
         """],
     "registry.studies": [
-        "score_distributions sizes study", "board_study run", """
+        "score_distributions sizes study suite_matrix", "board_study run", """
             advise
             correlation
             dependence
@@ -56,7 +57,9 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
             judge
             macro_average
             nbest
+            new_best
             replicability
+            suite
             variance
             verify
         """, "planning"],

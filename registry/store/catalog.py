@@ -207,6 +207,24 @@ def ranked(connection: Connection, test_set_id: int) -> list[Member]:
     return [Member._make(row) for row in connection.execute(query, {"test_set": test_set_id})]
 
 
+def all_versions(connection: Connection, test_set_id: int) -> list[tuple[Member, bool]]:
+    """All versions that were submitted to a test set, in the order of time, and whether each is withdrawn.
+
+    Those that do not fit the gold as it is now have no `scoring_id`.
+    """
+    query = text("""
+        SELECT task.slug || '/' || test_set.name || '/' || team.name || '/' || system.name || '@' || s.version AS name,
+            track.name AS track, team.name AS team, system.name AS system, s.version, s.kind, s.late, s.missing,
+            scoring.scoring_id, s.submission_id, s.track_id, s.withdrawn
+        FROM submission AS s JOIN test_set USING (test_set_id) JOIN task USING (task_id) JOIN system USING (system_id)
+        JOIN team USING (team_id) LEFT JOIN track ON track.track_id = s.track_id
+        LEFT JOIN scoring ON scoring.submission_id = s.submission_id
+            AND scoring.gold_revision_id = test_set.gold_revision_id AND scoring.missing = s.missing
+        WHERE test_set_id = :test_set ORDER BY s.submission_id""")
+    return [(Member._make(of), is_withdrawn)
+            for *of, is_withdrawn in connection.execute(query, {"test_set": test_set_id})]
+
+
 def taking_part(connection: Connection, task: str) -> set[int]:
     """The ids of a task's latest submissions that are not withdrawn, whether they fit the gold or not."""
     query = text("SELECT submission_id FROM ranked_submission WHERE task = :task")

@@ -3,7 +3,8 @@
 what all share   study (options, subjects, finding), board_study (of boards' statistics), run (found or made, and kept),
                  score_distributions (scores in resamples), sizes (as people write them)
 of tests         advise
-of systems       effects (effects and best), macro_average
+of systems       effects (effects and best), macro_average and suite (of several test
+                 sets: suite_matrix), new_best (of all versions)
 of gains         gains (what they look at), threshold, curve, sizes, calibration, domains
                  (with bands of p-values), resampled_test_sets (many at once)
 of rankings      nbest: load, precision, variation, evaluation
@@ -54,6 +55,8 @@ STUDIES = {
     "replicability": Known("replicability", "Replicability", "Say on how many test sets each system beats another."),
     "effects": Known("effects", "Effects", "Print effect sizes and equivalence of every pair."),
     "best": Known("effects", "Best", "Print which systems may be best, and which ranks are open."),
+    "new-best": Known("new_best", "NewBest", "Say which submissions of an open board were new bests."),
     "ranking": Known("nbest.evaluation", "NBest", "Evaluate rankings: n-best lists, and where two differ."),
+    "suite": Known("suite", "Suite", "Say which ranks systems may have over several test sets."),
     "macro-average": Known("macro_average", "Macro", "Say which averages over test sets differ."),
 }

@@ -19,7 +19,7 @@ from registry.evaluation.comparing.settings import Request
 from registry.evaluation.resolve import resolve_significance
 from registry.significance import CORRECTIONS, StatisticMatrix, rank
 from registry.significance.correlations.matrix import PairMatrix
-from registry.significance.matrix import Floats, Resampled, Score, additive
+from registry.significance.matrix import Floats, Resampled
 from registry.significance.multiple.corrections import adjust
 from registry.significance.multiple.stepdown import STEP_DOWN
 from registry.significance.resampled_scores import percentiles
@@ -29,6 +29,7 @@ from registry.studies.board_study import BoardStudy, Case
 from registry.studies.run import Archive, Question
 from registry.studies.score_distributions import averaged_scores
 from registry.studies.study import Finding, Row
+from registry.studies.suite_matrix import in_all, stacked
 
 _OF_RESULT = ("difference", "ci_low", "ci_high", "p_value", "method", "n_units", "n_discordant", "resamples", "log10_p",
               "p_low", "p_high", "note")
@@ -118,19 +119,6 @@ def macro_boards(asked: Sequence[Question], archive: Archive) -> list[MacroBoard
     return [MacroBoard.of(answer.finding) for question in asked if (answer := question.answer(archive)) is not None]
 
 
-@dataclass(frozen=True)
-class _MeanScore:
-    """Scores from sums [..., columns of all test sets], whose own columns end at `ends`."""
-
-    scores: tuple[Score, ...]
-    ends: tuple[int, ...]
-
-    def __call__(self, sums: Floats) -> Floats:
-        parts = np.split(sums, self.ends[:-1], axis=-1)
-        means: Floats = np.mean([score(part) for score, part in zip(self.scores, parts, strict=True)], axis=0)
-        return means
-
-
 @dataclass(frozen=True, eq=False)
 class _Averaging:
     """Boards of several test sets, and the places on each of those systems that are on all, best first."""
@@ -142,12 +130,10 @@ class _Averaging:
 
     @classmethod
     def of(cls, boards: Sequence[Board], request: Request) -> _Averaging:
-        at = [{f"{member.team}/{member.system}": n for n, member in enumerate(board.members)} for board in boards]
-        names = sorted(name for name in at[0] if all(name in others for others in at))
-        places = np.array([[of_board[name] for name in names] for of_board in at], dtype=np.int64)
+        places = np.array(in_all(boards), dtype=np.int64)
         scores = np.mean([board.scores[of_board] for board, of_board in zip(boards, places, strict=True)], axis=0)
         best_first = np.argsort(scores if boards[0].matrix.lower_is_better else -scores, kind="stable")
-        return cls(boards, places[:, best_first].tolist(), scores[best_first], request.of_family(len(names)))
+        return cls(boards, places[:, best_first].tolist(), scores[best_first], request.of_family(len(scores)))
 
     def found(self) -> Finding:
         first, settings, n = self.boards[0], self.request.significance, len(self.scores)
@@ -197,17 +183,8 @@ class _Averaging:
         return test.refusal(self._matrix(list(range(len(self.scores))))) or ""
 
     def _matrix(self, systems: Sequence[int]) -> StatisticMatrix:
-        """The units of all test sets as one matrix, each set with columns of its own."""
-        matrices = [board.matrix.by_unit.of_systems([of_board[n] for n in systems])
-                    for board, of_board in zip(self.boards, self.chosen, strict=True)]
-        ends = np.cumsum([matrix.statistics.shape[2] for matrix in matrices]).tolist()
-        rows = np.cumsum([len(matrix.statistics) for matrix in matrices]).tolist()
-        together = np.zeros((rows[-1], len(systems), ends[-1]))
-        for matrix, row, end in zip(matrices, rows, ends, strict=True):
-            n, _, width = matrix.statistics.shape
-            together[row - n:row, :, end - width:end] = matrix.statistics[:]
-        return StatisticMatrix(together, _MeanScore(tuple(additive(matrix).score for matrix in matrices), tuple(ends)),
-                               lower_is_better=matrices[0].lower_is_better)
+        """The units of all test sets as one matrix, of some of these systems."""
+        return stacked(self.boards, [[of_board[n] for n in systems] for of_board in self.chosen])
 
     def _pairs(self, drawn: Floats | None, members: Sequence[Member]) -> list[Row]:
         """A row for every two systems whose averages are defined: these come first."""

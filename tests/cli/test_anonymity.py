@@ -78,7 +78,7 @@ def reading(out, who, whole):
 STUDY = {  # of those that show systems: what they are given in the full form
     "advise": (), "threshold": (), "curve": ("--by", "team"), "test-size": (), "calibration": (),
     "correlation": (), "dependence": (), "variance": (), "judge": (), "power": (), "replicability": (),
-    "macro-average": (), "ranking": None, "effects": None, "best": None}
+    "macro-average": (), "new-best": (), "suite": (), "ranking": None, "effects": None, "best": None}
 # Commands that write, and what those say is looked at one by one; and commands that show nothing of submissions.
 OF_WHO_KNOWS = {"withdraw", "restore", "amend", "purge"}  # they are given names, and say these
 WRITING = {"run", "apply", "submit", "score", "compare", "reveal", "hide", "verify"}

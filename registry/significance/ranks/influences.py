@@ -115,3 +115,19 @@ class Influences:
             sums = self.of_units[units].sum(axis=0)
             found -= (sums[:, None] - sums) ** 2 / len(units)
         return np.where(found > _ROUNDING * self.squares, found, 0.0)
+
+    def covariances_of(self, system: int) -> Floats:
+        """The covariances of all scores with one system's, [systems]; its own is its variance, runs included."""
+        found = np.zeros(len(self.scores))
+        for units in self.of_strata:
+            centred = self.of_units[units, system] - self.of_units[units, system].mean()
+            found += centred @ self.of_units[units]
+        found[system] += self.runs[system]
+        return found
+
+    def steps_to(self, system: int) -> Floats:
+        """The least amount that one unit adds to each difference to a system, [systems]; 0 where none does."""
+        apart = np.abs(self.of_units - self.of_units[:, [system]] + (self.scores - self.scores[system]) / self.n_units)
+        apart[apart <= _ROUNDING * max(1.0, float(np.abs(self.scores).max(initial=0)))] = np.inf
+        least: Floats = apart.min(axis=0)
+        return np.where(np.isfinite(least), least, 0.0)

@@ -1,0 +1,59 @@
+"""The Ladder: of a board that stays open, a score is shown only where it is clearly better than what was shown before.
+
+Who sees the score of every submission can fit the test set: a majority vote over random submissions, weighted by their
+scores, is better than chance there and nowhere else. The Ladder shows a score when it exceeds the one that it showed
+last by a step, and rounds it to a multiple of the step; else it shows the last one again (Blum and Hardt 2015, "The
+Ladder: a reliable leaderboard for machine learning competitions", ICML; figure 1). Without parameters the step is the
+standard error of the difference to the submission that was shown last, and scores are rounded to 1 / n (figure 2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from registry.significance.matrix import Floats
+
+_ROUNDING = 1e-9  # of a step, by which a score that is a multiple of it may be off
+
+
+@dataclass(frozen=True, eq=False)
+class Shown:
+    """What the Ladder shows of submissions, in the order of time.
+
+    Attributes:
+        scores: [submissions], the score that is shown once each has come; nan before any is defined.
+        raised: [submissions], whether it is shown for this submission.
+    """
+
+    scores: Floats
+    raised: NDArray[np.bool_]
+
+
+def ladder(scores: Floats, step: float) -> Shown:
+    """Show the scores [submissions], higher is better, that are better by more than a step."""
+    return _climb(scores, lambda _, __: step, step)
+
+
+def ladder_by_errors(scores: Floats, errors: Callable[[int, int], float], grain: float) -> Shown:
+    """Show the scores that are better by more than the standard error of the difference, rounded to a grain.
+
+    Args:
+        scores: [submissions]; higher is better.
+        errors: Of the difference of a submission to an earlier one.
+        grain: What scores are rounded to a multiple of: 1 / n of those from 0 to 1 on n units.
+    """
+    return _climb(scores, errors, grain)
+
+
+def _climb(scores: Floats, least: Callable[[int, int], float], grain: float) -> Shown:
+    shown, raised = np.full(len(scores), np.nan), np.zeros(len(scores), dtype=bool)
+    value, at = np.nan, -1
+    for n, score in enumerate(scores.tolist()):
+        if not np.isnan(score) and (at < 0 or score > value + least(n, at) + _ROUNDING * grain):
+            value, at, raised[n] = float(grain * np.rint(score / grain)), n, True
+        shown[n] = value
+    return Shown(shown, raised)

@@ -1,0 +1,297 @@
+"""Which submissions of a board that stays open were new bests, and how good is the best of them?
+
+All versions of all systems stand in the order in which they came. Each one is tested against all that came before it,
+and alpha is spent over time, so that the chance of any false new best is bounded. The score of the best one is
+corrected for its having been chosen of so many.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from sqlalchemy import Connection
+
+from registry.errors import InputError, counted
+from registry.evaluation.comparing.settings import Request
+from registry.significance.histories.ladder import Shown, ladder, ladder_by_errors
+from registry.significance.histories.spending import NewBests, new_bests, new_bests_by_ladder
+from registry.significance.matrix import Floats
+from registry.significance.ranks.influences import Influences
+from registry.significance.ranks.winner import winner_of
+from registry.store import catalog
+from registry.store.row_types import TaskRow
+from registry.studies.board_study import BoardStudy, BoardSubject, Case
+from registry.studies.study import Choice, Finding, Parts, Row, option
+
+_DRAWS = 100_000
+_MANY_UNITS = 200  # from which the winner's interval is known to hold (docs/studies.md)
+
+
+class NewBest(BoardStudy):
+    """Test each version of each system against all that came before it, at levels that add up to alpha over time.
+
+    With --release scores the error is bounded where no submission was chosen by the scores of earlier ones. With
+    --release ladder it is bounded also where submissions were chosen by what a Ladder with this --step showed, and
+    nothing else was seen. The table `winner` has the score of the best one with its plain interval, and with the hybrid
+    one, which is corrected for its having won; `ladder` is what may be shown where a Ladder is all that is.
+    """
+
+    name: ClassVar[str] = "new-best"
+    title: ClassVar[str] = "Which submissions were new bests?"
+    citation: ClassVar[str] = ("Wiens and Dmitrienko 2005; Blum and Hardt 2015; Andrews, Kitagawa and McCloskey 2024, "
+                               "section 5")
+    settings: ClassVar = ("test", "unit", "alpha", "resamples", "seed")
+    least: ClassVar = 1
+    every_metric: ClassVar = True
+    by_response: ClassVar = False
+    submissions: int = option(200, "Over how many submissions alpha is spent; later ones are never new bests.", least=2)
+    release: Literal["scores", "ladder"] = option("scores", "What submitters saw of earlier submissions.")
+    step: float = option(0.01, "By how much a score must be better for the Ladder to show it; 0: by the standard error "
+                         "of the difference.", least=0)
+    lowest: float = option(0.0, "The lowest score of the metric; the Ladder's values are counted from it.")
+    highest: float = option(1.0, "The highest score of the metric.")
+
+    @property
+    def usual(self) -> Mapping[str, Any]:
+        """So many draws that p-values can be as small as the levels that fixed histories have."""
+        return {"resamples": _DRAWS}
+
+    def subjects(self, connection: Connection, task: TaskRow, request: Request,
+                 choice: Choice) -> Iterator[BoardSubject]:
+        """The boards that are meant, with all versions that were ever submitted."""
+        for subject in super().subjects(connection, task, request, choice):
+            if (found := _with_history(connection, subject)) is not None:
+                yield found
+
+    def run(self, case: HistoryCase) -> Finding:
+        """Test the submissions in the order in which they came.
+
+        Raises:
+            InputError: The test does not take the metric, or the Ladder not its scores.
+        """
+        matrix = case.board.matrix.by_unit
+        if reason := case.test.refusal(matrix):
+            raise InputError(reason)
+        history = _History.of(case)
+        shown = self._shown(history) if self.release == "ladder" else None
+        found = self._decided(history, shown, case.request.significance.alpha)
+        rows = list(history.rows(found, shown))
+        warnings = [*history.left_out(), *_too_few_draws(rows)]
+        winner, doubts = _winner(case)
+        tables = {"history": rows, "winner": winner} | ({} if shown is None else {"ladder": _released(rows)})
+        return Finding(tables, [*self._reading(rows, case), *_said_of_winner(winner)],
+                       [*warnings, *doubts])
+
+    def _shown(self, history: _History) -> Shown:
+        sign = -1 if history.case.board.matrix.lower_is_better else 1
+        scores = history.scores[~np.isnan(history.scores)]
+        if self.lowest >= self.highest or (len(scores) and not self.lowest <= scores.min() <= scores.max()
+                                           <= self.highest):
+            raise InputError(f"scores are not all from {self.lowest:g} to {self.highest:g}; --lowest and --highest say "
+                             "between which the metric lies")
+        if self.step:
+            found = ladder(sign * history.scores, self.step)
+        else:
+            found = ladder_by_errors(sign * history.scores, history.error, self._grain(history))
+        return Shown(sign * found.scores, found.raised | history.is_left_out)  # what was left out may have been shown
+
+    def _decided(self, history: _History, shown: Shown | None, alpha: float) -> NewBests:
+        if shown is None:
+            return new_bests(history.log_p, alpha, self.submissions)
+        values = math.floor((self.highest - self.lowest) / self._grain(history) + 1e-9) + 2
+        return new_bests_by_ladder(history.log_p, shown.raised, alpha, self.submissions, values)
+
+    def _grain(self, history: _History) -> float:
+        """What the Ladder rounds scores to."""
+        return self.step or (self.highest - self.lowest) / history.case.board.matrix.n_units
+
+    def _reading(self, rows: list[Row], case: HistoryCase) -> list[str]:
+        new, alpha = [row["submission"] for row in rows if row["new_best"]], case.request.significance.alpha
+        said = [f"{counted(len(new), 'submission is a new best', 'submissions are new bests')}, each better than all "
+                f"before it{': ' + ', '.join(new) if new else ''}."]
+        bound = (f"The chance that any of the first {self.submissions} is falsely called a new best is "
+                 f"{100 * alpha:g} % or less")
+        if self.release == "ladder":
+            return [*said, f"{bound}, also where submitters chose them by what the Ladder showed, and saw nothing "
+                           "else: neither scores nor these decisions."]
+        return [*said, f"{bound} where none was chosen by the scores of earlier ones. Where submitters saw these, "
+                       "nothing is guaranteed: a majority vote over 199 random submissions, taken by their scores, is "
+                       "falsely called a new best in 95 % of cases."]
+
+
+@dataclass(frozen=True, eq=False)
+class HistoryCase(Case):
+    """A board of all versions, whose `places` in the order in which they came are by the submissions' names.
+
+    Places are from 0, and those of versions that are withdrawn or not scored count: alpha was spent on them.
+    """
+
+    places: Mapping[str, int] = field(default_factory=dict)
+    submitted: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class HistorySubject(BoardSubject):
+    """A board of all versions, with their `places` among so many that were `submitted`."""
+
+    places: Mapping[str, int] = field(default_factory=dict)
+    submitted: int = 0
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """What the board is identified by, and the order of time."""
+        return {**super().identity, "places": sorted(self.places.items()), "submitted": self.submitted}
+
+    def load(self, connection: Connection, parts: Parts) -> HistoryCase | None:
+        """The board with its statistics; None where no item is left of it."""
+        case = super().load(connection, parts)
+        if case is None:
+            return None
+        return HistoryCase(case.boards, case.attributes, case.request, case.parts, self.places, self.submitted)
+
+
+@dataclass(frozen=True, eq=False)
+class _History:
+    """Submissions in the order of time; what is withdrawn or not scored has undefined scores.
+
+    Attributes:
+        case: What was loaded.
+        members: [submissions], the place of each on the board; -1 of what was left out.
+        scores: [submissions].
+        log_p: [submissions], against all before; of what is no record against the best before.
+        against: [submissions], the place in time of the earlier one with that p-value; -1 where there is none.
+        methods, draws: [submissions], how the p-value came about.
+    """
+
+    case: HistoryCase
+    members: list[int]
+    scores: Floats
+    log_p: Floats
+    against: list[int]
+    methods: list[str]
+    draws: list[int | None]
+
+    @classmethod
+    def of(cls, case: HistoryCase) -> _History:
+        members = [-1] * case.submitted
+        for n, member in enumerate(case.board.members):
+            members[case.places[member.name]] = n
+        scores = np.array([case.board.scores[n] if n >= 0 else np.nan for n in members])
+        log_p, against = np.full(len(members), np.nan), [-1] * len(members)
+        methods = [""] * len(members)
+        draws: list[int | None] = [None] * len(members)
+        opponents = list(_opponents(-scores if case.board.matrix.lower_is_better else scores))
+        asked = replace(case.settings, alternative="greater")
+        pairs = [(members[n], members[before]) for n, before in opponents]
+        results = case.test.run(case.board.matrix.by_unit, pairs, asked) if pairs else []
+        for (n, before), result in zip(opponents, results, strict=True):
+            log = result.log10_p * math.log(10)
+            if against[n] < 0 or not log <= log_p[n]:
+                log_p[n], against[n], methods[n], draws[n] = log, before, result.method, result.resamples
+        return cls(case, members, scores, log_p, against, methods, draws)
+
+    @cached_property
+    def is_left_out(self) -> Any:
+        """Which are withdrawn or not scored, [submissions]."""
+        return np.array(self.members) < 0
+
+    @cached_property
+    def _influences(self) -> Influences:
+        return Influences.of(self.case.board.matrix)
+
+    def error(self, n: int, before: int) -> float:
+        """The standard error of the difference of two submissions."""
+        of, places = self._influences, [self.members[n], self.members[before]]
+        return math.sqrt(float(of.centred_squares[places[0], places[1]] + of.runs[places].sum()))
+
+    def left_out(self) -> Iterator[str]:
+        """Say that some are."""
+        if n := int(self.is_left_out.sum()):
+            yield (f"{counted(n, 'submission is', 'submissions are')} withdrawn, or not scored by today's gold, and "
+                   "left out; their parts of alpha stay spent")
+
+    def rows(self, found: NewBests, shown: Shown | None) -> Iterator[Row]:
+        """A row for each that is not left out."""
+        board = self.case.board
+        for n, of in enumerate(self.members):
+            if of < 0:
+                continue
+            before = self.members[self.against[n]] if self.against[n] >= 0 else -1
+            yield {"place": n + 1, "system": board.members[of].system, "submission": board.members[of].name,
+                   "score": float(self.scores[n]), "against": board.members[before].name if before >= 0 else "",
+                   "p_value": math.exp(self.log_p[n]), "log10_p": self.log_p[n] / math.log(10),
+                   "method": self.methods[n], "resamples": self.draws[n],
+                   "log10_level": found.log_levels[n] / math.log(10) if found.log_levels[n] > -math.inf else math.nan,
+                   "new_best": bool(found.declared[n]),
+                   "shown": float(shown.scores[n]) if shown else math.nan}
+
+
+def _released(rows: list[Row]) -> list[Row]:
+    """What a board may show: the submissions that raised the Ladder's score, and to what."""
+    values = [math.nan, *(row["shown"] for row in rows)]
+    return [{key: row[key] for key in ("place", "system", "submission", "shown")}
+            for before, row in zip(values, rows, strict=False)
+            if not math.isnan(row["shown"]) and row["shown"] != before]
+
+
+def _opponents(scores: Floats) -> Iterator[tuple[int, int]]:
+    """Whom each is tested against: all before it, or the best of these where it has not a higher score."""
+    for n, score in enumerate(scores):
+        before = np.flatnonzero(~np.isnan(scores[:n]))
+        if np.isnan(score) or not len(before):
+            continue
+        best = before[scores[before].argmax()]
+        yield from ((n, int(other)) for other in (before if score > scores[best] else [best]))
+
+
+def _with_history(connection: Connection, subject: BoardSubject) -> HistorySubject | None:
+    """The subject with all versions that were submitted; None where none is scored."""
+    (key,) = subject.keys
+    submitted = [of for of in catalog.all_versions(connection, key.test_set.test_set_id) if of[0].track == key.track]
+    scores = catalog.scores(connection, key.metric.metric_id, [of.scoring_id for of, _ in submitted if of.scoring_id])
+    members = [of for of, is_withdrawn in submitted if not is_withdrawn and of.scoring_id in scores]
+    if not members:
+        return None
+    places = {of.name: n for n, (of, _) in enumerate(submitted) if of in members}
+    return HistorySubject(subject.study, (replace(key, members=members, scores=scores),), subject.attributes,
+                          subject.request, places, len(submitted))
+
+
+def _too_few_draws(rows: list[Row]) -> Iterator[str]:
+    """Say where no p-value could be as small as its level."""
+    barred = [row for row in rows if row["resamples"] and not math.isnan(row["log10_level"])
+              and -math.log10(row["resamples"] + 1) > row["log10_level"]]
+    if barred:
+        yield (f"{counted(len(barred), 'p-value')} of random draws cannot be as small as the level, which is "
+               f"10^{min(row['log10_level'] for row in barred):.1f}; give more --resamples, or an exact --test")
+
+
+def _winner(case: HistoryCase) -> tuple[list[Row], list[str]]:
+    """The best one's score with both intervals, and why to doubt them."""
+    board, alpha = case.board, case.request.significance.alpha
+    found = winner_of(Influences.of(board.matrix), alpha)
+    if found is None:
+        return [], []
+    sign = -1 if board.matrix.lower_is_better else 1
+    ends = {name: tuple(sorted((sign * low, sign * high))) for name, low, high in (
+        ("", found.low, found.high), ("corrected_", found.corrected_low, found.corrected_high))}
+    member = board.members[found.system]
+    row: Row = {"system": member.system, "submission": member.name, "of": len(board.members),
+                "score": sign * found.score, "error": found.error, "low": ends[""][0], "high": ends[""][1],
+                "corrected": sign * found.corrected, "corrected_low": ends["corrected_"][0],
+                "corrected_high": ends["corrected_"][1]}
+    few = board.matrix.n_units < _MANY_UNITS
+    return [row], [f"{counted(board.matrix.n_units, 'unit')}: the winner's corrected interval is known to hold from "
+                   f"{_MANY_UNITS} on"] if few else []
+
+
+def _said_of_winner(winner: list[Row]) -> Iterator[str]:
+    for row in winner:
+        yield (f"{row['submission']} has the best score of {row['of']}, {row['score']:.4f} ({row['low']:.4f} to "
+               f"{row['high']:.4f}); corrected for that choice, {row['corrected']:.4f} ({row['corrected_low']:.4f} to "
+               f"{row['corrected_high']:.4f}), unless submissions were chosen by the scores of earlier ones.")
