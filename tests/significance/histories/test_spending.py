@@ -37,7 +37,7 @@ def test_all_tests_that_a_ladder_could_lead_to_share_alpha(most, values):
 @pytest.mark.simulation
 def test_errors_over_histories():
     """The chance of any false new best; and a vote over all scores, which nothing guards against."""
-    assert of_fixed(stairs, 200)[0] <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 200)
-    assert of_fixed(revised, 40)[0] <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 40)
-    assert of_adaptive(vote, None, 40)[0] > 0.7
-    assert of_adaptive(vote, 0.02, 40)[1] == 0
+    assert of_fixed(stairs, 80)[0] <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 80)
+    assert of_fixed(revised, 20)[0] <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 20)
+    assert of_adaptive(vote, None, 20)[0] > 0.7
+    assert of_adaptive(vote, 0.02, 20)[1] == 0
