@@ -1,5 +1,6 @@
 """The recipes of CONTRIBUTING.md, followed word by word in a copy of the code."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -54,8 +55,9 @@ def test_what_the_recipes_add_passes_the_tests_that_they_add(copy):
     tests = [path for path, kind, _ in steps() if path.startswith("tests/") and kind == "python"]
     assert len(tests) == 5
     of_boards = ["--deselect", "tests/test_layers.py::test_a_command_does_not_import_pandas"]  # nothing is added
+    alone = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_XDIST")}
     done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests, *OF_ALL, *of_boards],
-                          cwd=copy, capture_output=True, text=True, check=False)
+                          cwd=copy, env=alone, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
 
 
