@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from sqlalchemy import Connection, text
 
 from registry.errors import counted
-from registry.manifest.families import named_in_family
+from registry.manifest.families import is_in_family
 from registry.significance import CORRECTIONS
 
 _NAMED = 4  # boards in a sentence
@@ -94,12 +93,9 @@ def unfinished(connection: Connection, task: str | None,
     for row in rows:
         asked = json.loads(row.request)
         declared = asked["significance"]["family"]
-        if _is_meant(row, declared):
+        if is_in_family(declared, row.task, row.board, row.metric):
             compared = asked.get("family", {}).get("boards", [row.board])
-            others = [of for of in there if of.task == row.task and _is_meant(of, declared)]
+            others = [of for of in there
+                      if of.task == row.task and is_in_family(declared, of.task, of.board, of.metric)]
             if any(of.board not in compared or (of.task, of.test_set) in changed for of in others):
                 yield row.task, row.test_set
-
-
-def _is_meant(of: Any, family: str | list[str]) -> bool:
-    return family == "task" or any(named_in_family(name, of.task, of.board, of.metric) for name in family)

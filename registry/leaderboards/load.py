@@ -209,7 +209,7 @@ def stale(connection: Connection, task: str | None = None) -> list[str]:
         JOIN system USING (system_id)
         JOIN team USING (team_id)
         WHERE team_id IN (SELECT team_id FROM tombstone) AND (:task IS NULL OR l.task = :task)
-        GROUP BY ALL ORDER BY ALL"""), {"task": task}).all()
+        GROUP BY ALL ORDER BY ALL"""), {"task": task}).all() if _has_row(connection, "tombstone") else []
     older = connection.execute(text("""
         SELECT DISTINCT l.task, l.test_set
         FROM latest_comparison AS l
@@ -217,7 +217,7 @@ def stale(connection: Connection, task: str | None = None) -> list[str]:
         JOIN ranked_submission AS s USING (submission_id)
         JOIN score ON score.scoring_id = s.scoring_id AND score.metric_id = l.metric_id AND score.step IS NULL
         WHERE :task IS NULL OR l.task = :task
-        ORDER BY ALL"""), {"task": task}).all() if _of_older(connection) else []
+        ORDER BY ALL"""), {"task": task}).all() if _has_row(connection, "score WHERE step IS NULL") else []
     blind = concealed_of(connection).blind  # whose boards are hidden, and not out of date
     found, purged, older = ([row for row in rows if row.task not in blind] for rows in (found, purged, older))
     apart = set(unfinished(connection, task, changed := {(row.task, row.test_set) for row in found})) - changed
@@ -259,9 +259,9 @@ def _of_other_code(connection: Connection, task: str | None) -> Iterator[str]:
     yield from said
 
 
-def _of_older(connection: Connection) -> bool:
-    """Whether any score is of an older registry: asked first, as it takes DuckDB ten milliseconds to plan the views."""
-    return connection.execute(text("SELECT 1 FROM score WHERE step IS NULL LIMIT 1")).first() is not None
+def _has_row(connection: Connection, of: str) -> bool:
+    """Whether a table has any such row: asked first, as it takes DuckDB ten milliseconds to plan the views."""
+    return connection.execute(text(f"SELECT 1 FROM {of} LIMIT 1")).first() is not None  # noqa: S608 - of this module
 
 
 def remarks_of(connection: Connection, task: str) -> dict[int, tuple[str, ...]]:

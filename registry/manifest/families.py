@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from registry.errors import suggest
 
 
-def named_in_family(name: str, task: str, board: str, metric: str) -> bool:
-    """Whether a name in a family means a board: by its metric, or by its own name with or without the task's."""
-    return name in (metric, board, board.removeprefix(f"{task}/"))
+def is_in_family(family: str | Sequence[str], task: str, board: str, metric: str) -> bool:
+    """Whether a family means a board: all of the task, by its metric, or by its name with or without the task's."""
+    return family == "task" or any(name in (metric, board, board.removeprefix(f"{task}/")) for name in family)
 
 
 def wrong_in_family(family: str | list[str], task: str, test_sets: Sequence[str], metrics: Sequence[str]) -> str:

@@ -10,12 +10,13 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import compress, groupby
+from typing import Protocol, TypeVar
 
 from sqlalchemy import Connection
 
 from registry.evaluation.comparing.board_keys import BoardFamily, BoardKey, board_keys
 from registry.evaluation.comparing.settings import Request
-from registry.manifest.families import named_in_family
+from registry.manifest.families import is_in_family
 from registry.significance.multiple.corrections import GATEKEEPING
 from registry.store.row_types import TaskRow
 
@@ -58,13 +59,20 @@ def family_of(keys: Sequence[BoardKey], request: Request, absent: tuple[str, ...
                   tuple(key.digest(request, drawn=False) for key in keys), sum(pairs), absent)
 
 
-def families(keys: Iterable[BoardKey]) -> Iterator[list[BoardKey]]:
+class _OfFamily(Protocol):
+    @property
+    def family(self) -> BoardFamily | None: ...
+
+
+Board = TypeVar("Board", bound=_OfFamily)
+
+
+def families(boards: Iterable[Board]) -> Iterator[list[Board]]:
     """The boards of each family, from boards of which those of one family follow each other."""
-    for family, group in groupby(keys, key=lambda key: key.family):
+    for family, group in groupby(boards, key=lambda board: board.family):
         of_family = list(group)
-        yield from [of_family] if family is not None else ([key] for key in of_family)
+        yield from [of_family] if family is not None else ([board] for board in of_family)
 
 
 def _is_meant(key: BoardKey, family: str | list[str]) -> bool:
-    return family == "task" or any(
-        named_in_family(name, key.task.slug, key.name, key.metric.alias) for name in family)
+    return is_in_family(family, key.task.slug, key.name, key.metric.alias)

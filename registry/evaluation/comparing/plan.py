@@ -10,7 +10,6 @@ import math
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import groupby
 
 import numpy as np
 from sqlalchemy import Connection
@@ -18,7 +17,7 @@ from sqlalchemy import Connection
 from registry.evaluation.comparing.board_keys import BoardFamily, BoardKey
 from registry.evaluation.comparing.board_statistics import load
 from registry.evaluation.comparing.by_response import by_response
-from registry.evaluation.comparing.families import compared_keys
+from registry.evaluation.comparing.families import compared_keys, families
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.resolve import resolve_significance
 from registry.manifest import Significance
@@ -141,22 +140,13 @@ class Plan:
     @property
     def n_bytes(self) -> int:
         """About how much memory it will take at the most."""
-        return _PROCESS + max((sum(map(self._of_board, boards)) for boards in self.families), default=0)
+        return _PROCESS + max((sum(map(self._of_board, boards)) for boards in families(self.boards)), default=0)
 
     def _of_board(self, board: PlannedBoard) -> int:
         cells = board.cells * board.systems
         multiplied = min(4 * cells, self.memory // 8) if board.drawn else 0
         scores = min(8 * board.systems * board.settings.draws, self.memory) if board.drawn else 0
         return _COPIES * board.cell * cells + min(40 * cells, _LOADED) + multiplied + scores
-
-    @property
-    def families(self) -> list[list[PlannedBoard]]:
-        """The boards by their families."""
-        found: list[list[PlannedBoard]] = []
-        for family, group in groupby(self.boards, key=lambda board: board.family):
-            boards = list(group)
-            found += [[board] for board in boards] if family is None else [boards]
-        return found
 
     def of_few_units(self) -> Iterator[tuple[PlannedBoard, int]]:
         """The boards that have too few units for any pair to be significant, with the number that could."""
@@ -178,7 +168,7 @@ class Plan:
         """
         in_turn = bool(self.boards) and self.boards[0].settings.correction == GATEKEEPING
         few = {board.name for board, _ in self.of_few_units()}
-        for boards in ([[board] for board in self.boards] if in_turn else self.families):
+        for boards in ([[board] for board in self.boards] if in_turn else families(self.boards)):
             first, pairs = boards[0], sum(board.pairs for board in boards)
             if first.name in few:
                 continue
