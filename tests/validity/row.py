@@ -19,9 +19,10 @@ class Row:
     Attributes:
         name: What the command line calls it, and the seed of all that is random in it.
         null: The population; an alternative where the band is a power.
-        test: The examination, from a sample and a generator to one number for each run.
+        test: The examination, from a sample and a generator to a number for each run, or for each run and band.
         band: All of these must hold.
-        runs_full, runs_quick: How many test sets; the quick ones are the first of the full ones.
+        runs_full, runs_quick: How many test sets; the quick ones are the first of the full ones. Without quick ones the
+            suite leaves the row out.
     """
 
     name: str
@@ -42,7 +43,12 @@ class Row:
     def measure(self, runs):
         """What each band says after so many runs."""
         outcomes = self.outcomes(runs)
-        return [band.measure(outcomes) for band in self.band]
+        columns = outcomes.T if outcomes.ndim == 2 else [outcomes] * len(self.band)
+        return [band.measure(column) for band, column in zip(self.band, columns, strict=True)]
+
+    def declared(self, band, runs):
+        """The cells of a line that are known before anything is run: (row, population, test, runs, measured)."""
+        return self.name, self.null.name, str(self.test), f"{runs:,}", band.what
 
 
 def slug(test):
