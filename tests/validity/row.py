@@ -9,7 +9,7 @@ import numpy as np
 
 from tests.validity.populations import Population
 
-BATCH = 50  # runs that share a matrix and the draws
+BATCH = 50
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,7 @@ class Row:
         band: All of these must hold.
         runs_full, runs_quick: How many test sets; the quick ones are the first of the full ones. Without quick ones the
             suite leaves the row out.
+        batch: How many test sets share a matrix and the draws.
     """
 
     name: str
@@ -31,13 +32,14 @@ class Row:
     band: tuple
     runs_full: int = 10_000
     runs_quick: int = 300
+    batch: int = BATCH
 
     def outcomes(self, runs):
         """One number for each run."""
         found = []
-        for batch, at in enumerate(range(0, runs, BATCH)):
+        for batch, at in enumerate(range(0, runs, self.batch)):
             rng = np.random.default_rng(np.random.SeedSequence(zlib.crc32(self.name.encode()), spawn_key=(batch,)))
-            found.append(np.asarray(self.test(self.null.sample(rng, BATCH), rng), dtype=float)[:runs - at])
+            found.append(np.asarray(self.test(self.null.sample(rng, self.batch), rng), dtype=float)[:runs - at])
         return np.concatenate(found)
 
     def measure(self, runs):
