@@ -98,9 +98,9 @@ POPULATIONS = {
     "bleu-spread-200-8": lambda: translations(200, spread(8, 0.6, 0.75)),
     "documents-tied-8-6": lambda: documents(8, (0.7,) * 6),
     "documents-tied-20-6": lambda: documents(20, (0.7,) * 6),
-    "2 runs-tied-200-8": lambda: trained(200, 8, 2, 0.3),
-    "3 runs-tied-200-8": lambda: trained(200, 8, 3, 0.3),
-    "5 runs-tied-200-8": lambda: trained(200, 8, 5, 0.3),
+    "2-runs-tied-200-8": lambda: trained(200, 8, 2, 0.3),
+    "3-runs-tied-200-8": lambda: trained(200, 8, 3, 0.3),
+    "5-runs-tied-200-8": lambda: trained(200, 8, 5, 0.3),
 }
 
 
@@ -148,7 +148,7 @@ def rank_sets_rows():
     """Ranks that hold; where errors are known of few runs only, of 3 or fewer, they need not."""
     for name, population in POPULATIONS.items():
         runs = {"binary-tied-20-100": 600, "binary-tied-2000-100": 150}.get(name, 3000)  # what takes longest
-        few = name.startswith(("2 runs", "3 runs"))
+        few = name.startswith(("2-runs", "3-runs"))
         for method in ("bootstrap", "flips") if name in FLIPPED else ("bootstrap",):
             least = 0.88 if few else 0.93 if method == "flips" else 0.95
             held = tuple(Rate(least, what=what) for what in CLAIMS)
