@@ -12,7 +12,7 @@ from tests.validity.bands import Rate, Size, Uniform, near, valid
 from tests.validity.examinations import ALPHA, PValues, RandomizedP, settings
 from tests.validity.family_examinations import Corrected, FamilyError, SteppedDown
 from tests.validity.judged_rows import judged_items
-from tests.validity.populations import binary, graded, predictions, spans, unequal_f1
+from tests.validity.populations import binary, graded, opposed, predictions, spans, unequal_f1
 from tests.validity.row import Row
 from tests.validity.unlike_populations import one_answer_each, responses, unequal_bleu
 from tests.validity.weak_null_rows import BOOTSTRAP_T, MANY, STUDENTIZED, SWAPS
@@ -61,13 +61,13 @@ class Favoured:
 def sizes_of_items():
     """Tests of pairs from 10 items to 2,000."""
     uniform = (Uniform(),)
-    for name, null, test, runs in (("permutation-binary-2000", binary(2000), Permutation(), 5000),
+    for name, null, test, runs in (("permutation-opposed-2000", opposed(2000), Permutation(), 5000),
                                    ("mcnemar-binary-2000", binary(2000), McNemar(), 5000),
                                    ("permutation-f1-10", spans(10), Permutation(), 20_000),
                                    ("permutation-binary-10", binary(10), Permutation(), 20_000),
                                    ("response-permutation", responses(80), ResponsePermutation(), 20_000)):
-        yield Row(name, null, RandomizedP(test), uniform, runs, 100 if name == "permutation-binary-2000" else 0)
-    yield Row("size-response-permutation", responses(80), PValues(ResponsePermutation()), valid(), 20_000, 0)
+        yield Row(name, null, RandomizedP(test), uniform, runs, 50 if name == "permutation-opposed-2000" else 0)
+    yield Row("size-response-permutation", responses(80), PValues(ResponsePermutation()), valid(), 20_000, 100)
     for units, slack in ((10, 0.02), (2000, 0.005)):
         yield Row(f"bootstrap-f1-{units}", spans(units), PValues(Bootstrap()),
                   near(theory.recentred_bootstrap(units), slack), 20_000 if units == 10 else 10_000, 0)
