@@ -17,8 +17,8 @@ from registry.store.row_types import TaskRow
 
 if TYPE_CHECKING:
     from registry.leaderboards.items import ItemView
-    from registry.studies.macro_average import MacroBoard
     from registry.studies.run import Question
+    from registry.studies.suites.macro_average import MacroBoard
 
 
 @dataclass(frozen=True)

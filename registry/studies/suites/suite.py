@@ -23,7 +23,7 @@ from registry.significance.ranks.rank_sets import RANK_DRAWS, RankSets, rank_set
 from registry.significance.resampled_scores import resampling_refusal
 from registry.studies.board_study import BoardStudy, Case
 from registry.studies.study import Finding, Row, option
-from registry.studies.suite_matrix import in_all, stacked
+from registry.studies.suites.matrix import in_all, stacked
 
 
 class Suite(BoardStudy):
