@@ -63,8 +63,8 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
         "checksums decisions loading tables", "contents submitted totals", "derived_scores descriptions", "writing",
         "derived_files", "verifying"],
     "registry.leaderboards": [
-        "decisions families items scores", "leaderboard", "history place sentences", "corrections load", "differences",
-        "choose snapshot"],
+        "decisions families items scores", "leaderboard stale", "history place sentences", "corrections load",
+        "differences", "choose snapshot"],
     "registry.reports": [
         """
             boards

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection
 
 from registry.leaderboards.leaderboard import Leaderboard, Ranks
-from registry.leaderboards.load import ALL_PAIRS, declared_leaderboards, stale
+from registry.leaderboards.load import ALL_PAIRS, declared_leaderboards
+from registry.leaderboards.stale import stale
 from registry.store import catalog
 from registry.store.hiding.concealment import concealed_of
 from registry.store.log.moments import Moment
