@@ -216,7 +216,7 @@ class _Averaging:
         n, defined = len(members), int((~np.isnan(self.scores)).sum())
         wins = np.zeros((n, n), dtype=bool)
         wins[np.triu_indices(defined, 1)] = [row["significant"] for row in rows]
-        ranked = [m for m, member in enumerate(members) if self.request.ranks(member)]
+        ranked = [m for m, member in enumerate(members) if self.request.ranks(member.kind, late=member.late)]
         ranking = rank(self.scores[ranked], wins[np.ix_(ranked, ranked)],
                        lower_is_better=self.boards[0].matrix.lower_is_better)
         places = np.stack([ranking.rank, ranking.low, ranking.high, ranking.cluster], axis=1).tolist()
