@@ -104,11 +104,7 @@ class Suite(BoardStudy):
 
 
 def _matrix(boards: Sequence[Board], places: list[list[int]], weights: tuple[float, ...] | None) -> StatisticMatrix:
-    """The units of all test sets, each a stratum.
-
-    Raises:
-        InputError: There are too few systems, or it cannot be resampled.
-    """
+    """The units of all test sets, each a stratum."""
     if len(places[0]) < 2:
         raise InputError("fewer than two systems took part in all test sets")
     if any(isinstance(board.matrix, PairMatrix) for board in boards):
