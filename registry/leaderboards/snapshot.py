@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection
 
 from registry.leaderboards.leaderboard import Leaderboard, Ranks
-from registry.leaderboards.load import ALL_PAIRS, declared_leaderboards, stale
+from registry.leaderboards.load import ALL_PAIRS, declared_leaderboards
+from registry.leaderboards.stale import stale
 from registry.store import catalog
 from registry.store.hiding.concealment import concealed_of
 from registry.store.log.moments import Moment
@@ -17,8 +18,8 @@ from registry.store.row_types import TaskRow
 
 if TYPE_CHECKING:
     from registry.leaderboards.items import ItemView
-    from registry.studies.macro_average import MacroBoard
     from registry.studies.run import Question
+    from registry.studies.suites.macro_average import MacroBoard
 
 
 @dataclass(frozen=True)

@@ -104,7 +104,7 @@ def _ranked(connection: Connection, task_row: TaskRow, request: Request,
             continue
         if reason := why_not(board):
             raise InputError(f"{board.key.name}: {reason}")
-        yield board, [n for n, m in enumerate(board.members) if request.ranks(m)]
+        yield board, [n for n, m in enumerate(board.members) if request.ranks(m.kind, late=m.late)]
 
 
 def _boards(connection: Connection, task_row: TaskRow, request: Request, name: str | None) -> Iterator[Board]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -16,7 +17,7 @@ from registry.manifest import DRAWS, MOST_DRAWS, Significance, significance_with
 from registry.manifest.families import wrong_in_family
 from registry.significance import CORRECTIONS, Execution, Settings
 from registry.significance.multiple.corrections import draws_needed
-from registry.store.row_types import Member, TaskRow
+from registry.store.row_types import TaskRow
 
 
 @dataclass(frozen=True)
@@ -35,9 +36,16 @@ class Request:
     execution: Execution = field(default=Execution(), compare=False)
     family: int = 1
 
-    def ranks(self, member: Member) -> bool:
+    @classmethod
+    def recorded(cls, request: str, execution: Execution | None = None) -> Request:
+        """The request that is kept with a comparison, as JSON that `BoardKey.asked` gave."""
+        asked = json.loads(request)
+        return cls(Significance.model_validate(asked["significance"]), {}, asked["rank_baselines"],
+                   asked.get("rank_late", True), execution=execution or Execution())
+
+    def ranks(self, kind: str, *, late: bool) -> bool:
         """Whether a submission has a rank, or is shown without."""
-        return (self.rank_baselines or member.kind != "baseline") and (self.rank_late or not member.late)
+        return (self.rank_baselines or kind != "baseline") and (self.rank_late or not late)
 
     @property
     def seed(self) -> int:

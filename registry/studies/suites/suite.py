@@ -23,7 +23,7 @@ from registry.significance.ranks.rank_sets import RANK_DRAWS, RankSets, rank_set
 from registry.significance.resampled_scores import resampling_refusal
 from registry.studies.board_study import BoardStudy, Case
 from registry.studies.study import Finding, Row, option
-from registry.studies.suite_matrix import in_all, stacked
+from registry.studies.suites.matrix import in_all, stacked
 
 
 class Suite(BoardStudy):
@@ -104,11 +104,7 @@ class Suite(BoardStudy):
 
 
 def _matrix(boards: Sequence[Board], places: list[list[int]], weights: tuple[float, ...] | None) -> StatisticMatrix:
-    """The units of all test sets, each a stratum.
-
-    Raises:
-        InputError: There are too few systems, or it cannot be resampled.
-    """
+    """The units of all test sets, each a stratum."""
     if len(places[0]) < 2:
         raise InputError("fewer than two systems took part in all test sets")
     if any(isinstance(board.matrix, PairMatrix) for board in boards):
