@@ -22,6 +22,7 @@ from registry.significance.pairwise.fisher import Fisher
 from registry.significance.pairwise.matched import MatchedT
 from registry.significance.pairwise.permutation import Permutation
 from registry.significance.pairwise.williams import Steiger, Williams
+from registry.significance.resampling.unlike_runs import outlying_runs
 from registry.significance.weak_null import even_units, in_pairs
 
 FEW_CROSSED = 20  # units below which the crossed test was not looked at (tests/validity)
@@ -82,6 +83,10 @@ def _runs_on_these_items(test: PairTest, matrix: Matrix) -> str | None:
             ) if isinstance(test, Permutation) and matrix.runs is not None else None
 
 
+def _outlying_runs(test: PairTest, matrix: Matrix) -> str | None:
+    return None if isinstance(test, Crossed) and test.over not in ("all", "runs") else outlying_runs(matrix)
+
+
 def _two_runs(test: PairTest, matrix: Matrix) -> str | None:
     if not isinstance(test, Crossed) or test.over == "items" or 2 not in numbers_of_levels(matrix):
         return None
@@ -132,8 +137,8 @@ def _another_null(test: PairTest, matrix: Matrix) -> str | None:
 
 RULES: Sequence[Callable[[PairTest, Matrix], str | None]] = (
     _independent, _t_without_a_mean, _t_on_categories, _units_instead_of_the_score, _bootstrap_of_few,
-    _bootstrap_of_uneven_units, _runs_on_these_items, _two_runs, _crossed_of_few, _bootstrap_of_lone_units,
-    _williams_on_ranks, _responses_that_share_an_item, _another_null)
+    _bootstrap_of_uneven_units, _runs_on_these_items, _outlying_runs, _two_runs, _crossed_of_few,
+    _bootstrap_of_lone_units, _williams_on_ranks, _responses_that_share_an_item, _another_null)
 
 
 def misuses(test: PairTest, matrix: Matrix) -> list[str]:

@@ -28,7 +28,7 @@ Systems = NDArray[np.int64]
 
 LEVEL, TOLERATED = 0.05, 0.06  # a size above the latter at the former is told
 _BAR = NormalDist().inv_cdf(1 - LEVEL / 2)
-_LEAST_RATIO = NormalDist().inv_cdf(1 - TOLERATED / 2) / _BAR  # of the standard error that swaps give to the true one
+LEAST_RATIO = NormalDist().inv_cdf(1 - TOLERATED / 2) / _BAR  # of the standard error that swaps give to the true one
 _TOO_SKEWED = (TOLERATED - LEVEL) * 18 / (2 * _BAR * NormalDist().pdf(_BAR) * (_BAR**4 + 2 * _BAR**2 - 3))
 _AT_ONCE = 2**22  # differences that are looked at together
 
@@ -78,7 +78,7 @@ def mixed(matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
     with np.errstate(divide="ignore", invalid="ignore"):
         true = alone_a / d_a**2 + alone_b / d_b**2 - 2 * both / (d_a * d_b)
         swapped = 4 * (alone_a + alone_b - 2 * both) / (d_a + d_b) ** 2
-        yield Caution((d_a != d_b) & (swapped < _LEAST_RATIO**2 * true), MIXED)
+        yield Caution((d_a != d_b) & (swapped < LEAST_RATIO**2 * true), MIXED)
 
 
 def skewed(matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
