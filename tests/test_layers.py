@@ -18,7 +18,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
     "registry.significance": [
         "compact marks", "matrix", "discordance weak_null", "base", "distributions results units", "overall resampling",
         "crossed correlations exact", "resampled_scores", "effects multiple pairwise",
-        "assumptions foresight histories ranks"],
+        "assumptions foresight histories ranks", "rank_cautions"],
     "registry.evaluation": ["matrices scorers", "resolve submissions", "ingest past", "scoring", "comparing",
                             "checking verifying"],
     "registry.evaluation.submissions": ["amend names rules tombstones", "erase redact", "purge"],

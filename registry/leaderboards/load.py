@@ -83,15 +83,18 @@ def declared_leaderboards(connection: Connection, task_row: TaskRow, metric: str
                           ranks: Ranks | None = None, pairs: Sequence[str] = ALL_PAIRS) -> list[Leaderboard]:
     """Every leaderboard of a task (by one metric), with the ranks that it declares unless others are asked for."""
     chosen = ranks or stored_manifest(task_row.manifest).board.ranks
-    drawn = None
+    drawn, cautions = None, dict[str, list[str]]()
     if chosen in ("bootstrap", "simultaneous"):
         from registry.evaluation.comparing.settings import declared_request  # late: other ranks draw nothing
         from registry.studies.score_distributions import rank_distributions, simultaneous_ranks
 
         request = declared_request(task_row, metrics=None if metric is None else (metric,))
-        draw = rank_distributions if chosen == "bootstrap" else simultaneous_ranks
-        drawn = draw(connection, task_row, request)
-    return leaderboards(connection, task_row.slug, metric, chosen, drawn, pairs)
+        if chosen == "bootstrap":
+            drawn = rank_distributions(connection, task_row, request)
+        else:
+            drawn, cautions = simultaneous_ranks(connection, task_row, request)
+    found = leaderboards(connection, task_row.slug, metric, chosen, drawn, pairs)
+    return [replace(board, cautions=tuple(cautions.get(board.key.name, ()))) for board in found]
 
 
 def _grouped(connection: Connection, query: str, chosen: Mapping[str, Any]) -> dict[str, list[Row]]:

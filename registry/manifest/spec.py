@@ -136,10 +136,13 @@ class MetricSpec(_Table):
         return {"id": value["name"], **value} if isinstance(value, dict) and "name" in value else value
 
 
+USUAL_TESTS = {"fixed": "permutation", "random": "crossed"}  # by whether runs are; permutation swaps random ones whole
+
+
 class Significance(_Table):
     """`[significance]`: which test on which pairs, and how the family is corrected."""
 
-    test: str = "permutation"
+    test: str = USUAL_TESTS["fixed"]
     resamples: Annotated[int | Literal["auto"], PlainValidator(check_resamples)] = DRAWS
     seed: Annotated[int, number("a whole number from 0 to 2^63 - 1", lambda n: 0 <= n < 2**63)] | None = None
     unit: Literal["item", "cluster", "response"] | None = None
@@ -155,6 +158,12 @@ class Significance(_Table):
     resolve: Resamples | None = None
     runs: Literal["fixed", "random"] = "fixed"
     family: Annotated[str | list[str], PlainValidator(check_family)] = "board"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _test_is_usual(cls, value: Any) -> Any:
+        is_random = isinstance(value, dict) and value.get("runs") == "random"
+        return {"test": USUAL_TESTS["random"], **value} if is_random else value
 
     @property
     def draws(self) -> int:

@@ -42,7 +42,13 @@ from tests.validity.populations import (
     translations,
 )
 from tests.validity.row import Row
-from tests.validity.weak_null_rows import few_clusters, profile_families, skewed_means, unequal_profiles
+from tests.validity.weak_null_rows import (
+    few_clusters,
+    profile_families,
+    skewed_means,
+    unequal_profiles,
+    zipf_clusters,
+)
 
 
 def rows(patterns=("*",)):
@@ -177,6 +183,6 @@ def _families():
         yield Row(f"best-possible-{name}", null, HoldsBest("possible"), valid_ranks, 3000, 50)
 
 
-GROUPS = (exact, sizes, unequal_profiles, profile_families, skewed_means, few_clusters, judged, bootstraps, powers,
-          _intervals, _correlations, _families, boards)
+GROUPS = (exact, sizes, unequal_profiles, profile_families, skewed_means, few_clusters, zipf_clusters, judged,
+          bootstraps, powers, _intervals, _correlations, _families, boards)
 ROWS = {row.name: row for group in GROUPS for row in group()}
