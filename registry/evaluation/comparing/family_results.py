@@ -82,7 +82,7 @@ class FamilyResults:
         return math.inf if self.settings.precision is None else self.settings.precision**-2
 
     def _more_draws(self, resamples: int, most: int, undecided: Sequence[Ints]) -> int:
-        """How many draws undecided pairs get next: what the least p-value needs to be precise, ten times as many at most.
+        """How many draws undecided pairs get next: what the least p-value needs to be precise, ten times more at most.
 
         So that boards share results, that is 1, 2 or 5 times a power of ten.
         """
