@@ -156,6 +156,7 @@ class Significance(_Table):
     margin: Annotated[float, number("a finite number above 0", lambda width: 0 < width < math.inf)] | None = None
     overall: str | None = None
     resolve: Resamples | None = None
+    precision: Annotated[float, number("a number above 0 and below 1", lambda error: 0 < error < 1)] | None = None
     runs: Literal["fixed", "random"] = "fixed"
     family: Annotated[str | list[str], PlainValidator(check_family)] = "board"
 
