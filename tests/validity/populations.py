@@ -29,7 +29,7 @@ class Population:
         name: What it is, for the table.
         truth: The population's score of every system, which says which systems are equal.
         draw: From a generator and a number of runs to statistics [runs, items, systems, columns].
-        score, quotient, family, lower_is_better, units, strata: As `StatisticMatrix` has them.
+        score, quotient, family, lower_is_better, units, strata, answers_to: As `StatisticMatrix` has them.
         coefficient: Of correlations, in place of a score of sums.
         trainings: How often each system is trained, where its runs are random; then systems of statistics are runs.
     """
@@ -43,6 +43,7 @@ class Population:
     lower_is_better: bool = False
     units: np.ndarray | None = None
     strata: np.ndarray | None = None
+    answers_to: np.ndarray | None = None
     coefficient: Coefficient | None = None
     trainings: int = 1
 
@@ -58,8 +59,9 @@ class Population:
             trained = together.reshape(items, -1, self.trainings, columns)
             together, trained = trained.sum(axis=2), tuple(np.moveaxis(trained, 1, 0))
         return Sample(self, runs, StatisticMatrix(
-            together, self.score, units=self.units, strata=self.strata, lower_is_better=self.lower_is_better,
-            quotient=self.quotient, family=self.family, runs=trained, multiple=self.trainings))
+            together, self.score, units=self.units, strata=self.strata, answers_to=self.answers_to,
+            lower_is_better=self.lower_is_better, quotient=self.quotient, family=self.family, runs=trained,
+            multiple=self.trainings))
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,6 +5,7 @@
 """
 
 import fnmatch
+from dataclasses import replace
 
 from registry.errors import UnknownNameError
 from registry.significance import (
@@ -29,6 +30,7 @@ from tests.validity.family_examinations import (
     InOrder,
     SteppedDown,
 )
+from tests.validity.history_rows import new_best_rows, winner_rows
 from tests.validity.judged_rows import judged
 from tests.validity.level_rows import bootstraps, exact, powers, sizes
 from tests.validity.populations import (
@@ -41,7 +43,10 @@ from tests.validity.populations import (
     spans,
     translations,
 )
+from tests.validity.range_rows import beside_p_values, sizes_of_families, sizes_of_items
+from tests.validity.rank_coverage import rank_sets_rows
 from tests.validity.row import Row
+from tests.validity.several_sets_rows import replicability_rows, suite_rows
 from tests.validity.weak_null_rows import (
     few_clusters,
     profile_families,
@@ -171,7 +176,7 @@ def _families():
     yield Row("family-holm-finds-best", partial, Finds(Corrected(McNemar(), "holm"), (0, 3)),
               (Rate(0.8, what="finds"),), 2000, 200)
 
-    # Standard errors are estimated again in every resample; `rank_coverage` has many more populations.
+    # Standard errors are estimated again in every resample; many more populations in `rank_coverage`.
     ranked = binary(200, (0.64, 0.64, 0.72, 0.8))
     valid_ranks = (Rate(0.95, what="holds"),)
     yield Row("ranks-holm", ranked, HoldsRanks(Corrected(McNemar(), "holm")), valid_ranks, 10_000, 500)
@@ -183,6 +188,24 @@ def _families():
         yield Row(f"best-possible-{name}", null, HoldsBest("possible"), valid_ranks, 3000, 50)
 
 
-GROUPS = (exact, sizes, unequal_profiles, profile_families, skewed_means, few_clusters, zipf_clusters, judged,
-          bootstraps, powers, _intervals, _correlations, _families, boards)
-ROWS = {row.name: row for group in GROUPS for row in group()}
+GROUPS = (exact, sizes, unequal_profiles, profile_families, skewed_means, few_clusters, zipf_clusters, judged, bootstraps,
+          powers, _intervals, _correlations, _families, rank_sets_rows, boards,
+          new_best_rows, winner_rows, suite_rows, replicability_rows, sizes_of_items, sizes_of_families,
+          beside_p_values)
+# What takes long for so many runs; other rows of a level have no fewer, whatever they declare.
+MANY_RUNS = 10_000
+DEAR = ("size-permutation-unequal-f1", "size-overall-friedman", "unequal-f1-[12]0-permutation-studentized", "*-2000*",
+        "*clusters-*-permutation-studentized*", "bootstrap-trained-20", "bootstrap-ideal-counts-*",
+        "coverage-basic-binary", "coverage-tango", "coverage-standardized-difference", "coverage-odds-ratio",
+        "equivalence-bootstrap", "correlation-swaps-15", "family-unequal-f1-*", "family-holm-*f1",
+        "family-holm-bootstrap", "family-holm-uneven", "*-20-systems", "*-50-systems", "ranks-resampled-*", "best-*",
+        "rank-sets-*", "new-best-*", "suite-*")
+
+
+def _in_full(row):
+    if all(band.claim is None for band in row.band) or any(fnmatch.fnmatch(row.name, pattern) for pattern in DEAR):
+        return row
+    return replace(row, runs_full=max(row.runs_full, MANY_RUNS))
+
+
+ROWS = {row.name: _in_full(row) for group in GROUPS for row in group()}

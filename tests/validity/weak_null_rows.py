@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from registry.significance import Bootstrap, MatchedT, Permutation, Wilcoxon
 from tests.validity import theory
-from tests.validity.bands import Rate, Size, near
+from tests.validity.bands import Rate, Size, finds, near
 from tests.validity.examinations import PValues
 from tests.validity.family_examinations import Corrected, FamilyError
 from tests.validity.few_clusters import (
@@ -88,9 +88,9 @@ def few_clusters():
         yield Row(f"{name}-bootstrap-studentized", skewed, bootstrap_t, (Size(0.05, 0.05, 0.1),), 5000, 50)
     for units, least in ((8, 0.3), (12, 0.6), (30, 0.9)):
         better, name = right_in_clusters(units, gap=1.0), f"power-clusters-{units}"
-        yield Row(f"{name}-permutation", better, swaps, (Size(0.05, least),), 2000, 50)
-        yield Row(f"{name}-permutation-studentized", better, studentized, (Size(0.05, least),), 2000, 50)
-        yield Row(f"{name}-bootstrap-studentized", better, bootstrap_t, (Size(0.05, least),), 2000, 50)
+        yield Row(f"{name}-permutation", better, swaps, finds(least), 2000, 50)
+        yield Row(f"{name}-permutation-studentized", better, studentized, finds(least), 2000, 50)
+        yield Row(f"{name}-bootstrap-studentized", better, bootstrap_t, finds(least), 2000, 50)
 
 
 def zipf_clusters():
