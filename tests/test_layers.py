@@ -12,11 +12,12 @@ PACKAGE = Path(__file__).resolve().parent.parent / "registry"
 FLOORS = {  # of every folder with rooms: from the ground up, and what stands on one floor does not know each other
     "registry": [
         "errors families identity treebank version", "files items provenance rendering values",
-        "columns parallel",
+        "columns judged parallel",
         "manifest metrics readers significance store", "evaluation importers query", "api studies", "leaderboards",
         "reports", "releases", "cli"],
     "registry.significance": [
-        "compact marks", "matrix", "discordance weak_null", "base", "distributions results units", "overall resampling",
+        "compact marks shared_draws", "judged_items", "matrix", "discordance weak_null", "base judge_bias",
+        "distributions results units", "overall resampling",
         "crossed correlations exact", "resampled_scores", "effects multiple pairwise",
         "assumptions foresight histories ranks", "rank_cautions"],
     "registry.evaluation": ["matrices scorers", "resolve submissions", "ingest past", "scoring", "comparing",

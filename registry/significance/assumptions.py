@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from registry.errors import counted
 from registry.significance.correlations.matrix import PEARSON, PairMatrix
 from registry.significance.crossed.tables import numbers_of_levels
+from registry.significance.judge_bias import n_telling
 from registry.significance.matrix import Matrix, additive
 from registry.significance.pairwise.base import PairTest
 from registry.significance.pairwise.bootstrap import Bootstrap
@@ -59,10 +60,11 @@ def _units_instead_of_the_score(test: PairTest, matrix: Matrix) -> str | None:
 
 
 def _bootstrap_of_few(test: PairTest, matrix: Matrix) -> str | None:
-    if not isinstance(test, Bootstrap) or test.variant == "studentized" or matrix.n_units >= FEW:
+    if not isinstance(test, Bootstrap) or test.variant == "studentized" or (n := n_telling(matrix)) >= FEW:
         return None
+    looked, instead = (" that people looked at", "prediction-powered") if matrix.judged else ("", "permutation")
     return ("the bootstrap rejects too often on a small test set (Dror et al. 2018), and "
-            f"{counted(matrix.n_units, 'unit is', 'units are')} fewer than {FEW}: take permutation")
+            f"{counted(n, f'unit{looked} is', f'units{looked} are')} fewer than {FEW}: take {instead}")
 
 
 def _bootstrap_of_uneven_units(test: PairTest, matrix: Matrix) -> str | None:

@@ -188,8 +188,8 @@ def _families():
         yield Row(f"best-possible-{name}", null, HoldsBest("possible"), valid_ranks, 3000, 50)
 
 
-GROUPS = (exact, sizes, unequal_profiles, profile_families, skewed_means, few_clusters, zipf_clusters, judged, bootstraps,
-          powers, _intervals, _correlations, _families, rank_sets_rows, boards,
+GROUPS = (exact, sizes, unequal_profiles, profile_families, skewed_means, few_clusters, zipf_clusters, judged,
+          bootstraps, powers, _intervals, _correlations, _families, rank_sets_rows, boards,
           new_best_rows, winner_rows, suite_rows, replicability_rows, sizes_of_items, sizes_of_families,
           beside_p_values)
 # What takes long for so many runs; other rows of a level have no fewer, whatever they declare.
