@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from registry.leaderboards.snapshot import Snapshot
     from registry.store.database import Database
     from registry.store.log.moments import Moment
-    from registry.studies.macro_average import MacroBoard
     from registry.studies.run import Question
+    from registry.studies.suites.macro_average import MacroBoard
 
 _PRINTED = 1_000_000  # pairs, which take some 2 GB as rows
 Ranks = Literal["range", "cluster", "neighbour", "simultaneous", "bootstrap"]
@@ -145,15 +145,15 @@ def averaged(found: Snapshot, db: Database) -> Snapshot:
 
 def _macro_questions(connection: Connection, task: str | None, metric: str | None) -> Sequence[Question]:
     """What averages over test sets are asked of."""
-    from registry.studies.macro_average import Macro
     from registry.studies.run import questions
     from registry.studies.study import Choice
+    from registry.studies.suites.macro_average import Macro
 
     return questions(connection, Macro(), Choice(task, metric))
 
 
 def _averages(asked: Sequence[Question], db: Database) -> list[MacroBoard]:
-    from registry.studies.macro_average import macro_boards
+    from registry.studies.suites.macro_average import macro_boards
 
     found: list[MacroBoard] = []
     for task, of_task in groupby(asked, key=lambda question: question.task.slug):

@@ -35,6 +35,8 @@ TaskName = Annotated[str | None, typer.Argument(metavar="TASK", help="A task's i
 MetricAlias = Annotated[str | None, typer.Option("--metric", help="Only the metric with this id.")]
 ChosenMetric = Annotated[str | None, typer.Option("--metric", help=(
     "The metric with this id; the primary one if none is given."))]
+ReaderOptions = Annotated[list[str] | None, typer.Option("--option", metavar="KEY=VALUE", help=(
+    "An option of the reader, as the manifest would write it; can be repeated."))]
 TestSet = Annotated[str | None, typer.Option("--test-set", metavar="NAME", help="Only this one.")]
 Track = Annotated[str | None, typer.Option("--track", metavar="NAME", help=(
     "Only this one; those of no track, where there are some, if none is given."))]

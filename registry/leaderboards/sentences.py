@@ -14,8 +14,10 @@ from registry.leaderboards.decisions import Decisions
 from registry.leaderboards.leaderboard import Comparison
 from registry.rendering.table import p_value
 from registry.significance import CORRECTIONS, TESTS, Crossed, Permutation
+from registry.significance.judge_bias import FAVOURED
 from registry.significance.multiple.corrections import draws_needed
-from registry.significance.multiple.few_units import hopeless, too_few_units, units_needed
+from registry.significance.multiple.few_units import too_few_runs, too_few_units, units_needed
+from registry.significance.resampling.unlike_runs import UNEVEN_RUNS
 from registry.significance.weak_null import CAUTIONS, in_pairs
 from registry.values import parse
 
@@ -45,9 +47,9 @@ def sentences(of: Comparison, runs: Sequence[int], pairs: Decisions) -> tuple[st
         why = undefined[0] if len(set(undefined)) == 1 else "registry pairs --format json says why"
         are = counted(len(undefined), "p-value is", "p-values are")
         said.append(f"{are} undefined, which counts as not significant: {why}.")
-    said += [f"{_capital(in_pairs(told, len(notes), caution))}." for caution in CAUTIONS
+    said += [f"{_capital(in_pairs(told, len(notes), caution))}." for caution in (*CAUTIONS, UNEVEN_RUNS, FAVOURED)
              if (told := sum(caution in note for note in notes))]
-    return (*said, *_of_runs(of, runs), *(_hopeless(of, sorted(runs, reverse=True)) or _few_draws(of, pairs)))
+    return (*said, *_of_runs(of, runs), *(_hopeless(of, runs) or _few_draws(of, pairs)))
 
 
 def _of_runs(of: Comparison, runs: Sequence[int]) -> Sequence[str]:
@@ -108,10 +110,8 @@ def _hopeless(of: Comparison, runs: Sequence[int]) -> Sequence[str]:
     if of.runs != "random":
         needed = units_needed(pairs, of.correction, of.alpha, two_sided=not _sided(of))
         return (too_few_units(of.n_units, needed, of.unit, two_sided=not _sided(of)),) if of.n_units < needed else ()
-    most, second = runs[:2]
-    least = (2 if not _sided(of) and most == second else 1) / math.comb(most + second, most)
-    too_few = 1 / least < draws_needed(np.full(pairs, np.nan), of.correction, of.alpha) + 1
-    return (hopeless(f"{most} and {second} runs", least),) if too_few else ()
+    said = too_few_runs(runs, pairs, of.correction, of.alpha, two_sided=not _sided(of))
+    return () if said is None else (said,)
 
 
 def _capital(sentence: str) -> str:

@@ -21,7 +21,7 @@ from sqlalchemy import Connection
 from registry.errors import LimitError, QueryError, RegistryError
 from registry.query import permitted
 from registry.query.question import Query
-from registry.store.failures import explain
+from registry.store.files.failures import explain
 from registry.store.hiding.concealment import another
 from registry.store.hiding.shadows import HELPER
 from registry.store.rows import quoted

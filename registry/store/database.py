@@ -20,11 +20,11 @@ from sqlalchemy import Connection
 from registry.errors import InputError, RegistryError, StoreError
 from registry.files import is_database
 from registry.store import schema
-from registry.store.creation import Creation, sweep
-from registry.store.failures import explaining
+from registry.store.files.creation import Creation, sweep
+from registry.store.files.failures import explaining
+from registry.store.files.opening import CONFIG, CONFINED_CONFIG, connected, is_open, opening, transaction
 from registry.store.hiding.concealment import conceal
 from registry.store.log.moments import Moment
-from registry.store.opening import CONFIG, CONFINED_CONFIG, connected, is_open, opening, transaction
 from registry.store.rows import driver_of, quoted
 from registry.store.turns.tickets import PATIENCE, Patience
 

@@ -15,6 +15,7 @@ from scipy import special
 from registry.metrics import BLEU
 from registry.significance import StatisticMatrix
 from registry.significance.correlations.matrix import PEARSON, Coefficient, PairMatrix
+from registry.significance.judged_items import JudgedItems
 
 ACCURACY = ((1, 0), (0, 1))
 F1 = ((2, 0, 0), (0, 1, 1))
@@ -31,6 +32,7 @@ class Population:
         draw: From a generator and a number of runs to statistics [runs, items, systems, columns].
         score, quotient, family, lower_is_better, units, strata, answers_to: As `StatisticMatrix` has them.
         coefficient: Of correlations, in place of a score of sums.
+        judged: Whether columns are those of judged items (`registry.judged`).
         trainings: How often each system is trained, where its runs are random; then systems of statistics are runs.
     """
 
@@ -46,6 +48,7 @@ class Population:
     answers_to: np.ndarray | None = None
     coefficient: Coefficient | None = None
     trainings: int = 1
+    judged: bool = False
 
     def sample(self, rng, runs):
         """Draw test sets, side by side in one matrix."""
@@ -61,7 +64,8 @@ class Population:
         return Sample(self, runs, StatisticMatrix(
             together, self.score, units=self.units, strata=self.strata, answers_to=self.answers_to,
             lower_is_better=self.lower_is_better, quotient=self.quotient, family=self.family, runs=trained,
-            multiple=self.trainings))
+            multiple=self.trainings,
+            judged=JudgedItems(lambda sums: sums, None, self.lower_is_better) if self.judged else None))
 
 
 @dataclass(frozen=True, eq=False)

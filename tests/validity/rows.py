@@ -46,7 +46,13 @@ from tests.validity.range_rows import beside_p_values, sizes_of_families, sizes_
 from tests.validity.rank_coverage import rank_sets_rows
 from tests.validity.row import Row
 from tests.validity.several_sets_rows import replicability_rows, suite_rows
-from tests.validity.weak_null_rows import few_clusters, profile_families, skewed_means, unequal_profiles
+from tests.validity.weak_null_rows import (
+    few_clusters,
+    profile_families,
+    skewed_means,
+    unequal_profiles,
+    zipf_clusters,
+)
 
 
 def rows(patterns=("*",)):
@@ -181,8 +187,8 @@ def _families():
         yield Row(f"best-possible-{name}", null, HoldsBest("possible"), valid_ranks, 3000, 50)
 
 
-GROUPS = (exact, sizes, unequal_profiles, profile_families, skewed_means, few_clusters, judged, bootstraps, powers,
-          _intervals, _correlations, _families, rank_sets_rows, boards,
+GROUPS = (exact, sizes, unequal_profiles, profile_families, skewed_means, few_clusters, zipf_clusters, judged,
+          bootstraps, powers, _intervals, _correlations, _families, rank_sets_rows, boards,
           new_best_rows, winner_rows, suite_rows, replicability_rows, sizes_of_items, sizes_of_families,
           beside_p_values)
 ROWS = {row.name: row for group in GROUPS for row in group()}

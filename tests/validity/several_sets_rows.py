@@ -1,7 +1,8 @@
 """Rows of several test sets: ranks over a suite of them, and on how many of them a claim holds.
 
-Suites are those of `tests.studies.suite_coverage`. Where systems are equal over all sets that there might be and differ
-on each, ranks with other items are about these sets: they must not be taken for more. A row shows how wrong that is.
+Suites are those of `tests.studies.suites.coverage`. Where systems are equal over all sets that there might be and
+differ on each, ranks with other items are about these sets: they must not be taken for more. A row shows how wrong
+that is.
 """
 
 from dataclasses import dataclass
@@ -10,8 +11,8 @@ import numpy as np
 from scipy.special import ndtr
 
 from registry.significance.multiple.partial_conjunction import k_hat, listed
-from registry.studies.suite import Suite
-from tests.studies.suite_coverage import SIZES, SYSTEMS, suite
+from registry.studies.suites.suite import Suite
+from tests.studies.suites.coverage import SIZES, SYSTEMS, suite
 from tests.validity.bands import Rate
 from tests.validity.examinations import ALPHA
 from tests.validity.history_rows import Drawn

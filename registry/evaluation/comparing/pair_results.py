@@ -46,6 +46,7 @@ class Pairs:
         is_swapped: Whether the result is kept in the other direction than it is shown, [pairs].
         results: The raw results, [pairs], of type `RESULT`.
         computed: Which of them were not there, [pairs]; of pairs with the same contents one is computed for all.
+        draws: How many each was asked for with last, [pairs].
     """
 
     a: Ints
@@ -53,6 +54,7 @@ class Pairs:
     is_swapped: Flags
     results: NDArray[Any]
     computed: Flags
+    draws: Ints
 
     @property
     def canonical(self) -> Ints:
@@ -86,7 +88,8 @@ class BoardResults:
         """Every pair; its results are there once they were tested."""
         a, b = np.triu_indices(len(self.board.members), 1)
         _, content = self._contents
-        return Pairs(a, b, content[b] < content[a], np.zeros(len(a), dtype=RESULT), np.zeros(len(a), dtype=bool))
+        return Pairs(a, b, content[b] < content[a], np.zeros(len(a), dtype=RESULT), np.zeros(len(a), dtype=bool),
+                     np.zeros(len(a), dtype=np.int64))
 
     @cached_property
     def _contents(self) -> tuple[list[str], Ints]:
@@ -104,6 +107,7 @@ class BoardResults:
         if not len(chosen):
             return
         pairs = self.pairs
+        pairs.draws[chosen] = resamples
         for alternative, of_kind in self._by_alternative(pairs, chosen):
             asked = comparisons.pair_request_id(self.connection, PairRequestRow(
                 scored_by(self.connection, repr(self.board.metric)), repr(self.test), alternative, resamples,

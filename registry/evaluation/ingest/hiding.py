@@ -14,7 +14,7 @@ from registry.manifest import Manifest, stored_manifest
 from registry.store import catalog, models
 from registry.store.hiding import pseudonyms
 from registry.store.hiding.concealment import SAID
-from registry.store.log.journal import Journal
+from registry.store.log.journal import Journal, now
 from registry.store.row_types import TaskRow
 
 Hiding = dict[str, datetime | None]  # the columns of `task` that say until when
@@ -24,6 +24,12 @@ def declared_hiding(manifest: Manifest, before: TaskRow | None) -> Hiding:
     """What a manifest newly says of what is hidden; `before` is the task as it was."""
     earlier = _of(None if before is None else stored_manifest(before.manifest))
     return {column: until for column, until in _of(manifest).items() if until != earlier[column]}
+
+
+def newly_anonymous(manifest: Manifest, before: TaskRow | None) -> bool:
+    """Whether a manifest newly says that names are hidden now."""
+    until = declared_hiding(manifest, before).get("anonymous_until")
+    return until is not None and until > now()
 
 
 def _of(manifest: Manifest | None) -> Hiding:

@@ -85,14 +85,14 @@ class Given(NamedTuple):
 
 
 class Bringing(NamedTuple):
-    """What a command brings in: to which task, whether that is newly declared anonymous, and the submissions.
+    """What a command brings in: to which task, the submissions, and whether it is newly declared anonymous.
 
     Whether it is depends on the task as it was, if it was there.
     """
 
     task: str
-    anonymous: Callable[[TaskRow | None], bool]
     given: Callable[[], Sequence[Given]]
+    anonymous: Callable[[TaskRow | None], bool]
 
 
 def names_of(connection: Connection, bringing: Bringing | None) -> Names:

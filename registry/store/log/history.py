@@ -155,11 +155,7 @@ def _gold(connection: Connection, revision: int) -> Section:
 
 
 def _pair(connection: Connection, made: Row, line: str, both: str) -> list[Section]:
-    """The history of one pair's result, in a comparison that `line` identifies.
-
-    Raises:
-        UnknownNameError: `both` names no two systems of it.
-    """
+    """The history of one pair's result, in a comparison that `line` identifies."""
     number = made["comparison_id"]
     known: dict[str, int] = dict(map(tuple, connection.execute(text("""
         SELECT team.name || '/' || system.name || '@' || version, submission_id

@@ -18,6 +18,7 @@ from sqlalchemy import Connection
 
 from registry.errors import InputError, UnknownNameError
 from registry.evaluation.comparing.board_statistics import Board
+from registry.evaluation.comparing.settings import declared_request
 from registry.manifest.folder import TaskFolder
 from registry.significance import PairMatrix
 from registry.significance.effects.synthetic_systems import draw_correct
@@ -25,6 +26,9 @@ from registry.significance.matrix import Floats, additive
 from registry.significance.resampling.draws import OUTPUTS, stream
 from registry.store import catalog
 from registry.store.responses import load_named_answers, load_responses
+from registry.studies.board_study import chosen_board
+from registry.studies.run import chosen_metrics
+from registry.studies.study import Choice
 from registry.version import __version__
 
 RIGHT, WRONG = "right", "wrong"
@@ -43,6 +47,7 @@ class Source:
             where there is nothing to find and nothing found, counts as the system's mean.
         labels: Of each item the gold's label and what to say instead, [items]; or "right" and "wrong".
         digest: Of the gold.
+        seed: Of the real task's random draws.
     """
 
     name: str
@@ -51,6 +56,21 @@ class Source:
     ease: Floats
     labels: list[tuple[str, list[str]]]
     digest: str
+    seed: int
+
+    @classmethod
+    def chosen(cls, connection: Connection, task: str, choice: Choice) -> Source:
+        """Take the items of the board of a task that is chosen.
+
+        Raises:
+            UnknownNameError: There is nothing of a name that is chosen.
+            InputError: The score is a correlation, which single items have no part in.
+        """
+        (row,) = catalog.tasks(connection, task)
+        catalog.check_metric(connection, [row], choice.metric)
+        request = declared_request(row, {"unit": "item", "test": "permutation", "runs": "fixed"},
+                                   chosen_metrics(connection, row, choice.metric))
+        return cls.of(connection, chosen_board(connection, row, request, choice))
 
     @classmethod
     def of(cls, connection: Connection, board: Board) -> Source:
@@ -69,7 +89,7 @@ class Source:
         values = {} if attribute is None else catalog.item_attribute(connection, revision, attribute)
         return cls(board.key.name, [keys[n] for n in board.items],
                    None if attribute is None else [values[first + int(n)] for n in board.items], ease,
-                   _labels(connection, board, first), board.key.gold.digest)
+                   _labels(connection, board, first), board.key.gold.digest, board.key.task.seed)
 
 
 @dataclass(frozen=True, eq=False)

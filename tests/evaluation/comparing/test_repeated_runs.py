@@ -132,9 +132,27 @@ def test_random_runs(repeated, registry, scored, tmp_path, test):
     assert len({row["signature"] for row in [*fixed.json, *rows]}) == 2
 
 
+def test_random_runs_are_crossed_with_items_unless_another_test_is_named(repeated, registry, scored):
+    """Swaps of whole runs speak of these items only (up to 54 % false differences on others, docs/validity.md)."""
+    repeated.systems, repeated.significance = {}, {"runs": "random"}
+    scored(repeated)
+    (undeclared,) = pairs()
+    assert undeclared["test"] == "crossed"
+    registry("compare", "--runs", "fixed")
+    assert [row["test"] for row in pairs()] == ["permutation"]
+    registry("compare")
+    assert pairs() == [undeclared]
+    repeated.significance = {}
+    registry("run", repeated.write(), "--db", "fixed.duckdb")
+    for given, test in (((), "crossed"), (("--test", "permutation"), "permutation")):
+        signature = registry("compare", "--runs", "random", *given, "--db", "fixed.duckdb", "--format", "json").json[0][
+            "signature"]
+        assert f"|test:{test}-" in signature
+
+
 def test_too_few_runs_for_any_significance_are_told(repeated, registry, scored):
     repeated.systems = {}
-    repeated.significance = {"runs": "random"}
+    repeated.significance = {"runs": "random", "test": "permutation"}
     scored(repeated)
     assert "With 3 and 2 runs no p-value can be below 0.1" in registry("board", "--format", "table").stdout
 
@@ -149,7 +167,8 @@ def test_what_does_not_go_with_random_runs_is_refused(repeated, registry, scored
     refused = registry("compare", "--runs", "random", "--test", "sign", exit_code=3).stderr
     assert "does not take random runs; set runs = " in refused
     assert "take permutation or bootstrap or crossed" in refused
-    refused = registry("compare", "--runs", "random", "--correction", "min-p", exit_code=3).stderr
+    refused = registry("compare", "--runs", "random", "--test", "permutation", "--correction", "min-p",
+                       exit_code=3).stderr
     assert "random runs are permuted as wholes" in refused
     repeated.significance = {"runs": "random", "interval": "bca"}
     assert "take dual, percentile or basic" in registry("run", repeated.write(), exit_code=3).stderr

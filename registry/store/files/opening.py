@@ -14,13 +14,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import duckdb
 from sqlalchemy import Connection, Dialect, Engine, create_engine
 from sqlalchemy.engine import URL
-from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 from sqlalchemy.util import LRUCache
 
+from registry.store.files.failures import FAILURES
 from registry.store.turns.gate import wait_before
 
 # New files are written in a storage version that every DuckDB since 1.2 opens.
@@ -91,7 +90,7 @@ def _patiently(engine: Engine, path: Path, patience: float, commit: float) -> Co
                 _opened[path] += 1
                 _dialects.setdefault(engine.dialect.name, engine.dialect)
                 return connection
-        except (DBAPIError, duckdb.Error) as error:
+        except FAILURES as error:
             if "Could not set lock" not in str(error) or time.monotonic() > deadline:
                 raise
             time.sleep(0.05)

@@ -1,0 +1,103 @@
+"""Which leaderboards are out of date, and what brings them up to date."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from sqlalchemy import Connection, RowMapping, text
+
+from registry.evaluation.scorers import difference, recorded, scorer
+from registry.leaderboards.families import unfinished
+from registry.metrics import METRICS
+from registry.store.hiding.concealment import concealed_of
+from registry.store.log.rescored import since
+from registry.values import parse
+
+_CHANGED = text("""
+    WITH shown AS (  -- but teams that were purged, of whose places nothing is known but that they were there
+        SELECT DISTINCT l.task, l.test_set, l.track, s.submission_id, l.gold_revision_id
+        FROM latest_comparison AS l JOIN standing AS s USING (comparison_id) WHERE s.scoring_id IS NOT NULL
+    ),
+    taking_part AS (
+        SELECT task, test_set, track, submission_id, gold_revision_id FROM ranked_submission
+    )
+    SELECT DISTINCT task, test_set FROM (
+        SELECT task, test_set FROM (
+            (FROM shown EXCEPT FROM taking_part) UNION ALL (FROM taking_part EXCEPT FROM shown))
+        UNION ALL
+        SELECT l.task, l.test_set
+        FROM latest_comparison AS l
+        JOIN comparison AS c USING (comparison_id)
+        JOIN standing AS s USING (comparison_id)
+        JOIN ranked_submission AS r ON r.submission_id = s.submission_id
+        WHERE s.kind <> r.kind OR (s.late <> r.late AND c.request LIKE '%"rank_late"_false%')
+    ) WHERE :task IS NULL OR task = :task
+    ORDER BY ALL""")
+_PURGED = text("""
+    SELECT l.task, l.test_set, list_sort(list(DISTINCT team.name)) AS teams
+    FROM latest_comparison AS l
+    JOIN standing USING (comparison_id)
+    JOIN submission USING (submission_id)
+    JOIN system USING (system_id)
+    JOIN team USING (team_id)
+    WHERE team_id IN (SELECT team_id FROM tombstone) AND (:task IS NULL OR l.task = :task)
+    GROUP BY ALL ORDER BY ALL""")
+_OLDER = text("""
+    SELECT DISTINCT l.task, l.test_set
+    FROM latest_comparison AS l
+    JOIN standing USING (comparison_id)
+    JOIN ranked_submission AS s USING (submission_id)
+    JOIN score ON score.scoring_id = s.scoring_id AND score.metric_id = l.metric_id AND score.step IS NULL
+    WHERE :task IS NULL OR l.task = :task
+    ORDER BY ALL""")
+
+
+def stale(connection: Connection, task: str | None = None) -> list[str]:
+    """Say which boards are not of today: their submissions are others by now, or other code scored them."""
+    found = connection.execute(_CHANGED, {"task": task}).all()
+    purged = connection.execute(_PURGED, {"task": task}).all() if _has_row(connection, "tombstone") else []
+    older = connection.execute(_OLDER, {"task": task}).all() if _has_row(connection, "score WHERE step IS NULL") else []
+    blind = concealed_of(connection).blind  # whose boards are hidden, and not out of date
+    found, purged, older = ([row for row in rows if row.task not in blind] for rows in (found, purged, older))
+    apart = set(unfinished(connection, task, changed := {(row.task, row.test_set) for row in found})) - changed
+    remedy = "`registry score` and `registry compare` bring the board up to date"
+    return [*_of_other_code(connection, task),
+            *(f"{row.task}/{row.test_set}: submissions or gold have changed since the last comparison; {remedy}"
+              for row in found),
+            *(f"{slug}/{test_set}: other boards of its family have changed since, or are not compared yet; {remedy}"
+              for slug, test_set in sorted(apart) if slug not in blind),
+            *(f"{row.task}/{row.test_set}: {' and '.join(row.teams)} {'was' if len(row.teams) == 1 else 'were'} purged "
+              "since the last comparison; `registry compare` brings the board up to date" for row in purged),
+            *(f"{row.task}/{row.test_set}: scores are of an older registry, which rounded decimals in another way; "
+              f"{remedy}" for row in older)]
+
+
+def _of_other_code(connection: Connection, task: str | None) -> Iterator[str]:
+    """Say which boards show scores that other code than this program's computed, or that were computed anew since."""
+    runs, remedy = recorded(connection), "`registry compare` brings the board up to date"
+    boards: dict[tuple[str, str, str, str, int], list[RowMapping]] = {}
+    for row in connection.execute(text("""
+            SELECT l.task, l.test_set, l.metric, metric.name, c.run_id AS compared_by, score.scoring_id,
+                score.metric_id, score.run_id
+            FROM latest_comparison AS l JOIN comparison AS c USING (comparison_id) JOIN standing USING (comparison_id)
+            JOIN metric ON metric.metric_id = c.metric_id
+            JOIN score ON score.scoring_id = standing.scoring_id AND score.metric_id = c.metric_id
+            WHERE :task IS NULL OR l.task = :task ORDER BY ALL"""), {"task": task}).mappings():
+        key = (row["task"], row["test_set"], row["metric"], row["name"], row["compared_by"])
+        boards.setdefault(key, []).append(row)
+    said: dict[str, None] = {}
+    for (slug, test_set, alias, name, compared_by), rows in boards.items():
+        now = scorer(parse("metric", METRICS, name))
+        before = [by for run_id in {row["run_id"] for row in rows} if (by := runs.get(run_id, {}).get(name))]
+        if why := "; ".join(sorted({difference(by, now) for by in before} - {""})):
+            said[f"{slug}/{test_set}: scores by {alias} are of other code than this program's ({why}); `registry score "
+                 f"--stale` and {remedy}"] = None
+        elif since(connection, compared_by, [(row["scoring_id"], row["metric_id"]) for row in rows]):
+            said[f"{slug}/{test_set}: scores by {alias} have been computed anew since the last comparison; {remedy}"
+                 ] = None
+    yield from said
+
+
+def _has_row(connection: Connection, of: str) -> bool:
+    """Whether a table has any such row: asked first, as it takes DuckDB ten milliseconds to plan the views."""
+    return connection.execute(text(f"SELECT 1 FROM {of} LIMIT 1")).first() is not None  # noqa: S608 - of this module
