@@ -111,7 +111,7 @@ def new_best_rows():
                               (stairs, "every other one far better", 40),
                               (slopes, "every twentieth better by six errors", 0)):
         yield Row(f"new-best-{draw.__name__}", Drawn(name, draw), FalseNewBest(), (Rate(0.0, 0.05, FALSE),),
-                  2000 if draw is stairs else 5000, quick, batch=20)
+                  5000 if draw in (independent, revised) else 2000, quick, batch=20)
     for attack, step in ((vote, None), (vote, 0.02), (vote, 0), (climber, 0.02), (climber, 0.05), (climber, 0)):
         shown = "scores" if step is None else f"ladder-{step:g}" if step else "ladder-by-errors"
 

@@ -102,7 +102,7 @@ def sizes_of_items():
 def sizes_of_families():
     """All pairs of 2 systems to 50, all of them equal."""
     held = (Rate(0.0, 0.05, "any error"),)
-    for systems, runs in ((2, 20_000), (10, 5000), (50, 1000)):
+    for systems, runs in ((2, 20_000), (10, 5000), (50, 500)):
         for correction in ("holm", "shaffer", "hochberg"):
             if correction == "holm" or systems == 10:
                 yield Row(f"family-{correction}-{systems}-systems", binary(200, (0.7,) * systems),
