@@ -88,6 +88,7 @@ def compare(
     from registry.evaluation.comparing.compare import compare as compare_task
     from registry.evaluation.comparing.plan import plan
     from registry.evaluation.comparing.settings import declared_request
+    from registry.evaluation.comparing.vetting import vet
     from registry.store import catalog
     from registry.store.log.journal import Journal
     from registry.store.working.session import computed
@@ -104,8 +105,10 @@ def compare(
         rows = catalog.tasks(session.connection, task)
         for row in rows:
             request = declared_request(row, given, None if metric is None else (metric,), how)
-            say_plan(plan(session.connection, row, request), how)
-            compared = compare_task(session.connection, journal, row, request)
+            vetted = vet(session.connection, row, request)
+            vetted.require()
+            say_plan(plan(session.connection, vetted.keys, request), how)
+            compared = compare_task(session.connection, journal, row, request, vetted)
             say_results(session.names, compared=compared)
             say_unused(context, how, compared)
         return rows, shown_boards(session, rows, metric)
