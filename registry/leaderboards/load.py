@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, groupby
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, bindparam, select, text
+from sqlalchemy import Connection, bindparam, text
 
 from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
-from registry.evaluation.scorers import difference, recorded, scorer
+from registry.evaluation.scorers import Scorer, difference, recorded, scorer
 from registry.leaderboards.decisions import Decisions
 from registry.leaderboards.families import StoredFamily, families_of, family_sentences, unfinished
 from registry.leaderboards.leaderboard import (
@@ -28,9 +28,8 @@ from registry.manifest import stored_manifest
 from registry.metrics import METRICS
 from registry.significance.ranks.letter_display import alike_groups, letters
 from registry.significance.ranks.ranks import frequent_ranks, neighbour_ranges
-from registry.store import models
 from registry.store.hiding.concealment import concealed_of
-from registry.store.log.rescored import since
+from registry.store.log.rescored import changes, since
 from registry.store.row_types import TaskRow
 from registry.store.statistics import fetch_columns
 from registry.values import parse
@@ -42,6 +41,10 @@ _VALUES = {key: key for key in ALL_PAIRS} | {
     "resolved": "is_resolved", "difference": "if(is_swapped, -difference, difference)",
     "ci_low": "if(is_swapped, -ci_high, ci_low)", "ci_high": "if(is_swapped, -ci_low, ci_high)"}
 _TEXTS = ("method", "note")  # of which there are few
+# Whether there can be remarks; asked first, as it takes DuckDB ten milliseconds to plan their view.
+_REMARKABLE = text("""
+    SELECT EXISTS (FROM remark) OR EXISTS (FROM gold_revision WHERE n_items >= 10) AND EXISTS (
+        SELECT 1 FROM submission GROUP BY test_set_id, digest HAVING count(DISTINCT system_id) > 1)""")
 
 Row = dict[str, Any]
 Places = Mapping[str, NDArray[np.float64]]  # by the name of the board and the submission
@@ -68,13 +71,18 @@ def leaderboards(connection: Connection, task: str, metric: str | None = None, r
     for row in chain.from_iterable(rows.values()):
         row["late"] = row["submission_id"] in late
         row["remarks"] = remarks.get(row["submission_id"], ())
-    found = connection.execute(text(f"""
-        SELECT comparison_id, better, l.test, alternative, unit, runs, alpha, correction, resamples, seed, confidence,
-            n_items, n_units, n_systems, family_size, signature, o.test AS overall, o.statistic, o.degrees, o.p_value
-        FROM latest_comparison AS l LEFT JOIN overall_result AS o USING (comparison_id) {where}"""), chosen)  # noqa: S608
-    settings, families = {row.signature: row for row in map(Comparison._make, found)}, families_of(connection, task)
-    boards = [_leaderboard(of := settings[signature], standings, _decisions(connection, of, standings, pairs), ranks,
-                           drawn or {}) for signature, standings in rows.items()]
+    found = connection.execute(text("""
+        SELECT comparison_id, better, l.test, l.alternative, l.unit, l.runs, l.alpha, l.correction, l.resamples, l.seed,
+            l.confidence, l.n_items, l.n_units, l.n_systems, l.family_size, l.signature, o.test AS overall, o.statistic,
+            o.degrees, o.p_value, c.request
+        FROM latest_comparison AS l JOIN comparison AS c USING (comparison_id)
+        LEFT JOIN overall_result AS o USING (comparison_id) WHERE task = :task"""), chosen).all()
+    settings = {of.signature: of for *values, _ in found for of in [Comparison._make(values)]}
+    families = families_of({row.comparison_id: row.request for row in found})
+    texts = _texts(connection) if rows else {}
+    boards = [_leaderboard(of := settings[signature], standings,
+                           _decisions(connection, of, standings, pairs, texts), ranks, drawn or {})
+              for signature, standings in rows.items()]
     return [replace(board, sentences=(*board.sentences, *_over(board.comparison, families))) for board in boards]
 
 
@@ -131,10 +139,17 @@ def _leaderboard(comparison: Comparison, rows: Sequence[Row], decisions: Decisio
                        standings=standings, decisions=decisions, alike=alike, sentences=said, ranks=ranks)
 
 
-def _decisions(connection: Connection, comparison: Comparison, rows: Sequence[Row], pairs: Sequence[str]) -> Decisions:
+def _texts(connection: Connection) -> dict[str, list[str]]:
+    """What the columns of pairs that hold texts say anywhere."""
+    row = connection.exec_driver_sql(f"""
+        SELECT {', '.join(f'list(DISTINCT {key}) FILTER ({key} IS NOT NULL)' for key in _TEXTS)}
+        FROM pair_result""").one()  # noqa: S608 - of this module
+    return {key: sorted(known or []) for key, known in zip(_TEXTS, row, strict=True)}
+
+
+def _decisions(connection: Connection, comparison: Comparison, rows: Sequence[Row], pairs: Sequence[str],
+               texts: Mapping[str, Sequence[str]]) -> Decisions:
     """The pairs of a comparison, whose standings these are."""
-    texts = {key: list(connection.execute(select(models.pair_result.c[key]).distinct().order_by(key)).scalars())
-             for key in _TEXTS}
     values = {key: f"list_position(list_value :{key}, {key})" if key in texts else _VALUES[key] for key in pairs}
     columns = fetch_columns(connection, text(f"""
         SELECT submission_a, submission_b, is_significant AS significant,
@@ -182,24 +197,18 @@ def resampled_places(frequencies: NDArray[np.float64], confidence: float) -> Row
 def stale(connection: Connection, task: str | None = None) -> list[str]:
     """Say which boards are not of today: their submissions are others by now, or other code scored them."""
     found = connection.execute(text("""
-        WITH shown AS (  -- but teams that were purged, of whose places nothing is known but that they were there
-            SELECT DISTINCT l.task, l.test_set, l.track, s.submission_id, l.gold_revision_id
-            FROM latest_comparison AS l JOIN standing AS s USING (comparison_id) WHERE s.scoring_id IS NOT NULL
-        ),
-        taking_part AS (
-            SELECT task, test_set, track, submission_id, gold_revision_id FROM ranked_submission
-        )
-        SELECT DISTINCT task, test_set FROM (
-            SELECT task, test_set FROM (
-                (FROM shown EXCEPT FROM taking_part) UNION ALL (FROM taking_part EXCEPT FROM shown))
-            UNION ALL
-            SELECT l.task, l.test_set
-            FROM latest_comparison AS l
-            JOIN comparison AS c USING (comparison_id)
-            JOIN standing AS s USING (comparison_id)
-            JOIN ranked_submission AS r ON r.submission_id = s.submission_id
-            WHERE s.kind <> r.kind OR (s.late <> r.late AND c.request LIKE '%"rank_late"_false%')
-        ) WHERE :task IS NULL OR task = :task
+        SELECT DISTINCT coalesce(s.task, r.task) AS task, coalesce(s.test_set, r.test_set) AS test_set
+        FROM (  -- but teams that were purged, of whose places nothing is known but that they were there
+            SELECT l.task, l.test_set, l.track, l.gold_revision_id, submission_id, standing.kind, standing.late,
+                c.request
+            FROM latest_comparison AS l JOIN comparison AS c USING (comparison_id) JOIN standing USING (comparison_id)
+            WHERE standing.scoring_id IS NOT NULL
+        ) AS s FULL JOIN ranked_submission AS r USING (submission_id)
+        WHERE (
+            s.task IS NULL OR r.task IS NULL OR s.track IS DISTINCT FROM r.track
+            OR s.gold_revision_id <> r.gold_revision_id OR s.kind <> r.kind
+            OR (s.late <> r.late AND s.request LIKE '%"rank_late"_false%')
+        ) AND (:task IS NULL OR coalesce(s.task, r.task) = :task)
         ORDER BY ALL"""), {"task": task}).all()
     purged = connection.execute(text("""
         SELECT l.task, l.test_set, list_sort(list(DISTINCT team.name)) AS teams
@@ -236,6 +245,13 @@ def stale(connection: Connection, task: str | None = None) -> list[str]:
 def _of_other_code(connection: Connection, task: str | None) -> Iterator[str]:
     """Say which boards show scores that other code than this program's computed, or that were computed anew since."""
     runs, remedy = recorded(connection), "`registry compare` brings the board up to date"
+    if not changes(connection) and not any(_differences(runs, {row.run_id}, row.name) for row in connection.execute(
+            text("""
+                SELECT DISTINCT score.run_id, metric.name FROM score JOIN metric USING (metric_id)
+                WHERE metric_id IN (
+                    SELECT metric_id FROM task_metric JOIN task USING (task_id) WHERE :task IS NULL OR slug = :task)
+                """), {"task": task})):
+        return  # sooner than the views are planned
     boards: dict[tuple[str, str, str, str, int], list[Row]] = {}
     for row in connection.execute(text("""
             SELECT l.task, l.test_set, l.metric, metric.name, c.run_id AS compared_by, score.scoring_id,
@@ -248,15 +264,19 @@ def _of_other_code(connection: Connection, task: str | None) -> Iterator[str]:
         boards.setdefault(key, []).append(dict(row))
     said: dict[str, None] = {}
     for (slug, test_set, alias, name, compared_by), rows in boards.items():
-        now = scorer(parse("metric", METRICS, name))
-        before = [by for run_id in {row["run_id"] for row in rows} if (by := runs.get(run_id, {}).get(name))]
-        if why := "; ".join(sorted({difference(by, now) for by in before} - {""})):
+        if why := "; ".join(sorted(_differences(runs, {row["run_id"] for row in rows}, name))):
             said[f"{slug}/{test_set}: scores by {alias} are of other code than this program's ({why}); `registry score "
                  f"--stale` and {remedy}"] = None
         elif since(connection, compared_by, [(row["scoring_id"], row["metric_id"]) for row in rows]):
             said[f"{slug}/{test_set}: scores by {alias} have been computed anew since the last comparison; {remedy}"
                  ] = None
     yield from said
+
+
+def _differences(runs: Mapping[int, Mapping[str, Scorer]], run_ids: Iterable[int], name: str) -> set[str]:
+    """What differs between what computed scores by a metric in some runs, where that is known, and this program."""
+    before = [by for run_id in run_ids if (by := runs.get(run_id, {}).get(name))]
+    return {difference(by, scorer(parse("metric", METRICS, name))) for by in before} - {""}
 
 
 def _has_row(connection: Connection, of: str) -> bool:
@@ -267,6 +287,8 @@ def _has_row(connection: Connection, of: str) -> bool:
 def remarks_of(connection: Connection, task: str) -> dict[int, tuple[str, ...]]:
     """What is remarkable about the submissions to a task that take part, by their ids; runs are numbered from 1."""
     found: dict[int, list[str]] = {}
+    if not connection.execute(_REMARKABLE).scalar_one():
+        return {}
     query = text("""
         SELECT submission_id, replicate, message, runs.n > 1 AS several FROM submission_remark
         JOIN (SELECT submission_id, count(*) AS n FROM submission_source GROUP BY ALL) AS runs USING (submission_id)
