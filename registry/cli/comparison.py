@@ -111,14 +111,17 @@ def _compare(session: Session, journal: Journal, task: str | None, metric: str |
     from registry.evaluation.comparing.compare import compare
     from registry.evaluation.comparing.plan import plan
     from registry.evaluation.comparing.settings import declared_request
+    from registry.evaluation.comparing.vetting import vet
     from registry.store import catalog
 
     session.bound(how.memory)
     rows = catalog.tasks(session.connection, task)
     for row in rows:
         request = declared_request(row, given, None if metric is None else (metric,), how)
-        say_plan(plan(session.connection, row, request), how)
-        compared = compare(session.connection, journal, row, request)
+        vetted = vet(session.connection, row, request)
+        vetted.require()
+        say_plan(plan(session.connection, vetted.keys, request), how)
+        compared = compare(session.connection, journal, row, request, vetted)
         say_results(session.names, compared=compared)
         say_unused(context, how, compared)
     return rows, shown_boards(session, rows, metric)

@@ -117,7 +117,7 @@ def evaluated(database: Database, journal: Journal, bring: Callable[[Session], I
         request = declared_request(row, execution=how)
         vetted = vet(session.connection, row, request)
         vetted.require()  # before anything is kept
-        planned = plan(session.connection, row, request)
+        planned = plan(session.connection, vetted.keys, request)
         say_plan(planned, how)
 
         def compared(session: Session, vetted: Vetted | None = None) -> tuple[Compared, Boards | None, Names]:

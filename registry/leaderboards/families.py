@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, text
@@ -32,11 +32,9 @@ class StoredFamily:
     of_task: int = 1
 
 
-def families_of(connection: Connection, task: str) -> dict[int, StoredFamily]:
-    """The families of all boards of a task, by the number of the comparison."""
-    found = {row.comparison_id: _stored(row.request) for row in connection.execute(text("""
-        SELECT comparison_id, c.request FROM latest_comparison JOIN comparison AS c USING (comparison_id)
-        WHERE task = :task"""), {"task": task})}
+def families_of(requests: Mapping[int, str | None]) -> dict[int, StoredFamily]:
+    """The families of all boards of a task, from what was asked of each, by the number of the comparison."""
+    found = {number: _stored(request) for number, request in requests.items()}
     alone = sum(not family.get("boards") for family in found.values())
     return {number: StoredFamily(tuple(family.get("boards", ())), tuple(family.get("absent", ())), alone, len(found))
             for number, family in found.items()}

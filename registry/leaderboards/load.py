@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, bindparam, select, text
+from sqlalchemy import Connection, bindparam, text
 
 from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
 from registry.leaderboards.decisions import Decisions
@@ -26,7 +26,6 @@ from registry.leaderboards.sentences import sentences, separable
 from registry.manifest import stored_manifest
 from registry.significance.ranks.letter_display import alike_groups, letters
 from registry.significance.ranks.ranks import frequent_ranks, neighbour_ranges
-from registry.store import models
 from registry.store.row_types import TaskRow
 from registry.store.statistics import fetch_columns
 
@@ -37,6 +36,10 @@ _VALUES = {key: key for key in ALL_PAIRS} | {
     "resolved": "is_resolved", "difference": "if(is_swapped, -difference, difference)",
     "ci_low": "if(is_swapped, -ci_high, ci_low)", "ci_high": "if(is_swapped, -ci_low, ci_high)"}
 _TEXTS = ("method", "note")  # of which there are few
+# Whether there can be remarks; asked first, as it takes DuckDB ten milliseconds to plan their view.
+_REMARKABLE = text("""
+    SELECT EXISTS (FROM remark) OR EXISTS (FROM gold_revision WHERE n_items >= 10) AND EXISTS (
+        SELECT 1 FROM submission GROUP BY test_set_id, digest HAVING count(DISTINCT system_id) > 1)""")
 
 Row = dict[str, Any]
 Places = Mapping[str, NDArray[np.float64]]  # by the name of the board and the submission
@@ -63,13 +66,18 @@ def leaderboards(connection: Connection, task: str, metric: str | None = None, r
     for row in chain.from_iterable(rows.values()):
         row["late"] = row["submission_id"] in late
         row["remarks"] = remarks.get(row["submission_id"], ())
-    found = connection.execute(text(f"""
-        SELECT comparison_id, better, l.test, alternative, unit, runs, alpha, correction, resamples, seed, confidence,
-            n_items, n_units, n_systems, family_size, signature, o.test AS overall, o.statistic, o.degrees, o.p_value
-        FROM latest_comparison AS l LEFT JOIN overall_result AS o USING (comparison_id) {where}"""), chosen)  # noqa: S608
-    settings, families = {row.signature: row for row in map(Comparison._make, found)}, families_of(connection, task)
-    boards = [_leaderboard(of := settings[signature], standings, _decisions(connection, of, standings, pairs), ranks,
-                           drawn or {}) for signature, standings in rows.items()]
+    found = connection.execute(text("""
+        SELECT comparison_id, better, l.test, l.alternative, l.unit, l.runs, l.alpha, l.correction, l.resamples, l.seed,
+            l.confidence, l.n_items, l.n_units, l.n_systems, l.family_size, l.signature, o.test AS overall, o.statistic,
+            o.degrees, o.p_value, c.request
+        FROM latest_comparison AS l JOIN comparison AS c USING (comparison_id)
+        LEFT JOIN overall_result AS o USING (comparison_id) WHERE task = :task"""), chosen).all()
+    settings = {of.signature: of for *values, _ in found for of in [Comparison._make(values)]}
+    families = families_of({row.comparison_id: row.request for row in found})
+    texts = _texts(connection) if rows else {}
+    boards = [_leaderboard(of := settings[signature], standings,
+                           _decisions(connection, of, standings, pairs, texts), ranks, drawn or {})
+              for signature, standings in rows.items()]
     return [replace(board, sentences=(*board.sentences, *_over(board.comparison, families))) for board in boards]
 
 
@@ -129,10 +137,17 @@ def _leaderboard(comparison: Comparison, rows: Sequence[Row], decisions: Decisio
                        standings=standings, decisions=decisions, alike=alike, sentences=said, ranks=ranks)
 
 
-def _decisions(connection: Connection, comparison: Comparison, rows: Sequence[Row], pairs: Sequence[str]) -> Decisions:
+def _texts(connection: Connection) -> dict[str, list[str]]:
+    """What the columns of pairs that hold texts say anywhere."""
+    row = connection.exec_driver_sql(f"""
+        SELECT {', '.join(f'list(DISTINCT {key}) FILTER ({key} IS NOT NULL)' for key in _TEXTS)}
+        FROM pair_result""").one()  # noqa: S608 - of this module
+    return {key: sorted(known or []) for key, known in zip(_TEXTS, row, strict=True)}
+
+
+def _decisions(connection: Connection, comparison: Comparison, rows: Sequence[Row], pairs: Sequence[str],
+               texts: Mapping[str, Sequence[str]]) -> Decisions:
     """The pairs of a comparison, whose standings these are."""
-    texts = {key: list(connection.execute(select(models.pair_result.c[key]).distinct().order_by(key)).scalars())
-             for key in _TEXTS}
     values = {key: f"list_position(list_value :{key}, {key})" if key in texts else _VALUES[key] for key in pairs}
     columns = fetch_columns(connection, text(f"""
         SELECT submission_a, submission_b, is_significant AS significant,
@@ -180,6 +195,8 @@ def resampled_places(frequencies: NDArray[np.float64], confidence: float) -> Row
 def remarks_of(connection: Connection, task: str) -> dict[int, tuple[str, ...]]:
     """What is remarkable about the submissions to a task that take part, by their ids; runs are numbered from 1."""
     found: dict[int, list[str]] = {}
+    if not connection.execute(_REMARKABLE).scalar_one():
+        return {}
     query = text("""
         SELECT submission_id, replicate, message, runs.n > 1 AS several FROM submission_remark
         JOIN (SELECT submission_id, count(*) AS n FROM submission_source GROUP BY ALL) AS runs USING (submission_id)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 from registry.evaluation.comparing.board_keys import BoardFamily, BoardKey
 from registry.evaluation.comparing.board_statistics import load
 from registry.evaluation.comparing.by_response import by_response
-from registry.evaluation.comparing.families import compared_keys, families
+from registry.evaluation.comparing.families import families
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.resolve import resolve_significance
 from registry.manifest import Significance
@@ -27,7 +27,6 @@ from registry.significance.foresight import Family, Foresight, few_systems, fore
 from registry.significance.multiple.corrections import GATEKEEPING, draws_needed
 from registry.significance.multiple.few_units import units_needed
 from registry.store import comparisons
-from registry.store.row_types import TaskRow
 
 _PROCESS = 2**28  # bytes of the program itself with its libraries
 _WORTH = 1.0  # processor seconds from which on a cluster is asked how many threads it has
@@ -181,8 +180,8 @@ class Plan:
                 yield Hopeless(first, pairs, drawn, needed)
 
 
-def plan(connection: Connection, task_row: TaskRow, request: Request) -> Plan:
-    """Plan the comparison of all systems on every board of a task; nothing is written.
+def plan(connection: Connection, keys: Sequence[BoardKey], request: Request) -> Plan:
+    """Plan the comparison of all systems on every board of a task (`families.compared_keys`); nothing is written.
 
     A cluster is connected to where there is work for it, so that what is wrong with it is known before.
 
@@ -190,7 +189,7 @@ def plan(connection: Connection, task_row: TaskRow, request: Request) -> Plan:
         UnknownNameError, MismatchError, InputError: As `compare` does, or of a cluster.
     """
     test, _ = resolve_significance(request.significance)
-    boards = tuple(_planned(connection, key, request, test) for key in compared_keys(connection, task_row, request)
+    boards = tuple(_planned(connection, key, request, test) for key in keys
                    if comparisons.find_comparison(connection, key.digest(request)) is None)
     here = Plan(boards, test, request.execution.threads, request.execution.memory)
     is_work = request.execution.cluster is not None and here.processor_seconds > _WORTH
