@@ -10,7 +10,7 @@ from collections.abc import Callable
 from sqlalchemy import Connection
 
 from registry.errors import ManifestError
-from registry.evaluation.submissions.names import Names
+from registry.evaluation.submissions.names import TeamNames
 from registry.families import FAMILIES
 from registry.identity import digest as digest_of
 from registry.manifest import read_manifest, stored_form
@@ -50,7 +50,7 @@ def unmark(connection: Connection) -> None:
         connection.exec_driver_sql(f"DROP TABLE {name}")
 
 
-def erase(connection: Connection, team_id: int, task_id: int, names: Names) -> Removed:
+def erase(connection: Connection, team_id: int, task_id: int, names: TeamNames) -> Removed:
     """Take out the rows of a team that was marked; gives how many went or were emptied, by table."""
     removed: Removed = {}
 
@@ -105,7 +105,7 @@ def _erase_results(connection: Connection, do: Callable[[str, str], None]) -> No
     do("standing", "UPDATE standing SET scoring_id = NULL WHERE submission_id IN (FROM gone_submission)")
 
 
-def _erase_manifests(connection: Connection, names: Names) -> int:
+def _erase_manifests(connection: Connection, names: TeamNames) -> int:
     """Take out kept manifests that have one of the names; other kept files are gold, or other teams' own.
 
     What such a manifest says of the task stays, since boards of the past rest on it, under the digest that the log has.
@@ -131,7 +131,7 @@ def _of_task(manifest: bytes) -> str:
         return ""
 
 
-def _erase_names(connection: Connection, do: Callable[[str, str], None], team_id: int, names: Names) -> None:
+def _erase_names(connection: Connection, do: Callable[[str, str], None], team_id: int, names: TeamNames) -> None:
     """Leave of the team, its systems and submissions what past boards rest on, under another name."""
     do("submission", """
         DELETE FROM submission WHERE submission_id IN (FROM gone_submission)
@@ -160,7 +160,7 @@ def _erase_names(connection: Connection, do: Callable[[str, str], None], team_id
                 name=other or names.replaced(row.name)))
 
 
-def _erase_studies(connection: Connection, task_id: int, names: Names) -> int:
+def _erase_studies(connection: Connection, task_id: int, names: TeamNames) -> int:
     """Take out the studies of the task that have one of the names."""
     table, gone = models.study, []
     for row in connection.execute(table.select().where(table.c.task_id == task_id)):
