@@ -89,6 +89,9 @@ class FamilyResults:
             return self._step_down()
         results = [of.pairs.results for of in self.boards]
         p = [of["p_value"] for of in results]
+        if all(np.isnan(of["p_low"]).all() for of in results):
+            adjusted = adjust_boards(p, self._chains, self.settings.correction)
+            return [Decisions(of_board, np.ones(len(of_board), dtype=bool)) for of_board in adjusted]
         ends = ([np.where(np.isnan(of[side]), of["p_value"], of[side]) for of in results]
                 for side in ("p_low", "p_high"))
         adjusted, low, high = (adjust_boards(values, self._chains, self.settings.correction) for values in (p, *ends))

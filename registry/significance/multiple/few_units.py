@@ -6,12 +6,15 @@ correction multiplies that beyond alpha, it is known before any work that nothin
 
 from __future__ import annotations
 
+from functools import cache
+
 import numpy as np
 
 from registry.errors import counted
 from registry.significance.multiple.corrections import draws_needed
 
 
+@cache
 def units_needed(family: int, correction: str, alpha: float, *, two_sided: bool) -> int:
     """The fewest units with which a pair can be significant where p-values count the 2^units ways to swap them.
 
