@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -41,14 +42,14 @@ def sentences(of: Comparison, runs: Sequence[int], pairs: Decisions) -> tuple[st
     if unresolved := int((pairs.numbers("resolved") == 0).sum()):
         said.append(f"{unresolved} of these decisions {'hangs' if unresolved == 1 else 'hang'} on Monte-Carlo error: "
                     "draw more with --resamples or --resolve.")
-    notes = pairs.columns["note"].tolist()
+    notes = Counter(pairs.columns["note"].tolist())
     gone = pairs.columns["note"] == PURGED  # p-values that were there, and nothing else was said of
     if undefined := pairs.columns["note"][np.isnan(pairs.numbers("p_value")) & ~gone].tolist():
         why = undefined[0] if len(set(undefined)) == 1 else "registry pairs --format json says why"
         are = counted(len(undefined), "p-value is", "p-values are")
         said.append(f"{are} undefined, which counts as not significant: {why}.")
-    said += [f"{_capital(in_pairs(told, len(notes), caution))}." for caution in (*CAUTIONS, UNEVEN_RUNS, FAVOURED)
-             if (told := sum(caution in note for note in notes))]
+    said += [f"{_capital(in_pairs(told, notes.total(), caution))}." for caution in (*CAUTIONS, UNEVEN_RUNS, FAVOURED)
+             if (told := sum(times for note, times in notes.items() if caution in note))]
     return (*said, *_of_runs(of, runs), *(_hopeless(of, runs) or _few_draws(of, pairs)))
 
 
