@@ -63,6 +63,8 @@ def _of_runs(of: Comparison, runs: Sequence[int]) -> Sequence[str]:
         return ("These conclusions hold for these very runs: another training may come out otherwise.",)
     if isinstance(test, Permutation) or (isinstance(test, Crossed) and test.over == "runs"):
         return ("These conclusions hold for these very items: others may favour another system.",)
+    if isinstance(test, Crossed) and test.over != "all":
+        return (f"These conclusions hold for other {test.over} with these very items and runs.",)
     return ()
 
 
@@ -77,7 +79,7 @@ def _counted(of: Comparison, won: int) -> str:
     if of.runs == "random":
         test = parse("test", TESTS, of.test)
         over = test.over if isinstance(test, Crossed) else "runs" if of.test == "permutation" else "all"
-        units = {"all": f"{units} and runs", "items": units, "runs": "whole runs"}[over]
+        units = {"all": f"{units} and runs", "items": units, "runs": "whole runs"}.get(over, over)
     return (f"{are_significant(won, math.comb(of.n_systems, 2))} at {level}{of.alpha:g} {corrected} ({of.test} "
             f"over {units}{_sided(of)}){sure}.")
 
