@@ -32,6 +32,7 @@ class Population:
         score, quotient, family, lower_is_better, units, strata: As `StatisticMatrix` has them.
         coefficient: Of correlations, in place of a score of sums.
         trainings: How often each system is trained, where its runs are random; then systems of statistics are runs.
+        factors: Of each training the level of every factor, as `StatisticMatrix` has them; None: its number.
     """
 
     name: str
@@ -45,6 +46,7 @@ class Population:
     strata: np.ndarray | None = None
     coefficient: Coefficient | None = None
     trainings: int = 1
+    factors: tuple[dict[str, str], ...] | None = None
 
     def sample(self, rng, runs):
         """Draw test sets, side by side in one matrix."""
@@ -59,7 +61,8 @@ class Population:
             together, trained = trained.sum(axis=2), tuple(np.moveaxis(trained, 1, 0))
         return Sample(self, runs, StatisticMatrix(
             together, self.score, units=self.units, strata=self.strata, lower_is_better=self.lower_is_better,
-            quotient=self.quotient, family=self.family, runs=trained, multiple=self.trainings))
+            quotient=self.quotient, family=self.family, runs=trained, multiple=self.trainings,
+            factors=self.factors and (self.factors,) * together.shape[1]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,5 +1,6 @@
 """Runs that differ by prompts: from the pattern of a manifest to tests, studies and what is refused."""
 
+import math
 import random
 
 import duckdb
@@ -50,6 +51,9 @@ def test_prompts_cross_the_systems_and_runs_are_their_own(prompted, registry):
     sources = registry("study", "variance", "small", "--show", "sources", "--format", "json").json
     assert [(r["source"], r["of"]) for r in sources][:5] == [
         ("items", ""), ("runs", "a"), ("runs", "b"), ("prompts", ""), ("items x runs", "a")]
+    more = {r["more"]: r for r in registry("study", "variance", "small", "--show", "more", "--format", "json").json}
+    assert more["prompts"]["error_twice"] == pytest.approx(math.sqrt(sum(
+        r["squared_error"] / (2 if "prompts" in r["source"] else 1) for r in sources)))
     assert "nothing changed" in registry("run", manifest).stderr
 
 
