@@ -76,7 +76,8 @@ def leaderboards(connection: Connection, task: str, metric: str | None = None, r
     families = families_of({row.comparison_id: row.request for row in found})
     texts = _texts(connection) if rows else {}
     boards = [_leaderboard(of := settings[signature], standings,
-                           _decisions(connection, of, standings, pairs, texts), ranks, drawn or {})
+                           _decisions(connection, of, standings, pairs, texts), ranks, drawn or {},
+                           families[of.comparison_id])
               for signature, standings in rows.items()]
     return [replace(board, sentences=(*board.sentences, *_over(board.comparison, families))) for board in boards]
 
@@ -111,7 +112,7 @@ def _grouped(connection: Connection, query: str, chosen: Mapping[str, Any]) -> d
 
 
 def _leaderboard(comparison: Comparison, rows: Sequence[Row], decisions: Decisions, ranks: Ranks,
-                 drawn: Places) -> Leaderboard:
+                 drawn: Places, family: StoredFamily) -> Leaderboard:
     """One leaderboard from its rows, best first."""
     wins = np.zeros((len(rows), len(rows)), dtype=bool)
     wins[decisions.a, decisions.b] = decisions.significant
@@ -128,7 +129,9 @@ def _leaderboard(comparison: Comparison, rows: Sequence[Row], decisions: Decisio
         Standing(shown=name, **{key: row[key] for key in Standing.__dataclass_fields__ if key in row},
                  **more.get(n, {}), **of_system)
         for n, (row, name, of_system) in enumerate(zip(rows, names, resampled, strict=True)))
-    said = sentences(comparison, [row["runs"] for row in rows], decisions)
+    key = LeaderboardKey(*(rows[0][name] for name in LeaderboardKey._fields))
+    share = family.share(key.name.removeprefix(f"{key.task}/"), len(decisions), comparison.family_size)
+    said = sentences(comparison, [row["runs"] for row in rows], decisions, share)
     if len(ranked) > 1:
         told = separable([names[n] for n in ranked], [rows[n]["rank"] for n in ranked], differ, groups, comparison)
         said = (said[0], told, *said[1:])

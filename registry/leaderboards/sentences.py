@@ -25,17 +25,20 @@ from registry.values import parse
 _GROUPS, _PLACES = 4, 12  # that one sentence names
 
 
-def sentences(of: Comparison, runs: Sequence[int], pairs: Decisions) -> tuple[str, ...]:
+def sentences(of: Comparison, runs: Sequence[int], pairs: Decisions, share: float = 1.0) -> tuple[str, ...]:
     """Say what a comparison supports.
 
     Args:
         of: The comparison.
         runs: How many each system has.
         pairs: What was decided.
+        share: Of alpha, what boards of the same items have of their family's where joint draws are adjusted.
     """
     if of.n_systems == 1:
         return ("One system: there is nothing to compare.",)
     said = [_counted(of, int(pairs.significant.sum()))]
+    if of.family_size > 1 and (condition := CORRECTIONS[of.correction].holds_if):
+        said.append(condition)
     if of.overall is not None and of.degrees is not None:
         said.append(f"All systems at once: {of.overall} {of.statistic:.2f} with "
                     f"{counted(of.degrees, 'degree')} of freedom, p = {p_value(of.p_value)}.")
@@ -50,7 +53,7 @@ def sentences(of: Comparison, runs: Sequence[int], pairs: Decisions) -> tuple[st
         said.append(f"{are} undefined, which counts as not significant: {why}.")
     said += [f"{_capital(in_pairs(told, notes.total(), caution))}." for caution in (*CAUTIONS, UNEVEN_RUNS, FAVOURED)
              if (told := sum(times for note, times in notes.items() if caution in note))]
-    return (*said, *_of_runs(of, runs), *(_hopeless(of, runs) or _few_draws(of, pairs)))
+    return (*said, *_of_runs(of, runs), *(_hopeless(of, runs) or _few_draws(of, pairs, share)))
 
 
 def _of_runs(of: Comparison, runs: Sequence[int]) -> Sequence[str]:
@@ -62,6 +65,8 @@ def _of_runs(of: Comparison, runs: Sequence[int]) -> Sequence[str]:
         return ("These conclusions hold for these very runs: another training may come out otherwise.",)
     if isinstance(test, Permutation) or (isinstance(test, Crossed) and test.over == "runs"):
         return ("These conclusions hold for these very items: others may favour another system.",)
+    if isinstance(test, Crossed) and test.over != "all":
+        return (f"These conclusions hold for other {test.over} with these very items and runs.",)
     return ()
 
 
@@ -76,7 +81,7 @@ def _counted(of: Comparison, won: int) -> str:
     if of.runs == "random":
         test = parse("test", TESTS, of.test)
         over = test.over if isinstance(test, Crossed) else "runs" if of.test == "permutation" else "all"
-        units = {"all": f"{units} and runs", "items": units, "runs": "whole runs"}[over]
+        units = {"all": f"{units} and runs", "items": units, "runs": "whole runs"}.get(over, over)
     return (f"{are_significant(won, math.comb(of.n_systems, 2))} at {level}{of.alpha:g} {corrected} ({of.test} "
             f"over {units}{_sided(of)}){sure}.")
 
@@ -119,7 +124,7 @@ def _capital(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]
 
 
-def _few_draws(of: Comparison, pairs: Decisions) -> Sequence[str]:
+def _few_draws(of: Comparison, pairs: Decisions, share: float) -> Sequence[str]:
     """Say that no drawn difference can be significant, where the corrected p-values of so few draws are too large."""
     p = pairs.numbers("p_value")
     by_pair = CORRECTIONS[of.correction].function is not None  # else all rest on joint draws
@@ -130,7 +135,7 @@ def _few_draws(of: Comparison, pairs: Decisions) -> Sequence[str]:
     draws = int(np.nan_to_num(pairs.numbers("resamples")[drawn], nan=of.resamples).max())
     others = np.zeros(of.family_size - len(p))  # of other boards, all significant at best
     needed = draws_needed(np.append(np.where(drawn, np.nan, np.where(np.isnan(p), 1.0, p)), others), of.correction,
-                          of.alpha)
+                          of.alpha * (1.0 if by_pair else share))
     return (too_few_draws(int(drawn.sum()), len(p), draws, needed),) if needed > draws else ()
 
 

@@ -92,8 +92,8 @@ def _outlying_runs(test: PairTest, matrix: Matrix) -> str | None:
 def _two_runs(test: PairTest, matrix: Matrix) -> str | None:
     if not isinstance(test, Crossed) or test.over == "items" or 2 not in numbers_of_levels(matrix):
         return None
-    return ("the error of two runs (or prompts, or annotators) has one degree of freedom and counts 12.7 times at 5 %, "
-            "so real differences are missed; of three it counts 4.3 times, of five 2.8")
+    return ("the error of two runs (or prompts, annotators or seeds) has one degree of freedom and counts 12.7 times "
+            "at 5 %, so real differences are missed; of three it counts 4.3 times, of five 2.8")
 
 
 def _crossed_of_few(test: PairTest, matrix: Matrix) -> str | None:
