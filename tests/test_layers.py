@@ -24,7 +24,8 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
                             "checking verifying"],
     "registry.evaluation.submissions": ["amend names rules tombstones", "erase redact", "purge"],
     "registry.evaluation.verifying": [
-        "elsewhere faults set_aside", "hiding kept log references results scores", "purged", "verify", "concealed"],
+        "elsewhere faults set_aside", "hiding kept ladder log references results scores", "purged", "verify",
+        "concealed"],
     "registry.evaluation.ingest": [
         "answer_ids content headers remedies unicode_normal_form vocabulary", "join", "parsed_cache remarks",
         "context hiding", "declared gold", "given submissions", "apply"],
@@ -68,14 +69,15 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
         "checksums decisions licences loading tables", "contents submitted totals",
         "croissant derived_scores readme ro_crate", "writing", "derived_files", "verifying"],
     "registry.leaderboards": [
-        "decisions families items scores", "leaderboard", "history place sentences", "corrections load", "differences",
-        "choose snapshot"],
+        "decisions families items ladders scores", "leaderboard", "history place sentences", "corrections load",
+        "differences", "choose snapshot"],
     "registry.reports": [
         """
             boards
             differences
             figures
             items
+            ladder
             methods
             erratum
             nbest
