@@ -53,8 +53,8 @@ def ladder_by_errors(scores: Floats, errors: Callable[[int, int], float], grain:
 def released(score: float, before: float, step: float) -> float:
     """What the Ladder shows after one more submission; higher is better.
 
-    >>> released(0.81, 0.7, 0.1), released(0.79, 0.7, 0.1), released(0.68, math.nan, 0.1)
-    (0.8, 0.7, 0.7)
+    >>> released(0.8, 0.5, 0.25), released(0.75, 0.5, 0.25), released(0.3, math.nan, 0.25)
+    (0.75, 0.5, 0.25)
     """
     return _rounded(score, step) if _exceeds(score, before, step, step) else before
 
