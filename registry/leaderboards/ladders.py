@@ -28,6 +28,7 @@ class Ladder:
     Attributes:
         task, test_set, track, metric, metric_name: Where it is; the metric's alias, and its name with options.
         step: By how much a score had to be better than the one before to be shown, at last.
+        shown: The score that is shown; None before any is.
         submitted: How many submissions have been scored.
         rows: Those that raised the score, the last of them first.
     """
@@ -38,6 +39,7 @@ class Ladder:
     metric: str
     metric_name: str
     step: float
+    shown: float | None
     submitted: int
     rows: tuple[LadderRow, ...]
 
@@ -56,8 +58,9 @@ def ladders(connection: Connection, task: str | None) -> list[Ladder]:
             for track in dict.fromkeys(of.track for of in shown):
                 of_track = [of for of in shown if of.track == track]
                 raised = [of for of in of_track if of.raised][::-1]
+                rows = tuple(_row(n, of.name, of.shown) for n, of in enumerate(raised, 1))
                 found.append(Ladder(row.slug, test_set.name, track, metric.alias, metric.name, of_track[-1].step,
-                                    len(of_track), tuple(_row(n, of.name, of.shown) for n, of in enumerate(raised, 1))))
+                                    of_track[-1].shown, len(of_track), rows))
     return found
 
 

@@ -17,7 +17,8 @@ def ladder_table(ladder: Ladder) -> Table:
     shared = {key: getattr(ladder, key, None) for key in _SHARED} | {"step": ladder.step}
     columns = [Column("rank", "rank", plain, right=True), Column("system", "system"), Column("team", "team"),
                Column("score", "shown", number(4), right=True)]
+    last = "" if ladder.shown is None else f"; the last one is {ladder.shown:.4f}"
     said = (f"Shown are the {len(ladder.rows)} of {counted(ladder.submitted, 'submission')} that were better than the "
-            f"last one shown by more than {ladder.step:g}, with their scores rounded to that (the Ladder; Blum and "
-            "Hardt 2015); all else is hidden.")
+            f"last one shown by more than {ladder.step:g}, with their scores rounded to that{last} (the Ladder; "
+            "Blum and Hardt 2015); all else is hidden.")
     return Table([shared | row._asdict() for row in ladder.rows], columns, title(shared), (said,), _KEYS)

@@ -26,7 +26,7 @@ ACTION = "ladder"  # of the entries in the log
 
 
 class Rung(NamedTuple):
-    """What was shown once a submission had come, and what by its score should have been.
+    """What was shown once a submission had come.
 
     Attributes:
         entry: The number of the entry in the log.
@@ -41,10 +41,14 @@ class Rung(NamedTuple):
     details: Mapping[str, Any]
 
     @property
+    def before(self) -> float:
+        """The score that was shown before; nan where none was."""
+        return _number(self.details["before"])
+
+    @property
     def shown(self) -> float:
         """The score that is shown; nan before any is."""
-        shown = self.details["shown"]
-        return math.nan if shown is None else float(shown)
+        return _number(self.details["shown"])
 
 
 def rungs(connection: Connection) -> Iterator[Rung]:
@@ -54,6 +58,10 @@ def rungs(connection: Connection) -> Iterator[Rung]:
         if details := json.loads(row.details):
             key = details["gold_revision_id"], details["track"], details["metric"]
             yield Rung(row.event_id, row.subject, key, details)
+
+
+def _number(value: float | None) -> float:
+    return math.nan if value is None else float(value)
 
 
 def shown_after(score: float, before: float, step: float, *, lower_is_better: bool) -> float:
@@ -82,7 +90,7 @@ def release(ingest: Ingest) -> None:
             last[key] = shown = shown_after(score, before, board.step, lower_is_better=lower)
             ingest.event(ACTION, member.name, gold_revision_id=key[0], track=member.track, metric=metric.name,
                          submission_id=member.submission_id, scoring_id=member.scoring_id, step=board.step,
-                         shown=None if math.isnan(shown) else shown,
+                         before=None if math.isnan(before) else before, shown=None if math.isnan(shown) else shown,
                          raised=not math.isnan(shown) and shown != before)
 
 

@@ -22,19 +22,25 @@ _SCORES = """
 def verify_ladders(connection: Connection) -> Iterator[Fault]:
     """Climb every Ladder again; scores that were computed anew since, or were purged, are taken as shown."""
     scores = dict(map(tuple, connection.exec_driver_sql(_SCORES)))
+    blank = list(connection.exec_driver_sql(
+        "SELECT event_id FROM event WHERE action = 'ladder' AND details = '{}'").scalars())
     last: dict[tuple[int, str | None, str], Rung] = {}
     for rung in rungs(connection):
-        before = last[rung.key].shown if rung.key in last else math.nan
-        last[rung.key] = rung
-        if rung.entry in scores and not _follows(rung, before, scores[rung.entry]):
+        earlier, last[rung.key] = last.get(rung.key), rung
+        is_known = not any((0 if earlier is None else earlier.entry) < entry < rung.entry for entry in blank)
+        shown = math.nan if earlier is None else earlier.shown
+        if (is_known and not _same(rung.before, shown)) or (
+                rung.entry in scores and not _follows(rung, scores[rung.entry])):
             yield Fault("altered", "ladder", rung.subject,
                         f"entry {rung.entry} of the log shows {rung.details['shown']}, which does not follow from its "
                         "score and from what was shown before")
 
 
-def _follows(rung: Rung, before: float, score: float | None) -> bool:
+def _same(one: float, other: float) -> bool:
+    return one == other or (math.isnan(one) and math.isnan(other))
+
+
+def _follows(rung: Rung, score: float | None) -> bool:
     lower = parse("metric", METRICS, rung.key[2]).better == "lower"
-    shown = shown_after(math.nan if score is None else score, before, rung.details["step"], lower_is_better=lower)
-    raised = not math.isnan(shown) and shown != before
-    return (rung.shown, rung.details["raised"]) == (shown, raised) or (
-        math.isnan(shown) and math.isnan(rung.shown) and not rung.details["raised"])
+    shown = shown_after(math.nan if score is None else score, rung.before, rung.details["step"], lower_is_better=lower)
+    return _same(rung.shown, shown) and rung.details["raised"] == (not _same(shown, rung.before))

@@ -63,10 +63,15 @@ def test_what_was_shown_stays_and_is_verified(open_board, registry):
     assert '\\"raised\\":true' in of_second
     with Database(db, organiser=True).writing() as connection:
         assert list(verify_ladders(connection)) == []
-        details = connection.exec_driver_sql(
-            "SELECT details FROM event WHERE action = 'ladder' ORDER BY event_id LIMIT 1").scalar_one()
-        Journal("score", {}).event(connection, ACTION, "small/test/a/a@1",
-                                   **json.loads(details) | {"shown": 0.8, "raised": True})
+        first_entry, second_entry = connection.exec_driver_sql(
+            "SELECT event_id, details FROM event WHERE action = 'ladder' ORDER BY event_id").all()
+        again = json.loads(first_entry.details) | {"before": json.loads(second_entry.details)["shown"]}
+        journal = Journal("score", {})
+        journal.event(connection, ACTION, "small/test/a/a@2", **again | {"shown": again["before"], "raised": False})
+        assert list(verify_ladders(connection)) == []
+        connection.exec_driver_sql(f"UPDATE event SET details = '{{}}' WHERE event_id = {second_entry.event_id}")
+        assert list(verify_ladders(connection)) == [], "a purge has blanked what was shown before"
+        journal.event(connection, ACTION, "small/test/a/a@3", **again | {"shown": 0.8, "raised": True})
         (fault,) = verify_ladders(connection)
     assert fault.kind == "altered"
     assert "shows 0.8, which does not follow from its score" in fault.message
