@@ -13,7 +13,7 @@ from registry.evaluation.submissions.erase import PURGED
 from registry.leaderboards.decisions import Decisions
 from registry.leaderboards.leaderboard import Comparison
 from registry.rendering.table import p_value
-from registry.significance import CORRECTIONS, TESTS, Crossed, Permutation
+from registry.significance import CORRECTIONS, TESTS, Crossed, Permutation, PredictionPowered
 from registry.significance.judge_bias import FAVOURED
 from registry.significance.multiple.corrections import draws_needed
 from registry.significance.multiple.few_units import hopeless, too_few_units, units_needed
@@ -48,6 +48,9 @@ def sentences(of: Comparison, runs: Sequence[int], pairs: Decisions) -> tuple[st
         said.append(f"{are} undefined, which counts as not significant: {why}.")
     said += [f"{_capital(in_pairs(told, len(notes), caution))}." for caution in (*CAUTIONS, FAVOURED)
              if (told := sum(caution in note for note in notes))]
+    if isinstance(parse("test", TESTS, of.test), PredictionPowered):
+        said.append("Each difference is corrected by the judge with a slope of its own, so it is not quite that of the "
+                    "two scores.")
     return (*said, *_of_runs(of, runs), *(_hopeless(of, sorted(runs, reverse=True)) or _few_draws(of, pairs)))
 
 
