@@ -9,7 +9,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from registry.significance import Bootstrap, McNemar, PairTest, Permutation
+from registry.judged import LABELLED, columns
+from registry.significance import Bootstrap, McNemar, PairTest, Permutation, PredictionPowered
 from registry.significance.resampled_scores import resampled_scores
 from registry.significance.resampling.draws import swapped_sums
 from registry.significance.results import Tails
@@ -145,6 +146,18 @@ class RawMaxT:
 
 
 @dataclass(frozen=True)
+class JudgeForPeople:
+    """P-values on judged items, of which those that people did not look at count as if they had said what it says."""
+
+    def __call__(self, sample, rng):
+        judge, looked = sample.matrix.statistics[..., 1], sample.matrix.statistics[..., LABELLED] > 0
+        human = np.where(looked, sample.matrix.statistics[..., 7], judge)
+        taken = np.stack(columns(judge, human, np.ones_like(judge), np.ones_like(judge)), axis=-1)
+        altered = replace(sample, matrix=replace(sample.matrix, statistics=taken))
+        return PValues(PredictionPowered())(altered, rng)
+
+
+@dataclass(frozen=True)
 class LabelsOfAll:
     """Pairs judged after the labels of *all* systems are permuted in every unit, which assumes that all are equal."""
 
@@ -212,6 +225,8 @@ MUTANTS = {mutant.name: mutant for mutant in (
            "the size is that of the mid-p, not of the exact test"),
     Mutant("half the ties, randomized", "permutation-binary-12", RandomizedP(Altered(Permutation(), half_the_ties)),
            "what is as extreme as observed is not all counted"),
+    Mutant("the judge taken for people", "judged-biased-by-system-prediction-powered", JudgeForPeople(),
+           "what nobody looked at counts as looked at, with the judge's scores and its bias"),
     Mutant("raw predictions swapped", "power-swaps-pearson", PValues(SwappedRaw(), resamples=499),
            "the system with larger numbers rules both sides after a swap"),
 )}
