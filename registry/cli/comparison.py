@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -66,7 +67,8 @@ def score(
         for row in catalog.tasks(session.connection, task):
             known = resolve_stored(row.manifest, row.slug)
             scored = score_task(Ingest(session.connection, journal, known, progress=how.progress), how, stale=stale)
-            found += scored.stale
+            if row.slug not in session.names.blind:
+                found += [(replace(of, submission=session.names.said(of.submission)), now) for of, now in scored.stale]
             say(f"{row.slug}: {counted(scored.computed, 'score')} computed, {scored.unchanged} there already")
         return found
 

@@ -221,10 +221,12 @@ def say_applied(applied: Applied, names: Names) -> None:
 
 
 def say_results(names: Names, scored: Scored | None = None, compared: Compared | None = None) -> None:
-    """Tell what was computed."""
+    """Tell what was computed; in a blind phase no warnings, which may count pairs that are alike or not."""
     if scored is not None and scored.computed:
         say(f"scores: {scored.computed} computed, {scored.unchanged} there already")
     for warning in compared.warnings if compared is not None else ():
+        if warning.partition("/")[0] in names.blind:
+            continue
         say(names.said(f"warning: {warning}"))
     for note in compared.notes if compared is not None else ():
         say(names.said(f"note: {note}"))

@@ -14,7 +14,7 @@ from registry.evaluation.submissions.erase import PURGED
 from registry.leaderboards.decisions import Decisions
 from registry.leaderboards.leaderboard import Comparison
 from registry.rendering.table import p_value
-from registry.significance import CORRECTIONS, TESTS, Crossed, Permutation
+from registry.significance import CORRECTIONS, TESTS, Crossed, Permutation, PredictionPowered
 from registry.significance.judge_bias import FAVOURED
 from registry.significance.multiple.corrections import draws_needed
 from registry.significance.multiple.few_units import too_few_runs, too_few_units, units_needed
@@ -53,6 +53,9 @@ def sentences(of: Comparison, runs: Sequence[int], pairs: Decisions, share: floa
         said.append(f"{are} undefined, which counts as not significant: {why}.")
     said += [f"{_capital(in_pairs(told, notes.total(), caution))}." for caution in (*CAUTIONS, UNEVEN_RUNS, FAVOURED)
              if (told := sum(times for note, times in notes.items() if caution in note))]
+    if isinstance(parse("test", TESTS, of.test), PredictionPowered):
+        said.append("Each difference is corrected by the judge with a slope of its own, so it is not quite that of the "
+                    "two scores.")
     return (*said, *_of_runs(of, runs), *(_hopeless(of, runs) or _few_draws(of, pairs, share)))
 
 
