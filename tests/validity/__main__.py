@@ -37,6 +37,7 @@ def main(arguments):
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
     from registry.errors import UnknownNameError
+    from tests.validity.guarantees import with_summary
     from tests.validity.rows import ROWS, rows
 
     try:
@@ -52,7 +53,7 @@ def main(arguments):
             print(f"{name}: {seconds:.2f} s{', band LEFT' if left else ''}", file=sys.stderr, flush=True)
             table += lines
             if asked.write:
-                PAGE.write_text(written(PAGE.read_text(), lines, ROWS))
+                PAGE.write_text(with_summary(written(PAGE.read_text(), lines, ROWS)))
     print("\n".join(markdown(table) if asked.markdown else text(table)))
     return 0 if all(line[-1] == "ok" for line in table) else 1
 

@@ -110,8 +110,8 @@ def new_best_rows():
                               (revised, "each the one before, a tenth anew", 0),
                               (stairs, "every other one far better", 40),
                               (slopes, "every twentieth better by six errors", 0)):
-        yield Row(f"new-best-{draw.__name__}", Drawn(name, draw), FalseNewBest(), (Rate(0.0, 0.05, FALSE),), 5000,
-                  quick, batch=20)
+        yield Row(f"new-best-{draw.__name__}", Drawn(name, draw), FalseNewBest(), (Rate(0.0, 0.05, FALSE),),
+                  5000 if draw in (independent, revised) else 2000, quick, batch=20)
     for attack, step in ((vote, None), (vote, 0.02), (vote, 0), (climber, 0.02), (climber, 0.05), (climber, 0)):
         shown = "scores" if step is None else f"ladder-{step:g}" if step else "ladder-by-errors"
 
@@ -122,7 +122,7 @@ def new_best_rows():
 
         band = Rate(0.9 if step is None else 0.0, 1.0 if step is None else 0.05, FALSE)
         yield Row(f"new-best-{attack.__name__}-{shown}", Drawn(f"{attack.__name__}, shown {shown}", draw),
-                  FalseNewBestShown(step), (band,), 5000, 20 if (attack, step) == (vote, 0.02) else 0, batch=20)
+                  FalseNewBestShown(step), (band,), 2000, 20 if (attack, step) == (vote, 0.02) else 0, batch=20)
 
 
 def winner_rows():

@@ -75,20 +75,20 @@ def sizes_of_items():
                   near(0.05, 0.005 + 0.2 / units), 20_000 if units == 10 else 10_000, 0)
     f1 = unequal_f1(10)
     yield Row("unequal-f1-10-permutation", f1, PValues(SWAPS, family=MANY), (Size(0.05, 0.06, 0.12),), 20_000, 0)
-    yield Row("unequal-f1-10-permutation-studentized", f1, PValues(STUDENTIZED, family=MANY), near(0.05, 0.012), 5000,
+    yield Row("unequal-f1-10-permutation-studentized", f1, PValues(STUDENTIZED, family=MANY), near(0.05, 0.012), 2000,
               0)
     yield Row("unequal-f1-10-bootstrap-studentized", f1, PValues(BOOTSTRAP_T), near(0.05, 0.03), 20_000, 0)
     yield Row("size-t-normal-2000", graded(2000), PValues(MatchedT()), near(0.05, 0.002), 10_000, 0)
     # there is no studentized test of a score that is no quotient; what swaps and resamples do there is what it is
     for units in (20, 50, 200, 2000):
         null = unequal_bleu(units)
-        yield Row(f"unequal-bleu-{units}-permutation", null, PValues(SWAPS), (Size(0.05, 0.02, 0.12),), 10_000, 0)
+        yield Row(f"unequal-bleu-{units}-permutation", null, PValues(SWAPS), (Size(0.05, 0.02, 0.12),), 5000, 0)
         yield Row(f"unequal-bleu-{units}-bootstrap", null, PValues(Bootstrap()),
-                  near(theory.recentred_bootstrap(units), 0.005 + 0.4 / units), 10_000, 0)
+                  near(theory.recentred_bootstrap(units), 0.005 + 0.4 / units), 5000, 0)
     for units in (15, 500):
         null = predictions(units)
         yield Row(f"correlation-swaps-{units}", null, PValues(SWAPS, resamples=499), near(0.05, 0.002 + 0.3 / units),
-                  5000, 0)
+                  2000, 0)
         yield Row(f"correlation-bootstrap-{units}", null, PValues(Bootstrap(), resamples=499),
                   near(theory.recentred_bootstrap(units), 0.005 + 0.6 / units), 5000, 0)
         for test in (Williams(), Steiger()):
@@ -102,16 +102,16 @@ def sizes_of_items():
 def sizes_of_families():
     """All pairs of 2 systems to 50, all of them equal."""
     held = (Rate(0.0, 0.05, "any error"),)
-    for systems, runs in ((2, 20_000), (10, 20_000), (50, 3000)):
+    for systems, runs in ((2, 20_000), (10, 5000), (50, 500)):
         for correction in ("holm", "shaffer", "hochberg"):
             if correction == "holm" or systems == 10:
                 yield Row(f"family-{correction}-{systems}-systems", binary(200, (0.7,) * systems),
                           FamilyError(Corrected(McNemar(), correction)), held, runs, 0, batch=10)
     for method in ("min_p", "max_t"):
         yield Row(f"family-permutation-{method}-20-systems", binary(200, (0.7,) * 20),
-                  FamilyError(SteppedDown("permutation", method)), held, 3000, 0, batch=10)
+                  FamilyError(SteppedDown("permutation", method)), held, 1000, 0, batch=10)
         yield Row(f"family-bootstrap-{method}-20-systems", binary(200, (0.7,) * 20),
-                  FamilyError(SteppedDown("bootstrap", method)), (Rate(0.0, 0.065, "any error"),), 3000, 0, batch=10)
+                  FamilyError(SteppedDown("bootstrap", method)), (Rate(0.0, 0.065, "any error"),), 1000, 0, batch=10)
 
 
 def beside_p_values():

@@ -24,20 +24,24 @@ def markdown(table, header=HEADER):
     return ["| " + " | ".join(line) + " |" for line in (header, ("---",) * len(header), *table)]
 
 
-def recorded(page):
-    """The table of a page, [lines] of cells, and between which lines of text it stands."""
+def recorded(page, header=HEADER):
+    """The table of a page with this header, [lines] of cells, and between which lines of text it stands."""
     text = page.splitlines()
-    first = text.index(markdown([])[0])
+    first = text.index(markdown([], header)[0])
     last = next((n for n in range(first, len(text)) if not text[n].startswith("|")), len(text))
     return [tuple(line[2:-2].split(" | ")) for line in text[first + 2:last]], (first, last)
 
 
+def replaced(page, table, header=HEADER):
+    """The page with other lines in its table with this header."""
+    _, (first, last) = recorded(page, header)
+    text = page.splitlines()
+    return "\n".join([*text[:first], *markdown(table, header), *text[last:]]) + "\n"
+
+
 def written(page, table, names):
     """The page with new lines, in the order of the rows' `names`; lines of other rows are dropped."""
-    old, (first, last) = recorded(page)
-    new = {line[0] for line in table}
-    places = {name: n for n, name in enumerate(names)}
+    old, _ = recorded(page)
+    new, places = {line[0] for line in table}, {name: n for n, name in enumerate(names)}
     lines = [*(line for line in old if line[0] not in new and line[0] in places), *table]
-    text = page.splitlines()
-    ordered = sorted(lines, key=lambda line: places[line[0]])
-    return "\n".join([*text[:first], *markdown(ordered), *text[last:]]) + "\n"
+    return replaced(page, sorted(lines, key=lambda line: places[line[0]]))

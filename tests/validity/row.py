@@ -21,8 +21,8 @@ class Row:
         null: The population; an alternative where the band is a power.
         test: The examination, from a sample and a generator to a number for each run, or for each run and band.
         band: All of these must hold.
-        runs_full, runs_quick: How many test sets, in full more where that is cheap (`rows.DEAR`); the quick ones are
-            the first of these. Without quick ones the suite leaves the row out.
+        runs_full, runs_quick: How many test sets; the quick ones are the first of the full ones. Without
+            quick ones the suite leaves the row out.
         batch: How many test sets share a matrix and the draws.
     """
 

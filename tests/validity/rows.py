@@ -5,7 +5,6 @@
 """
 
 import fnmatch
-from dataclasses import replace
 
 from registry.errors import UnknownNameError
 from registry.significance import (
@@ -192,20 +191,4 @@ GROUPS = (exact, sizes, unequal_profiles, profile_families, skewed_means, few_cl
           bootstraps, powers, _intervals, _correlations, _families, rank_sets_rows, boards,
           new_best_rows, winner_rows, suite_rows, replicability_rows, sizes_of_items, sizes_of_families,
           beside_p_values)
-# What takes long for so many runs; other rows of a level have no fewer, whatever they declare.
-MANY_RUNS = 10_000
-DEAR = ("size-permutation-unequal-f1", "size-overall-friedman", "unequal-f1-[12]0-permutation-studentized", "*-2000*",
-        "*clusters-*-permutation-studentized*", "bootstrap-trained-20", "bootstrap-ideal-counts-*",
-        "coverage-basic-binary", "coverage-tango", "coverage-standardized-difference", "coverage-odds-ratio",
-        "equivalence-bootstrap", "correlation-swaps-15", "family-unequal-f1-*", "family-holm-*f1",
-        "family-holm-bootstrap", "family-holm-uneven", "*-20-systems", "*-50-systems", "ranks-resampled-*", "best-*",
-        "rank-sets-*", "new-best-*", "suite-*")
-
-
-def _in_full(row):
-    if all(band.claim is None for band in row.band) or any(fnmatch.fnmatch(row.name, pattern) for pattern in DEAR):
-        return row
-    return replace(row, runs_full=max(row.runs_full, MANY_RUNS))
-
-
-ROWS = {row.name: _in_full(row) for group in GROUPS for row in group()}
+ROWS = {row.name: row for group in GROUPS for row in group()}

@@ -61,9 +61,9 @@ def suite_rows():
             null = Drawn(f"{name}{own}, 8 systems", lambda rng, sizes=sizes, spread=spread: suite(rng, sizes, spread))
             quick = 20 if (name, of, spread) == ("5 sets of 50", "sets", 0.3) else 0
             yield Row(f"suite-{slug}-{of}{'-own' if spread else ''}", null, HoldsSuiteRanks(of),
-                      (Rate(0.93, what=HELD),), 2000, quick, batch=20)
+                      (Rate(0.93, what=HELD),), 600, quick, batch=20)
     null = Drawn("5 sets of 50, which add much to a system, 8 systems", lambda rng: suite(rng, (50,) * 5, 0.3))
-    yield Row("suite-items-for-sets", null, HoldsSuiteRanks("items"), (Rate(0.05, 0.3, HELD),), 2000, 0, batch=20)
+    yield Row("suite-items-for-sets", null, HoldsSuiteRanks("items"), (Rate(0.05, 0.3, HELD),), 600, 0, batch=20)
 
 
 def claims(rng, true, correlation):

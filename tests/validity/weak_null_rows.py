@@ -99,4 +99,5 @@ def zipf_clusters():
     for name, null in (("", right_in_clusters(200, sizes)), ("-f1", opposed_in_clusters(200, sizes))):
         for test, high in ((Bootstrap(), 0.12), (BOOTSTRAP_T, 0.06), (STUDENTIZED, 0.06)):
             yield Row(f"zipf-clusters-200-{slug(test)}{name}", null, PValues(test),
-                      (Size(0.05, 0.07 if high == 0.12 else 0.02, high),), 5000, 50)
+                      (Size(0.05, 0.07 if high == 0.12 else 0.02, high),),
+                      10_000 if isinstance(test, Bootstrap) else 5000, 50)

@@ -7,8 +7,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 from scipy.stats import t as student
 
-from registry.judged import LABELLED, columns
-from registry.metrics.judged import influences, slopes
+from registry.judged import LABELLED, apart, columns, influences, slopes
 from registry.significance import PairTest, Permutation, PredictionPowered
 from registry.significance.crossed.tables import crossing
 from registry.significance.histories.spending import NewBests
@@ -16,7 +15,6 @@ from registry.significance.ranks.joint_errors import Bootstrapped
 from registry.significance.ranks.rank_sets import DRAWS
 from registry.significance.resampling.draws import swapped_sums
 from registry.significance.results import Tails
-from registry.studies.judge import apart
 from tests.validity.examinations import ALPHA, HERE, PValues, each_run, settings
 from tests.validity.family_examinations import all_pairs
 from tests.validity.judged_rows import METRIC
