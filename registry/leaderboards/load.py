@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, bindparam, text
+from sqlalchemy import Connection, bindparam, select, text
 
 from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
 from registry.leaderboards.decisions import Decisions
@@ -26,7 +26,9 @@ from registry.leaderboards.sentences import sentences, separable
 from registry.manifest import stored_manifest
 from registry.significance.ranks.letter_display import alike_groups, letters
 from registry.significance.ranks.ranks import frequent_ranks, neighbour_ranges
+from registry.store import models
 from registry.store.row_types import TaskRow
+from registry.store.rows import has_row
 from registry.store.statistics import fetch_columns
 
 BOARD_PAIRS = ("p_value", "resolved", "resamples", "method", "note")  # what a board without its pairs says of them
@@ -35,11 +37,14 @@ ALL_PAIRS = (*PAGE_PAIRS, "n_units", "log10_p", "p_low", "p_high", "statistic")
 _VALUES = {key: key for key in ALL_PAIRS} | {
     "resolved": "is_resolved", "difference": "if(is_swapped, -difference, difference)",
     "ci_low": "if(is_swapped, -ci_high, ci_low)", "ci_high": "if(is_swapped, -ci_low, ci_high)"}
+_SETTINGS = text("""
+    SELECT comparison_id, metric.better, c.test, alternative, unit, runs, alpha, correction, resamples, seed,
+        confidence, n_items, n_units, n_systems, family_size, signature, o.test AS overall, o.statistic, o.degrees,
+        o.p_value, c.request
+    FROM comparison AS c JOIN metric USING (metric_id) LEFT JOIN overall_result AS o USING (comparison_id)
+    WHERE comparison_id IN :numbers""").bindparams(bindparam("numbers", expanding=True))
 _TEXTS = ("method", "note")  # of which there are few
-# Whether there can be remarks; asked first, as it takes DuckDB ten milliseconds to plan their view.
-_REMARKABLE = text("""
-    SELECT EXISTS (FROM remark) OR EXISTS (FROM gold_revision WHERE n_items >= 10) AND EXISTS (
-        SELECT 1 FROM submission GROUP BY test_set_id, digest HAVING count(DISTINCT system_id) > 1)""")
+_COPIES = "submission GROUP BY test_set_id, digest HAVING count(DISTINCT system_id) > 1"
 
 Row = dict[str, Any]
 Places = Mapping[str, NDArray[np.float64]]  # by the name of the board and the submission
@@ -66,12 +71,9 @@ def leaderboards(connection: Connection, task: str, metric: str | None = None, r
     for row in chain.from_iterable(rows.values()):
         row["late"] = row["submission_id"] in late
         row["remarks"] = remarks.get(row["submission_id"], ())
-    found = connection.execute(text("""
-        SELECT comparison_id, better, l.test, l.alternative, l.unit, l.runs, l.alpha, l.correction, l.resamples, l.seed,
-            l.confidence, l.n_items, l.n_units, l.n_systems, l.family_size, l.signature, o.test AS overall, o.statistic,
-            o.degrees, o.p_value, c.request
-        FROM latest_comparison AS l JOIN comparison AS c USING (comparison_id)
-        LEFT JOIN overall_result AS o USING (comparison_id) WHERE task = :task"""), chosen).all()
+    numbers = {row["comparison_id"] for row in chain.from_iterable(rows.values())} if metric is None else set(
+        connection.execute(text("SELECT comparison_id FROM latest_comparison WHERE task = :task"), chosen).scalars())
+    found = connection.execute(_SETTINGS, {"numbers": list(numbers)}).all()
     settings = {of.signature: of for *values, _ in found for of in [Comparison._make(values)]}
     families = families_of({row.comparison_id: row.request for row in found})
     texts = _texts(connection) if rows else {}
@@ -142,10 +144,8 @@ def _leaderboard(comparison: Comparison, rows: Sequence[Row], decisions: Decisio
 
 def _texts(connection: Connection) -> dict[str, list[str]]:
     """What the columns of pairs that hold texts say anywhere."""
-    row = connection.exec_driver_sql(f"""
-        SELECT {', '.join(f'list(DISTINCT {key}) FILTER ({key} IS NOT NULL)' for key in _TEXTS)}
-        FROM pair_result""").one()  # noqa: S608 - of this module
-    return {key: sorted(known or []) for key, known in zip(_TEXTS, row, strict=True)}
+    rows = connection.execute(select(*(models.pair_result.c[key] for key in _TEXTS)).distinct()).all()
+    return {key: sorted({row._mapping[key] for row in rows} - {None}) for key in _TEXTS}
 
 
 def _decisions(connection: Connection, comparison: Comparison, rows: Sequence[Row], pairs: Sequence[str],
@@ -198,7 +198,8 @@ def resampled_places(frequencies: NDArray[np.float64], confidence: float) -> Row
 def remarks_of(connection: Connection, task: str) -> dict[int, tuple[str, ...]]:
     """What is remarkable about the submissions to a task that take part, by their ids; runs are numbered from 1."""
     found: dict[int, list[str]] = {}
-    if not connection.execute(_REMARKABLE).scalar_one():
+    if not has_row(connection, "remark") and not (
+            has_row(connection, "gold_revision WHERE n_items >= 10") and has_row(connection, _COPIES)):
         return {}
     query = text("""
         SELECT submission_id, replicate, message, runs.n > 1 AS several FROM submission_remark

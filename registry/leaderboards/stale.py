@@ -11,6 +11,7 @@ from registry.leaderboards.families import unfinished
 from registry.metrics import METRICS
 from registry.store.hiding.concealment import concealed_of
 from registry.store.log.rescored import changes, since
+from registry.store.rows import has_row
 from registry.values import parse
 
 _CHANGED = text("""
@@ -52,11 +53,13 @@ _SCORED_BY = text("""
 def stale(connection: Connection, task: str | None = None) -> list[str]:
     """Say which boards are not of today: their submissions are others by now, or other code scored them."""
     found = connection.execute(_CHANGED, {"task": task}).all()
-    purged = connection.execute(_PURGED, {"task": task}).all() if _has_row(connection, "tombstone") else []
-    older = connection.execute(_OLDER, {"task": task}).all() if _has_row(connection, "score WHERE step IS NULL") else []
+    purged = connection.execute(_PURGED, {"task": task}).all() if has_row(connection, "tombstone") else []
+    older = connection.execute(_OLDER, {"task": task}).all() if has_row(connection, "score WHERE step IS NULL") else []
     blind = concealed_of(connection).blind  # whose boards are hidden, and not out of date
     found, purged, older = ([row for row in rows if row.task not in blind] for rows in (found, purged, older))
-    apart = set(unfinished(connection, task, changed := {(row.task, row.test_set) for row in found})) - changed
+    changed, apart = {(row.task, row.test_set) for row in found}, set[tuple[str, str]]()
+    if has_row(connection, "comparison WHERE request LIKE '%\"family\"%'"):
+        apart = set(unfinished(connection, task, changed)) - changed
     remedy = "`registry score` and `registry compare` bring the board up to date"
     return [*_of_other_code(connection, task),
             *(f"{row.task}/{row.test_set}: submissions or gold have changed since the last comparison; {remedy}"
@@ -100,8 +103,3 @@ def _differences(runs: Mapping[int, Mapping[str, Scorer]], run_ids: Iterable[int
     """What differs between what computed scores by a metric in some runs, where that is known, and this program."""
     before = [by for run_id in run_ids if (by := runs.get(run_id, {}).get(name))]
     return {difference(by, scorer(parse("metric", METRICS, name))) for by in before} - {""}
-
-
-def _has_row(connection: Connection, of: str) -> bool:
-    """Whether a table has any such row: asked first, as it takes DuckDB ten milliseconds to plan the views."""
-    return connection.execute(text(f"SELECT 1 FROM {of} LIMIT 1")).first() is not None  # noqa: S608 - of this module
