@@ -190,7 +190,7 @@ class Database:
         """Make the schema."""
         with self._connection() as connection:
             with transaction(connection):
-                schema.upgrade(connection)
+                schema.make(connection)
             self._complete(connection)
 
     def _complete(self, connection: Connection) -> None:
