@@ -80,13 +80,18 @@ def _counted(of: Comparison, won: int) -> str:
     level = "a false discovery rate of " if correction.controls == "false discovery rate" else ""
     one_sided = _sided(of) or parse("test", TESTS, of.test).is_one_sided
     sure = "" if correction.controls == "family-wise error" and not one_sided else "; rank ranges are descriptive"
-    units = counted(of.n_units, of.unit)
-    if of.runs == "random":
-        test = parse("test", TESTS, of.test)
-        over = test.over if isinstance(test, Crossed) else "runs" if of.test == "permutation" else "all"
-        units = {"all": f"{units} and runs", "items": units, "runs": "whole runs"}.get(over, over)
+    units = tested_over(of, counted(of.n_units, of.unit))
     return (f"{are_significant(won, math.comb(of.n_systems, 2))} at {level}{of.alpha:g} {corrected} ({of.test} "
             f"over {units}{_sided(of)}){sure}.")
+
+
+def tested_over(of: Comparison, units: str) -> str:
+    """What a comparison takes for a sample: these units, the runs of systems, or both."""
+    if of.runs == "fixed":
+        return units
+    test = parse("test", TESTS, of.test)
+    over = test.over if isinstance(test, Crossed) else "runs" if isinstance(test, Permutation) else "all"
+    return {"all": f"{units} and runs", "items": units, "runs": "whole runs"}.get(over, over)
 
 
 def are_significant(won: int, differences: int) -> str:

@@ -15,7 +15,7 @@ standard error (Hall 1992, The Bootstrap and Edgeworth Expansion, section 2.6), 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from statistics import NormalDist
 from typing import Any, NamedTuple
 
@@ -120,20 +120,20 @@ def even_units(matrix: Matrix) -> float:
         matrix: By item or by unit.
     """
     if not isinstance(matrix, StatisticMatrix):
-        return matrix.n_units if matrix.units is None else float(_kish(np.bincount(matrix.units)[:, None])[0])
+        return matrix.n_units if matrix.units is None else float(_kish([np.bincount(matrix.units)[:, None]])[0])
     by_unit = matrix.by_unit
     if matrix.quotient is not None:
-        return float(np.nanmin(_kish(by_unit.parts[1]), initial=matrix.n_units))
-    counted = np.abs(by_unit.statistics[:, :1])[:, 0]
-    found = _kish(np.column_stack([counted, counted.sum(axis=1)]))
+        return float(np.nanmin(_kish(under for _, under in by_unit.parts_by_block()), initial=matrix.n_units))
+    counted = (np.abs(some[:, 0]) for some in by_unit.of_systems([0]).by_block())
+    found = _kish(np.column_stack([some, some.sum(axis=1)]) for some in counted)
     return matrix.n_units if np.isnan(found).all() else float(np.nanmax(found))
 
 
-def _kish(weights: NDArray[Any]) -> Floats:
-    """Kish's number of each column of weights [units, columns]; nan where all are 0."""
-    weights = weights.astype(np.float64)
+def _kish(weights: Iterable[NDArray[Any]]) -> Floats:
+    """Kish's number of each column of weights, [some units, columns] each; nan where all are 0."""
+    sums, squares = np.sum([[some.sum(axis=0), (some.astype(np.float64) ** 2).sum(axis=0)] for some in weights], axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(weights.sum(axis=0) ** 2 / (weights**2).sum(axis=0))
+        return np.asarray(sums**2 / squares)
 
 
 def _is_foreseen(matrix: Matrix) -> bool:
