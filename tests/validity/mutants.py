@@ -225,6 +225,8 @@ MUTANTS = {mutant.name: mutant for mutant in (
            "the size is that of the mid-p, not of the exact test"),
     Mutant("half the ties, randomized", "permutation-binary-12", RandomizedP(Altered(Permutation(), half_the_ties)),
            "what is as extreme as observed is not all counted"),
+    Mutant("alpha not spent", "new-best-stairs", ROWS["new-best-unspent"].test,
+           "every submission has the whole of alpha, and four of eight are as good as the one before"),
     Mutant("the judge taken for people", "judged-biased-by-system-prediction-powered", JudgeForPeople(),
            "what nobody looked at counts as looked at, with the judge's scores and its bias"),
     Mutant("raw predictions swapped", "power-swaps-pearson", PValues(SwappedRaw(), resamples=499),

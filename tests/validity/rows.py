@@ -29,6 +29,7 @@ from tests.validity.family_examinations import (
     InOrder,
     SteppedDown,
 )
+from tests.validity.history_rows import histories
 from tests.validity.judged_rows import judged
 from tests.validity.level_rows import bootstraps, exact, powers, sizes
 from tests.validity.populations import (
@@ -178,5 +179,5 @@ def _families():
 
 
 GROUPS = (exact, sizes, unequal_profiles, profile_families, skewed_means, few_clusters, judged, bootstraps, powers,
-          _intervals, _correlations, _families, boards)
+          _intervals, _correlations, _families, boards, histories)
 ROWS = {row.name: row for group in GROUPS for row in group()}
