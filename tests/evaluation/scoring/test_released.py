@@ -26,8 +26,8 @@ def open_board(task, registry, tmp_path):
         task.folder, task.gold, task.documents = tmp_path / folder, dict.fromkeys(ITEMS, "yes"), {}
         task.systems, task.extra = dict(zip("abcd", map(right, rights), strict=False)), BOARD
         db = tmp_path / f"{folder}.duckdb"
-        registry("run", task.write(), "--db", db)
-        return db
+        told = registry("run", task.write(), "--db", db).stderr.replace(str(tmp_path / folder), "")
+        return db, told
 
     return bring
 
@@ -38,8 +38,9 @@ def test_no_more_is_shown_than_the_ladder_shows(open_board, registry):
                ("query", "SELECT entry, step, shown, raised, (SELECT count(*) FROM score) FROM released_score")]
     shown = []
     for folder, rights in (("one", (20, 22, 37, 34)), ("other", (20, 23, 37, 38))):
-        db = open_board(folder, *rights)
-        shown.append([_without_pseudonyms(registry(*asked, "--db", db).stdout) for asked in reading])
+        db, told = open_board(folder, *rights)
+        told = [told, *(registry(*asked, "--db", db).stdout for asked in reading)]
+        shown.append([_without_pseudonyms(text) for text in told])
     assert shown[0] == shown[1]
     rows = registry("board", "small", "--format", "json", "--db", db).json
     assert [(row["rank"], row["score"]) for row in rows] == [(1, pytest.approx(0.9)), (2, pytest.approx(0.5))]
@@ -54,7 +55,7 @@ def _without_pseudonyms(text):
 
 def test_what_was_shown_stays_and_is_verified(open_board, registry):
     """A submission that is withdrawn has been the best; `show` explains it; what does not follow is found."""
-    db = open_board("one", 20, 37)
+    db, _ = open_board("one", 20, 37)
     first, second = registry("board", "small", "--format", "json", "--db", db).json
     registry("withdraw", f"small/test/{first['submission']}", "--reason", "a mistake", "--db", db)
     registry("score", "small", "--db", db)
