@@ -108,7 +108,7 @@ def new_best_rows():
     """Of fixed histories, and of submitters who look at what is shown."""
     for draw, name, quick in ((independent, "200 submissions of the same quality", 0),
                               (revised, "each the one before, a tenth anew", 0),
-                              (stairs, "every other one far better", 40),
+                              (stairs, "every other one far better", 20),
                               (slopes, "every twentieth better by six errors", 0)):
         yield Row(f"new-best-{draw.__name__}", Drawn(name, draw), FalseNewBest(), (Rate(0.0, 0.05, FALSE),),
                   5000 if draw in (independent, revised) else 2000, quick, batch=20)
