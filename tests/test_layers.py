@@ -12,18 +12,20 @@ PACKAGE = Path(__file__).resolve().parent.parent / "registry"
 FLOORS = {  # of every folder with rooms: from the ground up, and what stands on one floor does not know each other
     "registry": [
         "errors families identity treebank version", "files items provenance rendering values",
-        "columns parallel",
+        "columns judged parallel",
         "manifest metrics readers significance store", "evaluation importers query", "api studies", "leaderboards",
         "reports", "releases", "cli"],
     "registry.significance": [
-        "compact marks", "matrix", "discordance weak_null", "base", "distributions results units", "overall resampling",
+        "compact marks shared_draws", "judged_items", "matrix", "discordance weak_null", "base judge_bias",
+        "distributions results units", "overall resampling",
         "crossed correlations exact", "resampled_scores", "effects multiple pairwise",
-        "assumptions foresight histories ranks"],
+        "assumptions foresight histories ranks", "rank_cautions"],
     "registry.evaluation": ["matrices scorers", "resolve submissions", "ingest past", "scoring", "comparing",
                             "checking verifying"],
     "registry.evaluation.submissions": ["amend names rules tombstones", "erase redact", "purge"],
     "registry.evaluation.verifying": [
-        "elsewhere faults set_aside", "hiding kept log references results scores", "purged", "verify", "concealed"],
+        "elsewhere faults set_aside", "hiding kept ladder log references results scores", "purged", "verify",
+        "concealed"],
     "registry.evaluation.ingest": [
         "answer_ids content mistakes remedies", "join", "parsed_cache remarks",
         "context hiding", "declared gold", "given submissions", "apply"],
@@ -63,7 +65,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
         "checksums decisions loading tables", "contents submitted totals", "derived_scores descriptions", "writing",
         "derived_files", "verifying"],
     "registry.leaderboards": [
-        "decisions families items scores", "leaderboard stale", "history place sentences", "corrections load",
+        "decisions families items ladders scores", "leaderboard stale", "history place sentences", "corrections load",
         "differences", "choose snapshot"],
     "registry.reports": [
         """
@@ -71,6 +73,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
             differences
             figures
             items
+            ladder
             methods
             erratum
             nbest

@@ -51,6 +51,8 @@ def reveal(task: Task, scores: Scores = False, db: Db = None, format_: OutputFor
     keys, rows = _set(task, "blind_until" if scores else "anonymous_until", None, database(db, wait), actor,
                       dry_run=dry_run)
     if not scores:
+        if dry_run:
+            say("warning: who was who is shown as it would be; names stay hidden from others, so do not pass it on")
         show([Table([row for row in rows if row["task"] == task and row["pseudonym"]], keys=keys)], format_)
 
 

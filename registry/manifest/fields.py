@@ -138,8 +138,9 @@ def check_day(value: Any) -> str:
 
 
 # The default of `resamples`, and what "auto" begins with: it is never less exact than the default, and shares its
-# results. MOST_DRAWS bounds "auto": a p-value at Holm's level for 1128 pairs then has a standard error of 5 %.
-DRAWS, MOST_DRAWS = 10**5, 10**7
+# results. Beyond that "auto" draws until decisions are clear or p-values have a relative standard error of PRECISION,
+# and MOST_DRAWS at the most: those that a p-value at Holm's level for 100 systems needs for that.
+DRAWS, MOST_DRAWS, PRECISION = 10**5, 10**7, 0.1
 
 Until = Annotated[bool | datetime, PlainValidator(check_until), PlainSerializer(
     lambda until: until if isinstance(until, bool) else until.isoformat(), return_type=bool | str)]

@@ -6,6 +6,7 @@ import math
 
 from registry.errors import counted
 from registry.leaderboards.leaderboard import Leaderboard, Ranks
+from registry.leaderboards.sentences import tested_over
 from registry.metrics import METRICS
 from registry.significance import CORRECTIONS, TESTS
 from registry.values import parse
@@ -47,9 +48,9 @@ def _tests(board: Leaderboard) -> str:
     test = parse("test", TESTS, by.test)
     ways = sorted({method for method in board.decisions.columns["method"].tolist() if method})
     drawn = f", {by.resamples:,} draws with seed {by.seed}" if "monte-carlo" in ways else ""
-    runs = " and whole runs" if by.runs == "random" else ""
+    units = tested_over(by, f"{by.unit}s")
     return (f"The {counted(len(board.decisions), 'pair')} of {counted(by.n_systems, 'system')} are compared by the "
-            f"test {by.test} ({test.citation}; {', '.join(ways)}{drawn}) over {by.unit}s{runs}, {by.alternative}. "
+            f"test {by.test} ({test.citation}; {', '.join(ways)}{drawn}) over {units}, {by.alternative}. "
             f"The null hypothesis of each: {test.null}.")
 
 
@@ -60,5 +61,7 @@ def _correction(board: Leaderboard) -> str:
         return f"p-values are not corrected; a difference is called significant where p is at most {by.alpha:g}."
     together = by.family_size > math.comb(by.n_systems, 2)
     family = f"the family of {by.family_size:,} pairs of several boards" if together else "this family"
+    where = f" where {correction.assumes}" if correction.instead else ""
     return (f"p-values are adjusted for {family} by {correction.title} ({correction.citation}), which controls the "
-            f"{correction.controls}; a difference is called significant where the adjusted p is at most {by.alpha:g}.")
+            f"{correction.controls}{where}; a difference is called significant where the adjusted p is at most "
+            f"{by.alpha:g}.")

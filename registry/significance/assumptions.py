@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from registry.errors import counted
 from registry.significance.correlations.matrix import PEARSON, PairMatrix
 from registry.significance.crossed.tables import numbers_of_levels
+from registry.significance.judge_bias import n_telling
 from registry.significance.matrix import Matrix, additive
 from registry.significance.pairwise.base import PairTest
 from registry.significance.pairwise.bootstrap import Bootstrap
@@ -22,11 +23,13 @@ from registry.significance.pairwise.fisher import Fisher
 from registry.significance.pairwise.matched import MatchedT
 from registry.significance.pairwise.permutation import Permutation
 from registry.significance.pairwise.williams import Steiger, Williams
+from registry.significance.resampling.unlike_runs import outlying_runs
 from registry.significance.weak_null import even_units, in_pairs
 
 FEW_CROSSED = 20  # units below which the crossed test was not looked at (tests/validity)
 FEW = 200  # units below which the recentred bootstrap rejects too often (tests/validity)
-FEW_EVEN = 10  # units of equal weight below which the studentized one does (tests/validity)
+# units of equal weight below which units of unequal weight make it reject too often (tests/validity/uneven_units)
+FEW_EVEN = {"recentred": 120, "berg-kirkpatrick-2012": 120, "studentized": 10}
 
 
 def is_categorical(matrix: Matrix) -> bool:
@@ -57,17 +60,22 @@ def _units_instead_of_the_score(test: PairTest, matrix: Matrix) -> str | None:
 
 
 def _bootstrap_of_few(test: PairTest, matrix: Matrix) -> str | None:
-    if not isinstance(test, Bootstrap) or test.variant == "studentized" or matrix.n_units >= FEW:
+    if not isinstance(test, Bootstrap) or test.variant == "studentized" or (n := n_telling(matrix)) >= FEW:
         return None
+    looked, instead = (" that people looked at", "prediction-powered") if matrix.judged else ("", "permutation")
     return ("the bootstrap rejects too often on a small test set (Dror et al. 2018), and "
-            f"{counted(matrix.n_units, 'unit is', 'units are')} fewer than {FEW}: take permutation")
+            f"{counted(n, f'unit{looked} is', f'units{looked} are')} fewer than {FEW}: take {instead}")
 
 
-def _bootstrap_t_of_uneven_units(test: PairTest, matrix: Matrix) -> str | None:
-    if not isinstance(test, Bootstrap) or test.variant != "studentized" or (even := even_units(matrix)) >= FEW_EVEN:
+def _bootstrap_of_uneven_units(test: PairTest, matrix: Matrix) -> str | None:
+    if not isinstance(test, Bootstrap):
         return None
-    return (f"{counted(matrix.n_units, 'unit')} of unequal weight tell no more than {even:.1f} equal ones, of which "
-            f"bootstrap(variant=studentized) needs {FEW_EVEN}: take permutation(studentized=true)")
+    least, units = FEW_EVEN[test.variant], matrix.n_units
+    if (test.variant != "studentized" and units < FEW) or (even := even_units(matrix)) >= least:
+        return None
+    swaps = "permutation" if matrix.quotient is None else "permutation(studentized=true)"
+    return (f"{counted(units, 'unit')} of unequal weight tell no more than {even:.1f} equal ones, of which {test!r} "
+            f"needs {least}: take {swaps}")
 
 
 def _runs_on_these_items(test: PairTest, matrix: Matrix) -> str | None:
@@ -77,11 +85,15 @@ def _runs_on_these_items(test: PairTest, matrix: Matrix) -> str | None:
             ) if isinstance(test, Permutation) and matrix.runs is not None else None
 
 
+def _outlying_runs(test: PairTest, matrix: Matrix) -> str | None:
+    return None if isinstance(test, Crossed) and test.over not in ("all", "runs") else outlying_runs(matrix)
+
+
 def _two_runs(test: PairTest, matrix: Matrix) -> str | None:
     if not isinstance(test, Crossed) or test.over == "items" or 2 not in numbers_of_levels(matrix):
         return None
-    return ("the error of two runs (or prompts, or annotators) has one degree of freedom and counts 12.7 times at 5 %, "
-            "so real differences are missed; of three it counts 4.3 times, of five 2.8")
+    return ("the error of two runs (or prompts, annotators or seeds) has one degree of freedom and counts 12.7 times "
+            "at 5 %, so real differences are missed; of three it counts 4.3 times, of five 2.8")
 
 
 def _crossed_of_few(test: PairTest, matrix: Matrix) -> str | None:
@@ -127,8 +139,8 @@ def _another_null(test: PairTest, matrix: Matrix) -> str | None:
 
 RULES: Sequence[Callable[[PairTest, Matrix], str | None]] = (
     _independent, _t_without_a_mean, _t_on_categories, _units_instead_of_the_score, _bootstrap_of_few,
-    _bootstrap_t_of_uneven_units, _runs_on_these_items, _two_runs, _crossed_of_few, _bootstrap_of_lone_units,
-    _williams_on_ranks, _responses_that_share_an_item, _another_null)
+    _bootstrap_of_uneven_units, _runs_on_these_items, _outlying_runs, _two_runs, _crossed_of_few,
+    _bootstrap_of_lone_units, _williams_on_ranks, _responses_that_share_an_item, _another_null)
 
 
 def misuses(test: PairTest, matrix: Matrix) -> list[str]:

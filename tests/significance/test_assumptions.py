@@ -28,6 +28,9 @@ RNG = np.random.default_rng(1)
 GRADED = of_scores(RNG.random((300, 2)))
 LABELS = of_labels(RNG.random((300, 2)) < 0.5)
 UNEVEN = matrix(np.stack([RNG.integers(0, 4, (300, 2)), RNG.integers(4, 9, (300, 2))], axis=-1))
+SIZES = np.maximum(1, np.rint(100 / np.arange(1, 201))).astype(int)
+BY_SIZE = np.repeat(np.arange(200), SIZES)
+ZIPF = of_scores(RNG.random((len(BY_SIZE), 2)))
 ANSWERS = of_answers(np.ones((100, 3), dtype=int).tolist(), SpanF())
 
 
@@ -43,6 +46,10 @@ ANSWERS = of_answers(np.ones((100, 3), dtype=int).tolist(), SpanF())
     (Bootstrap(), replace(GRADED, strata=np.maximum(np.arange(300), 2) - 2), "297 units are alone in a stratum"),
     (Bootstrap(), replace(GRADED, strata=np.arange(300)), "300 units are alone in a stratum"),
     (Bootstrap(), replace(GRADED, units=np.arange(300) // 3, strata=np.arange(300) // 3 // 2), "100 units are fewer"),
+    # 1 / k, as Zipf's law has it: (sum of 1 / k)^2 / (sum of 1 / k^2) is 21 for 200 of them
+    (Bootstrap(), replace(ZIPF, units=BY_SIZE), "200 units of unequal weight tell no more than"),
+    (Bootstrap("studentized"), replace(ZIPF, units=BY_SIZE), None),
+    (Bootstrap(), replace(ZIPF, units=np.arange(len(ZIPF.statistics)) // 3), None),
     (Permutation(), replace(GRADED, strata=np.arange(300)), None),
     (Sign(), GRADED, None),
     (Sign(), UNEVEN, "single units"),

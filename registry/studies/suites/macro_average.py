@@ -19,11 +19,12 @@ from registry.evaluation.comparing.settings import Request
 from registry.evaluation.resolve import resolve_significance
 from registry.significance import CORRECTIONS, StatisticMatrix, rank
 from registry.significance.correlations.matrix import PairMatrix
-from registry.significance.matrix import Floats, Resampled
+from registry.significance.matrix import Floats
 from registry.significance.multiple.corrections import adjust
 from registry.significance.multiple.stepdown import STEP_DOWN
 from registry.significance.resampled_scores import percentiles
 from registry.significance.resampling.random_runs import drawn_runs_refusal, runs_refusal
+from registry.significance.shared_draws import Resampled
 from registry.store.row_types import Member
 from registry.studies.board_study import BoardStudy, Case
 from registry.studies.run import Archive, Question
