@@ -130,15 +130,11 @@ def load_statistics(connection: Connection, family: str, metric_id: int, scoring
     statistics = np.zeros((n_runs.sum(), n_items, len(names)))  # as they were inserted: runs one after the other
     present = np.zeros(statistics.shape[:2], dtype=bool)
     for part in parts:
-        scorings, replicates = part["scoring_id"], part["replicate"]
-        begins = np.flatnonzero(np.diff(scorings, prepend=-1) | np.diff(replicates, prepend=-1))  # of a run's rows
-        runs = first_runs[position[scorings[begins]]] + replicates[begins]
-        ends = np.append(begins, len(scorings))[1:]
-        for run, begin, end in zip(runs.tolist(), begins.tolist(), ends.tolist(), strict=True):
-            items = part["item_id"][begin:end] - first_item
-            present[run, items] = True
-            for n, name in enumerate(names):
-                statistics[run, items, n] = part[name][begin:end]
+        places = (first_runs[position[part["scoring_id"]]] + part["replicate"]) * n_items
+        places += part["item_id"] - first_item
+        present.ravel()[places] = True
+        for n, name in enumerate(names):
+            statistics.reshape(-1, len(names))[places, n] = part[name]
     return [of.transpose(1, 0, 2) for of in np.split(statistics, first_runs[1:])], present.T
 
 
