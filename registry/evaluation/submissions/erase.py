@@ -30,6 +30,9 @@ def mark(connection: Connection, team_id: int) -> None:
     for name, query in {
         "gone_submission": "SELECT submission_id FROM submission JOIN system USING (system_id) WHERE team_id = $1",
         "gone_scoring": "SELECT scoring_id FROM scoring SEMI JOIN gone_submission USING (submission_id)",
+        "gone_scored": """
+            SELECT DISTINCT submission_id FROM scoring SEMI JOIN gone_submission USING (submission_id)
+            SEMI JOIN score USING (scoring_id)""",
         "gone_pair": """
             SELECT comparison_id, position, pair_result_id FROM comparison_pair
             WHERE submission_a IN (FROM gone_submission) OR submission_b IN (FROM gone_submission)""",
@@ -46,7 +49,7 @@ def mark(connection: Connection, team_id: int) -> None:
 
 def unmark(connection: Connection) -> None:
     """Drop the temporary tables."""
-    for name in ("gone_submission", "gone_scoring", "gone_pair", "gone_source", "changed_comparison"):
+    for name in ("gone_submission", "gone_scoring", "gone_scored", "gone_pair", "gone_source", "changed_comparison"):
         connection.exec_driver_sql(f"DROP TABLE {name}")
 
 
@@ -132,10 +135,13 @@ def _of_task(manifest: bytes) -> str:
 
 
 def _erase_names(connection: Connection, do: Callable[[str, str], None], team_id: int, names: TeamNames) -> None:
-    """Leave of the team, its systems and submissions what past boards rest on, under another name."""
+    """Leave of the team, its systems and submissions what past boards rest on, under another name.
+
+    So does the history of a board that stays open on every submission that was scored: a part of alpha was spent on it.
+    """
     do("submission", """
         DELETE FROM submission WHERE submission_id IN (FROM gone_submission)
-            AND submission_id NOT IN (SELECT submission_id FROM standing)""")
+            AND submission_id NOT IN (SELECT submission_id FROM standing UNION ALL FROM gone_scored)""")
     do("submission", """
         UPDATE submission SET version = if(version IN (
                 SELECT version FROM submission ANTI JOIN gone_submission USING (submission_id)
