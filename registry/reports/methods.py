@@ -7,7 +7,7 @@ import math
 from registry.errors import counted
 from registry.leaderboards.leaderboard import Leaderboard, Ranks
 from registry.metrics import METRICS
-from registry.significance import CORRECTIONS, TESTS
+from registry.significance import CORRECTIONS, TESTS, Permutation, PredictionPowered
 from registry.values import parse
 
 _RANKS: dict[Ranks, str] = {
@@ -38,7 +38,10 @@ def methods(board: Leaderboard) -> str:
     said += [_tests(board), _correction(board), _RANKS[board.ranks].format(
         rest=100 * (1 - by.confidence), level=100 * (1 - by.alpha))]
     if any(of.ci_low is not None for of in board.standings):
-        said.append(f"Intervals of scores are percentiles of resamples, at {100 * by.confidence:g} %.")
+        test = parse("test", TESTS, by.test)
+        own = isinstance(test, PredictionPowered) and test.variant != "bootstrap"
+        said.append(f"Intervals of scores are {'by their own errors' if own else 'percentiles of resamples'}, at "
+                    f"{100 * by.confidence:g} %.")
     return " ".join(said)
 
 
@@ -47,9 +50,10 @@ def _tests(board: Leaderboard) -> str:
     test = parse("test", TESTS, by.test)
     ways = sorted({method for method in board.decisions.columns["method"].tolist() if method})
     drawn = f", {by.resamples:,} draws with seed {by.seed}" if "monte-carlo" in ways else ""
-    runs = " and whole runs" if by.runs == "random" else ""
+    over = f"{by.unit}s" if by.runs == "fixed" else "whole runs" if isinstance(test, Permutation) else (
+        f"{by.unit}s and whole runs")
     return (f"The {counted(len(board.decisions), 'pair')} of {counted(by.n_systems, 'system')} are compared by the "
-            f"test {by.test} ({test.citation}; {', '.join(ways)}{drawn}) over {by.unit}s{runs}, {by.alternative}. "
+            f"test {by.test} ({test.citation}; {', '.join(ways)}{drawn}) over {over}, {by.alternative}. "
             f"The null hypothesis of each: {test.null}.")
 
 
