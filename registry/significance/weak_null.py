@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from registry.judged import WEIGHT
 from registry.significance.matrix import Floats, Matrix, StatisticMatrix
 
 Systems = NDArray[np.int64]
@@ -113,14 +114,20 @@ def even_units(matrix: Matrix) -> float:
 
     The number is Kish's: the square of the sum of the weights over the sum of their squares. Weights are the
     denominators of a quotient, and the items of a cluster for a correlation. Of other functions of sums they are all
-    that is counted in a unit, such as the n-grams of its segments, for the first system.
+    that is counted in a unit, such as the n-grams of its segments, for the first system. Of judged items they are what
+    people's scores count, 0 where they did not look.
 
     Args:
         matrix: By item or by unit.
     """
     if isinstance(matrix, StatisticMatrix):
         by_unit = matrix.by_unit
-        weights = by_unit.parts[1] if matrix.quotient is not None else np.abs(by_unit.statistics[:, :1]).sum(axis=2)
+        if matrix.judged is not None:
+            weights = by_unit.statistics[:, :, WEIGHT]
+        elif matrix.quotient is not None:
+            weights = by_unit.parts[1]
+        else:
+            weights = np.abs(by_unit.statistics[:, :1]).sum(axis=2)
     elif matrix.units is None:
         return matrix.n_units
     else:
