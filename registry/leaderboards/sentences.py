@@ -18,6 +18,7 @@ from registry.significance import CORRECTIONS, TESTS, Crossed, Permutation, Pred
 from registry.significance.judge_bias import FAVOURED
 from registry.significance.multiple.corrections import draws_needed
 from registry.significance.multiple.few_units import too_few_runs, too_few_units, units_needed
+from registry.significance.pairwise.williams import NOT_NORMAL
 from registry.significance.resampling.unlike_runs import UNEVEN_RUNS
 from registry.significance.weak_null import CAUTIONS, in_pairs
 from registry.values import parse
@@ -51,7 +52,8 @@ def sentences(of: Comparison, runs: Sequence[int], pairs: Decisions, share: floa
         why = undefined[0] if len(set(undefined)) == 1 else "registry pairs --format json says why"
         are = counted(len(undefined), "p-value is", "p-values are")
         said.append(f"{are} undefined, which counts as not significant: {why}.")
-    said += [f"{_capital(in_pairs(told, notes.total(), caution))}." for caution in (*CAUTIONS, UNEVEN_RUNS, FAVOURED)
+    said += [f"{_capital(in_pairs(told, notes.total(), caution))}."
+             for caution in (*CAUTIONS, UNEVEN_RUNS, NOT_NORMAL, FAVOURED)
              if (told := sum(times for note, times in notes.items() if caution in note))]
     if isinstance(parse("test", TESTS, of.test), PredictionPowered):
         said.append("Each difference is corrected by the judge with a slope of its own, so it is not quite that of the "

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from registry.judged import WEIGHT
 from registry.significance.matrix import Floats, Matrix, StatisticMatrix
 
 Systems = NDArray[np.int64]
@@ -114,7 +115,8 @@ def even_units(matrix: Matrix) -> float:
     The number is Kish's: the square of the sum of the weights over the sum of their squares. Weights are the
     denominators of a quotient, and the items of a cluster for a correlation. Of other functions of sums they are what
     is counted in a unit for the first system, in the column that is the most even, such as the lengths of references,
-    or in all columns together, such as the items of a confusion matrix.
+    or in all columns together, such as the items of a confusion matrix. Of judged items they are what people's scores
+    count, 0 where they did not look.
 
     Args:
         matrix: By item or by unit.
@@ -122,6 +124,8 @@ def even_units(matrix: Matrix) -> float:
     if not isinstance(matrix, StatisticMatrix):
         return matrix.n_units if matrix.units is None else float(_kish([np.bincount(matrix.units)[:, None]])[0])
     by_unit = matrix.by_unit
+    if matrix.judged is not None:
+        return float(np.nanmin(_kish(some[:, :, WEIGHT] for some in by_unit.by_block()), initial=matrix.n_units))
     if matrix.quotient is not None:
         return float(np.nanmin(_kish(under for _, under in by_unit.parts_by_block()), initial=matrix.n_units))
     counted = (np.abs(some[:, 0]) for some in by_unit.of_systems([0]).by_block())
