@@ -22,10 +22,12 @@ Number = TypeVar("Number", float, NDArray[np.float64])
 # counts for the slope, w - 1. Where items are drawn at random w and a are 1, as all probabilities are the same.
 COLUMNS = ("items", "judge", "a", "a judge", "a judge judge",
            "labelled", "w", "w human", "w judge", "w a", "w a human", "w a judge", "w a human judge")
-LABELLED = COLUMNS.index("labelled")
+LABELLED, WEIGHT = COLUMNS.index("labelled"), COLUMNS.index("w")
 # items that people looked at; of fewer, intervals cover too seldom (tests.validity.judged_rows)
 FEW_LABELLED = 50
 FEW_FOR_T = 20  # where t allows for how few they are
+# equal ones as which those tell that people looked at with probabilities of their own (docs/significance.md)
+FEW_WEIGHTED = 100
 
 
 def columns(judge: Number, human: Number, w: Number, a: Number) -> tuple[Number | float, ...]:

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 from sqlalchemy import create_engine
+from threadpoolctl import threadpool_limits
 from typer import testing
 
 from registry.cli import UNSEARCHED, app
@@ -35,6 +36,12 @@ settings.load_profile("suite")
 testing._get_command = cache(testing._get_command)
 
 REAL_DATA = Path(os.environ.get("REGISTRY_REAL_DATA", ROOT.parent / "shared" / "data"))
+
+
+def pytest_configure():
+    """Matrix products have one thread: several wait for each other while the suite's other processes compute."""
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # for what is loaded later, and in other processes
+    threadpool_limits(1, "blas")
 
 
 def pytest_collection_modifyitems(items):

@@ -1,5 +1,6 @@
 """Processes that tests watch from outside."""
 
+import signal
 import subprocess
 import sys
 import time
@@ -20,6 +21,11 @@ def holding(code, path):
     yield process
     process.kill()
     process.communicate()
+
+
+def interruptible():
+    """What a process does before it begins that is to be interrupted: shells ignore SIGINT in the background."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def beside(path):

@@ -24,7 +24,8 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
                             "checking verifying"],
     "registry.evaluation.submissions": ["amend names rules tombstones", "erase redact", "purge"],
     "registry.evaluation.verifying": [
-        "elsewhere faults set_aside", "hiding kept log references results scores", "purged", "verify", "concealed"],
+        "elsewhere faults set_aside", "hiding kept ladder log references results scores", "purged", "verify",
+        "concealed"],
     "registry.evaluation.ingest": [
         "answer_ids content mistakes remedies", "join", "parsed_cache remarks",
         "context hiding", "declared gold", "given submissions", "apply"],
@@ -64,7 +65,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
         "checksums decisions loading tables", "contents submitted totals", "derived_scores descriptions", "writing",
         "derived_files", "verifying"],
     "registry.leaderboards": [
-        "decisions families items scores", "leaderboard stale", "history place sentences", "corrections load",
+        "decisions families items ladders scores", "leaderboard stale", "history place sentences", "corrections load",
         "differences", "choose snapshot"],
     "registry.reports": [
         """
@@ -72,6 +73,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
             differences
             figures
             items
+            ladder
             methods
             erratum
             nbest

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -66,7 +67,8 @@ def score(
         for row in catalog.tasks(session.connection, task):
             known = resolve_stored(row.manifest, row.slug)
             scored = score_task(Ingest(session.connection, journal, known, progress=how.progress), how, stale=stale)
-            found += scored.stale
+            if row.slug not in session.names.blind:
+                found += [(replace(of, submission=session.names.said(of.submission)), now) for of, now in scored.stale]
             say(f"{row.slug}: {counted(scored.computed, 'score')} computed, {scored.unchanged} there already")
         return found
 
@@ -111,14 +113,17 @@ def _compare(session: Session, journal: Journal, task: str | None, metric: str |
     from registry.evaluation.comparing.compare import compare
     from registry.evaluation.comparing.plan import plan
     from registry.evaluation.comparing.settings import declared_request
+    from registry.evaluation.comparing.vetting import vet
     from registry.store import catalog
 
     session.bound(how.memory)
     rows = catalog.tasks(session.connection, task)
     for row in rows:
         request = declared_request(row, given, None if metric is None else (metric,), how)
-        say_plan(plan(session.connection, row, request), how)
-        compared = compare(session.connection, journal, row, request)
+        vetted = vet(session.connection, row, request)
+        vetted.require()
+        say_plan(plan(session.connection, vetted.keys, request), how)
+        compared = compare(session.connection, journal, row, request, vetted)
         say_results(session.names, compared=compared)
         say_unused(context, how, compared)
     return rows, shown_boards(session, rows, metric)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from registry.cli.console import say, show
-from registry.cli.options import Actor, Db, DryRun, OutputFormat, Wait, actor_name, database
+from registry.cli.options import Actor, Db, DryRun, OutputFormat, Task, Wait, actor_name, database
 from registry.cli.pipeline import say_end
 from registry.errors import InputError
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from registry.store.database import Database
     from registry.store.listings import Listing
 
-Task = Annotated[str, typer.Argument(metavar="TASK", help="The task's id.")]
 Scores = Annotated[bool, typer.Option("--scores", help="Scores and ranks, not names.")]
 
 

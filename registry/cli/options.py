@@ -31,6 +31,7 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Do everything but write
 Wait = Annotated[float, typer.Option("--wait", envvar="REGISTRY_WAIT", metavar="SECONDS", min=0, help=(
     "How long to wait for other writers, who take turns; 0: not at all."))]
 ManifestPath = Annotated[Path, typer.Argument(metavar="MANIFEST", readable=False, help="The task's TOML file.")]
+Task = Annotated[str, typer.Argument(metavar="TASK", help="The task's id.")]
 TaskName = Annotated[str | None, typer.Argument(metavar="TASK", help="A task's id; all tasks if none is given.")]
 MetricAlias = Annotated[str | None, typer.Option("--metric", help="Only the metric with this id.")]
 ChosenMetric = Annotated[str | None, typer.Option("--metric", help=(

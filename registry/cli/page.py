@@ -10,7 +10,7 @@ import typer
 from registry.cli.board import Ranks, averaged, read_boards
 from registry.cli.console import say
 from registry.cli.execution import Cluster, Memory, Quiet, Workers, execution
-from registry.cli.options import Actor, Db, Root, Wait, actor_name, database
+from registry.cli.options import Actor, Db, Root, Task, Wait, actor_name, database
 from registry.cli.past import At, database_at
 from registry.cli.pipeline import bring_up, say_end
 from registry.errors import counted
@@ -25,7 +25,7 @@ Items = Annotated[int, typer.Option("--items", min=0, max=1000, help=(
 
 
 def page(
-    task: Annotated[str, typer.Argument(metavar="TASK", help="The task's id.")],
+    task: Task,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The HTML file; is replaced.")],
     items: Items = 0,
     ranks: Annotated[Ranks | None, typer.Option("--ranks", case_sensitive=False, help=(

@@ -117,7 +117,7 @@ def evaluated(database: Database, journal: Journal, bring: Callable[[Session], I
         request = declared_request(row, execution=how)
         vetted = vet(session.connection, row, request)
         vetted.require()  # before anything is kept
-        planned = plan(session.connection, row, request)
+        planned = plan(session.connection, vetted.keys, request)
         say_plan(planned, how)
 
         def compared(session: Session, vetted: Vetted | None = None) -> tuple[Compared, Boards | None, Names]:
@@ -221,10 +221,12 @@ def say_applied(applied: Applied, names: Names) -> None:
 
 
 def say_results(names: Names, scored: Scored | None = None, compared: Compared | None = None) -> None:
-    """Tell what was computed."""
+    """Tell what was computed; in a blind phase no warnings, which may count pairs that are alike or not."""
     if scored is not None and scored.computed:
         say(f"scores: {scored.computed} computed, {scored.unchanged} there already")
     for warning in compared.warnings if compared is not None else ():
+        if warning.partition("/")[0] in names.blind:
+            continue
         say(names.said(f"warning: {warning}"))
     for note in compared.notes if compared is not None else ():
         say(names.said(f"note: {note}"))

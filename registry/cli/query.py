@@ -14,7 +14,7 @@ from registry.cli.options import Db, database, database_path, named_values, orga
 from registry.errors import InputError
 
 if TYPE_CHECKING:
-    from registry.query.question import Question
+    from registry.query.question import QueryRequest
 
 _LEAST_MEMORY = 64  # megabytes; with less the database itself may not open
 
@@ -47,12 +47,12 @@ def query(
     It can change and reach nothing, and is ended at its limits. `registry schema` says what there is to ask for.
     """
     from registry.query.process import ask
-    from registry.query.question import Query, Question
+    from registry.query.question import Query, QueryRequest
 
     text, source = _read(sql, file)
     width, color = terminal() if output is None else (None, False)
     chosen = format_ or ("tsv" if width is None else "table")
-    question = Question(
+    question = QueryRequest(
         database_path(db), Query(text, named_values(param or [], "--param"), source), chosen,
         size_in_bytes(max_memory, "--max-memory", least=_LEAST_MEMORY), max_rows, width=width, color=color,
         organiser=organiser.get())
@@ -68,7 +68,7 @@ def query(
         say(f"{output}: written")
 
 
-def _written(question: Question, output: Path, timeout: float | None) -> list[str]:
+def _written(question: QueryRequest, output: Path, timeout: float | None) -> list[str]:
     """Write the answer into a new file; gives why tables of scores and results are empty."""
     from registry.files import new_file
     from registry.query.process import ask

@@ -17,6 +17,7 @@ from registry.cli.options import (
     OutputFormat,
     ReaderOptions,
     Root,
+    Task,
     Wait,
     actor_name,
     database,
@@ -80,7 +81,7 @@ def apply(manifest: ManifestPath, root: Root = None, db: Db = None, actor: Actor
 
 
 def submit(
-    task: Annotated[str, typer.Argument(metavar="TASK", help="The task's id.")],
+    task: Task,
     file: Annotated[list[Path], typer.Argument(metavar="FILE...", help="The system's output; several are its runs.")],
     system: Annotated[str, typer.Option("--system", help="The system's name.")],
     team: Annotated[str | None, typer.Option("--team", help="Its team's name; else the system's.")] = None,

@@ -107,6 +107,8 @@ def resolve(manifest: Manifest, path: Path, folder: Path | None = None) -> Resol
                 if (read := readers.get(test_set.name)) is not None:
                     _check_fit(metric, read, test_set)
             metrics[spec.id] = metric
+    with _collected(errors, "board.release"):
+        _check_release(manifest)
     with _collected(errors, "significance"):
         tests = resolve_significance(manifest.significance)
         if unfitting := [InputError(f"metric {alias!r}: {reason}") for alias, metric in metrics.items()
@@ -115,6 +117,14 @@ def resolve(manifest: Manifest, path: Path, folder: Path | None = None) -> Resol
     if errors:
         raise at_keys(errors, path)
     return ResolvedTask(manifest, Root(folder or path.parent, path), metrics, readers)
+
+
+def _check_release(manifest: Manifest) -> None:
+    """Refuse a Ladder of scores that are not all of the same items."""
+    policies = {manifest.submission.missing, *(submit.missing for submit in manifest.submit)} & {"drop", "own"}
+    if manifest.board.release == "ladder" and policies:
+        raise InputError(f"'ladder' shows scores of the same items, and missing = {min(filter(None, policies))!r} "
+                         "leaves some out; take reject or worst")
 
 
 def _check_fit(metric: Metric, reader: Reader, test_set: TestSet) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from sqlalchemy import Connection, text
@@ -31,12 +31,29 @@ class StoredFamily:
     alone: int = 1
     of_task: int = 1
 
+    def share(self, board: str, pairs: int, family_size: int) -> float:
+        """What all boards of the same systems and items as this one have of the family's pairs.
 
-def families_of(connection: Connection, task: str) -> dict[int, StoredFamily]:
-    """The families of all boards of a task, by the number of the comparison."""
-    found = {row.comparison_id: _stored(row.request) for row in connection.execute(text("""
-        SELECT comparison_id, c.request FROM latest_comparison JOIN comparison AS c USING (comparison_id)
-        WHERE task = :task"""), {"task": task})}
+        >>> StoredFamily(("dev, f1", "dev, acc", "test, f1")).share("dev, f1", 3, 15)
+        0.4
+
+        Args:
+            board: Its name without the task's.
+            pairs: How many it has.
+            family_size: How many all boards of the family have.
+        """
+        alike = sum(_items(name) == _items(board) for name in self.boards)
+        return alike * pairs / family_size if alike else 1.0
+
+
+def _items(board: str) -> str:
+    """What stands before the metric in a board's name."""
+    return board.rpartition(", ")[0]
+
+
+def families_of(requests: Mapping[int, str | None]) -> dict[int, StoredFamily]:
+    """The families of all boards of a task, from what was asked of each, by the number of the comparison."""
+    found = {number: _stored(request) for number, request in requests.items()}
     alone = sum(not family.get("boards") for family in found.values())
     return {number: StoredFamily(tuple(family.get("boards", ())), tuple(family.get("absent", ())), alone, len(found))
             for number, family in found.items()}

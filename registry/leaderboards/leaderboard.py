@@ -25,7 +25,7 @@ class Standing:
     """How one system stands in a comparison; what is not asked for of one of the past has its default.
 
     Attributes:
-        rank: 1, 2, 2, 4 by the score at full precision; None for baselines that are not ranked.
+        rank: 1, 2, 2, 4 by the score at full precision; None for baselines and late ones that have none.
         rank_low, rank_high: The places that the significant differences leave open.
         cluster: A new one begins where every system above beats every system below.
         shown: The system's name for people, with team or version where a name alone leaves it open.

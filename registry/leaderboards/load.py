@@ -28,6 +28,7 @@ from registry.significance.ranks.letter_display import alike_groups, letters
 from registry.significance.ranks.ranks import frequent_ranks, neighbour_ranges
 from registry.store import models
 from registry.store.row_types import TaskRow
+from registry.store.rows import has_row
 from registry.store.statistics import fetch_columns
 
 BOARD_PAIRS = ("p_value", "resolved", "resamples", "method", "note")  # what a board without its pairs says of them
@@ -36,7 +37,14 @@ ALL_PAIRS = (*PAGE_PAIRS, "n_units", "log10_p", "p_low", "p_high", "statistic")
 _VALUES = {key: key for key in ALL_PAIRS} | {
     "resolved": "is_resolved", "difference": "if(is_swapped, -difference, difference)",
     "ci_low": "if(is_swapped, -ci_high, ci_low)", "ci_high": "if(is_swapped, -ci_low, ci_high)"}
+_SETTINGS = text("""
+    SELECT comparison_id, metric.better, c.test, alternative, unit, runs, alpha, correction, resamples, seed,
+        confidence, n_items, n_units, n_systems, family_size, signature, o.test AS overall, o.statistic, o.degrees,
+        o.p_value, c.request
+    FROM comparison AS c JOIN metric USING (metric_id) LEFT JOIN overall_result AS o USING (comparison_id)
+    WHERE comparison_id IN :numbers""").bindparams(bindparam("numbers", expanding=True))
 _TEXTS = ("method", "note")  # of which there are few
+_COPIES = "submission GROUP BY test_set_id, digest HAVING count(DISTINCT system_id) > 1"
 
 Row = dict[str, Any]
 Places = Mapping[str, NDArray[np.float64]]  # by the name of the board and the submission
@@ -63,13 +71,16 @@ def leaderboards(connection: Connection, task: str, metric: str | None = None, r
     for row in chain.from_iterable(rows.values()):
         row["late"] = row["submission_id"] in late
         row["remarks"] = remarks.get(row["submission_id"], ())
-    found = connection.execute(text(f"""
-        SELECT comparison_id, better, l.test, alternative, unit, runs, alpha, correction, resamples, seed, confidence,
-            n_items, n_units, n_systems, family_size, signature, o.test AS overall, o.statistic, o.degrees, o.p_value
-        FROM latest_comparison AS l LEFT JOIN overall_result AS o USING (comparison_id) {where}"""), chosen)  # noqa: S608
-    settings, families = {row.signature: row for row in map(Comparison._make, found)}, families_of(connection, task)
-    boards = [_leaderboard(of := settings[signature], standings, _decisions(connection, of, standings, pairs), ranks,
-                           drawn or {}) for signature, standings in rows.items()]
+    numbers = {row["comparison_id"] for row in chain.from_iterable(rows.values())} if metric is None else set(
+        connection.execute(text("SELECT comparison_id FROM latest_comparison WHERE task = :task"), chosen).scalars())
+    found = connection.execute(_SETTINGS, {"numbers": list(numbers)}).all()
+    settings = {of.signature: of for *values, _ in found for of in [Comparison._make(values)]}
+    families = families_of({row.comparison_id: row.request for row in found})
+    texts = _texts(connection) if rows else {}
+    boards = [_leaderboard(of := settings[signature], standings,
+                           _decisions(connection, of, standings, pairs, texts), ranks, drawn or {},
+                           families[of.comparison_id])
+              for signature, standings in rows.items()]
     return [replace(board, sentences=(*board.sentences, *_over(board.comparison, families))) for board in boards]
 
 
@@ -103,7 +114,7 @@ def _grouped(connection: Connection, query: str, chosen: Mapping[str, Any]) -> d
 
 
 def _leaderboard(comparison: Comparison, rows: Sequence[Row], decisions: Decisions, ranks: Ranks,
-                 drawn: Places) -> Leaderboard:
+                 drawn: Places, family: StoredFamily) -> Leaderboard:
     """One leaderboard from its rows, best first."""
     wins = np.zeros((len(rows), len(rows)), dtype=bool)
     wins[decisions.a, decisions.b] = decisions.significant
@@ -120,7 +131,9 @@ def _leaderboard(comparison: Comparison, rows: Sequence[Row], decisions: Decisio
         Standing(shown=name, **{key: row[key] for key in Standing.__dataclass_fields__ if key in row},
                  **more.get(n, {}), **of_system)
         for n, (row, name, of_system) in enumerate(zip(rows, names, resampled, strict=True)))
-    said = sentences(comparison, [row["runs"] for row in rows], decisions)
+    key = LeaderboardKey(*(rows[0][name] for name in LeaderboardKey._fields))
+    share = family.share(key.name.removeprefix(f"{key.task}/"), len(decisions), comparison.family_size)
+    said = sentences(comparison, [row["runs"] for row in rows], decisions, share)
     if len(ranked) > 1:
         told = separable([names[n] for n in ranked], [rows[n]["rank"] for n in ranked], differ, groups, comparison)
         said = (said[0], told, *said[1:])
@@ -129,10 +142,15 @@ def _leaderboard(comparison: Comparison, rows: Sequence[Row], decisions: Decisio
                        standings=standings, decisions=decisions, alike=alike, sentences=said, ranks=ranks)
 
 
-def _decisions(connection: Connection, comparison: Comparison, rows: Sequence[Row], pairs: Sequence[str]) -> Decisions:
+def _texts(connection: Connection) -> dict[str, list[str]]:
+    """What the columns of pairs that hold texts say anywhere."""
+    rows = connection.execute(select(*(models.pair_result.c[key] for key in _TEXTS)).distinct()).all()
+    return {key: sorted({row._mapping[key] for row in rows} - {None}) for key in _TEXTS}
+
+
+def _decisions(connection: Connection, comparison: Comparison, rows: Sequence[Row], pairs: Sequence[str],
+               texts: Mapping[str, Sequence[str]]) -> Decisions:
     """The pairs of a comparison, whose standings these are."""
-    texts = {key: list(connection.execute(select(models.pair_result.c[key]).distinct().order_by(key)).scalars())
-             for key in _TEXTS}
     values = {key: f"list_position(list_value :{key}, {key})" if key in texts else _VALUES[key] for key in pairs}
     columns = fetch_columns(connection, text(f"""
         SELECT submission_a, submission_b, is_significant AS significant,
@@ -180,6 +198,9 @@ def resampled_places(frequencies: NDArray[np.float64], confidence: float) -> Row
 def remarks_of(connection: Connection, task: str) -> dict[int, tuple[str, ...]]:
     """What is remarkable about the submissions to a task that take part, by their ids; runs are numbered from 1."""
     found: dict[int, list[str]] = {}
+    if not has_row(connection, "remark") and not (
+            has_row(connection, "gold_revision WHERE n_items >= 10") and has_row(connection, _COPIES)):
+        return {}
     query = text("""
         SELECT submission_id, replicate, message, runs.n > 1 AS several FROM submission_remark
         JOIN (SELECT submission_id, count(*) AS n FROM submission_source GROUP BY ALL) AS runs USING (submission_id)

@@ -2,36 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from sqlalchemy import Connection, RowMapping, text
 
-from registry.evaluation.scorers import difference, recorded, scorer
+from registry.evaluation.scorers import Scorer, difference, recorded, scorer
 from registry.leaderboards.families import unfinished
 from registry.metrics import METRICS
 from registry.store.hiding.concealment import concealed_of
-from registry.store.log.rescored import since
+from registry.store.log.rescored import changes, since
+from registry.store.rows import has_row
 from registry.values import parse
 
 _CHANGED = text("""
-    WITH shown AS (  -- but teams that were purged, of whose places nothing is known but that they were there
-        SELECT DISTINCT l.task, l.test_set, l.track, s.submission_id, l.gold_revision_id
-        FROM latest_comparison AS l JOIN standing AS s USING (comparison_id) WHERE s.scoring_id IS NOT NULL
-    ),
-    taking_part AS (
-        SELECT task, test_set, track, submission_id, gold_revision_id FROM ranked_submission
-    )
-    SELECT DISTINCT task, test_set FROM (
-        SELECT task, test_set FROM (
-            (FROM shown EXCEPT FROM taking_part) UNION ALL (FROM taking_part EXCEPT FROM shown))
-        UNION ALL
-        SELECT l.task, l.test_set
-        FROM latest_comparison AS l
-        JOIN comparison AS c USING (comparison_id)
-        JOIN standing AS s USING (comparison_id)
-        JOIN ranked_submission AS r ON r.submission_id = s.submission_id
-        WHERE s.kind <> r.kind OR (s.late <> r.late AND c.request LIKE '%"rank_late"_false%')
-    ) WHERE :task IS NULL OR task = :task
+    SELECT DISTINCT coalesce(s.task, r.task) AS task, coalesce(s.test_set, r.test_set) AS test_set
+    FROM (  -- but teams that were purged, of whose places nothing is known but that they were there
+        SELECT l.task, l.test_set, l.track, l.gold_revision_id, submission_id, standing.kind, standing.late, c.request
+        FROM latest_comparison AS l JOIN comparison AS c USING (comparison_id) JOIN standing USING (comparison_id)
+        WHERE standing.scoring_id IS NOT NULL
+    ) AS s FULL JOIN ranked_submission AS r USING (submission_id)
+    WHERE (
+        s.task IS NULL OR r.task IS NULL OR s.track IS DISTINCT FROM r.track
+        OR s.gold_revision_id <> r.gold_revision_id OR s.kind <> r.kind
+        OR (s.late <> r.late AND s.request LIKE '%"rank_late"_false%')
+    ) AND (:task IS NULL OR coalesce(s.task, r.task) = :task)
     ORDER BY ALL""")
 _PURGED = text("""
     SELECT l.task, l.test_set, list_sort(list(DISTINCT team.name)) AS teams
@@ -50,16 +44,22 @@ _OLDER = text("""
     JOIN score ON score.scoring_id = s.scoring_id AND score.metric_id = l.metric_id AND score.step IS NULL
     WHERE :task IS NULL OR l.task = :task
     ORDER BY ALL""")
+_SCORED_BY = text("""
+    SELECT DISTINCT score.run_id, metric.name FROM score JOIN metric USING (metric_id)
+    WHERE metric_id IN (
+        SELECT metric_id FROM task_metric JOIN task USING (task_id) WHERE :task IS NULL OR slug = :task)""")
 
 
 def stale(connection: Connection, task: str | None = None) -> list[str]:
     """Say which boards are not of today: their submissions are others by now, or other code scored them."""
     found = connection.execute(_CHANGED, {"task": task}).all()
-    purged = connection.execute(_PURGED, {"task": task}).all() if _has_row(connection, "tombstone") else []
-    older = connection.execute(_OLDER, {"task": task}).all() if _has_row(connection, "score WHERE step IS NULL") else []
+    purged = connection.execute(_PURGED, {"task": task}).all() if has_row(connection, "tombstone") else []
+    older = connection.execute(_OLDER, {"task": task}).all() if has_row(connection, "score WHERE step IS NULL") else []
     blind = concealed_of(connection).blind  # whose boards are hidden, and not out of date
     found, purged, older = ([row for row in rows if row.task not in blind] for rows in (found, purged, older))
-    apart = set(unfinished(connection, task, changed := {(row.task, row.test_set) for row in found})) - changed
+    changed, apart = {(row.task, row.test_set) for row in found}, set[tuple[str, str]]()
+    if has_row(connection, "comparison WHERE request LIKE '%\"family\"%'"):
+        apart = set(unfinished(connection, task, changed)) - changed
     remedy = "`registry score` and `registry compare` bring the board up to date"
     return [*_of_other_code(connection, task),
             *(f"{row.task}/{row.test_set}: submissions or gold have changed since the last comparison; {remedy}"
@@ -75,6 +75,9 @@ def stale(connection: Connection, task: str | None = None) -> list[str]:
 def _of_other_code(connection: Connection, task: str | None) -> Iterator[str]:
     """Say which boards show scores that other code than this program's computed, or that were computed anew since."""
     runs, remedy = recorded(connection), "`registry compare` brings the board up to date"
+    if not changes(connection) and not any(_differences(runs, {row.run_id}, row.name) for row in connection.execute(
+            _SCORED_BY, {"task": task})):
+        return  # sooner than the views are planned
     boards: dict[tuple[str, str, str, str, int], list[RowMapping]] = {}
     for row in connection.execute(text("""
             SELECT l.task, l.test_set, l.metric, metric.name, c.run_id AS compared_by, score.scoring_id,
@@ -87,9 +90,7 @@ def _of_other_code(connection: Connection, task: str | None) -> Iterator[str]:
         boards.setdefault(key, []).append(row)
     said: dict[str, None] = {}
     for (slug, test_set, alias, name, compared_by), rows in boards.items():
-        now = scorer(parse("metric", METRICS, name))
-        before = [by for run_id in {row["run_id"] for row in rows} if (by := runs.get(run_id, {}).get(name))]
-        if why := "; ".join(sorted({difference(by, now) for by in before} - {""})):
+        if why := "; ".join(sorted(_differences(runs, {row["run_id"] for row in rows}, name))):
             said[f"{slug}/{test_set}: scores by {alias} are of other code than this program's ({why}); `registry score "
                  f"--stale` and {remedy}"] = None
         elif since(connection, compared_by, [(row["scoring_id"], row["metric_id"]) for row in rows]):
@@ -98,6 +99,7 @@ def _of_other_code(connection: Connection, task: str | None) -> Iterator[str]:
     yield from said
 
 
-def _has_row(connection: Connection, of: str) -> bool:
-    """Whether a table has any such row: asked first, as it takes DuckDB ten milliseconds to plan the views."""
-    return connection.execute(text(f"SELECT 1 FROM {of} LIMIT 1")).first() is not None  # noqa: S608 - of this module
+def _differences(runs: Mapping[int, Mapping[str, Scorer]], run_ids: Iterable[int], name: str) -> set[str]:
+    """What differs between what computed scores by a metric in some runs, where that is known, and this program."""
+    before = [by for run_id in run_ids if (by := runs.get(run_id, {}).get(name))]
+    return {difference(by, scorer(parse("metric", METRICS, name))) for by in before} - {""}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,6 +15,7 @@ from registry.significance.matrix import Matrix
 
 Whole = NDArray[np.int64]
 
+_AT_ONCE = 2**16  # numbers of several systems that are looked at together
 _SPARSE = 16  # times as many pairs of systems as are asked for: counting each by itself is less work
 
 
@@ -22,7 +23,8 @@ def discordant(matrix: Matrix, a: Whole, b: Whole) -> Whole:
     """The number of units in which the statistics of systems `a` and `b` differ, [pairs]; the matrix is by unit."""
     statistics, units = matrix.statistics, matrix.units
     columns = columns_of(statistics).reshape(*statistics.shape[1:], -1)
-    varying = [n for n in range(statistics.shape[2]) if any((row != columns[0, n]).any() for row in columns[1:, n])]
+    varying = [n for n in range(statistics.shape[2])
+               if any((columns[some, n] != columns[0, n]).any() for some in _some(columns[:, n]))]
     tells = len(varying) == 1 and matrix.quotient is not None and matrix.quotient[0][varying[0]]
     if tells and statistics.shape[1] ** 2 < _SPARSE * len(a) and matrix.both_higher is not None:
         only_a, only_b = apart(matrix.both_higher, a, b)  # systems differ just where their numerators do
@@ -73,24 +75,31 @@ class _Digits(NamedTuple):
     @classmethod
     def of(cls, column: NDArray[Any]) -> _Digits:
         least, largest = float(column.min()), float(column.max())
-        if all(((row == least) | (row == largest)).all() for row in column):
+        if all(((column[some] == least) | (column[some] == largest)).all() for some in _some(column)):
             return cls(column, least, True, 2)
-        whole = column.dtype.kind in "iu" or all((row == np.rint(row)).all() for row in column)
+        whole = column.dtype.kind in "iu" or all(
+            (column[some] == np.rint(column[some])).all() for some in _some(column))
         return cls(column, least, False, int(largest - least) + 1 if whole and largest - least < 2**53 else 0)
 
-    def of_system(self, n: int) -> Whole:
-        """The digits of one system, [units]."""
+    def of_systems(self, some: slice) -> Whole:
+        """The digits of some systems, [systems, units]."""
         if self.is_mark:
-            return np.asarray(self.column[n] != self.least, dtype=np.int64)
-        return np.asarray(self.column[n], dtype=np.int64) - int(self.least)
+            return np.asarray(self.column[some] != self.least, dtype=np.int64)
+        return np.asarray(self.column[some], dtype=np.int64) - int(self.least)
 
 
 def _packed(columns: Sequence[_Digits]) -> NDArray[Any]:
     numbers = [of.number for of in columns]
     codes = np.empty(columns[0].column.shape, np.min_scalar_type(math.prod(numbers) - 1))
-    for n in range(len(codes)):
-        code = columns[0].of_system(n)
+    for some in _some(codes):
+        code = columns[0].of_systems(some)
         for of in columns[1:]:
-            code = code * of.number + of.of_system(n)
-        codes[n] = code
+            code = code * of.number + of.of_systems(some)
+        codes[some] = code
     return codes
+
+
+def _some(column: NDArray[Any]) -> Iterator[slice]:
+    """The systems of a column [systems, units], as many at a time as memory is spared for."""
+    step = max(1, _AT_ONCE // max(1, column.shape[1]))
+    return (slice(at, at + step) for at in range(0, len(column), step))

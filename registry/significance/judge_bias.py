@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from registry.judged import LABELLED, error_of
+from registry.judged import LABELLED, WEIGHT, error_of
 from registry.significance.judged_items import JudgedItems
 from registry.significance.matrix import Matrix
 from registry.significance.weak_null import Caution, Systems
 
 LEVEL = 0.001  # of each pair, whatever other pairs there are
+_LEAST = 11  # units that people looked at: fewer are all apart by the same more often by chance, which has no error
 
 FAVOURED = ("the judge favours one of the two systems, by more than chance at 0.1 %: corrected scores and differences "
             "allow for that, the judge's own means do not")
@@ -49,11 +50,12 @@ def _favours(a: NDArray[np.float64], b: NDArray[np.float64], units: NDArray[np.i
     from scipy.special import stdtrit
 
     both = (a[:, LABELLED] > 0) & (b[:, LABELLED] > 0)
-    looked = int(both.sum()) if units is None else len(np.unique(units[both]))
-    if looked < 2:
+    w = np.where(both, a[:, WEIGHT], 0.0)
+    of_units = w if units is None else np.bincount(units, w)
+    if np.count_nonzero(of_units) < _LEAST:
         return False
-    w = np.where(both, a[:, 6], 0.0)
+    even = of_units.sum() ** 2 / (of_units**2).sum()  # as many of equal weight tell as much
     above = np.where(both, a[:, 8] - a[:, 7] - b[:, 8] + b[:, 7], 0.0)
     bias = above.sum() / w.sum()
     error = error_of((above - bias * w) / w.sum(), units)
-    return bool(abs(bias) > -stdtrit(looked - 1, LEVEL / 2) * error)
+    return bool(abs(bias) > -stdtrit(even - 1, LEVEL / 2) * error)

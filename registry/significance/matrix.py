@@ -159,9 +159,9 @@ class Matrix(ABC):
 
     def parts_by_block(self) -> Iterator[tuple[Floats, Floats]]:
         """The `parts` of some units after the others, [some units, systems] each."""
-        return map(self._parts, self._by_block())
+        return map(self._parts, self.by_block())
 
-    def _by_block(self) -> Iterator[Floats]:
+    def by_block(self) -> Iterator[Floats]:
         """The statistics of some units after the others, [some units, systems, columns] each; none are one block."""
         some = max(_FEW, _AT_ONCE // max(1, math.prod(self.statistics.shape[1:])))
         return (self.statistics[at:at + some] for at in range(0, max(1, len(self.statistics)), some))
@@ -272,12 +272,12 @@ class StatisticMatrix(Matrix):
 
     def unit_scores(self) -> Floats:
         """Score every system on each unit, [units, systems]; the matrix must be by unit."""
-        return np.concatenate([self.score(some) for some in self._by_block()])
+        return np.concatenate([self.score(some) for some in self.by_block()])
 
     def jackknife(self) -> Floats:
         """Score the sums without each unit in turn, [units, systems]."""
         sums = self.statistics.sum(axis=0)
-        return np.concatenate([self.score(sums - some) for some in self._by_block()])
+        return np.concatenate([self.score(sums - some) for some in self.by_block()])
 
 
 def additive(matrix: Matrix) -> StatisticMatrix:

@@ -11,14 +11,18 @@ from collections.abc import Iterator
 import numpy as np
 
 from registry.errors import counted
+from registry.judged import FEW_LABELLED
 from registry.significance.assumptions import misuses
+from registry.significance.judge_bias import n_telling
 from registry.significance.matrix import Matrix
 from registry.significance.multiple.corrections import draws_needed
 from registry.significance.multiple.few_units import too_few_runs, too_few_units, units_needed
 from registry.significance.pairwise.permutation import ENUMERATED, Permutation
 from registry.significance.ranks.rank_sets import LEAST_UNITS
 from registry.significance.resampling.unlike_runs import outlying_runs
-from registry.significance.weak_null import even_units
+from registry.significance.weak_null import even_units, in_pairs, skewed
+
+_SKEWED = "differences are too skewed for so few units to change places: take --method bootstrap"
 
 
 def rank_cautions(matrix: Matrix, method: str, *, alpha: float, resamples: int) -> list[str]:
@@ -38,12 +42,18 @@ def rank_cautions(matrix: Matrix, method: str, *, alpha: float, resamples: int) 
 
 def _of_draws(matrix: Matrix, method: str, alpha: float, resamples: int) -> Iterator[str]:
     """Of the largest studentized errors in draws."""
-    units, least = matrix.n_units, LEAST_UNITS[method]
+    units, least, looked = n_telling(matrix), LEAST_UNITS[method], ""
+    if matrix.judged is not None:
+        least, looked = max(least, FEW_LABELLED), " that people looked at"
     known = f"ranks by {method} are known to hold from {least} on (docs/validity.md); take --method holm"
     if units < least:
-        yield f"{counted(units, 'unit')}: {known}"
+        yield f"{counted(units, 'unit')}{looked}: {known}"
     elif (even := even_units(matrix)) < least:
-        yield f"{units} units of unequal weight tell no more than {even:.1f} equal ones: {known}"
+        yield f"{units} units{looked} of unequal weight tell no more than {even:.1f} equal ones: {known}"
+    if method == "flips":
+        a, b = np.triu_indices(matrix.statistics.shape[1], 1)
+        yield from (in_pairs(told, len(a), _SKEWED) for of in skewed(matrix, a, b)
+                    if (told := int(np.count_nonzero(of.where))))
     if (needed := draws_needed(np.full(1, np.nan), "none", alpha)) > resamples:
         yield (f"with {counted(resamples, 'draw')} no error is large in few enough of them, and every system may have "
                f"every rank: set resamples to {needed:,} or more")

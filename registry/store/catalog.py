@@ -237,8 +237,10 @@ def check_metric(connection: Connection, found: Sequence[TaskRow], alias: str | 
     Raises:
         UnknownNameError: No metric is called so.
     """
+    if alias is None:
+        return
     known = sorted({m.alias for row in found for m in task_metrics(connection, row.task_id)})
-    if alias is not None and alias not in known:
+    if alias not in known:
         raise UnknownNameError("metric", alias, known)
 
 

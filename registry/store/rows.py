@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, Table
+from sqlalchemy import Connection, Table, text
 
 RECORDING = "recording"  # what a connection's `info` has of what is written to it, if that is kept
 _WIDEST = 100  # characters of a text kept at fixed width, of 4 bytes each
@@ -46,6 +46,11 @@ def filled(connection: Connection, tables: Iterable[str]) -> set[str]:
     """Those of some tables that have a row."""
     query = " UNION ALL ".join(f"SELECT '{table}' WHERE EXISTS (FROM \"{table}\")" for table in tables)
     return set(connection.exec_driver_sql(query).scalars())
+
+
+def has_row(connection: Connection, of: str) -> bool:
+    """Whether a table has any such row: asked first where it takes DuckDB ten milliseconds to plan the views."""
+    return connection.exec_driver_sql(f"SELECT 1 FROM {of} LIMIT 1").first() is not None  # noqa: S608 - the program's own
 
 
 def insert(connection: Connection, table: Table, **values: Any) -> int:
@@ -181,6 +186,11 @@ def texts(values: list[str]) -> NDArray[Any]:
     column = np.empty(len(values), dtype=object)
     column[:] = values
     return column
+
+
+def selected(connection: Connection, query: str, **values: Any) -> list[dict[str, Any]]:
+    """The rows of a SELECT, with what its parameters stand for, each by the names of the columns."""
+    return [dict(row) for row in connection.execute(text(query), values).mappings()]
 
 
 def quoted(text: str | Path) -> str:

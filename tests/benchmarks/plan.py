@@ -10,6 +10,7 @@ from pathlib import Path
 
 from registry.cli.pipeline import resolved
 from registry.evaluation.comparing.compare import compare
+from registry.evaluation.comparing.families import compared_keys
 from registry.evaluation.comparing.plan import plan
 from registry.evaluation.comparing.settings import declared_request
 from registry.evaluation.ingest.apply import apply
@@ -74,7 +75,8 @@ def _one(what, manifest, root, given):
             (row,) = catalog.tasks(session.connection, ingest.slug)
             request = declared_request(row, given, execution=how)
             begun = time.process_time()
-            planned = plan(session.connection, row, request)
+            keys = compared_keys(session.connection, row, request)
+            planned = plan(session.connection, keys, request)
             planning = time.process_time() - begun
             begun, begun_wall = time.process_time(), time.perf_counter()
             compare(session.connection, journal, row, request)

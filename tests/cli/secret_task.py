@@ -1,5 +1,11 @@
 """An anonymous task of ten teams, whose names are such that a search finds them wherever they stand."""
 
+from typer.testing import CliRunner
+
+from registry.cli.app import app
+from registry.store import listings
+from registry.store.database import Database
+
 TEAMS = ("Quillmark", "Brambleton", "Ferngully", "Wexcombe", "Thistledown", "Gorsefield", "Lavendry", "Oxenholme",
          "Junipero", "Hazelwick")
 SYSTEMS = ("Zephyrine", "Vortigern", "Kestrelite", "Umbriel", "Paddockey", "Yarrowby", "Mistralia", "Drumlinne",
@@ -94,3 +100,45 @@ def write_ranked(folder):
         f'[[submit]]\nfile = "candidates.csv"\nteam = "{team}"\nsystem = "{system}"\noptions = {{ score = "{of}" }}\n'
         for team, system, of in zip(TEAMS, SYSTEMS, "ab", strict=False)))
     return folder / "task.toml"
+
+
+class Told:
+    """Runs commands in a folder and keeps what each said and wrote, by the command."""
+
+    def __init__(self, db):
+        self.db, self.of = db, {}
+
+    def __call__(self, *arguments, exit_code=0, before=()):
+        out = self.db.parent / "out"
+        there = {path: path.stat().st_mtime_ns for path in out.rglob("*") if path.is_file()}
+        done = CliRunner().invoke(app, [*map(str, before), *map(str, arguments), "--db", str(self.db)],
+                                  catch_exceptions=False)
+        assert exit_code in (done.exit_code, None), (arguments, done.output)
+        new = [path for path in sorted(out.rglob("*")) if path.is_file() and there.get(path) != path.stat().st_mtime_ns]
+        self.of[" ".join(map(str, arguments))] = done.output + "".join(
+            f"{path.relative_to(out)} {path.read_bytes().decode('utf-8', 'replace')}" for path in new)
+        return done.stdout
+
+
+def registry_of_secrets(folder, *more):
+    """A registry with an anonymous task that was compared twice, and more tasks; gives what was told meanwhile."""
+    told = Told(folder / "registry.duckdb")
+    (folder / "out").mkdir(parents=True)
+    manifest = write(folder / "task")
+    told("run", manifest, "--actor", "Gundelrebe")
+    file = folder / "task" / TEAMS[0] / f"{SYSTEMS[0]}.test.tsv"
+    told("submit", "small", file, "--system", SYSTEMS[1], "--team", TEAMS[1], "--test-set", "test", "--version",
+         "Wurzelfach", "--actor", "Gundelrebe")
+    told("score", "small")
+    told("compare", "small")
+    for other in more:
+        told("run", other)
+    return told, manifest
+
+
+def known(db, *, organiser=False):
+    """The name of the first submission as it is shown, and all shown names."""
+    with Database(db, organiser=organiser).reading() as connection:
+        _, rows = listings.submissions(connection)
+    one = next(row for row in rows if row["version"] == "1" and row["kind"] == "primary")
+    return f"{one['team']}/{one['system']}"

@@ -18,6 +18,7 @@ import pytest
 from hypothesis import settings
 
 from tests.conftest import ROOT
+from tests.running import interruptible
 
 MANIFEST = ROOT / "sample_data" / "stance" / "task.toml"
 MOMENTS = 100 if settings.default.max_examples > 100 else 5  # and 3 of tests.faults
@@ -72,7 +73,7 @@ def test_interrupted_while_drawing(tmp_path, registry, scored):
     before = db.read_bytes()
     options = ["--test", "bootstrap", "--resamples", "100000000", "--memory", "64M", "--db", str(db)]
     process = subprocess.Popen([sys.executable, "-m", "registry", "compare", *options], stderr=subprocess.PIPE,
-                               text=True)
+                               text=True, preexec_fn=interruptible)
     assert any(line.startswith("plan: ") for line in process.stderr)
     planned = cpu_seconds(process.pid)
     while cpu_seconds(process.pid) < planned + 0.5:  # draws take much longer

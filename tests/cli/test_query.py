@@ -19,7 +19,7 @@ from hypothesis import settings
 
 from registry.cli import app
 from registry.cli.query import QueryFormat
-from tests.running import is_running, stat, wait_for
+from tests.running import interruptible, is_running, stat, wait_for
 
 # No interrupt stops it: it is one vector of rows, whose one list takes hours.
 RUNAWAY = "SELECT max(len(list_transform(range(5000000), lambda x: list_sum(range(100000)))))"
@@ -38,7 +38,8 @@ def db(task, scored, tmp_path):
 
 
 def start(*arguments, **options):
-    return subprocess.Popen([sys.executable, "-m", "registry", "query", *map(str, arguments)], text=True, **options)
+    return subprocess.Popen([sys.executable, "-m", "registry", "query", *map(str, arguments)], text=True,
+                            preexec_fn=interruptible, **options)
 
 
 def cpu_seconds(pid):

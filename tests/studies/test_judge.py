@@ -9,6 +9,7 @@ from registry.items import Answer, Item
 from registry.judged import apart, columns, corrected
 from registry.metrics import JudgedMean
 from registry.significance import Execution, PredictionPowered, Settings
+from registry.significance.judge_bias import favoured
 from registry.studies.judge import corrected_row
 from tests.evaluation.tables import manifest
 from tests.studies.judged_items import ITEMS, LABELLED, SYSTEMS, scores
@@ -175,6 +176,16 @@ def test_a_judge_that_favours_a_system_is_told_of(judged, registry):
     assert "it favours, or where negative disfavours, aspen (-0.1" in told.stderr
     assert "birch (+0.1" in told.stderr
     assert "no sample" not in told.stderr
+
+
+@pytest.mark.parametrize(("looked", "told"), [(10, False), (11, True)])
+def test_that_all_of_few_items_are_as_far_apart_says_nothing(looked, told):
+    """Where the judge is above people by chance, and so far on one side only, two items have no error in 3 %."""
+    w = (np.arange(ITEMS) < looked).astype(float)
+    both = np.stack([np.stack(columns(np.full(ITEMS, judge), np.full(ITEMS, 0.5), w, np.ones(ITEMS)), axis=1)
+                     for judge in (1.0, 0.0)], axis=1)
+    m = matrix_of(JudgedMean(), Counts.of(np.pad(both, ((0, 0), (0, 0), (0, 3)))), None)
+    assert favoured(m, np.array([0]), np.array([1])).where.tolist() == [told]
 
 
 def test_items_that_were_chosen_are_told_from_a_sample(judged, registry):

@@ -34,6 +34,7 @@ class Population:
         coefficient: Of correlations, in place of a score of sums.
         judged: Whether columns are those of judged items (`registry.judged`).
         trainings: How often each system is trained, where its runs are random; then systems of statistics are runs.
+        factors: Of each training the level of every factor, as `StatisticMatrix` has them; None: its number.
     """
 
     name: str
@@ -49,6 +50,7 @@ class Population:
     coefficient: Coefficient | None = None
     trainings: int = 1
     judged: bool = False
+    factors: tuple[dict[str, str], ...] | None = None
 
     def sample(self, rng, runs):
         """Draw test sets, side by side in one matrix."""
@@ -65,7 +67,8 @@ class Population:
             together, self.score, units=self.units, strata=self.strata, answers_to=self.answers_to,
             lower_is_better=self.lower_is_better, quotient=self.quotient, family=self.family, runs=trained,
             multiple=self.trainings,
-            judged=JudgedItems(lambda sums: sums, None, self.lower_is_better) if self.judged else None))
+            judged=JudgedItems(lambda sums: sums, None, self.lower_is_better) if self.judged else None,
+            factors=self.factors and (self.factors,) * together.shape[1]))
 
 
 @dataclass(frozen=True, eq=False)

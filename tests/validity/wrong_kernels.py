@@ -7,18 +7,30 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 from scipy.stats import t as student
 
-from registry.judged import apart, influences, slopes
-from registry.significance import PairTest, Permutation
+from registry.judged import LABELLED, apart, columns, influences, slopes
+from registry.significance import PairTest, Permutation, PredictionPowered
 from registry.significance.crossed.tables import crossing
 from registry.significance.histories.spending import NewBests
 from registry.significance.ranks.joint_errors import Bootstrapped
 from registry.significance.ranks.rank_sets import DRAWS
 from registry.significance.resampling.draws import swapped_sums
 from registry.significance.results import Tails
-from tests.validity.examinations import ALPHA, HERE, each_run, settings
+from tests.validity.examinations import ALPHA, HERE, PValues, each_run, settings
 from tests.validity.family_examinations import all_pairs
 from tests.validity.judged_rows import METRIC
 from tests.validity.rank_coverage import HoldsRankSets
+
+
+@dataclass(frozen=True)
+class JudgeForPeople:
+    """P-values on judged items, of which those that people did not look at count as if they had said what it says."""
+
+    def __call__(self, sample, rng):
+        judge, looked = sample.matrix.statistics[..., 1], sample.matrix.statistics[..., LABELLED] > 0
+        human = np.where(looked, sample.matrix.statistics[..., 7], judge)
+        taken = np.stack(columns(judge, human, np.ones_like(judge), np.ones_like(judge)), axis=-1)
+        altered = replace(sample, matrix=replace(sample.matrix, statistics=taken))
+        return PValues(PredictionPowered())(altered, rng)
 
 
 class UnderflownSigns(PairTest):

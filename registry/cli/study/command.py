@@ -26,6 +26,7 @@ from registry.cli.options import (
     Facet,
     MetricAlias,
     OutputFormat,
+    Task,
     TaskName,
     TestSet,
     Track,
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from registry.studies.run import Archive, StudyResult
     from registry.studies.study import Study
 
-Task = Annotated[str, typer.Argument(metavar="TASK", help="A task's id.")]
 NoTask = Annotated[str | None, typer.Argument(metavar="TASK", help=(
     "A task's id; without one, what can be said before there is any."))]
 

@@ -16,12 +16,12 @@ from registry.cli.options import (
     Facet,
     OutputFormat,
     ReaderOptions,
+    Task,
     TestSet,
     Track,
     database,
     named_values,
 )
-from registry.cli.study.command import Task
 from registry.errors import InputError, counted
 
 

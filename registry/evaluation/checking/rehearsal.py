@@ -54,7 +54,7 @@ def rehearse(task: ResolvedTask, content: bytes, submissions: Sequence[Declared]
                     vetted = vet(connection, row, request)
                     warnings += vetted.warnings
                     errors += vetted.refusals
-                    planned = None if errors else plan(connection, row, request)
+                    planned = None if errors else plan(connection, vetted.keys, request)
                 names = session.names
                 warnings = list(map(names.said, warnings))
                 for error in errors:

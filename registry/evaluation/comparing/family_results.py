@@ -6,7 +6,6 @@ the family and are decided anew with it.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -21,8 +20,7 @@ from registry.significance import CORRECTIONS
 from registry.significance.distributions.clopper_pearson import clopper_pearson
 from registry.significance.multiple.families import adjust_boards, chains_of
 from registry.significance.multiple.stepdown import Draws, draws_of, max_t, min_p
-
-_MARGIN = 1.2  # more draws than a p-value seems to need: it has an error yet
+from registry.significance.resampling.stopping import Stopping
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,45 +50,29 @@ class FamilyResults:
     def of_all_pairs(self) -> list[tuple[Pairs, Decisions]]:
         """Every pair with its result and decision, of each board.
 
-        Pairs that Monte-Carlo error leaves undecided are drawn again ten times as often, as far as `resolve` allows,
-        or until their p-values are known with the `precision` that is asked for (Besag and Clifford 1991 stop by the
-        number of extreme draws, as this does). Earlier blocks of draws stay the same; they are drawn once more, a tenth
-        of the work where steps are of ten.
+        Pairs that Monte-Carlo error leaves undecided are drawn again, ten times as often at the most, as far as
+        `resolve` and `precision` allow. Earlier blocks of draws stay the same; they are drawn once more, a tenth of the
+        work where steps are of ten.
         """
         resamples = self.settings.draws
         for of in self.boards:
             of.test_pairs(np.arange(len(of.pairs.a)), resamples)
         decisions = self._decide()
         by_pair = CORRECTIONS[self.settings.correction].function is not None
-        most = (self.settings.resolve or 0) if by_pair else 0
-        while resamples < most and any(map(len, undecided := self._undecided(decisions))):
-            resamples = self._more_draws(resamples, most, undecided)
+        stopping = Stopping((self.settings.resolve or 0) if by_pair else 0, self.settings.precision)
+        while resamples < stopping.most and any(map(len, undecided := self._undecided(decisions, stopping))):
+            resamples = stopping.more_draws(resamples, min(
+                float(of.pairs.results["p_value"][chosen].min(initial=1))
+                for of, chosen in zip(self.boards, undecided, strict=True)))
             for of, chosen in zip(self.boards, undecided, strict=True):
                 of.test_pairs(chosen, resamples)
             decisions = self._decide()
         return [(of.pairs, decided) for of, decided in zip(self.boards, decisions, strict=True)]
 
-    def _undecided(self, decisions: Sequence[Decisions]) -> list[Ints]:
+    def _undecided(self, decisions: Sequence[Decisions], stopping: Stopping) -> list[Ints]:
         """The pairs of each board that are to be drawn again."""
-        enough = self._enough
-        return [np.flatnonzero(~decided.resolved & (of.pairs.results["p_value"] * of.pairs.draws < enough))
+        return [np.flatnonzero(~decided.resolved & stopping.unknown(of.pairs.results["p_value"], of.pairs.draws))
                 for of, decided in zip(self.boards, decisions, strict=True)]
-
-    @property
-    def _enough(self) -> float:
-        """The number c of extreme draws with which a p-value is precise: its relative standard error is 1 / sqrt(c)."""
-        return math.inf if self.settings.precision is None else self.settings.precision**-2
-
-    def _more_draws(self, resamples: int, most: int, undecided: Sequence[Ints]) -> int:
-        """How many draws undecided pairs get next: what the least p-value needs to be precise, ten times more at most.
-
-        So that boards share results, that is 1, 2 or 5 times a power of ten.
-        """
-        least = min(float(of.pairs.results["p_value"][chosen].min(initial=1)) for of, chosen in zip(
-            self.boards, undecided, strict=True))
-        needed = min(_MARGIN * self._enough / least, 10.0 * resamples, most)
-        power: int = 10 ** math.floor(math.log10(needed))
-        return min(next(n for n in (power, 2 * power, 5 * power, 10 * power) if n >= needed), 10 * resamples, most)
 
     @cached_property
     def _chains(self) -> list[Ints]:
@@ -107,6 +89,9 @@ class FamilyResults:
             return self._step_down()
         results = [of.pairs.results for of in self.boards]
         p = [of["p_value"] for of in results]
+        if all(np.isnan(of["p_low"]).all() for of in results):
+            adjusted = adjust_boards(p, self._chains, self.settings.correction)
+            return [Decisions(of_board, np.ones(len(of_board), dtype=bool)) for of_board in adjusted]
         ends = ([np.where(np.isnan(of[side]), of["p_value"], of[side]) for of in results]
                 for side in ("p_low", "p_high"))
         adjusted, low, high = (adjust_boards(values, self._chains, self.settings.correction) for values in (p, *ends))

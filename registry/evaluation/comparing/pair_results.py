@@ -114,14 +114,16 @@ class BoardResults:
                 self.request.seed, self.settings.interval, self.settings.confidence, self.settings.runs))
             keys, members = self._keys(pairs, of_kind), pairs.canonical[of_kind]
             there, found = self._found(asked)
-            missing = ~np.isin(keys, there)
-            if missing.any():
-                first = np.sort(np.unique(keys[missing], return_index=True)[1])  # of pairs with the same contents
-                pairs.computed[of_kind[missing][first]] = True
-                computed = self._compute(asked, members[missing][first], alternative, resamples)
-                there, found = np.append(there, keys[missing][first]), np.append(found, computed)
-            order = np.argsort(there)
-            pairs.results[of_kind] = found[order[np.searchsorted(there, keys, sorter=order)]]
+            place = np.full(len(self._contents[0])**2, -1, dtype=np.int32)  # of a key's result, without a sort
+            place[there] = np.arange(len(there))
+            missing = np.flatnonzero(place[keys] < 0)
+            if len(missing):
+                place[keys[missing][::-1]] = missing[::-1]
+                first = missing[place[keys[missing]] == missing]  # of pairs with the same contents
+                pairs.computed[of_kind[first]] = True
+                place[keys[first]] = np.arange(len(there), len(there) + len(first))
+                found = np.append(found, self._compute(asked, members[first], alternative, resamples))
+            pairs.results[of_kind] = found[place[keys]]
 
     def _by_alternative(self, pairs: Pairs, chosen: Ints) -> Iterator[tuple[Alternative, Ints]]:
         """The chosen pairs by the alternative that is tested of them in their canonical direction."""

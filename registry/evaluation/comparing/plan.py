@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 from registry.evaluation.comparing.board_keys import BoardFamily, BoardKey
 from registry.evaluation.comparing.board_statistics import load
 from registry.evaluation.comparing.by_response import by_response
-from registry.evaluation.comparing.families import compared_keys, families
+from registry.evaluation.comparing.families import families
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.resolve import resolve_significance
 from registry.manifest import Significance
@@ -27,7 +27,6 @@ from registry.significance.foresight import Family, Foresight, few_systems, fore
 from registry.significance.multiple.corrections import GATEKEEPING, draws_needed
 from registry.significance.multiple.few_units import units_needed
 from registry.store import comparisons
-from registry.store.row_types import TaskRow
 
 _PROCESS = 2**28  # bytes of the program itself with its libraries
 _WORTH = 1.0  # processor seconds from which on a cluster is asked how many threads it has
@@ -69,6 +68,11 @@ class PlannedBoard:
     def pairs(self) -> int:
         """How many pairs the family has."""
         return math.comb(self.systems, 2)
+
+    @property
+    def items(self) -> str:
+        """What it has in common with the boards of the same systems and items: all of its name but the metric."""
+        return self.name.rpartition(", ")[0]
 
     @property
     def by_pair(self) -> bool:
@@ -166,9 +170,8 @@ class Plan:
         Pairs that are not drawn are taken to have the smallest p-values there are. Under gatekeeping each board is
         looked at by itself, as only pairs on the same items share alpha from the beginning.
         """
-        in_turn = bool(self.boards) and self.boards[0].settings.correction == GATEKEEPING
         few = {board.name for board, _ in self.of_few_units()}
-        for boards in ([[board] for board in self.boards] if in_turn else families(self.boards)):
+        for boards, share in self._corrected_together():
             first, pairs = boards[0], sum(board.pairs for board in boards)
             if first.name in few:
                 continue
@@ -176,13 +179,25 @@ class Plan:
                         for board in boards if board.foresight)
             p = np.zeros(pairs)
             p[:drawn] = np.nan
-            needed = draws_needed(p, first.settings.correction, first.settings.alpha) if drawn else 0
+            needed = draws_needed(p, first.settings.correction, first.settings.alpha * share) if drawn else 0
             if needed > first.most_draws:
                 yield Hopeless(first, pairs, drawn, needed)
 
+    def _corrected_together(self) -> Iterator[tuple[Sequence[PlannedBoard], float]]:
+        """The boards whose p-values are looked at together, with their share of alpha."""
+        in_turn = bool(self.boards) and self.boards[0].settings.correction == GATEKEEPING
+        for boards in ([[board] for board in self.boards] if in_turn else families(self.boards)):
+            if boards[0].by_pair:
+                yield boards, 1.0
+                continue
+            total = sum(board.pairs for board in boards)
+            for items in dict.fromkeys(board.items for board in boards):
+                group = [board for board in boards if board.items == items]
+                yield group, sum(board.pairs for board in group) / max(1, total)
 
-def plan(connection: Connection, task_row: TaskRow, request: Request) -> Plan:
-    """Plan the comparison of all systems on every board of a task; nothing is written.
+
+def plan(connection: Connection, keys: Sequence[BoardKey], request: Request) -> Plan:
+    """Plan the comparison of all systems on every board of a task (`families.compared_keys`); nothing is written.
 
     A cluster is connected to where there is work for it, so that what is wrong with it is known before.
 
@@ -190,7 +205,7 @@ def plan(connection: Connection, task_row: TaskRow, request: Request) -> Plan:
         UnknownNameError, MismatchError, InputError: As `compare` does, or of a cluster.
     """
     test, _ = resolve_significance(request.significance)
-    boards = tuple(_planned(connection, key, request, test) for key in compared_keys(connection, task_row, request)
+    boards = tuple(_planned(connection, key, request, test) for key in keys
                    if comparisons.find_comparison(connection, key.digest(request)) is None)
     here = Plan(boards, test, request.execution.threads, request.execution.memory)
     is_work = request.execution.cluster is not None and here.processor_seconds > _WORTH

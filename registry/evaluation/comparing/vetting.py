@@ -19,9 +19,10 @@ from registry.evaluation.resolve import refusal, resolve_significance
 from registry.judged import FEW_FOR_T, FEW_LABELLED, LABELLED, is_random
 from registry.manifest import Significance
 from registry.metrics import JudgedMean
-from registry.significance import CORRECTIONS, PairTest, Permutation, PredictionPowered
-from registry.significance.assumptions import misuses
+from registry.significance import CORRECTIONS, PairTest, Permutation, PredictionPowered, RankSum, Sign, Wilcoxon
+from registry.significance.assumptions import is_categorical, misuses
 from registry.significance.judge_bias import FAVOURED, favoured, judged_items
+from registry.significance.matrix import Matrix
 from registry.significance.multiple.stepdown import bytes_of_draws
 from registry.significance.weak_null import in_pairs
 from registry.store import comparisons
@@ -100,7 +101,19 @@ def _warnings(board: Board, request: Request) -> list[str]:
         raise InputError(f"{board.key.name}: correction {settings.correction!r} keeps the draws of all pairs, which "
                          f"take {size / 2**30:.1f} GiB; allow more with --memory, draw fewer with --resamples, or take "
                          "holm")
-    return [*misuses(test, matrix), *_of_fixed_runs(board, settings), *_of_judged(board, test)]
+    return [*misuses(test, matrix), *_of_shaffer(settings.correction, test, matrix), *_of_fixed_runs(board, settings),
+            *_of_judged(board, test)]
+
+
+def _of_shaffer(correction: str, test: PairTest, matrix: Matrix) -> Iterator[str]:
+    """Warn of Shaffer's correction of hypotheses of which two can be true and the third is not.
+
+    Each of two systems may be as likely to win a unit as to lose it against a third one, and one of the two win most
+    units against the other. Scores of which two equal a third one are equal.
+    """
+    if correction == "shaffer" and isinstance(test, Sign | Wilcoxon | RankSum) and not is_categorical(matrix):
+        yield (f"Shaffer's correction takes for granted that A = C where A = B and B = C, which what {test.name} tests "
+               "need not obey: take holm")
 
 
 def _of_fixed_runs(board: Board, settings: Significance) -> Iterator[str]:

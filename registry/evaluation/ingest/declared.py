@@ -109,8 +109,8 @@ def declared(task: ResolvedTask, refuse: Refuse = raising) -> Iterator[Declared]
     """Expand every `[[submit]]` of the manifest into submissions.
 
     A file that one names by itself is left out of the patterns of others. Files of one pattern that differ only in
-    `{run}`, `{prompt}` and `{annotator}` are the runs of one submission. Versions and runs come in their natural order,
-    so that the latest version comes last, whatever the order of the tables.
+    `{run}`, `{prompt}`, `{annotator}` and `{seed}` are the runs of one submission. Versions and runs come in their
+    natural order, so that the latest version comes last, whatever the order of the tables.
 
     Args:
         task: The task.

@@ -10,7 +10,7 @@ from registry.evaluation.ingest.hiding import newly_anonymous
 from registry.evaluation.resolve import ResolvedTask
 from registry.provenance import recorded_name
 from registry.readers import Document
-from registry.store.hiding.names import Bringing, Given
+from registry.store.hiding.names import Bringing, GivenSubmission
 
 
 def bringing(task: ResolvedTask, chosen: Sequence[Declared] | None = None) -> Bringing:
@@ -19,18 +19,18 @@ def bringing(task: ResolvedTask, chosen: Sequence[Declared] | None = None) -> Br
                     lambda before: newly_anonymous(task.manifest, before))
 
 
-def _of_manifest(task: ResolvedTask) -> list[Given]:
+def _of_manifest(task: ResolvedTask) -> list[GivenSubmission]:
     """What it declares, and what of it is wrong, and none of these."""
     return [*map(_given, declared(task, refuse=_ignore)),
-            *(Given((submit.file, str(task.root.folder / submit.file)), submit.team or submit.system, submit.system,
-                    submit.version or "1") for submit in task.manifest.submit)]
+            *(GivenSubmission((submit.file, str(task.root.folder / submit.file)), submit.team or submit.system,
+                              submit.system, submit.version or "1") for submit in task.manifest.submit)]
 
 
 def _ignore(error: RegistryError) -> None:
     """The error is told where the manifest is applied."""
 
 
-def _given(one: Declared) -> Given:
+def _given(one: Declared) -> GivenSubmission:
     files = [path for file in one.files for path in (
         (file.path, file.name) if isinstance(file, Document) else (str(file), recorded_name(file, one.within)))]
-    return Given(files, one.team, one.system, one.version)
+    return GivenSubmission(files, one.team, one.system, one.version)

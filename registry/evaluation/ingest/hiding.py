@@ -35,7 +35,7 @@ def newly_anonymous(manifest: Manifest, before: TaskRow | None) -> bool:
 def _of(manifest: Manifest | None) -> Hiding:
     board = None if manifest is None else manifest.board
     return {"anonymous_until": None if board is None else _until(board.anonymous),
-            "blind_until": None if board is None else _until(board.hidden)}
+            "blind_until": None if board is None else _until(board.hidden or board.release == "ladder")}
 
 
 def _until(value: bool | datetime) -> datetime | None:

@@ -72,12 +72,15 @@ def differences(connection: Connection, before: str, after: str, keys: Sequence[
         after: One with the same columns.
         keys: The columns that tell rows apart.
     """
+    differing = f"""
+        SELECT * EXCLUDE (side), sum(side)::BIGINT AS copies
+        FROM ((SELECT *, 1 AS side FROM ({before})) UNION ALL (SELECT *, -1 FROM ({after})))
+        GROUP BY ALL HAVING copies <> 0"""  # noqa: S608
+    if connection.exec_driver_sql(f"{differing} LIMIT 1").first() is None:  # as mostly; all that follows takes longer
+        return
     order = ", ".join(f'"{name}"' for name in keys)
     found = connection.exec_driver_sql(f"""
-        SELECT * FROM (
-            SELECT * EXCLUDE (side), sum(side)::BIGINT AS copies
-            FROM ((SELECT *, 1 AS side FROM ({before})) UNION ALL (SELECT *, -1 FROM ({after})))
-            GROUP BY ALL HAVING copies <> 0)
+        SELECT * FROM ({differing})
         QUALIFY row_number() OVER (PARTITION BY copies > 0 ORDER BY {order}) <= {_MOST} ORDER BY ALL""")  # noqa: S608
     sides: tuple[Rows, Rows] = ({}, {})
     for row in found.mappings():

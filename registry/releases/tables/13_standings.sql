@@ -3,7 +3,7 @@
 -- board: the board's number
 -- position: the row's place, from 0
 -- submission: team/system@version
--- rank: by the score at full precision; NULL for baselines and late ones that are not ranked
+-- rank: by the score at full precision; NULL for baselines that are not ranked
 -- rank_low: the best place left open: significant losses + 1
 -- rank_high: the worst place left open: the number of systems less significant wins
 -- cluster: a new one begins where every system above beats every system below

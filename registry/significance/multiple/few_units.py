@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from registry.errors import counted
 from registry.significance.multiple.corrections import draws_needed
 
 
+@cache
 def units_needed(family: int, correction: str, alpha: float, *, two_sided: bool) -> int:
     """The fewest units with which a pair can be significant where p-values count the 2^units ways to swap them.
 

@@ -26,6 +26,7 @@ from registry.store.rows import insert, insert_many
 _OF_RUN = ("command", "digest", "started_at", "code_version", "code_revision", "code_dirty", "environment")
 _OF_EVENT = ("event_id", "run_id", "at", "action", "digest")
 _WORDS = ("actor", "subject", "details")  # of an event: what a purge may take away
+_END = "end of the log"  # what a connection's `info` has of what its transaction has appended
 BLANK = (None, "", "{}")  # what stands in the place of words that were taken away: of an actor, a text, and JSON
 
 
@@ -98,18 +99,35 @@ def append(connection: Connection, entries: Sequence[Mapping[str, Any]]) -> None
     """Append entries to the log, each with its place in the chain."""
     if not entries:
         return
-    event, run = models.event, models.run
-    last = connection.execute(select(event.c.event_id, event.c.hash).order_by(event.c.event_id.desc()).limit(1)).first()
-    latest, before = (0, None) if last is None else last
-    of_runs: dict[int, str] = {}
+    end = connection.info[_END] = connection.info.get(_END) or _End.of(connection)
     rows = []
-    for number, entry in enumerate(entries, start=latest + 1):
-        row = {"event_id": number, **entry, "salt": (salt := new_salt()), "digest": digest_of_words(salt, entry)}
-        if (run_id := row["run_id"]) not in of_runs:
-            of_runs[run_id] = digest_of_run(connection.execute(select(run).where(run.c.run_id == run_id)).one())
-        row["hash"] = before = link(before, row, of_runs[run_id])
+    for entry in entries:
+        end.event_id += 1
+        row = {"event_id": end.event_id, **entry, "salt": (salt := new_salt()), "digest": digest_of_words(salt, entry)}
+        row["hash"] = end.hash = link(end.hash, row, end.of_run(connection, row["run_id"]))
         rows.append(row)
-    insert_many(connection, event, rows)
+    insert_many(connection, models.event, rows)
+
+
+@dataclass
+class _End:
+    """The end of the log in a connection's transaction: its last entry, and the digests of runs by their number."""
+
+    event_id: int
+    hash: str | None
+    of_runs: dict[int, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, connection: Connection) -> _End:
+        event = models.event.c
+        last = connection.execute(select(event.event_id, event.hash).order_by(event.event_id.desc()).limit(1)).first()
+        return cls(0, None) if last is None else cls(*last)
+
+    def of_run(self, connection: Connection, run_id: int) -> str:
+        if run_id not in self.of_runs:
+            run = models.run
+            self.of_runs[run_id] = digest_of_run(connection.execute(select(run).where(run.c.run_id == run_id)).one())
+        return self.of_runs[run_id]
 
 
 def new_salt() -> str:

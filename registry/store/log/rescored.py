@@ -12,7 +12,7 @@ from registry.store.log.entries import entries
 Key = tuple[int, int]  # scoring, metric
 
 
-class Change(NamedTuple):
+class Rescoring(NamedTuple):
     """What one run computed anew that became another score.
 
     Attributes:
@@ -28,9 +28,9 @@ class Change(NamedTuple):
     results: Mapping[str, str]
 
 
-def changes(connection: Connection) -> list[Change]:
+def changes(connection: Connection) -> list[Rescoring]:
     """What was computed anew and became another score, from the first time to the last."""
-    return [Change(of.run_id, **{key: of.details[key] for key in ("scores", "otherwise", "results")})
+    return [Rescoring(of.run_id, **{key: of.details[key] for key in ("scores", "otherwise", "results")})
             for of in entries(connection, "rescore")]
 
 

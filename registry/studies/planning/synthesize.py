@@ -7,7 +7,6 @@ real ones: with its boards, thresholds and studies everything can be tried befor
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +19,7 @@ from registry.errors import InputError, UnknownNameError
 from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.settings import declared_request
 from registry.manifest.folder import TaskFolder
+from registry.manifest.write import json_lines
 from registry.significance import PairMatrix
 from registry.significance.effects.synthetic_systems import draw_correct
 from registry.significance.matrix import Floats, additive
@@ -132,12 +132,12 @@ def synthesize(source: Source, rates: Mapping[str, float], correlation: float, *
     right = draw_correct(np.array(list(rates.values())), correlations, source.ease, seed, taken)
     keys = _distinct([source.keys[n] for n in taken])
     attributes = [{}] * len(keys) if source.clusters is None else [{"cluster": source.clusters[n]} for n in taken]
-    files = {"gold.jsonl": _lines({"item": key, "label": source.labels[n][0], **more}
+    files = {"gold.jsonl": json_lines({"item": key, "label": source.labels[n][0], **more}
                                   for key, n, more in zip(keys, taken, attributes, strict=True))}
     for m in range(len(rates)):
         said = (source.labels[n][0] if is_right else str(rng.choice(source.labels[n][1]))
                 for n, is_right in zip(taken, right[:, m], strict=True))
-        files[f"systems/{m + 1}.jsonl"] = _lines(
+        files[f"systems/{m + 1}.jsonl"] = json_lines(
             {"item": key, "label": label} for key, label in zip(keys, said, strict=True))
     declared = ", ".join([f"correlation {correlation:g}", *(f"{a} with {b} {r:g}" for (a, b), r in pairs.items())])
     tables: dict[str, Any] = {
@@ -174,10 +174,6 @@ def _correlations(systems: Sequence[str], correlation: float, pairs: Mapping[tup
         a, b = (systems.index(system) for system in pair)
         found[a, b] = found[b, a] = of_pair
     return found
-
-
-def _lines(rows: Any) -> bytes:
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
 
 
 def _distinct(keys: Sequence[str]) -> list[str]:

@@ -8,6 +8,7 @@ from fractions import Fraction
 import pytest
 
 from registry.errors import InputError
+from registry.manifest import Significance, significance_with
 from tests.evaluation.comparing.compared import pairs, raw
 
 
@@ -132,22 +133,27 @@ def test_random_runs(repeated, registry, scored, tmp_path, test):
     assert len({row["signature"] for row in [*fixed.json, *rows]}) == 2
 
 
-def test_random_runs_are_crossed_with_items_unless_another_test_is_named(repeated, registry, scored):
+def test_random_runs_are_crossed_with_items_unless_another_test_is_named(repeated, scored):
     """Swaps of whole runs speak of these items only (up to 54 % false differences on others, docs/validity.md)."""
     repeated.systems, repeated.significance = {}, {"runs": "random"}
     scored(repeated)
     (undeclared,) = pairs()
     assert undeclared["test"] == "crossed"
-    registry("compare", "--runs", "fixed")
-    assert [row["test"] for row in pairs()] == ["permutation"]
-    registry("compare")
-    assert pairs() == [undeclared]
-    repeated.significance = {}
-    registry("run", repeated.write(), "--db", "fixed.duckdb")
-    for given, test in (((), "crossed"), (("--test", "permutation"), "permutation")):
-        signature = registry("compare", "--runs", "random", *given, "--db", "fixed.duckdb", "--format", "json").json[0][
-            "signature"]
-        assert f"|test:{test}-" in signature
+
+
+@pytest.mark.parametrize(("declared", "given", "test"), [
+    ({}, {}, "permutation"),
+    ({"runs": "random"}, {}, "crossed"),
+    ({"runs": "random", "test": "permutation"}, {}, "permutation"),
+    ({}, {"runs": "random"}, "crossed"),
+    ({"runs": "random"}, {"runs": "fixed"}, "permutation"),
+    ({"runs": "random"}, {"alpha": 0.01}, "crossed"),
+    ({}, {"runs": "random", "test": "permutation"}, "permutation"),
+    ({"test": "sign"}, {"runs": "random"}, "sign"),  # which is refused, not replaced
+    ({"runs": "random", "test": "permutation"}, {"alpha": 0.01}, "permutation"),
+])
+def test_the_usual_test_is_that_of_the_runs(declared, given, test):
+    assert significance_with(Significance(**declared), given).test == test
 
 
 def test_too_few_runs_for_any_significance_are_told(repeated, registry, scored):

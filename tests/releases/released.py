@@ -1,0 +1,42 @@
+"""Releases of a small made-up task, and what is in them."""
+
+import duckdb
+from typer.testing import CliRunner
+
+from registry.cli.app import app
+from registry.releases.verifying import verify_release
+from registry.significance import Execution
+from registry.store.database import Database
+from tests.evaluation.verifying.test_tampering import written
+
+TOLD = """
+description = "Made-up."
+url = "https://example.org/small"
+licence = "CC-BY-4.0"
+organisers = ["Ann Example", "Ben Example"]
+contact = "ann@example.org"
+citation = "Example (2027)"
+date = 2027-03-01
+"""
+
+
+def made(folder):
+    path = folder / "registry.duckdb"
+    done = CliRunner().invoke(app, ["run", str(written(folder, TOLD)), "--db", str(path)])
+    assert done.exit_code == 0, done.output
+    return Database(path)
+
+
+def faults(folder):
+    return verify_release(folder, Execution(workers=1)).faults
+
+
+def contents(folder):
+    """All bytes of a release, its tables unpacked."""
+    found = []
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        if path.suffix == ".parquet":
+            with duckdb.connect() as connection:
+                found.append(repr(connection.execute(f"FROM '{path}'").fetchall()).encode())
+        found.append(path.read_bytes())
+    return b"\n".join(found)
