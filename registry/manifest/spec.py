@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
@@ -14,10 +14,13 @@ from registry.manifest.captures import braces
 from registry.manifest.families import wrong_in_family
 from registry.manifest.fields import (
     DRAWS,
+    USUAL_TESTS,
     Address,
+    ContradictionsError,
     Day,
     Kind,
     Licence,
+    Limit,
     Missing,
     Moment,
     Name,
@@ -32,17 +35,6 @@ from registry.manifest.fields import (
     no_equals,
     number,
 )
-
-
-class ContradictionsError(ValueError):
-    """Keys that do not go together: `found` are the key and what is wrong there, for each."""
-
-    def __init__(self, found: Iterable[tuple[str, str]]) -> None:
-        self.found = tuple(found)
-        super().__init__("; ".join(message for _, message in self.found))
-
-
-Limit = Annotated[int, number("a whole number of 1 or more", lambda n: n >= 1)]
 
 
 class _Table(BaseModel):
@@ -134,9 +126,6 @@ class MetricSpec(_Table):
     @classmethod
     def _id_defaults_to_name(cls, value: Any) -> Any:
         return {"id": value["name"], **value} if isinstance(value, dict) and "name" in value else value
-
-
-USUAL_TESTS = {"fixed": "permutation", "random": "crossed"}  # by whether runs are; permutation swaps random ones whole
 
 
 class Significance(_Table):
