@@ -217,10 +217,9 @@ class Board(_Table):
     step: Annotated[float, number("a number above 0", lambda step: step > 0)] | None = None
 
     def _contradictions(self) -> Iterator[tuple[str, str]]:
-        if self.release == "ladder" and self.step is None:
-            yield "step", "is needed with release = 'ladder': by how much a score must be better to be shown"
-        if self.release == "scores" and self.step is not None:
-            yield "step", "is that of release = 'ladder'; leave it out"
+        if (self.release == "ladder") == (self.step is None):
+            yield "step", ("is that of release = 'ladder'; leave it out" if self.step is not None else
+                           "is needed with release = 'ladder': by how much a score must be better to be shown")
 
 
 class Release(_Table):
