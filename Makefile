@@ -10,7 +10,7 @@ DEMO_DB := .venv/demo.duckdb
 # What Python compiles is kept: else each process of the tests compiles all modules anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo quick test lint types suite conformance validity fuzz durability release-check benchmark docs gallery studies clean
+.PHONY: demo quick test lint types suite conformance validity validity-peers fuzz durability release-check benchmark docs gallery studies clean
 
 demo: .venv/.installed
 	@rm -f $(DEMO_DB)
@@ -57,7 +57,10 @@ conformance: .venv/.installed
 	$(BIN)/pytest -n auto tests/significance tests/real_data
 
 validity: .venv/.installed
-	$(BIN)/python -m tests.validity
+	$(BIN)/python -m tests.validity --write
+
+validity-peers: .venv/peers/.installed
+	.venv/peers/bin/python -m tests.validity.peers --write
 
 fuzz: .venv/.installed
 	$(BIN)/python -m tests.fuzz --minutes 10
@@ -79,6 +82,11 @@ benchmark: .venv/.installed
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "error: $(PYTHON) lacks the venv module: install it (Debian: apt-get install python3-venv)" >&2; exit 1; }
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[test]'
+	@touch $@
+
+.venv/peers/.installed: tests/validity/peers/requirements.txt
+	$(PYTHON) -m venv .venv/peers
+	.venv/peers/bin/python -m pip install --quiet --disable-pip-version-check -e . -r tests/validity/peers/requirements.txt
 	@touch $@
 
 clean:
