@@ -113,9 +113,9 @@ def even_units(matrix: Matrix) -> float:
     """How many units of equal weight tell as much as these do, by the system with the least even ones.
 
     The number is Kish's: the square of the sum of the weights over the sum of their squares. Weights are the
-    denominators of a quotient, and the items of a cluster for a correlation. Of other functions of sums they are all
-    that is counted in a unit, such as the n-grams of its segments, for the first system. Of judged items they are what
-    people's scores count, 0 where they did not look.
+    denominators of a quotient or of its root, and the items of a cluster for a correlation. Of other functions of sums
+    they are all that is counted in a unit, such as the n-grams of its segments, for the first system. Of judged items
+    they are what people's scores count, 0 where they did not look.
 
     Args:
         matrix: By item or by unit.
@@ -126,6 +126,8 @@ def even_units(matrix: Matrix) -> float:
             weights = by_unit.statistics[:, :, WEIGHT]
         elif matrix.quotient is not None:
             weights = by_unit.parts[1]
+        elif matrix.family == "ratio":  # a function of one, such as the root of a mean
+            weights = by_unit.statistics[:, :, 1]
         else:
             weights = np.abs(by_unit.statistics[:, :1]).sum(axis=2)
     elif matrix.units is None:
