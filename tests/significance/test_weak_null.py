@@ -118,3 +118,6 @@ def test_units_of_unequal_weight_tell_no_more_than_few_equal_ones():
     assert even_units(no_quotient) == pytest.approx(16 / 7)  # clusters of 1, 1, 1 and 5 items
     assert even_units(PairMatrix(np.ones((8, 2, 2)), units=no_quotient.units)) == pytest.approx(16 / 7)
     assert even_units(PairMatrix(np.ones((8, 2, 2)))) == 8
+    roots = replace(no_quotient, statistics=np.stack([np.arange(16).reshape(8, 2) ** 2, np.ones((8, 2))], axis=-1),
+                    family="ratio", units=None)
+    assert even_units(roots) == 8  # squared errors are no weights
