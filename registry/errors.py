@@ -143,6 +143,12 @@ def together(errors: Sequence[E]) -> E:
     return first
 
 
+def at_keys(errors: Sequence[tuple[str, InputError]], path: Path) -> RegistryError:
+    """The errors of a manifest as one to raise: each with the key at which it was found, unless it names one."""
+    return together([error if isinstance(error, ManifestError) else together(
+        [ManifestError(str(one), path=path, key=key) for one in (error, *error.others)]) for key, error in errors])
+
+
 def clipped(text: str) -> str:
     """Leave out the middle of what is too long to read; files are untrusted, and so is what messages quote of them."""
     return text if len(text) <= 1000 else f"{text[:600]} ... {text[-300:]}"

@@ -255,11 +255,7 @@ def parse_signature(line: str) -> Signature | StudySignature:
 
 
 def _fields(line: str) -> dict[str, str]:
-    """The fields of a line by their names.
-
-    Raises:
-        ValueError: A part of it is no field.
-    """
+    """The fields of a line by their names."""
     found = {}
     for part in line.split("|"):
         name, colon, value = part.partition(":")

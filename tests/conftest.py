@@ -21,8 +21,8 @@ from typer import testing
 from registry.cli import UNSEARCHED, app
 from registry.query import process
 from registry.query.writer import write
-from registry.store import opening
 from registry.store.database import Database
+from registry.store.files import opening
 from registry.store.hiding.concealment import concealed_of
 from tests.needs import need, summary
 

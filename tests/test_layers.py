@@ -12,20 +12,22 @@ PACKAGE = Path(__file__).resolve().parent.parent / "registry"
 FLOORS = {  # of every folder with rooms: from the ground up, and what stands on one floor does not know each other
     "registry": [
         "errors families identity treebank version", "files items provenance rendering values",
-        "columns parallel",
+        "columns judged parallel",
         "manifest metrics readers significance store", "evaluation importers query", "api studies", "leaderboards",
         "reports", "releases", "cli"],
     "registry.significance": [
-        "compact marks", "matrix", "discordance weak_null", "base", "distributions results units", "overall resampling",
+        "compact marks shared_draws", "judged_items", "matrix", "discordance weak_null", "base judge_bias",
+        "distributions results units", "overall resampling",
         "crossed correlations exact", "resampled_scores", "effects multiple pairwise",
-        "assumptions foresight histories ranks"],
+        "assumptions foresight histories ranks", "rank_cautions"],
     "registry.evaluation": ["matrices scorers", "resolve submissions", "ingest past", "scoring", "comparing",
                             "checking verifying"],
     "registry.evaluation.submissions": ["amend names rules tombstones", "erase redact", "purge"],
     "registry.evaluation.verifying": [
-        "elsewhere faults set_aside", "hiding kept log references results scores", "purged", "verify", "concealed"],
+        "elsewhere faults set_aside", "hiding kept ladder log references results scores", "purged", "verify",
+        "concealed"],
     "registry.evaluation.ingest": [
-        "answer_ids content headers remedies unicode_normal_form vocabulary", "join", "parsed_cache remarks",
+        "answer_ids content mistakes remedies", "join", "parsed_cache remarks",
         "context hiding", "declared gold", "given submissions", "apply"],
     "registry.evaluation.comparing": [
         "contingency leaderboard_key settings", "board_keys", "board_statistics families",
@@ -48,33 +50,30 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
             wmt_xml
         """],
     "registry.studies": [
-        "score_distributions sizes study suite_matrix", "board_study run", """
+        "score_distributions sizes study", "board_study run", """
             advise
-            correlation
-            dependence
+            dependent
             effects
             gains
             judge
-            macro_average
             nbest
             new_best
-            replicability
-            suite
-            variance
+            suites
             verify
         """, "planning"],
     "registry.releases": [
-        "checksums decisions licences loading tables", "contents submitted totals",
-        "croissant derived_scores readme ro_crate", "writing", "derived_files", "verifying"],
+        "checksums decisions loading tables", "contents submitted totals", "derived_scores descriptions", "writing",
+        "derived_files", "verifying"],
     "registry.leaderboards": [
-        "decisions families items scores", "leaderboard", "history place sentences", "corrections load", "differences",
-        "choose snapshot"],
+        "decisions families items ladders scores", "leaderboard stale", "history place sentences", "corrections load",
+        "differences", "choose snapshot"],
     "registry.reports": [
         """
             boards
             differences
             figures
             items
+            ladder
             methods
             erratum
             nbest

@@ -12,7 +12,7 @@ SAMPLES = ROOT / "sample_data"
 
 
 @pytest.mark.parametrize(("name", "files"), [("stance", 7), ("entities", 9), ("translation", 7), ("relations", 3),
-                                            ("collocations", 1)])
+                                            ("collocations", 1), ("answers", 5)])
 def test_the_script_writes_what_is_there(tmp_path, name, files):
     shutil.copy(SAMPLES / name / "make.py", tmp_path)
     subprocess.run([sys.executable, tmp_path / "make.py"], check=True)
@@ -46,6 +46,21 @@ def test_one_clear_winner_and_one_near_duplicate_pair(registry, scored):
     assert twins[0]["p_value"] > 0.5
     assert twins[0]["n_units"] == 40
     assert "n:400/40c" in twins[0]["signature"]
+
+
+def test_the_judge_would_have_its_sibling_win(registry, scored):
+    """By the judge's means hazel-judge-small is the best; by people's, corrected or not, it is not among the two."""
+    board = scored(SAMPLES / "answers" / "task.toml").json
+    assert [{row["system"] for row in board if row["cluster"] == n} for n in (1, 2)] == [
+        {"fern-tuned", "gorse"}, {"hazel-judge-small", "fern-base"}]
+    means = {}
+    for path in (SAMPLES / "answers" / "submissions").glob("*.csv"):
+        rows = [line.split(",") for line in path.read_text().splitlines()[1:]]
+        means[path.stem.partition(".")[2]] = sum(int(judge) for _, judge, _ in rows) / len(rows)
+    assert max(means, key=means.get) == "hazel-judge-small"
+    told = registry("board", "answers", "--format", "table").stdout
+    assert "In 3 of 6 pairs the judge favours one of the two systems" in told
+    assert "it is not quite that of the two scores" in told
 
 
 def test_relations_are_the_example_of_yeh_2000(registry, scored):

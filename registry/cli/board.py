@@ -12,19 +12,20 @@ from registry.cli.console import say, show, show_boards
 from registry.cli.options import Db, MetricAlias, OutputFormat, TaskName, database
 from registry.cli.past import At, database_at
 from registry.cli.study.command import say_refused, study_archive
-from registry.errors import InputError, MismatchError
+from registry.errors import HiddenError, InputError, MismatchError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from sqlalchemy import Connection
 
+    from registry.cli.console import Format
     from registry.leaderboards.leaderboard import Leaderboard
     from registry.leaderboards.snapshot import Snapshot
     from registry.store.database import Database
     from registry.store.log.moments import Moment
-    from registry.studies.macro_average import MacroBoard
     from registry.studies.run import Question
+    from registry.studies.suites.macro_average import MacroBoard
 
 _PRINTED = 1_000_000  # pairs, which take some 2 GB as rows
 Ranks = Literal["range", "cluster", "neighbour", "simultaneous", "bootstrap"]
@@ -50,8 +51,12 @@ def board(
 
     opened = database_at(db, at)
     with opened.reading() as connection:
-        found = read_boards(connection, task, metric, "range" if wide else ranks, averages=wide, pairs=BOARD_PAIRS,
-                            past=opened.moment)
+        try:
+            found = read_boards(connection, task, metric, "range" if wide else ranks, averages=wide, pairs=BOARD_PAIRS,
+                                past=opened.moment)
+        except HiddenError as hidden:
+            _show_ladders(connection, task, hidden, format_)
+            return
     if wide:
         from registry.reports.wide import wide_boards, wide_table
 
@@ -59,6 +64,17 @@ def board(
               for board in wide_boards(of.boards, of.averages, of.primary)], format_)
     else:
         show_boards(_named(found, opened.moment), format_)
+
+
+def _show_ladders(connection: Connection, task: str | None, hidden: HiddenError, format_: Format | None) -> None:
+    """Print what is shown of boards whose scores are hidden; where that is nothing they are hidden as ever."""
+    from registry.leaderboards.ladders import ladders
+    from registry.reports.ladder import ladder_table
+
+    if not (found := ladders(connection, task)):
+        raise hidden
+    say(f"note: {hidden}")
+    show([ladder_table(of) for of in found], format_)
 
 
 def pairs(
@@ -145,15 +161,15 @@ def averaged(found: Snapshot, db: Database) -> Snapshot:
 
 def _macro_questions(connection: Connection, task: str | None, metric: str | None) -> Sequence[Question]:
     """What averages over test sets are asked of."""
-    from registry.studies.macro_average import Macro
     from registry.studies.run import questions
     from registry.studies.study import Choice
+    from registry.studies.suites.macro_average import Macro
 
     return questions(connection, Macro(), Choice(task, metric))
 
 
 def _averages(asked: Sequence[Question], db: Database) -> list[MacroBoard]:
-    from registry.studies.macro_average import macro_boards
+    from registry.studies.suites.macro_average import macro_boards
 
     found: list[MacroBoard] = []
     for task, of_task in groupby(asked, key=lambda question: question.task.slug):

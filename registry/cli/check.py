@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from registry.cli.console import say, show
+from registry.cli.console import Format, say, show
 from registry.cli.execution import Cluster, Memory, Quiet, Workers, execution, say_plan
-from registry.cli.options import ManifestPath, OutputFormat, Root, database, named_values
+from registry.cli.options import ManifestPath, OutputFormat, ReaderOptions, Root, database, named_values
 from registry.cli.pipeline import resolved
 from registry.errors import InputError, ManifestError, counted
 
@@ -31,8 +31,7 @@ def check(
     task: Annotated[Path | None, typer.Option("--task", metavar="MANIFEST", readable=False, help=(
         "Check submissions against this task: its gold, or the item list of a task pack."))] = None,
     test_set: Annotated[str | None, typer.Option("--test-set", help="The test set that FILE is for.")] = None,
-    option: Annotated[list[str] | None, typer.Option("--option", metavar="KEY=VALUE", help=(
-        "An option of the reader, as the manifest would write it; can be repeated."))] = None,
+    option: ReaderOptions = None,
     max_errors: Annotated[int, typer.Option("--max-errors", min=0, help=(
         "List this many problems of every file; 0: all."))] = 50,
     db: Annotated[Path | None, typer.Option("--db", metavar="PATH", readable=False, help=(
@@ -58,17 +57,7 @@ def check(
 
         against, _ = resolved(task, root)
         checked = check_submissions(against, list(_submissions(against, file, test_set, option or [])), limit=limit)
-    for warning in checked.warnings:
-        say(f"warning: {warning}")
-    if format_ is None:
-        _say_problems(checked)
-    else:
-        from registry.rendering.table import Table
-
-        show([Table([_row(problem) for problem in checked.problems], keys=KEYS)], format_)
-    if checked.unlisted:
-        unlisted = checked.unlisted.total()
-        say(f"not listed: {counted(unlisted, 'more problem')}; --max-errors 0 lists all")
+    _show_problems(checked, format_)
     if checked.refused:
         raise typer.Exit(checked.exit_code)
     if checked.plan is not None:
@@ -131,6 +120,21 @@ def _checked_task(manifest: Path, root: Path | None, db: Path | None, limit: int
         checked.refuse(error)
         return checked
     return check_task(task, content, how, None if db is None else database(db), limit=limit)
+
+
+def _show_problems(checked: Checked, format_: Format | None) -> None:
+    """Tell what may be wrong and what is: in words, or in a format that is asked for."""
+    for warning in checked.warnings:
+        say(f"warning: {warning}")
+    if format_ is None:
+        _say_problems(checked)
+    else:
+        from registry.rendering.table import Table
+
+        show([Table([_row(problem) for problem in checked.problems], keys=KEYS)], format_)
+    if checked.unlisted:
+        unlisted = checked.unlisted.total()
+        say(f"not listed: {counted(unlisted, 'more problem')}; --max-errors 0 lists all")
 
 
 def _say_problems(checked: Checked) -> None:

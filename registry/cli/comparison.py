@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,8 +17,30 @@ from registry.errors import counted
 if TYPE_CHECKING:
     from registry.evaluation.scoring.stale import StaleScore
     from registry.leaderboards.leaderboard import Leaderboard
+    from registry.significance import Execution
+    from registry.store.log.journal import Journal
     from registry.store.row_types import TaskRow
     from registry.store.working.session import Session
+
+Test = Annotated[str | None, typer.Option("--test", help="The significance test: `registry list tests`.")]
+Resamples = Annotated[str | None, typer.Option("--resamples", metavar="N|auto", help=(
+    "Random draws, where a test needs them; auto: as many as decisions need."))]
+Seed = Annotated[int | None, typer.Option("--seed", help="Of the random draws.")]
+Alternative = Annotated[str | None, typer.Option("--alternative", help=(
+    "two-sided, greater (the better system is better) or less."))]
+Unit = Annotated[str | None, typer.Option("--unit", help="item, cluster, or response.")]
+Alpha = Annotated[float | None, typer.Option("--alpha", help="The level of significance.")]
+Correction = Annotated[str | None, typer.Option("--correction", help=(
+    "Of the p-values of all pairs: `registry list corrections`."))]
+Family = Annotated[list[str] | None, typer.Option("--family", metavar="board|task|NAME", help=(
+    "The pairs that are corrected together: of each board, of the whole task, or of metrics or boards by name (again "
+    "for each)."))]
+Strata = Annotated[str | None, typer.Option("--strata", metavar="ATTRIBUTE", help=(
+    "Resample within the values of an item attribute."))]
+Runs = Annotated[str | None, typer.Option("--runs", help="What systems' runs are: fixed, or random.")]
+Overall = Annotated[str | None, typer.Option("--overall", help="Also test all systems at once: cochran or friedman.")]
+Resolve = Annotated[int | None, typer.Option("--resolve", metavar="N", help=(
+    "Draw again, up to N times, where Monte-Carlo error leaves a decision open."))]
 
 
 def score(
@@ -43,7 +67,8 @@ def score(
         for row in catalog.tasks(session.connection, task):
             known = resolve_stored(row.manifest, row.slug)
             scored = score_task(Ingest(session.connection, journal, known, progress=how.progress), how, stale=stale)
-            found += scored.stale
+            if row.slug not in session.names.blind:
+                found += [(replace(of, submission=session.names.said(of.submission)), now) for of, now in scored.stale]
             say(f"{row.slug}: {counted(scored.computed, 'score')} computed, {scored.unchanged} there already")
         return found
 
@@ -55,41 +80,17 @@ def score(
 
 
 def compare(
-    context: typer.Context,
-    task: TaskName = None, metric: MetricAlias = None,
-    test: Annotated[str | None, typer.Option("--test", help="The significance test: `registry list tests`.")] = None,
-    resamples: Annotated[str | None, typer.Option("--resamples", metavar="N|auto", help=(
-        "Random draws, where a test needs them; auto: as many as decisions need."))] = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="Of the random draws.")] = None,
-    alternative: Annotated[str | None, typer.Option("--alternative", help=(
-        "two-sided, greater (the better system is better) or less."))] = None,
-    unit: Annotated[str | None, typer.Option("--unit", help="item, cluster, or response.")] = None,
-    alpha: Annotated[float | None, typer.Option("--alpha", help="The level of significance.")] = None,
-    correction: Annotated[str | None, typer.Option("--correction", help=(
-        "Of the p-values of all pairs: `registry list corrections`."))] = None,
-    family: Annotated[list[str] | None, typer.Option("--family", metavar="board|task|NAME", help=(
-        "The pairs that are corrected together: of each board, of the whole task, or of metrics or boards by name "
-        "(again for each)."))] = None,
-    strata: Annotated[str | None, typer.Option("--strata", metavar="ATTRIBUTE", help=(
-        "Resample within the values of an item attribute."))] = None,
-    runs: Annotated[str | None, typer.Option("--runs", help="What systems' runs are: fixed, or random.")] = None,
-    overall: Annotated[str | None, typer.Option("--overall", help=(
-        "Also test all systems at once: cochran or friedman."))] = None,
-    resolve: Annotated[int | None, typer.Option("--resolve", metavar="N", help=(
-        "Draw again, up to N times, where Monte-Carlo error leaves a decision open."))] = None,
-    workers: Workers = None, cluster: Cluster = None, memory: Memory = None, db: Db = None,
-    format_: OutputFormat = None, actor: Actor = None, dry_run: DryRun = False, wait: Wait = 60,
-    quiet: Quiet = False,
+    context: typer.Context, task: TaskName = None, metric: MetricAlias = None, test: Test = None,
+    resamples: Resamples = None, seed: Seed = None, alternative: Alternative = None, unit: Unit = None,
+    alpha: Alpha = None, correction: Correction = None, family: Family = None, strata: Strata = None,
+    runs: Runs = None, overall: Overall = None, resolve: Resolve = None, workers: Workers = None,
+    cluster: Cluster = None, memory: Memory = None, db: Db = None, format_: OutputFormat = None, actor: Actor = None,
+    dry_run: DryRun = False, wait: Wait = 60, quiet: Quiet = False,
 ) -> None:
     """Test all pairs of every leaderboard, and rank.
 
     What is not given is as the task declares it. The leaderboards are printed; `registry pairs` prints their pairs.
     """
-    from registry.evaluation.comparing.compare import compare as compare_task
-    from registry.evaluation.comparing.plan import plan
-    from registry.evaluation.comparing.settings import declared_request
-    from registry.evaluation.comparing.vetting import vet
-    from registry.store import catalog
     from registry.store.log.journal import Journal
     from registry.store.working.session import computed
 
@@ -98,26 +99,34 @@ def compare(
              "resolve": resolve, "family": family and _family(family)}
     given = {name: value for name, value in given.items() if value is not None}
     journal = Journal("compare", {"task": task, "metric": metric, **given}, actor=actor_name(actor))
-    how = execution(workers, cluster, memory, quiet=quiet)
-
-    def work(session: Session) -> tuple[list[TaskRow], list[Leaderboard] | None]:
-        session.bound(how.memory)
-        rows = catalog.tasks(session.connection, task)
-        for row in rows:
-            request = declared_request(row, given, None if metric is None else (metric,), how)
-            vetted = vet(session.connection, row, request)
-            vetted.require()
-            say_plan(plan(session.connection, vetted.keys, request), how)
-            compared = compare_task(session.connection, journal, row, request, vetted)
-            say_results(session.names, compared=compared)
-            say_unused(context, how, compared)
-        return rows, shown_boards(session, rows, metric)
-
-    target = database(db, wait)
-    rows, boards = computed(target, journal, work, dry_run=dry_run)
+    how, target = execution(workers, cluster, memory, quiet=quiet), database(db, wait)
+    rows, boards = computed(target, journal, lambda session: _compare(
+        session, journal, task, metric, given, how, context), dry_run=dry_run)
     boards = committed_boards(target, rows, metric) if boards is None else boards
     say_end(changed=journal.changed, dry_run=dry_run)
     show_boards(boards, format_)
+
+
+def _compare(session: Session, journal: Journal, task: str | None, metric: str | None, given: Mapping[str, Any],
+             how: Execution, context: typer.Context) -> tuple[list[TaskRow], list[Leaderboard] | None]:
+    """Compare and tell what was found; gives the tasks, and their boards where they can be read already."""
+    from registry.evaluation.comparing.compare import compare
+    from registry.evaluation.comparing.plan import plan
+    from registry.evaluation.comparing.settings import declared_request
+    from registry.evaluation.comparing.vetting import vet
+    from registry.store import catalog
+
+    session.bound(how.memory)
+    rows = catalog.tasks(session.connection, task)
+    for row in rows:
+        request = declared_request(row, given, None if metric is None else (metric,), how)
+        vetted = vet(session.connection, row, request)
+        vetted.require()
+        say_plan(plan(session.connection, vetted.keys, request), how)
+        compared = compare(session.connection, journal, row, request, vetted)
+        say_results(session.names, compared=compared)
+        say_unused(context, how, compared)
+    return rows, shown_boards(session, rows, metric)
 
 
 def _family(names: list[str]) -> str | list[str]:

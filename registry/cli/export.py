@@ -7,12 +7,12 @@ from typing import Annotated, Literal
 import typer
 
 from registry.cli.console import write
-from registry.cli.options import ChosenMetric, Db, Facet, TestSet, Track, database
+from registry.cli.options import ChosenMetric, Db, Facet, Task, TestSet, Track, database
 from registry.errors import InputError
 
 
 def export(
-    task: Annotated[str, typer.Argument(metavar="TASK", help="A task's id.")],
+    task: Task,
     platform: Annotated[Literal["codabench", "codalab", "evalai", "wmt"], typer.Argument(
         metavar="PLATFORM", case_sensitive=False, help=(
             "codabench (scores.json), codalab (scores.txt) or evalai (its result) for one submission; wmt (LaTeX) for "

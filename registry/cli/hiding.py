@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from registry.cli.console import say, show
-from registry.cli.options import Actor, Db, DryRun, OutputFormat, Wait, actor_name, database
+from registry.cli.options import Actor, Db, DryRun, OutputFormat, Task, Wait, actor_name, database
 from registry.cli.pipeline import say_end
 from registry.errors import InputError
 
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from registry.store.database import Database
     from registry.store.listings import Listing
 
-Task = Annotated[str, typer.Argument(metavar="TASK", help="The task's id.")]
 Scores = Annotated[bool, typer.Option("--scores", help="Scores and ranks, not names.")]
 
 
@@ -52,6 +51,8 @@ def reveal(task: Task, scores: Scores = False, db: Db = None, format_: OutputFor
     keys, rows = _set(task, "blind_until" if scores else "anonymous_until", None, database(db, wait), actor,
                       dry_run=dry_run)
     if not scores:
+        if dry_run:
+            say("warning: who was who is shown as it would be; names stay hidden from others, so do not pass it on")
         show([Table([row for row in rows if row["task"] == task and row["pseudonym"]], keys=keys)], format_)
 
 

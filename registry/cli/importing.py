@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +10,7 @@ import typer
 from registry.cli.console import say
 from registry.cli.execution import Cluster, Quiet, Workers, execution
 from registry.cli.options import Actor, Db, DryRun, Wait, actor_name, database, named_values
-from registry.cli.pipeline import say_applied, say_end, say_results
+from registry.cli.pipeline import resolved, say_applied, say_end, say_results
 
 
 def import_(
@@ -33,10 +31,8 @@ def import_(
     """
     from registry.evaluation.ingest.apply import apply
     from registry.evaluation.ingest.context import Ingest
-    from registry.evaluation.resolve import resolve
     from registry.evaluation.scoring.score import score
     from registry.importers import IMPORTERS
-    from registry.manifest import load_manifest
     from registry.provenance import recorded_name
     from registry.store.log.journal import Journal
     from registry.store.working.session import writing
@@ -48,15 +44,11 @@ def import_(
     folder = to or Path(slug)
     journal = Journal("import", {"kind": kind, "path": recorded_name(path), "task": slug, **options},
                       inputs=dict(imported.sources), actor=actor_name(actor))
-    with ExitStack() as stack:
-        target = Path(stack.enter_context(tempfile.TemporaryDirectory())) if dry_run else folder
-        manifest = stack.enter_context(imported.written(target, slug))
-        specification, content = load_manifest(manifest)
+    with imported.written(folder, slug, dry_run=dry_run) as manifest:
+        known, content = resolved(manifest, None)
         with writing(database(db, wait), journal, create=True, dry_run=dry_run) as session:
-            ingest = Ingest(session.connection, journal, resolve(specification, manifest),
-                            progress=how.progress)
-            applied = apply(ingest, content)
-            scored = score(ingest, how)
+            ingest = Ingest(session.connection, journal, known, progress=how.progress)
+            applied, scored = apply(ingest, content), score(ingest, how)
             names = session.names
     say(f"{'would be written' if dry_run else 'task'}: {folder / manifest.name}")
     for note in imported.notes:

@@ -7,12 +7,12 @@ from typing import Annotated, Literal
 import typer
 
 from registry.cli.console import show
-from registry.cli.options import Db, OutputFormat, database
+from registry.cli.options import Db, OutputFormat, Task, database
 from registry.errors import InputError
 
 
 def items(
-    task: Annotated[str, typer.Argument(metavar="TASK", help="The task's id.")],
+    task: Task,
     which: Annotated[Literal["disagree", "hard", "suspect", "show"], typer.Argument(
         metavar="disagree|hard|suspect|show", help=(
             "Those on which systems disagree most; those with the worst scores; those on which all contradict the "

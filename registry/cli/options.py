@@ -31,10 +31,13 @@ DryRun = Annotated[bool, typer.Option("--dry-run", help="Do everything but write
 Wait = Annotated[float, typer.Option("--wait", envvar="REGISTRY_WAIT", metavar="SECONDS", min=0, help=(
     "How long to wait for other writers, who take turns; 0: not at all."))]
 ManifestPath = Annotated[Path, typer.Argument(metavar="MANIFEST", readable=False, help="The task's TOML file.")]
+Task = Annotated[str, typer.Argument(metavar="TASK", help="The task's id.")]
 TaskName = Annotated[str | None, typer.Argument(metavar="TASK", help="A task's id; all tasks if none is given.")]
 MetricAlias = Annotated[str | None, typer.Option("--metric", help="Only the metric with this id.")]
 ChosenMetric = Annotated[str | None, typer.Option("--metric", help=(
     "The metric with this id; the primary one if none is given."))]
+ReaderOptions = Annotated[list[str] | None, typer.Option("--option", metavar="KEY=VALUE", help=(
+    "An option of the reader, as the manifest would write it; can be repeated."))]
 TestSet = Annotated[str | None, typer.Option("--test-set", metavar="NAME", help="Only this one.")]
 Track = Annotated[str | None, typer.Option("--track", metavar="NAME", help=(
     "Only this one; those of no track, where there are some, if none is given."))]

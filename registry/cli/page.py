@@ -10,9 +10,9 @@ import typer
 from registry.cli.board import Ranks, averaged, read_boards
 from registry.cli.console import say
 from registry.cli.execution import Cluster, Memory, Quiet, Workers, execution
-from registry.cli.options import Actor, Db, Root, Wait, actor_name, database
+from registry.cli.options import Actor, Db, Root, Task, Wait, actor_name, database
 from registry.cli.past import At, database_at
-from registry.cli.pipeline import bring_up, brought_in, say_end, say_results
+from registry.cli.pipeline import bring_up, say_end
 from registry.errors import counted
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ Items = Annotated[int, typer.Option("--items", min=0, max=1000, help=(
 
 
 def page(
-    task: Annotated[str, typer.Argument(metavar="TASK", help="The task's id.")],
+    task: Task,
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The HTML file; is replaced.")],
     items: Items = 0,
     ranks: Annotated[Ranks | None, typer.Option("--ranks", case_sensitive=False, help=(
@@ -87,11 +87,6 @@ def site(
 
 def _run(manifest: Path, root: Path | None, db: Database, actor: str | None, how: Execution) -> str:
     """Bring up what a manifest declares, and give its task's id."""
-    from registry.store.log.journal import Journal
-
-    task, content = brought_in(manifest, root)
-    journal = Journal("run", {"manifest": task.root.manifest_name}, actor=actor)
-    done = bring_up(db, journal, task, content, how)
-    say_results(done.names, done.scored, done.compared)
-    say_end(changed=journal.changed, dry_run=False)
-    return task.manifest.task.id
+    done = bring_up(db, manifest, root, how, actor)
+    say_end(changed=done.changed, dry_run=False)
+    return done.task

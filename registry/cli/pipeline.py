@@ -67,18 +67,24 @@ def brought_in(manifest: Path, root: Path | None) -> tuple[ResolvedTask, bytes]:
 class BroughtUp(NamedTuple):
     """What was computed of a task, its leaderboards, and what is said instead of names that are hidden."""
 
+    task: str
     scored: Scored
     compared: Compared
     boards: Boards
     names: Names
+    changed: bool
 
 
-def bring_up(database: Database, journal: Journal, task: ResolvedTask, content: bytes, how: Execution, *,
+def bring_up(database: Database, manifest: Path, root: Path | None, how: Execution, actor: str | None, *,
              dry_run: bool = False) -> BroughtUp:
     """Apply, score and compare what a manifest declares."""
     from registry.evaluation.ingest.apply import apply
     from registry.evaluation.ingest.context import Ingest
     from registry.evaluation.ingest.given import bringing
+    from registry.store.log.journal import Journal
+
+    task, content = brought_in(manifest, root)
+    journal = Journal("run", {"manifest": task.root.manifest_name}, actor=actor)
 
     def bring(session: Session) -> Ingest:
         session.bringing = bringing(task)
@@ -91,7 +97,7 @@ def bring_up(database: Database, journal: Journal, task: ResolvedTask, content: 
 
 def evaluated(database: Database, journal: Journal, bring: Callable[[Session], Ingest], how: Execution, *,
               create: bool = False, dry_run: bool = False) -> BroughtUp:
-    """Score and compare what a function brings in.
+    """Score and compare what a function brings in, and tell what was computed.
 
     Comparisons that take long are made when all before them is in the database, and others may write.
     """
@@ -123,7 +129,10 @@ def evaluated(database: Database, journal: Journal, bring: Callable[[Session], I
         is_short = dry_run or planned.processor_seconds < AT_ONCE
         found = compared(session, vetted) if is_short else None
     done, boards, names = found or computed(database, journal, compared)
-    return BroughtUp(scored, done, committed_boards(database, [row]) if boards is None else boards, names)
+    if boards is None:
+        boards = committed_boards(database, [row])
+    say_results(names, scored, done)
+    return BroughtUp(ingest.slug, scored, done, boards, names, journal.changed)
 
 
 @dataclass
@@ -212,10 +221,12 @@ def say_applied(applied: Applied, names: Names) -> None:
 
 
 def say_results(names: Names, scored: Scored | None = None, compared: Compared | None = None) -> None:
-    """Tell what was computed."""
+    """Tell what was computed; in a blind phase no warnings, which may count pairs that are alike or not."""
     if scored is not None and scored.computed:
         say(f"scores: {scored.computed} computed, {scored.unchanged} there already")
     for warning in compared.warnings if compared is not None else ():
+        if warning.partition("/")[0] in names.blind:
+            continue
         say(names.said(f"warning: {warning}"))
     for note in compared.notes if compared is not None else ():
         say(names.said(f"note: {note}"))

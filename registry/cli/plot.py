@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from registry.cli.console import say
-from registry.cli.options import ChosenMetric, Db, Facet, TestSet, Track, database
+from registry.cli.options import ChosenMetric, Db, Facet, Task, TestSet, Track, database
 from registry.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _ROOM = 200  # systems: a figure of a column's width that is two feet high
 
 
 def plot(
-    task: Annotated[str, typer.Argument(metavar="TASK", help="A task's id.")],
+    task: Task,
     kind: Annotated[Kind, typer.Argument(metavar="KIND", case_sensitive=False, help=(
         "scores: with intervals; pairs: a matrix of their p-values; gains: confidence against gain; alike: the "
         "critical-difference diagram; ranks: how often resamples give each."))],

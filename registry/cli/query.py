@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from registry.cli.console import say, terminal
 from registry.cli.options import Db, database, database_path, named_values, organiser, size_in_bytes
 from registry.errors import InputError
+
+if TYPE_CHECKING:
+    from registry.query.question import QueryRequest
 
 _LEAST_MEMORY = 64  # megabytes; with less the database itself may not open
 
@@ -44,36 +46,38 @@ def query(
 
     It can change and reach nothing, and is ended at its limits. `registry schema` says what there is to ask for.
     """
-    from registry.files import new_file
     from registry.query.process import ask
-    from registry.query.question import Query, Question
+    from registry.query.question import Query, QueryRequest
 
     text, source = _read(sql, file)
     width, color = terminal() if output is None else (None, False)
     chosen = format_ or ("tsv" if width is None else "table")
-    question = Question(
+    question = QueryRequest(
         database_path(db), Query(text, named_values(param or [], "--param"), source), chosen,
         size_in_bytes(max_memory, "--max-memory", least=_LEAST_MEMORY), max_rows, width=width, color=color,
         organiser=organiser.get())
-    if output is None:
-        if chosen == "parquet":
-            raise InputError("parquet is no text; name a new file for it with --output")
-        _say_hidden(ask(question, timeout or None, lambda written: typer.echo(written, nl=False)))
-        return
-    with new_file(output) as unfinished:
-        if chosen == "parquet":
-            hidden = ask(replace(question, output=unfinished), timeout or None, bytes)
-        else:
-            with unfinished.open("wb") as file_:
-                hidden = ask(question, timeout or None, file_.write)
-    _say_hidden(hidden)
-    say(f"{output}: written")
-
-
-def _say_hidden(told: Sequence[str]) -> None:
-    """Tell why tables of scores and results are empty."""
-    for sentence in told:
+    if output is not None:
+        hidden = _written(question, output, timeout or None)
+    elif chosen == "parquet":
+        raise InputError("parquet is no text; name a new file for it with --output")
+    else:
+        hidden = ask(question, timeout or None, lambda written: typer.echo(written, nl=False))
+    for sentence in hidden:
         say(f"note: {sentence}")
+    if output is not None:
+        say(f"{output}: written")
+
+
+def _written(question: QueryRequest, output: Path, timeout: float | None) -> list[str]:
+    """Write the answer into a new file; gives why tables of scores and results are empty."""
+    from registry.files import new_file
+    from registry.query.process import ask
+
+    with new_file(output) as unfinished:
+        if question.format == "parquet":
+            return ask(replace(question, output=unfinished), timeout, bytes)
+        with unfinished.open("wb") as file:
+            return ask(question, timeout, file.write)
 
 
 def _read(sql: str | None, file: Path | None) -> tuple[str, str]:

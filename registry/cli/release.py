@@ -8,12 +8,12 @@ from typing import Annotated
 import typer
 
 from registry.cli.console import say
-from registry.cli.options import Db, database
+from registry.cli.options import Db, Task, database
 from registry.errors import InputError
 
 
 def release(
-    task: Annotated[str, typer.Argument(metavar="TASK", help="The task's id.")],
+    task: Task,
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="DIR", readable=False, help=(
         "The new folder; there must be none of that name."))] = None,
     copy: Annotated[Path | None, typer.Option("--database", metavar="FILE", readable=False, help=(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from registry.cli.console import say
-from registry.cli.options import Actor, Db, DryRun, Wait, actor_name, database, named_values
+from registry.cli.options import Actor, Db, DryRun, Task, Wait, actor_name, database, named_values
 from registry.cli.pipeline import say_end
 from registry.errors import InputError
 
@@ -85,7 +85,7 @@ def amend(
 
 
 def purge(
-    task: Annotated[str, typer.Argument(metavar="TASK", help="The task's id.")],
+    task: Task,
     team: Annotated[str, typer.Argument(metavar="TEAM", help="The team that is to be forgotten.")],
     reason: Reason, db: Db = None, actor: Actor = None, dry_run: DryRun = False, wait: Wait = 60,
 ) -> None:

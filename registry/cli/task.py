@@ -15,13 +15,15 @@ from registry.cli.options import (
     DryRun,
     ManifestPath,
     OutputFormat,
+    ReaderOptions,
     Root,
+    Task,
     Wait,
     actor_name,
     database,
     named_values,
 )
-from registry.cli.pipeline import Submitting, bring_up, brought_in, evaluated, say_applied, say_end, say_results
+from registry.cli.pipeline import Submitting, bring_up, brought_in, evaluated, say_applied, say_end
 from registry.cli.progress import reporter
 
 if TYPE_CHECKING:
@@ -49,15 +51,10 @@ def run(context: typer.Context, manifest: ManifestPath, root: Root = None, db: D
         workers: Workers = None, cluster: Cluster = None, memory: Memory = None, actor: Actor = None,
         dry_run: DryRun = False, wait: Wait = 60, quiet: Quiet = False) -> None:
     """Do the whole job: apply, score, compare, print boards."""
-    from registry.store.log.journal import Journal
-
-    task, content = brought_in(manifest, root)
     how = execution(workers, cluster, memory, quiet=quiet)
-    journal = Journal("run", {"manifest": task.root.manifest_name}, actor=actor_name(actor))
-    done = bring_up(database(db, wait), journal, task, content, how, dry_run=dry_run)
-    say_results(done.names, done.scored, done.compared)
+    done = bring_up(database(db, wait), manifest, root, how, actor_name(actor), dry_run=dry_run)
     say_unused(context, how, done.compared, done.scored)
-    say_end(changed=journal.changed, dry_run=dry_run)
+    say_end(changed=done.changed, dry_run=dry_run)
     show_boards(done.boards, format_)
 
 
@@ -84,7 +81,7 @@ def apply(manifest: ManifestPath, root: Root = None, db: Db = None, actor: Actor
 
 
 def submit(
-    task: Annotated[str, typer.Argument(metavar="TASK", help="The task's id.")],
+    task: Task,
     file: Annotated[list[Path], typer.Argument(metavar="FILE...", help="The system's output; several are its runs.")],
     system: Annotated[str, typer.Option("--system", help="The system's name.")],
     team: Annotated[str | None, typer.Option("--team", help="Its team's name; else the system's.")] = None,
@@ -95,8 +92,7 @@ def submit(
     track: Annotated[str | None, typer.Option("--track", help="The track it takes part in.")] = None,
     missing: Annotated[Literal["reject", "worst", "drop", "own"] | None, typer.Option("--missing", help=(
         "What to do about items without answer."))] = None,
-    option: Annotated[list[str] | None, typer.Option("--option", metavar="KEY=VALUE", help=(
-        "An option of the reader, as the manifest would write it; can be repeated."))] = None,
+    option: ReaderOptions = None,
     run: Annotated[bool, typer.Option("--run", help=(
         "Score and compare it too, print the boards, and tell its place."))] = False,
     db: Db = None, format_: OutputFormat = None, workers: Workers = None, memory: Memory = None, actor: Actor = None,
@@ -136,7 +132,6 @@ def _evaluated(target: Database, given: Submitting, how: Execution, *, dry_run: 
     from registry.leaderboards.place import places
 
     done = evaluated(target, given.journal, given.bring, how, dry_run=dry_run)
-    say_results(done.names, done.scored, done.compared)
     for sentence in places(done.boards, given.one.test_set.name, done.names.said(given.one.name)):
         say(sentence)
     return done.boards

@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.families import FINEST
-from registry.metrics import AdditiveMetric, CorrelationMetric, Metric
+from registry.metrics import AdditiveMetric, CorrelationMetric, JudgedMean, Metric
 from registry.significance import COEFFICIENTS, Matrix, PairMatrix, StatisticMatrix
 from registry.significance.compact import Statistics
+from registry.significance.judged_items import JudgedItems
 
 Floats = NDArray[np.float64]
 Numbers = NDArray[np.int64]
@@ -93,23 +94,16 @@ def matrix_of(metric: Metric, counts: Counts, units: Numbers | None = None, stra
         over, under = (tuple(c * factor for c, factor in zip(side, factors, strict=True)) for side in metric.quotient)
         quotient = over, under
     scored = _InSteps(metric, factors, 1 if quotient else finest * counts.multiple)
+    judged = JudgedItems(scored.in_ones, metric.slope, lower) if isinstance(metric, JudgedMean) else None
     return StatisticMatrix(
         statistics, metric.score if scored.is_plain else scored, units=units, strata=strata, lower_is_better=lower,
         family=metric.family, multiple=counts.multiple, quotient=quotient, runs=runs, unequal=unequal,
-        rounded=finest == round(1 / FINEST))
+        rounded=finest == round(1 / FINEST), judged=judged)
 
 
 def scores_of(metric: Metric, counts: Counts) -> Floats:
     """Score systems (or runs), [systems]."""
     return matrix_of(metric, counts).scores()
-
-
-def in_ones(matrix: StatisticMatrix) -> Floats:
-    """The statistics of a matrix as metrics gave them, and not in steps: [items, systems, columns]."""
-    score, counted = matrix.score, matrix.statistics[:]
-    if not isinstance(score, _InSteps):
-        return counted
-    return counted * np.array(score.factors, dtype=np.float64) / score.divisor
 
 
 @dataclass(frozen=True)
@@ -128,5 +122,9 @@ class _InSteps:
         """Whether the sums are those of the statistics themselves."""
         return self.divisor == 1 and set(self.factors) <= {1}
 
+    def in_ones(self, counted: Floats) -> Floats:
+        """Statistics or sums as metrics gave them, from those in steps [..., columns]."""
+        return counted * np.array(self.factors, dtype=np.float64) / self.divisor
+
     def __call__(self, sums: Floats) -> Floats:
-        return self.metric.score(sums * np.array(self.factors, dtype=np.float64) / self.divisor)
+        return self.metric.score(self.in_ones(sums))

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
-from registry.errors import InputError, ManifestError, RegistryError, UnknownNameError, together
+from registry.errors import InputError, ManifestError, UnknownNameError, at_keys, together
 from registry.evaluation.matrices import Counts, matrix_of
 from registry.families import FAMILIES
 from registry.identity import digest
@@ -68,14 +68,17 @@ class ResolvedTask:
         return {role: load(self.root.resolve(path, f"test_set[{n}].{key}"), self.root.folder)
                 for role, key, path in given if path is not None}
 
-    def submission_reader(self, test_set: TestSet, submit: Submit, key: str) -> Reader:
-        """Build the reader of a submission."""
+    def submission_reader(self, test_set: TestSet, submit: Submit) -> Reader:
+        """Build the reader of a submission.
+
+        Raises:
+            InputError: There is none of that name, an option is wrong, or it gives other values than the gold holds.
+        """
         reading = self.manifest.reading(test_set, submit)
-        with _at(self.root.manifest, key) if key else nullcontext():
-            reader = build("reader", READERS, reading.format, reading.options)
-            if reader.gives != self.readers[test_set.name].gives:
-                raise InputError(f"reader {reader.name!r} gives {reader.gives}s, but the gold of {test_set.name!r} "
-                                 f"holds {self.readers[test_set.name].gives}s")
+        reader = build("reader", READERS, reading.format, reading.options)
+        if reader.gives != self.readers[test_set.name].gives:
+            raise InputError(f"reader {reader.name!r} gives {reader.gives}s, but the gold of {test_set.name!r} holds "
+                             f"{self.readers[test_set.name].gives}s")
         return reader
 
 
@@ -86,17 +89,17 @@ def resolve(manifest: Manifest, path: Path, folder: Path | None = None) -> Resol
         ManifestError: A name is unknown, an option is wrong, or reader and metric do not fit; names the key path. All
             such are told together.
     """
-    errors: list[RegistryError] = []
+    errors: list[tuple[str, InputError]] = []
     readers: dict[str, Reader] = {}
     for n, test_set in enumerate(manifest.test_set):
-        with _collected(errors), _at(path, f"test_set[{n}]"):
+        with _collected(errors, f"test_set[{n}]"):
             reader = build("reader", READERS, test_set.format, test_set.options)
             if (test_set.references or test_set.attributes or test_set.source) and not reader.takes_more_files:
                 raise InputError(f"reader {reader.name!r} takes neither references nor an attributes or source file")
             readers[test_set.name] = reader
     metrics: dict[str, Metric] = {}
     for n, spec in enumerate(manifest.metric):
-        with _collected(errors), _at(path, f"metric[{n}]"):
+        with _collected(errors, f"metric[{n}]"):
             metric = build("metric", METRICS, spec.name, spec.options)
             if metric in metrics.values():
                 raise InputError(f"{metric!r} is declared already; one id is enough")
@@ -104,14 +107,24 @@ def resolve(manifest: Manifest, path: Path, folder: Path | None = None) -> Resol
                 if (read := readers.get(test_set.name)) is not None:
                     _check_fit(metric, read, test_set)
             metrics[spec.id] = metric
-    with _collected(errors), _at(path, "significance"):
+    with _collected(errors, "board.release"):
+        _check_release(manifest)
+    with _collected(errors, "significance"):
         tests = resolve_significance(manifest.significance)
         if unfitting := [InputError(f"metric {alias!r}: {reason}") for alias, metric in metrics.items()
                          if (reason := refusal(*tests, _of_nothing(metric, manifest.significance)))]:
             raise together(unfitting)
     if errors:
-        raise together(errors)
+        raise at_keys(errors, path)
     return ResolvedTask(manifest, Root(folder or path.parent, path), metrics, readers)
+
+
+def _check_release(manifest: Manifest) -> None:
+    """Refuse a Ladder of scores that are not all of the same items."""
+    policies = {manifest.submission.missing, *(submit.missing for submit in manifest.submit)} & {"drop", "own"}
+    if manifest.board.release == "ladder" and policies:
+        raise InputError(f"'ladder' shows scores of the same items, and missing = {min(filter(None, policies))!r} "
+                         "leaves some out; take reject or worst")
 
 
 def _check_fit(metric: Metric, reader: Reader, test_set: TestSet) -> None:
@@ -206,20 +219,9 @@ def _of_nothing(metric: Metric, significance: Significance) -> Matrix:
 
 
 @contextmanager
-def _at(path: Path, key: str) -> Iterator[None]:
-    """Say at which key of the manifest an error arose."""
-    try:
-        yield
-    except ManifestError:
-        raise
-    except InputError as error:
-        raise together([ManifestError(str(one), path=path, key=key) for one in (error, *error.others)]) from None
-
-
-@contextmanager
-def _collected(errors: list[RegistryError]) -> Iterator[None]:
-    """Keep an error for later, and go on."""
+def _collected(errors: list[tuple[str, InputError]], key: str) -> Iterator[None]:
+    """Keep what goes wrong at a key of the manifest for later, and go on."""
     try:
         yield
     except InputError as error:
-        errors.append(error)
+        errors.append((key, error))

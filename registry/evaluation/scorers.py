@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import ast
 import io
-import json
 import tokenize
 from collections.abc import Iterator
 from functools import cache
@@ -17,11 +16,11 @@ from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from registry.identity import digest_json, short
 from registry.metrics import Metric
-from registry.store import models
+from registry.store.log.entries import entries
 
 Scorer = dict[str, str]  # `code`: the digest; of every library, by its name, the version
 
@@ -41,10 +40,9 @@ def scorer(metric: Metric) -> Scorer:
 
 def recorded(connection: Connection) -> dict[int, dict[str, Scorer]]:
     """What computed the scores of every run, by the metrics' names; older registries did not record it."""
-    event, found = models.event, dict[int, dict[str, Scorer]]()
-    query = select(event.c.run_id, event.c.details).where(event.c.action == "score").order_by(event.c.event_id)
-    for run_id, details in connection.execute(query):
-        found.setdefault(run_id, {}).update(json.loads(details).get("scorers", {}))
+    found: dict[int, dict[str, Scorer]] = {}
+    for of in entries(connection, "score"):
+        found.setdefault(of.run_id, {}).update(of.details.get("scorers", {}))
     return found
 
 

@@ -6,7 +6,6 @@ leave it out for all systems.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Iterable, Mapping
@@ -18,6 +17,7 @@ from registry.errors import InputError, counted
 from registry.importers.base import Importer, title
 from registry.importers.files import Place
 from registry.manifest.folder import TaskFolder
+from registry.manifest.write import json_lines
 
 Better = Literal["higher", "lower"]
 Score = float | tuple[float, ...] | None  # None: the item has none; several numbers are those that a measure names
@@ -122,7 +122,7 @@ class Collected:
             folder = slugs[name]
             items = list(dict.fromkeys(item for runs in models.values() for run in runs.values() for item in run))
             test_sets.append({"name": folder, "gold": f"{folder}/items.jsonl", **measure.reading()})
-            files[f"{folder}/items.jsonl"] = _lines({"item": item} for item in items)
+            files[f"{folder}/items.jsonl"] = json_lines({"item": item} for item in items)
             systems = distinct_slugs(models, path)
             for model, runs in models.items():
                 where = f"{folder}/systems/{systems[model]}"
@@ -130,7 +130,7 @@ class Collected:
                     _check_complete(scores, items, name, f"{model!r}" + f" (run {run})" * (len(runs) > 1), path,
                                     importer.missing)
                     file = f"{where}/{n}.jsonl" if len(runs) > 1 else f"{where}.jsonl"
-                    files[file] = _lines({"item": item, **measure.row(scores[item][0])} for item in items if
+                    files[file] = json_lines({"item": item, **measure.row(scores[item][0])} for item in items if
                                          item in scores and scores[item][0] is not None)
                 submits.append({"file": f"{where}/{{run}}.jsonl" if len(runs) > 1 else f"{where}.jsonl",
                                 **system_and_team(model), "test_set": folder})
@@ -210,7 +210,3 @@ def _check_complete(scores: Run, items: list[str], test_set: str, who: str, path
     raise InputError(f"{who} has no score of {counted(len(lacking), 'item')} of {len(items)} in {test_set!r}, such as "
                      f"{lacking[0]!r}; {remedy}", path=first[1].path if first else path,
                      line=first[1].line if first else None, category="missing")
-
-
-def _lines(rows: Iterable[Mapping[str, Any]]) -> bytes:
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()

@@ -12,7 +12,7 @@ from registry.leaderboards.history import SETTINGS, State
 from registry.leaderboards.leaderboard import Standing
 
 _OF_FAMILY = ("alpha", "correction", "family")  # settings that leave raw p-values as they are
-_OF_RANKS = ("baselines", "version", "overall")  # what has no say in p-values at all
+_OF_RANKS = ("ranked", "version", "overall")  # what has no say in p-values at all
 
 
 @dataclass(frozen=True)
@@ -86,11 +86,13 @@ def _causes(before: State, after: State) -> dict[str, str]:
         if before.settings[name] != after.settings[name]:
             was, now = ("none" if of.settings[name] is None else of.settings[name] for of in (before, after))
             found[name] = f"{name} was {was}, and is {now}."
-    for of, other, said in ((before, after, "Baselines were ranked, and are not"),
-                            (after, before, "Baselines were not ranked, and are")):
-        if names := [name for name, stood in of.systems.items() if stood.rank is not None
-                     and name in other.systems and other.systems[name].rank is None]:
-            found["baselines"] = f"{said}: {', '.join(names)}."
+    ranked = [f"{said}: {', '.join(names)}." for of, other, said in (
+        (before, after, "Ranked before, and now shown without a rank"),
+        (after, before, "Shown without a rank before, and now ranked")) if (
+            names := [name for name, stood in of.systems.items() if stood.rank is not None
+                      and name in other.systems and other.systems[name].rank is None])]
+    if ranked:  # of baselines, or of submissions that came late
+        found["ranked"] = " ".join(ranked)
     if before.code != after.code:
         found["program"] = f"The program was of version {before.code}, and is of {after.code}."
     return found
@@ -119,7 +121,7 @@ def _moved(before: State, after: State, versions: set[str], causes: Mapping[str,
         elif was.score != now.score:
             why = ", ".join(key for key in ("gold", "metric", "items", "program") if key in causes) or "score"
         else:
-            settings = [key for key in causes if key in (*SETTINGS, "baselines", "units")]
+            settings = [key for key in causes if key in (*SETTINGS, "ranked", "units")]
             why = ", ".join(["other systems"] if before.systems.keys() != after.systems.keys() or versions else
                             settings or ["other systems"])
         found.append(StandingChange(name, was, now, why))

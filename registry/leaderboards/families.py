@@ -31,6 +31,25 @@ class StoredFamily:
     alone: int = 1
     of_task: int = 1
 
+    def share(self, board: str, pairs: int, family_size: int) -> float:
+        """What all boards of the same systems and items as this one have of the family's pairs.
+
+        >>> StoredFamily(("dev, f1", "dev, acc", "test, f1")).share("dev, f1", 3, 15)
+        0.4
+
+        Args:
+            board: Its name without the task's.
+            pairs: How many it has.
+            family_size: How many all boards of the family have.
+        """
+        alike = sum(_items(name) == _items(board) for name in self.boards)
+        return alike * pairs / family_size if alike else 1.0
+
+
+def _items(board: str) -> str:
+    """What stands before the metric in a board's name."""
+    return board.rpartition(", ")[0]
+
 
 def families_of(requests: Mapping[int, str | None]) -> dict[int, StoredFamily]:
     """The families of all boards of a task, from what was asked of each, by the number of the comparison."""

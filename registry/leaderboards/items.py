@@ -14,6 +14,7 @@ from registry.items import Answer, Item, Tagged
 from registry.manifest import stored_manifest
 from registry.store import catalog, models
 from registry.store.row_types import ScoringRow, TaskRow, TestSetRow
+from registry.store.rows import selected
 
 Rows = list[dict[str, Any]]
 
@@ -25,11 +26,11 @@ def disagreed(connection: Connection, task: TaskRow, limit: int, test_set: str |
     the primary metric.
     """
     if has_answers(connection, task):
-        return _select(connection, """
+        return selected(connection, """
             SELECT task, test_set, item, differing, answers, runs FROM item_disagreement
             WHERE task = :task AND (:test_set IS NULL OR test_set = :test_set)
             ORDER BY differing DESC, item_id LIMIT :limit""", task=task.slug, limit=limit, test_set=test_set)
-    return _select(connection, """
+    return selected(connection, """
         SELECT task, test_set, item, metric, deviation, worst, best, mean, runs FROM item_difficulty
         WHERE task = :task AND metric = :metric AND (:test_set IS NULL OR test_set = :test_set)
         ORDER BY deviation DESC NULLS LAST, item_id LIMIT :limit""",
@@ -40,7 +41,7 @@ def hard(connection: Connection, task: TaskRow, limit: int) -> Rows:
     """The items with the worst mean score of their own, by the primary metric."""
     metric = catalog.primary_metric(connection, task.task_id)
     direction = "ASC" if metric.better == "higher" else "DESC"
-    return _select(connection, f"""
+    return selected(connection, f"""
         SELECT task, test_set, item, metric, mean, deviation, worst, best, runs FROM item_difficulty
         WHERE task = :task AND metric = :metric ORDER BY mean {direction}, item_id LIMIT :limit""",  # noqa: S608
         task=task.slug, metric=metric.alias, limit=limit)
@@ -55,7 +56,7 @@ def suspect(connection: Connection, task: TaskRow, limit: int) -> Rows:
     if not has_answers(connection, task):
         raise MismatchError(f"the items of {task.slug} are texts, whose gold no answer can contradict; "
                             f"`registry items {task.slug} hard` lists those that nobody comes near")
-    return _select(connection, """
+    return selected(connection, """
         SELECT task, test_set, item, missed, spurious, instead, support, runs FROM suspect_item
         WHERE task = :task ORDER BY support DESC, item_id LIMIT :limit""", task=task.slug, limit=limit)
 
@@ -248,7 +249,3 @@ def _written(item: Item, answer: _Answer) -> str:
         start, _, end = answer.key.partition("-")
         parts.append(f"'{' '.join(item.gold.tokens[int(start) - 1:int(end)])}'")
     return " ".join(parts)
-
-
-def _select(connection: Connection, sql: str, **values: Any) -> Rows:
-    return [dict(row._mapping) for row in connection.execute(text(sql), values)]

@@ -25,7 +25,7 @@ class Standing:
     """How one system stands in a comparison; what is not asked for of one of the past has its default.
 
     Attributes:
-        rank: 1, 2, 2, 4 by the score at full precision; None for baselines that are not ranked.
+        rank: 1, 2, 2, 4 by the score at full precision; None for baselines and late ones that have none.
         rank_low, rank_high: The places that the significant differences leave open.
         cluster: A new one begins where every system above beats every system below.
         shown: The system's name for people, with team or version where a name alone leaves it open.
@@ -118,6 +118,7 @@ class Leaderboard:
         signature: One line that identifies gold, test and family.
         ranks: The convention of the ranks that people see.
         outdated: Why it is not of today, in sentences.
+        cautions: What speaks against its simultaneous ranks, without a full stop.
     """
 
     task: str
@@ -135,6 +136,7 @@ class Leaderboard:
     signature: str
     ranks: Ranks = "range"
     outdated: tuple[str, ...] = ()
+    cautions: tuple[str, ...] = ()
 
     @property
     def key(self) -> LeaderboardKey:
@@ -153,9 +155,10 @@ class Leaderboard:
 
     @property
     def footnotes(self) -> tuple[str, ...]:
-        """Why it is not of today, and what is remarkable about its submissions."""
+        """Why it is not of today, what speaks against its ranks, and what is remarkable about its submissions."""
         among = "" if self.facet is None else ", in all items of the test set"
-        return self.outdated + footnotes([(of.shown, of.remarks) for of in self.standings], among)
+        doubted = tuple(f"Simultaneous ranks: {said}." for said in self.cautions)
+        return self.outdated + doubted + footnotes([(of.shown, of.remarks) for of in self.standings], among)
 
     @property
     def teams(self) -> bool:

@@ -1,8 +1,8 @@
-"""Leaderboards from the store: every board of a task, and which of them are out of date."""
+"""Leaderboards from the store: every board of a task."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, groupby
 from typing import Any
@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from sqlalchemy import Connection, bindparam, select, text
 
 from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
-from registry.evaluation.scorers import Scorer, difference, recorded, scorer
 from registry.leaderboards.decisions import Decisions
-from registry.leaderboards.families import StoredFamily, families_of, family_sentences, unfinished
+from registry.leaderboards.families import StoredFamily, families_of, family_sentences
 from registry.leaderboards.leaderboard import (
     SHARED_KEYS,
     Comparison,
@@ -25,16 +24,12 @@ from registry.leaderboards.leaderboard import (
 )
 from registry.leaderboards.sentences import sentences, separable
 from registry.manifest import stored_manifest
-from registry.metrics import METRICS
 from registry.significance.ranks.letter_display import alike_groups, letters
 from registry.significance.ranks.ranks import frequent_ranks, neighbour_ranges
 from registry.store import models
-from registry.store.hiding.concealment import concealed_of
-from registry.store.log.rescored import changes, since
 from registry.store.row_types import TaskRow
 from registry.store.rows import has_row
 from registry.store.statistics import fetch_columns
-from registry.values import parse
 
 BOARD_PAIRS = ("p_value", "resolved", "resamples", "method", "note")  # what a board without its pairs says of them
 PAGE_PAIRS = (*BOARD_PAIRS, "p_adjusted", "difference", "ci_low", "ci_high", "n_discordant")
@@ -83,7 +78,8 @@ def leaderboards(connection: Connection, task: str, metric: str | None = None, r
     families = families_of({row.comparison_id: row.request for row in found})
     texts = _texts(connection) if rows else {}
     boards = [_leaderboard(of := settings[signature], standings,
-                           _decisions(connection, of, standings, pairs, texts), ranks, drawn or {})
+                           _decisions(connection, of, standings, pairs, texts), ranks, drawn or {},
+                           families[of.comparison_id])
               for signature, standings in rows.items()]
     return [replace(board, sentences=(*board.sentences, *_over(board.comparison, families))) for board in boards]
 
@@ -98,15 +94,18 @@ def declared_leaderboards(connection: Connection, task_row: TaskRow, metric: str
                           ranks: Ranks | None = None, pairs: Sequence[str] = ALL_PAIRS) -> list[Leaderboard]:
     """Every leaderboard of a task (by one metric), with the ranks that it declares unless others are asked for."""
     chosen = ranks or stored_manifest(task_row.manifest).board.ranks
-    drawn = None
+    drawn, cautions = None, dict[str, list[str]]()
     if chosen in ("bootstrap", "simultaneous"):
         from registry.evaluation.comparing.settings import declared_request  # late: other ranks draw nothing
         from registry.studies.score_distributions import rank_distributions, simultaneous_ranks
 
         request = declared_request(task_row, metrics=None if metric is None else (metric,))
-        draw = rank_distributions if chosen == "bootstrap" else simultaneous_ranks
-        drawn = draw(connection, task_row, request)
-    return leaderboards(connection, task_row.slug, metric, chosen, drawn, pairs)
+        if chosen == "bootstrap":
+            drawn = rank_distributions(connection, task_row, request)
+        else:
+            drawn, cautions = simultaneous_ranks(connection, task_row, request)
+    found = leaderboards(connection, task_row.slug, metric, chosen, drawn, pairs)
+    return [replace(board, cautions=tuple(cautions.get(board.key.name, ()))) for board in found]
 
 
 def _grouped(connection: Connection, query: str, chosen: Mapping[str, Any]) -> dict[str, list[Row]]:
@@ -115,7 +114,7 @@ def _grouped(connection: Connection, query: str, chosen: Mapping[str, Any]) -> d
 
 
 def _leaderboard(comparison: Comparison, rows: Sequence[Row], decisions: Decisions, ranks: Ranks,
-                 drawn: Places) -> Leaderboard:
+                 drawn: Places, family: StoredFamily) -> Leaderboard:
     """One leaderboard from its rows, best first."""
     wins = np.zeros((len(rows), len(rows)), dtype=bool)
     wins[decisions.a, decisions.b] = decisions.significant
@@ -132,7 +131,9 @@ def _leaderboard(comparison: Comparison, rows: Sequence[Row], decisions: Decisio
         Standing(shown=name, **{key: row[key] for key in Standing.__dataclass_fields__ if key in row},
                  **more.get(n, {}), **of_system)
         for n, (row, name, of_system) in enumerate(zip(rows, names, resampled, strict=True)))
-    said = sentences(comparison, [row["runs"] for row in rows], decisions)
+    key = LeaderboardKey(*(rows[0][name] for name in LeaderboardKey._fields))
+    share = family.share(key.name.removeprefix(f"{key.task}/"), len(decisions), comparison.family_size)
+    said = sentences(comparison, [row["runs"] for row in rows], decisions, share)
     if len(ranked) > 1:
         told = separable([names[n] for n in ranked], [rows[n]["rank"] for n in ranked], differ, groups, comparison)
         said = (said[0], told, *said[1:])
@@ -192,93 +193,6 @@ def resampled_places(frequencies: NDArray[np.float64], confidence: float) -> Row
     ((low,), (high,)) = frequent_ranks(frequencies[None], confidence)
     return {"frequent_low": int(low), "frequent_high": int(high), "first": float(frequencies[0]),
             "frequencies": tuple(map(float, frequencies))}
-
-
-def stale(connection: Connection, task: str | None = None) -> list[str]:
-    """Say which boards are not of today: their submissions are others by now, or other code scored them."""
-    found = connection.execute(text("""
-        SELECT DISTINCT coalesce(s.task, r.task) AS task, coalesce(s.test_set, r.test_set) AS test_set
-        FROM (  -- but teams that were purged, of whose places nothing is known but that they were there
-            SELECT l.task, l.test_set, l.track, l.gold_revision_id, submission_id, standing.kind, standing.late,
-                c.request
-            FROM latest_comparison AS l JOIN comparison AS c USING (comparison_id) JOIN standing USING (comparison_id)
-            WHERE standing.scoring_id IS NOT NULL
-        ) AS s FULL JOIN ranked_submission AS r USING (submission_id)
-        WHERE (
-            s.task IS NULL OR r.task IS NULL OR s.track IS DISTINCT FROM r.track
-            OR s.gold_revision_id <> r.gold_revision_id OR s.kind <> r.kind
-            OR (s.late <> r.late AND s.request LIKE '%"rank_late"_false%')
-        ) AND (:task IS NULL OR coalesce(s.task, r.task) = :task)
-        ORDER BY ALL"""), {"task": task}).all()
-    purged = connection.execute(text("""
-        SELECT l.task, l.test_set, list_sort(list(DISTINCT team.name)) AS teams
-        FROM latest_comparison AS l
-        JOIN standing USING (comparison_id)
-        JOIN submission USING (submission_id)
-        JOIN system USING (system_id)
-        JOIN team USING (team_id)
-        WHERE team_id IN (SELECT team_id FROM tombstone) AND (:task IS NULL OR l.task = :task)
-        GROUP BY ALL ORDER BY ALL"""), {"task": task}).all() if has_row(connection, "tombstone") else []
-    older = connection.execute(text("""
-        SELECT DISTINCT l.task, l.test_set
-        FROM latest_comparison AS l
-        JOIN standing USING (comparison_id)
-        JOIN ranked_submission AS s USING (submission_id)
-        JOIN score ON score.scoring_id = s.scoring_id AND score.metric_id = l.metric_id AND score.step IS NULL
-        WHERE :task IS NULL OR l.task = :task
-        ORDER BY ALL"""), {"task": task}).all() if has_row(connection, "score WHERE step IS NULL") else []
-    blind = concealed_of(connection).blind  # whose boards are hidden, and not out of date
-    found, purged, older = ([row for row in rows if row.task not in blind] for rows in (found, purged, older))
-    changed, apart = {(row.task, row.test_set) for row in found}, set[tuple[str, str]]()
-    if has_row(connection, "comparison WHERE request LIKE '%\"family\"%'"):
-        apart = set(unfinished(connection, task, changed)) - changed
-    remedy = "`registry score` and `registry compare` bring the board up to date"
-    return [*_of_other_code(connection, task),
-            *(f"{row.task}/{row.test_set}: submissions or gold have changed since the last comparison; {remedy}"
-              for row in found),
-            *(f"{slug}/{test_set}: other boards of its family have changed since, or are not compared yet; {remedy}"
-              for slug, test_set in sorted(apart) if slug not in blind),
-            *(f"{row.task}/{row.test_set}: {' and '.join(row.teams)} {'was' if len(row.teams) == 1 else 'were'} purged "
-              "since the last comparison; `registry compare` brings the board up to date" for row in purged),
-            *(f"{row.task}/{row.test_set}: scores are of an older registry, which rounded decimals in another way; "
-              f"{remedy}" for row in older)]
-
-
-def _of_other_code(connection: Connection, task: str | None) -> Iterator[str]:
-    """Say which boards show scores that other code than this program's computed, or that were computed anew since."""
-    runs, remedy = recorded(connection), "`registry compare` brings the board up to date"
-    if not changes(connection) and not any(_differences(runs, {row.run_id}, row.name) for row in connection.execute(
-            text("""
-                SELECT DISTINCT score.run_id, metric.name FROM score JOIN metric USING (metric_id)
-                WHERE metric_id IN (
-                    SELECT metric_id FROM task_metric JOIN task USING (task_id) WHERE :task IS NULL OR slug = :task)
-                """), {"task": task})):
-        return  # sooner than the views are planned
-    boards: dict[tuple[str, str, str, str, int], list[Row]] = {}
-    for row in connection.execute(text("""
-            SELECT l.task, l.test_set, l.metric, metric.name, c.run_id AS compared_by, score.scoring_id,
-                score.metric_id, score.run_id
-            FROM latest_comparison AS l JOIN comparison AS c USING (comparison_id) JOIN standing USING (comparison_id)
-            JOIN metric ON metric.metric_id = c.metric_id
-            JOIN score ON score.scoring_id = standing.scoring_id AND score.metric_id = c.metric_id
-            WHERE :task IS NULL OR l.task = :task ORDER BY ALL"""), {"task": task}).mappings():
-        key = (row["task"], row["test_set"], row["metric"], row["name"], row["compared_by"])
-        boards.setdefault(key, []).append(dict(row))
-    said: dict[str, None] = {}
-    for (slug, test_set, alias, name, compared_by), rows in boards.items():
-        if why := "; ".join(sorted(_differences(runs, {row["run_id"] for row in rows}, name))):
-            said[f"{slug}/{test_set}: scores by {alias} are of other code than this program's ({why}); `registry score "
-                 f"--stale` and {remedy}"] = None
-        elif since(connection, compared_by, [(row["scoring_id"], row["metric_id"]) for row in rows]):
-            said[f"{slug}/{test_set}: scores by {alias} have been computed anew since the last comparison; {remedy}"
-                 ] = None
-    yield from said
-
-
-def _differences(runs: Mapping[int, Mapping[str, Scorer]], run_ids: Iterable[int], name: str) -> set[str]:
-    """What differs between what computed scores by a metric in some runs, where that is known, and this program."""
-    before = [by for run_id in run_ids if (by := runs.get(run_id, {}).get(name))]
-    return {difference(by, scorer(parse("metric", METRICS, name))) for by in before} - {""}
 
 
 def remarks_of(connection: Connection, task: str) -> dict[int, tuple[str, ...]]:

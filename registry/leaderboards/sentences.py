@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,41 +14,51 @@ from registry.evaluation.submissions.erase import PURGED
 from registry.leaderboards.decisions import Decisions
 from registry.leaderboards.leaderboard import Comparison
 from registry.rendering.table import p_value
-from registry.significance import CORRECTIONS, TESTS, Crossed, Permutation
+from registry.significance import CORRECTIONS, TESTS, Crossed, Permutation, PredictionPowered
+from registry.significance.judge_bias import FAVOURED
 from registry.significance.multiple.corrections import draws_needed
-from registry.significance.multiple.few_units import hopeless, too_few_units, units_needed
+from registry.significance.multiple.few_units import too_few_runs, too_few_units, units_needed
+from registry.significance.pairwise.williams import NOT_NORMAL
+from registry.significance.resampling.unlike_runs import UNEVEN_RUNS
 from registry.significance.weak_null import CAUTIONS, in_pairs
 from registry.values import parse
 
 _GROUPS, _PLACES = 4, 12  # that one sentence names
 
 
-def sentences(of: Comparison, runs: Sequence[int], pairs: Decisions) -> tuple[str, ...]:
+def sentences(of: Comparison, runs: Sequence[int], pairs: Decisions, share: float = 1.0) -> tuple[str, ...]:
     """Say what a comparison supports.
 
     Args:
         of: The comparison.
         runs: How many each system has.
         pairs: What was decided.
+        share: Of alpha, what boards of the same items have of their family's where joint draws are adjusted.
     """
     if of.n_systems == 1:
         return ("One system: there is nothing to compare.",)
     said = [_counted(of, int(pairs.significant.sum()))]
+    if of.family_size > 1 and (condition := CORRECTIONS[of.correction].holds_if):
+        said.append(condition)
     if of.overall is not None and of.degrees is not None:
         said.append(f"All systems at once: {of.overall} {of.statistic:.2f} with "
                     f"{counted(of.degrees, 'degree')} of freedom, p = {p_value(of.p_value)}.")
     if unresolved := int((pairs.numbers("resolved") == 0).sum()):
         said.append(f"{unresolved} of these decisions {'hangs' if unresolved == 1 else 'hang'} on Monte-Carlo error: "
                     "draw more with --resamples or --resolve.")
-    notes = pairs.columns["note"].tolist()
+    notes = Counter(pairs.columns["note"].tolist())
     gone = pairs.columns["note"] == PURGED  # p-values that were there, and nothing else was said of
     if undefined := pairs.columns["note"][np.isnan(pairs.numbers("p_value")) & ~gone].tolist():
         why = undefined[0] if len(set(undefined)) == 1 else "registry pairs --format json says why"
         are = counted(len(undefined), "p-value is", "p-values are")
         said.append(f"{are} undefined, which counts as not significant: {why}.")
-    said += [f"{_capital(in_pairs(told, len(notes), caution))}." for caution in CAUTIONS
-             if (told := sum(caution in note for note in notes))]
-    return (*said, *_of_runs(of, runs), *(_hopeless(of, sorted(runs, reverse=True)) or _few_draws(of, pairs)))
+    said += [f"{_capital(in_pairs(told, notes.total(), caution))}."
+             for caution in (*CAUTIONS, UNEVEN_RUNS, NOT_NORMAL, FAVOURED)
+             if (told := sum(times for note, times in notes.items() if caution in note))]
+    if isinstance(parse("test", TESTS, of.test), PredictionPowered):
+        said.append("Each difference is corrected by the judge with a slope of its own, so it is not quite that of the "
+                    "two scores.")
+    return (*said, *_of_runs(of, runs), *(_hopeless(of, runs) or _few_draws(of, pairs, share)))
 
 
 def _of_runs(of: Comparison, runs: Sequence[int]) -> Sequence[str]:
@@ -59,6 +70,8 @@ def _of_runs(of: Comparison, runs: Sequence[int]) -> Sequence[str]:
         return ("These conclusions hold for these very runs: another training may come out otherwise.",)
     if isinstance(test, Permutation) or (isinstance(test, Crossed) and test.over == "runs"):
         return ("These conclusions hold for these very items: others may favour another system.",)
+    if isinstance(test, Crossed) and test.over != "all":
+        return (f"These conclusions hold for other {test.over} with these very items and runs.",)
     return ()
 
 
@@ -69,13 +82,18 @@ def _counted(of: Comparison, won: int) -> str:
     level = "a false discovery rate of " if correction.controls == "false discovery rate" else ""
     one_sided = _sided(of) or parse("test", TESTS, of.test).is_one_sided
     sure = "" if correction.controls == "family-wise error" and not one_sided else "; rank ranges are descriptive"
-    units = counted(of.n_units, of.unit)
-    if of.runs == "random":
-        test = parse("test", TESTS, of.test)
-        over = test.over if isinstance(test, Crossed) else "runs" if of.test == "permutation" else "all"
-        units = {"all": f"{units} and runs", "items": units, "runs": "whole runs"}[over]
+    units = tested_over(of, counted(of.n_units, of.unit))
     return (f"{are_significant(won, math.comb(of.n_systems, 2))} at {level}{of.alpha:g} {corrected} ({of.test} "
             f"over {units}{_sided(of)}){sure}.")
+
+
+def tested_over(of: Comparison, units: str) -> str:
+    """What a comparison takes for a sample: these units, the runs of systems, or both."""
+    if of.runs == "fixed":
+        return units
+    test = parse("test", TESTS, of.test)
+    over = test.over if isinstance(test, Crossed) else "runs" if isinstance(test, Permutation) else "all"
+    return {"all": f"{units} and runs", "items": units, "runs": "whole runs"}.get(over, over)
 
 
 def are_significant(won: int, differences: int) -> str:
@@ -108,17 +126,15 @@ def _hopeless(of: Comparison, runs: Sequence[int]) -> Sequence[str]:
     if of.runs != "random":
         needed = units_needed(pairs, of.correction, of.alpha, two_sided=not _sided(of))
         return (too_few_units(of.n_units, needed, of.unit, two_sided=not _sided(of)),) if of.n_units < needed else ()
-    most, second = runs[:2]
-    least = (2 if not _sided(of) and most == second else 1) / math.comb(most + second, most)
-    too_few = 1 / least < draws_needed(np.full(pairs, np.nan), of.correction, of.alpha) + 1
-    return (hopeless(f"{most} and {second} runs", least),) if too_few else ()
+    said = too_few_runs(runs, pairs, of.correction, of.alpha, two_sided=not _sided(of))
+    return () if said is None else (said,)
 
 
 def _capital(sentence: str) -> str:
     return sentence[:1].upper() + sentence[1:]
 
 
-def _few_draws(of: Comparison, pairs: Decisions) -> Sequence[str]:
+def _few_draws(of: Comparison, pairs: Decisions, share: float) -> Sequence[str]:
     """Say that no drawn difference can be significant, where the corrected p-values of so few draws are too large."""
     p = pairs.numbers("p_value")
     by_pair = CORRECTIONS[of.correction].function is not None  # else all rest on joint draws
@@ -129,7 +145,7 @@ def _few_draws(of: Comparison, pairs: Decisions) -> Sequence[str]:
     draws = int(np.nan_to_num(pairs.numbers("resamples")[drawn], nan=of.resamples).max())
     others = np.zeros(of.family_size - len(p))  # of other boards, all significant at best
     needed = draws_needed(np.append(np.where(drawn, np.nan, np.where(np.isnan(p), 1.0, p)), others), of.correction,
-                          of.alpha)
+                          of.alpha * (1.0 if by_pair else share))
     return (too_few_draws(int(drawn.sum()), len(p), draws, needed),) if needed > draws else ()
 
 

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from sqlalchemy import Connection
 
 from registry.leaderboards.leaderboard import Leaderboard, Ranks
-from registry.leaderboards.load import ALL_PAIRS, declared_leaderboards, stale
+from registry.leaderboards.load import ALL_PAIRS, declared_leaderboards
+from registry.leaderboards.stale import stale
 from registry.store import catalog
 from registry.store.hiding.concealment import concealed_of
 from registry.store.log.moments import Moment
@@ -17,8 +18,8 @@ from registry.store.row_types import TaskRow
 
 if TYPE_CHECKING:
     from registry.leaderboards.items import ItemView
-    from registry.studies.macro_average import MacroBoard
     from registry.studies.run import Question
+    from registry.studies.suites.macro_average import MacroBoard
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class Snapshot:
 
     Attributes:
         tasks: The tasks, with their leaderboards.
-        warnings: Which of them are out of date, and which are hidden.
+        warnings: Which of them are out of date or have ranks that are in doubt, and which are hidden.
         asked: Their averages over test sets, looked up, where they are asked for.
     """
 
@@ -97,16 +98,17 @@ def snapshot(connection: Connection, task: str | None = None, metric: str | None
         UnknownNameError: There is no such task or metric.
         InputError: There is no task at all.
     """
-    found, told = [], stale(connection, task)
+    found, told, doubts = [], stale(connection, task), list[str]()
     rows = catalog.tasks(connection, task)
     catalog.check_metric(connection, rows, metric)
     for row in rows:
         primary = catalog.primary_metric(connection, row.task_id).alias
         boards = [_outdated(board, told) for board in declared_leaderboards(connection, row, metric, ranks, pairs)]
+        doubts += [f"{board.key.name}: simultaneous ranks: {said}" for board in boards for said in board.cautions]
         views = _views(connection, row, items) if items and boards else None
         found.append(TaskBoards(row.slug, row.title, row.version, primary, boards, items=views))
     hidden = concealed_of(connection).told if task is None else ()
-    return Snapshot(tuple(found), (*told, *hidden))
+    return Snapshot(tuple(found), (*told, *doubts, *hidden))
 
 
 def _outdated(board: Leaderboard, told: Sequence[str]) -> Leaderboard:

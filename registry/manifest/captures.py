@@ -6,7 +6,8 @@ import re
 
 BRACES = re.compile(r"\{([^{}]*)\}")
 COMPOSED = ("team", "system", "version", "test_set", "track")  # keys of a [[submit]] that captures can stand in
-FACTORS = ("run", "prompt", "annotator")  # captures that tell the replicates of one submission apart
+# captures that tell the replicates of one submission apart; a run is its system's own, all else is shared by systems
+FACTORS = ("run", "prompt", "annotator", "seed")
 
 
 def braces(text: str) -> list[str]:

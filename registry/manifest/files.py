@@ -115,11 +115,7 @@ class _Search:
     n_left_out: int = 0
 
     def walk(self, at: Path, parts: list[str], captured: dict[str, str]) -> Iterator[Found]:
-        """Go down the parts of the pattern that are left, from the folder `at`.
-
-        Raises:
-            ManifestError: A file matches in several ways.
-        """
+        """Go down the parts of the pattern that are left, from the folder `at`."""
         folder = self.root.folder
         if not parts:
             if os.path.lexists(folder / at) and not self._left_out(at):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -35,14 +36,18 @@ class TaskFolder:
     copies: Mapping[str, str] = field(default_factory=dict)
 
     @contextmanager
-    def written(self, folder: Path, task: str) -> Iterator[Path]:
+    def written(self, folder: Path, task: str, *, dry_run: bool = False) -> Iterator[Path]:
         """Write the task called `task` into a folder, and give the manifest's path; if the block fails, take it back.
 
-        Files that are there with this content are left alone.
+        Files that are there with this content are left alone. A dry run writes elsewhere, and takes that away.
 
         Raises:
             InputError: A file is there with other content, or the folder cannot be written.
         """
+        if dry_run:
+            with tempfile.TemporaryDirectory() as elsewhere, self.written(Path(elsewhere), task) as manifest:
+                yield manifest
+            return
         declared = {"manifest": 1, "task": {"id": task, **self.tables.get("task", {})}, **{
             name: table for name, table in self.tables.items() if name != "task"}}
         contents = {**self.files, MANIFEST: toml(declared).encode()}

@@ -18,7 +18,8 @@ from pydantic_core import ErrorDetails
 
 from registry.errors import InputError, ManifestError, nearest, suggest, together
 from registry.identity import canonical_json
-from registry.manifest.spec import ContradictionsError, Manifest, Significance, Submit
+from registry.manifest.fields import USUAL_TESTS, ContradictionsError
+from registry.manifest.spec import Manifest, Significance, Submit
 
 _MAX_DOTS = 1000  # of a line: tomllib takes the square of the dots of a key in time and memory
 _KINDS = {dict: "a table", list: "a list"}
@@ -194,10 +195,15 @@ def submit_entry(**given: Any) -> Submit:
 def significance_with(declared: Significance, given: Mapping[str, Any]) -> Significance:
     """Replace settings of the declared significance by given ones.
 
+    Where other runs are given and no test, the usual test becomes that of these.
+
     Raises:
         InputError: A given value is wrong.
     """
-    return _validated(Significance, declared.model_dump() | dict(given))
+    runs = given.get("runs", declared.runs)
+    is_other = runs != declared.runs and runs in USUAL_TESTS and declared.test == USUAL_TESTS[declared.runs]
+    usual = {"test": USUAL_TESTS[runs]} if is_other else {}
+    return _validated(Significance, declared.model_dump() | usual | dict(given))
 
 
 M = TypeVar("M", bound=BaseModel)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
@@ -14,10 +14,13 @@ from registry.manifest.captures import braces
 from registry.manifest.families import wrong_in_family
 from registry.manifest.fields import (
     DRAWS,
+    USUAL_TESTS,
     Address,
+    ContradictionsError,
     Day,
     Kind,
     Licence,
+    Limit,
     Missing,
     Moment,
     Name,
@@ -32,17 +35,6 @@ from registry.manifest.fields import (
     no_equals,
     number,
 )
-
-
-class ContradictionsError(ValueError):
-    """Keys that do not go together: `found` are the key and what is wrong there, for each."""
-
-    def __init__(self, found: Iterable[tuple[str, str]]) -> None:
-        self.found = tuple(found)
-        super().__init__("; ".join(message for _, message in self.found))
-
-
-Limit = Annotated[int, number("a whole number of 1 or more", lambda n: n >= 1)]
 
 
 class _Table(BaseModel):
@@ -139,7 +131,7 @@ class MetricSpec(_Table):
 class Significance(_Table):
     """`[significance]`: which test on which pairs, and how the family is corrected."""
 
-    test: str = "permutation"
+    test: str = USUAL_TESTS["fixed"]
     resamples: Annotated[int | Literal["auto"], PlainValidator(check_resamples)] = DRAWS
     seed: Annotated[int, number("a whole number from 0 to 2^63 - 1", lambda n: 0 <= n < 2**63)] | None = None
     unit: Literal["item", "cluster", "response"] | None = None
@@ -153,8 +145,15 @@ class Significance(_Table):
     margin: Annotated[float, number("a finite number above 0", lambda width: 0 < width < math.inf)] | None = None
     overall: str | None = None
     resolve: Resamples | None = None
+    precision: Annotated[float, number("a number above 0 and below 1", lambda error: 0 < error < 1)] | None = None
     runs: Literal["fixed", "random"] = "fixed"
     family: Annotated[str | list[str], PlainValidator(check_family)] = "board"
+
+    @model_validator(mode="before")
+    @classmethod
+    def _test_is_usual(cls, value: Any) -> Any:
+        is_random = isinstance(value, dict) and value.get("runs") == "random"
+        return {"test": USUAL_TESTS["random"], **value} if is_random else value
 
     @property
     def draws(self) -> int:
@@ -214,6 +213,14 @@ class Board(_Table):
     ranks: Literal["range", "cluster", "neighbour", "simultaneous", "bootstrap"] = "range"
     anonymous: Until = False
     hidden: Until = False
+    release: Literal["scores", "ladder"] = "scores"
+    step: Annotated[float, number("a number above 0", lambda step: step > 0)] | None = None
+
+    def _contradictions(self) -> Iterator[tuple[str, str]]:
+        if self.release == "ladder" and self.step is None:
+            yield "step", "is needed with release = 'ladder': by how much a score must be better to be shown"
+        if self.release == "scores" and self.step is not None:
+            yield "step", "is that of release = 'ladder'; leave it out"
 
 
 class Release(_Table):

@@ -1,10 +1,10 @@
-"""A manifest, or any tables like it, as TOML text."""
+"""A manifest, or any tables like it, as TOML text; rows of the files that it names as JSON Lines."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
@@ -27,6 +27,11 @@ def toml(tables: Mapping[str, Any]) -> str:
     <BLANKLINE>
     """
     return "\n".join(_lines(tables)) + "\n"
+
+
+def json_lines(rows: Iterable[Mapping[str, Any]]) -> bytes:
+    """Write rows as JSON Lines."""
+    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
 
 
 def _lines(tables: Mapping[str, Any]) -> Iterator[str]:

@@ -25,7 +25,7 @@ from pathlib import Path
 from subprocess import PIPE, Popen
 
 from registry.errors import LimitError, RegistryError
-from registry.query.question import Question
+from registry.query.question import QueryRequest
 
 _START = "from registry.query.process import answer_parent; answer_parent()"
 _CHUNK = 1 << 16
@@ -33,7 +33,7 @@ _LONGEST = 3600.0  # seconds in one wait; the system's call cannot wait for ever
 _OF_DUCKDB = 0.8  # of the memory: what DuckDB counts itself; the rest is for what it does not count, and for Python
 
 
-def ask(question: Question, timeout: float | None, write_bytes: Callable[[bytes], object]) -> list[str]:
+def ask(question: QueryRequest, timeout: float | None, write_bytes: Callable[[bytes], object]) -> list[str]:
     """Have a question answered in a process of its own; `write_bytes` gets the answer's UTF-8 as it comes.
 
     Gives what is to be told beside it: whose scores are hidden, and therefore left out.
@@ -100,7 +100,7 @@ def _raise(returncode: int, told: str) -> None:
 
 def answer_parent() -> None:
     """Answer the question that comes on stdin; the whole work of the process."""
-    question: Question = pickle.load(sys.stdin.buffer)  # noqa: S301  (from the process that started this one)
+    question: QueryRequest = pickle.load(sys.stdin.buffer)  # noqa: S301  (from the process that started this one)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     sys.stdout.reconfigure(encoding="utf-8", errors="backslashreplace", newline="\n")  # type: ignore[union-attr]
     try:

@@ -18,7 +18,7 @@ class Query:
 
 
 @dataclass(frozen=True)
-class Question:
+class QueryRequest:
     """What the process is asked.
 
     Attributes:

@@ -21,7 +21,7 @@ from sqlalchemy import Connection
 from registry.errors import LimitError, QueryError, RegistryError
 from registry.query import permitted
 from registry.query.question import Query
-from registry.store.failures import explain
+from registry.store.files.failures import explain
 from registry.store.hiding.concealment import another
 from registry.store.hiding.shadows import HELPER
 from registry.store.rows import quoted
@@ -42,14 +42,14 @@ Row = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
-class Answer:
+class QueryResult:
     """The names of a result's columns (a name may stand twice), and its rows as they come, some at a time."""
 
     columns: list[str]
     batches: Iterator[list[Row]]
 
 
-def answer(connection: Connection, query: Query) -> Answer:
+def answer(connection: Connection, query: Query) -> QueryResult:
     """Begin a query; its rows are computed as they are asked for.
 
     Raises:
@@ -57,7 +57,7 @@ def answer(connection: Connection, query: Query) -> Answer:
         MemoryError: It needs more memory than it may take. Both can also come with the rows.
     """
     cursor = execute(another(connection), query)
-    return Answer([column[0] for column in cursor.description], batches(cursor, query))
+    return QueryResult([column[0] for column in cursor.description], batches(cursor, query))
 
 
 def execute(cursor: Any, query: Query) -> Any:

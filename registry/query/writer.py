@@ -10,8 +10,8 @@ from typing import TextIO
 from sqlalchemy import Connection
 
 from registry.errors import LimitError
-from registry.query.question import Question
-from registry.query.sql import Answer, Row, answer, too_many_rows, write_parquet
+from registry.query.question import QueryRequest
+from registry.query.sql import QueryResult, Row, answer, too_many_rows, write_parquet
 from registry.rendering.render import render
 from registry.rendering.rows import lines
 from registry.rendering.table import Table
@@ -19,7 +19,7 @@ from registry.rendering.table import Table
 TABLE_ROWS = 10_000  # that a table, which is written in one piece, has at most unless more are asked for
 
 
-def write(connection: Connection, question: Question, out: TextIO) -> None:
+def write(connection: Connection, question: QueryRequest, out: TextIO) -> None:
     """Write the answer to a question to `out`, or into its output file.
 
     Raises:
@@ -52,7 +52,7 @@ def write(connection: Connection, question: Question, out: TextIO) -> None:
     out.write(table())
 
 
-def _rows(found: Answer, max_rows: int | None) -> Iterator[Row]:
+def _rows(found: QueryResult, max_rows: int | None) -> Iterator[Row]:
     left = max_rows
     for batch in found.batches:
         if left is not None and max_rows is not None:

@@ -194,7 +194,7 @@ class Labels(NamedReader):
         for line, row in rows:
             found, key = True, row[self.item]
             if wrong := self._wrong(row):
-                document.report(InputError(wrong, path=document.path, line=line, item=key or None))
+                document.refuse(wrong, line, key or None)
             if key.strip():  # whose label is wrong is no item without an answer as well
                 yield line, key, row[self.label], row
         if not found:
@@ -223,7 +223,7 @@ class Labels(NamedReader):
 
         def header(cells: list[str], line: int) -> tuple[str, ...]:
             if cells[0].startswith("{"):
-                raise InputError(_JSON_LINES, path=document.path, line=line)
+                raise document.error(_JSON_LINES, line)
             return read_header(cells, (self.item, self.label), document, line)
 
         declared = () if self.header else self.columns
@@ -237,7 +237,7 @@ class Labels(NamedReader):
             try:
                 yield number, self._row(value)
             except ValueError as error:
-                document.report(InputError(str(error), path=document.path, line=number))
+                document.refuse(str(error), number)
 
     def _row(self, value: dict[str, Any]) -> dict[str, str]:
         for role in (self.item, self.label):

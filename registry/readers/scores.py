@@ -123,8 +123,8 @@ class Statistics(TableReader):
                      for name, cell in zip(self.statistics, row.cells, strict=True)}
             there = {name: number for name, number in found.items() if number is not None}
             if there and len(there) < len(found):
-                raise InputError(f"{next(name for name in found if name not in there)!r} is not there, while others "
-                                 "are", path=document.path, line=row.line, item=row.key)
+                raise document.error(f"{next(name for name in found if name not in there)!r} is not there, while "
+                                     "others are", row.line, row.key)
             return there
 
         found = [(row, there) for row, there in self.parsed(document, self.statistics, numbers) if there]

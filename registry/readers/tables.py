@@ -94,10 +94,9 @@ class TableReader(Reader):
             key = " ".join(known[:of_key]) if of_key else str(n)
             if None in texts or "" in texts[:of_key]:
                 at = next(m for m, text in enumerate(texts) if text is None or (m < of_key and not text))
-                document.report(InputError(f"{names[at]!r} is {shown(cells[at])}; expected text or a whole number",
-                                           path=document.path, line=line))
+                document.refuse(f"{names[at]!r} is {shown(cells[at])}; expected text or a whole number", line)
             elif not "".join(known).isprintable():
-                document.report(InputError("a control or invisible character", path=document.path, line=line, item=key))
+                document.refuse("a control or invisible character", line, key)
             else:
                 yield Row(line, key, cells[of_attributes:], dict(zip(attributes, known[of_key:], strict=True)))
         if not n:
@@ -123,18 +122,17 @@ class TableReader(Reader):
         if cell is None or (isinstance(cell, str) and cell in self.unscored):
             return None
         if not math.isfinite(value := as_number(cell, text=self.syntax == "delimited")):
-            raise InputError(f"{column!r} is {shown(cell)}; expected a finite number, or what option 'unscored' names",
-                             path=document.path, line=row.line, item=row.key)
+            raise document.error(f"{column!r} is {shown(cell)}; expected a finite number, or what option 'unscored' "
+                                 "names", row.line, row.key)
         if abs(value) >= (LARGEST_WHOLE if value.is_integer() else LARGEST_OTHER):
-            raise InputError(f"{column!r} is {shown(cell)}; whole numbers are kept below 2^52, others below 2^22: "
-                             "divide all by the same number", path=document.path, line=row.line, item=row.key)
+            raise document.error(f"{column!r} is {shown(cell)}; whole numbers are kept below 2^52, others below 2^22: "
+                                 "divide all by the same number", row.line, row.key)
         return value
 
     def required(self, cell: Any, column: str, row: Row, document: Document) -> float:
         """Read a cell of the gold, which must be a number."""
         if (value := self.number(cell, column, row, document)) is None:
-            raise InputError(f"{column!r} is {shown(cell)}; expected a finite number", path=document.path,
-                             line=row.line, item=row.key)
+            raise document.error(f"{column!r} is {shown(cell)}; expected a finite number", row.line, row.key)
         return value
 
     def _delimited(self, document: Document, names: Sequence[str]) -> Iterator[tuple[int, list[str]]]:
@@ -149,8 +147,7 @@ class TableReader(Reader):
     def _objects(self, document: Document, names: Sequence[str]) -> Iterator[tuple[int, list[Any]]]:
         for number, entry in json_rows(document, self.separator, self.comment):
             if lacking := [name for name in names if name not in entry]:
-                document.report(InputError(f"no key {lacking[0]!r}; {suggest(lacking[0], entry)}", path=document.path,
-                                           line=number))
+                document.refuse(f"no key {lacking[0]!r}; {suggest(lacking[0], entry)}", number)
             else:
                 yield number, [entry[name] for name in names]
 
@@ -169,7 +166,7 @@ def delimited_rows(
         elif len(cells) == len(columns):
             yield number, columns, cells
         else:
-            document.report(InputError(wrong(cells, columns), path=document.path, line=number))
+            document.refuse(wrong(cells, columns), number)
 
 
 def columns_expected(cells: Sequence[str], columns: Sequence[str]) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sqlalchemy import Connection, text
 
+from registry.evaluation.comparing.settings import Request
 from registry.evaluation.verifying.faults import Fault
 from registry.identity import canonical_json
 from registry.significance import CORRECTIONS, rank
@@ -82,8 +83,9 @@ def _of_standings(board: Any, name: str, pairs: Columns, standings: Columns) -> 
             "submission_a", "submission_b", "is_significant", "difference")), strict=True):
         if won:
             wins[(place[a], place[b]) if difference > 0 else (place[b], place[a])] = True
-    ranks_baselines = json.loads(board.request)["rank_baselines"]
-    ranked = np.flatnonzero([ranks_baselines or kind != "baseline" for kind in standings["kind"]])
+    request = Request.recorded(board.request)
+    ranked = np.flatnonzero([request.ranks(kind, late=bool(late)) for kind, late in zip(
+        standings["kind"], standings["late"], strict=True)])
     ranking = rank(standings["score"][ranked], wins[np.ix_(ranked, ranked)], lower_is_better=board.better == "lower")
     derived = {key: np.full(len(place), np.nan) for key in _PLACES}
     for key, of in _PLACES.items():

@@ -12,8 +12,9 @@ from registry.evaluation.verifying.faults import Fault
 from registry.families import FAMILIES
 from registry.leaderboards.snapshot import TaskBoards
 from registry.manifest import read_manifest
-from registry.releases import checksums, croissant, ro_crate
+from registry.releases import checksums
 from registry.releases.contents import Contents
+from registry.releases.descriptions import croissant, ro_crate
 from registry.releases.tables import declared_tables, statistics_table
 from registry.releases.totals import TABLE as TOTALS
 from registry.releases.writing import for_readers

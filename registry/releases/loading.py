@@ -14,7 +14,6 @@ from typing import Any
 
 import duckdb
 from sqlalchemy import Connection
-from sqlalchemy.exc import DBAPIError
 
 from registry.errors import InputError
 from registry.families import FAMILIES
@@ -22,6 +21,7 @@ from registry.identity import canonical_json, digest
 from registry.manifest import read_manifest
 from registry.metrics.confusion import NO_LABEL
 from registry.store import catalog, models
+from registry.store.files.failures import FAILURES, cause_of
 from registry.store.log.journal import append
 from registry.store.row_types import TaskRow
 from registry.store.rows import driver_of, insert, parquet_at
@@ -91,10 +91,9 @@ def _bringing_in(table: str) -> Iterator[None]:
     """Say which file is wrong, and how, where DuckDB cannot bring in a table."""
     try:
         yield
-    except (DBAPIError, duckdb.Error) as error:
-        cause = error.orig if isinstance(error, DBAPIError) else error
+    except FAILURES as error:
         for kinds, why in _WRONG:
-            if isinstance(cause, kinds):
+            if isinstance(cause_of(error), kinds):
                 raise InputError(why, path=Path("data") / f"{table}.parquet") from None
         raise
 

@@ -14,7 +14,7 @@ from sqlalchemy import Connection
 
 from registry.errors import MismatchError
 from registry.families import FAMILIES
-from registry.store.failures import explaining
+from registry.store.files.failures import explaining
 from registry.store.row_types import TaskRow
 from registry.store.rows import quoted
 from registry.store.views import View, described

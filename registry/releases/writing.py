@@ -18,14 +18,16 @@ from sqlalchemy import Connection
 
 from registry.errors import InputError, MismatchError
 from registry.files import new_folder
-from registry.leaderboards.load import PAGE_PAIRS, stale
+from registry.leaderboards.load import PAGE_PAIRS
 from registry.leaderboards.snapshot import TaskBoards, snapshot
+from registry.leaderboards.stale import stale
 from registry.manifest import Manifest, stored_manifest, toml
-from registry.releases import checksums, croissant, ro_crate
+from registry.releases import checksums
 from registry.releases.contents import Contents
-from registry.releases.licences import licence_files
+from registry.releases.descriptions import croissant, ro_crate
+from registry.releases.descriptions.licences import licence_files
+from registry.releases.descriptions.readme import readme
 from registry.releases.loading import load
-from registry.releases.readme import readme
 from registry.releases.submitted import write_submitted
 from registry.releases.tables import (
     ReleasedTable,

@@ -6,8 +6,9 @@ import math
 
 from registry.errors import counted
 from registry.leaderboards.leaderboard import Leaderboard, Ranks
+from registry.leaderboards.sentences import tested_over
 from registry.metrics import METRICS
-from registry.significance import CORRECTIONS, TESTS
+from registry.significance import CORRECTIONS, TESTS, PredictionPowered
 from registry.values import parse
 
 _RANKS: dict[Ranks, str] = {
@@ -38,7 +39,10 @@ def methods(board: Leaderboard) -> str:
     said += [_tests(board), _correction(board), _RANKS[board.ranks].format(
         rest=100 * (1 - by.confidence), level=100 * (1 - by.alpha))]
     if any(of.ci_low is not None for of in board.standings):
-        said.append(f"Intervals of scores are percentiles of resamples, at {100 * by.confidence:g} %.")
+        test = parse("test", TESTS, by.test)
+        own = isinstance(test, PredictionPowered) and test.variant != "bootstrap"
+        said.append(f"Intervals of scores are {'by their own errors' if own else 'percentiles of resamples'}, at "
+                    f"{100 * by.confidence:g} %.")
     return " ".join(said)
 
 
@@ -47,9 +51,9 @@ def _tests(board: Leaderboard) -> str:
     test = parse("test", TESTS, by.test)
     ways = sorted({method for method in board.decisions.columns["method"].tolist() if method})
     drawn = f", {by.resamples:,} draws with seed {by.seed}" if "monte-carlo" in ways else ""
-    runs = " and whole runs" if by.runs == "random" else ""
+    units = tested_over(by, f"{by.unit}s")
     return (f"The {counted(len(board.decisions), 'pair')} of {counted(by.n_systems, 'system')} are compared by the "
-            f"test {by.test} ({test.citation}; {', '.join(ways)}{drawn}) over {by.unit}s{runs}, {by.alternative}. "
+            f"test {by.test} ({test.citation}; {', '.join(ways)}{drawn}) over {units}, {by.alternative}. "
             f"The null hypothesis of each: {test.null}.")
 
 
@@ -60,5 +64,7 @@ def _correction(board: Leaderboard) -> str:
         return f"p-values are not corrected; a difference is called significant where p is at most {by.alpha:g}."
     together = by.family_size > math.comb(by.n_systems, 2)
     family = f"the family of {by.family_size:,} pairs of several boards" if together else "this family"
+    where = f" where {correction.assumes}" if correction.instead else ""
     return (f"p-values are adjusted for {family} by {correction.title} ({correction.citation}), which controls the "
-            f"{correction.controls}; a difference is called significant where the adjusted p is at most {by.alpha:g}.")
+            f"{correction.controls}{where}; a difference is called significant where the adjusted p is at most "
+            f"{by.alpha:g}.")

@@ -13,7 +13,7 @@ from registry.leaderboards.sentences import are_significant
 from registry.rendering.table import Column, Table, number, text
 from registry.reports.boards import interval, pair_columns, places_left
 from registry.significance import CORRECTIONS
-from registry.studies.macro_average import MacroAverage, MacroBoard
+from registry.studies.suites.macro_average import MacroAverage, MacroBoard
 
 MACRO_PAIR_KEYS = (
     "task", "track", "metric", "metric_name", "test_sets", "system_a", "system_b", "score_a", "score_b", "difference",

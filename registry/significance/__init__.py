@@ -21,6 +21,7 @@ from registry.significance.pairwise.fisher import Fisher
 from registry.significance.pairwise.independent import BinomialZ, ChiSquared, RankSum, TwoSampleT
 from registry.significance.pairwise.matched import MatchedT, Wilcoxon
 from registry.significance.pairwise.permutation import Permutation
+from registry.significance.pairwise.prediction_powered import PredictionPowered
 from registry.significance.pairwise.response_permutation import ResponsePermutation
 from registry.significance.pairwise.sign import McNemar, Sign
 from registry.significance.pairwise.williams import Steiger, Williams
@@ -43,12 +44,13 @@ TESTS: dict[str, type[PairTest]] = {
         Steiger,
         ResponsePermutation,
         Crossed,
+        PredictionPowered,
     )
 }
 
 __all__ = [
     "COEFFICIENTS", "CORRECTIONS", "OVERALL_TESTS", "TESTS", "BinomialZ", "Bootstrap", "ChiSquared", "Crossed",
     "Execution", "Fisher", "MatchedT", "Matrix", "McNemar", "OverallTest", "PairMatrix", "PairResult", "PairTest",
-    "Permutation", "RankSum", "Ranks", "ResponsePermutation", "Settings", "Sign", "StatisticMatrix", "Steiger",
-    "TwoSampleT", "Wilcoxon", "Williams", "rank",
+    "Permutation", "PredictionPowered", "RankSum", "Ranks", "ResponsePermutation", "Settings", "Sign",
+    "StatisticMatrix", "Steiger", "TwoSampleT", "Wilcoxon", "Williams", "rank",
 ]

@@ -12,8 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.errors import counted
+from registry.judged import FEW_FOR_T, FEW_WEIGHTED, is_random
 from registry.significance.correlations.matrix import PEARSON, PairMatrix
 from registry.significance.crossed.tables import numbers_of_levels
+from registry.significance.judge_bias import judged_items, n_telling
 from registry.significance.matrix import Matrix, additive
 from registry.significance.pairwise.base import PairTest
 from registry.significance.pairwise.bootstrap import Bootstrap
@@ -21,12 +23,15 @@ from registry.significance.pairwise.crossed import Crossed
 from registry.significance.pairwise.fisher import Fisher
 from registry.significance.pairwise.matched import MatchedT
 from registry.significance.pairwise.permutation import Permutation
+from registry.significance.pairwise.prediction_powered import PredictionPowered
 from registry.significance.pairwise.williams import Steiger, Williams
-from registry.significance.weak_null import even_units, in_pairs
+from registry.significance.resampling.unlike_runs import outlying_runs
+from registry.significance.weak_null import LEAST_RATIO, even_units, in_pairs
 
 FEW_CROSSED = 20  # units below which the crossed test was not looked at (tests/validity)
 FEW = 200  # units below which the recentred bootstrap rejects too often (tests/validity)
-FEW_EVEN = 10  # units of equal weight below which the studentized one does (tests/validity)
+# units of equal weight below which units of unequal weight make it reject too often (tests/validity/uneven_units)
+FEW_EVEN = {"recentred": 120, "berg-kirkpatrick-2012": 120, "studentized": 10}
 
 
 def is_categorical(matrix: Matrix) -> bool:
@@ -57,17 +62,36 @@ def _units_instead_of_the_score(test: PairTest, matrix: Matrix) -> str | None:
 
 
 def _bootstrap_of_few(test: PairTest, matrix: Matrix) -> str | None:
-    if not isinstance(test, Bootstrap) or test.variant == "studentized" or matrix.n_units >= FEW:
+    if not isinstance(test, Bootstrap) or test.variant == "studentized" or (n := n_telling(matrix)) >= FEW:
         return None
+    looked, instead = (" that people looked at", "prediction-powered") if matrix.judged else ("", "permutation")
     return ("the bootstrap rejects too often on a small test set (Dror et al. 2018), and "
-            f"{counted(matrix.n_units, 'unit is', 'units are')} fewer than {FEW}: take permutation")
+            f"{counted(n, f'unit{looked} is', f'units{looked} are')} fewer than {FEW}: take {instead}")
 
 
-def _bootstrap_t_of_uneven_units(test: PairTest, matrix: Matrix) -> str | None:
-    if not isinstance(test, Bootstrap) or test.variant != "studentized" or (even := even_units(matrix)) >= FEW_EVEN:
+def _bootstrap_of_uneven_units(test: PairTest, matrix: Matrix) -> str | None:
+    if not isinstance(test, Bootstrap):
         return None
-    return (f"{counted(matrix.n_units, 'unit')} of unequal weight tell no more than {even:.1f} equal ones, of which "
-            f"bootstrap(variant=studentized) needs {FEW_EVEN}: take permutation(studentized=true)")
+    least, units = FEW_EVEN[test.variant], n_telling(matrix)
+    if (test.variant != "studentized" and units < FEW) or (even := even_units(matrix)) >= least:
+        return None
+    swaps = ("prediction-powered" if matrix.judged else "permutation" if matrix.quotient is None else
+             "permutation(studentized=true)")
+    return (f"{counted(units, 'unit')} of unequal weight tell no more than {even:.1f} equal ones, of which {test!r} "
+            f"needs {least}: take {swaps}")
+
+
+def _judged_of_uneven_units(test: PairTest, matrix: Matrix) -> str | None:
+    if not isinstance(test, PredictionPowered) or matrix.judged is None:
+        return None
+    items = judged_items(matrix)
+    alike = items.statistics is None or not items.statistics.shape[1] or is_random(items.of(0))
+    least = FEW_FOR_T if alike else FEW_WEIGHTED
+    if (alike and items.units is None) or (even := even_units(matrix)) >= least:
+        return None
+    drawn = "" if alike else " where items have probabilities of their own"
+    return (f"the {counted(n_telling(matrix), 'unit')} that people looked at tell no more than {even:.1f} of equal "
+            f"weight, and {test.name} has been found to keep its level from {least} on{drawn}")
 
 
 def _runs_on_these_items(test: PairTest, matrix: Matrix) -> str | None:
@@ -77,11 +101,15 @@ def _runs_on_these_items(test: PairTest, matrix: Matrix) -> str | None:
             ) if isinstance(test, Permutation) and matrix.runs is not None else None
 
 
+def _outlying_runs(test: PairTest, matrix: Matrix) -> str | None:
+    return None if isinstance(test, Crossed) and test.over not in ("all", "runs") else outlying_runs(matrix)
+
+
 def _two_runs(test: PairTest, matrix: Matrix) -> str | None:
     if not isinstance(test, Crossed) or test.over == "items" or 2 not in numbers_of_levels(matrix):
         return None
-    return ("the error of two runs (or prompts, or annotators) has one degree of freedom and counts 12.7 times at 5 %, "
-            "so real differences are missed; of three it counts 4.3 times, of five 2.8")
+    return ("the error of two runs (or prompts, annotators or seeds) has one degree of freedom and counts 12.7 times "
+            "at 5 %, so real differences are missed; of three it counts 4.3 times, of five 2.8")
 
 
 def _crossed_of_few(test: PairTest, matrix: Matrix) -> str | None:
@@ -92,12 +120,18 @@ def _crossed_of_few(test: PairTest, matrix: Matrix) -> str | None:
     return f"crossed has been found to keep its level from {FEW_CROSSED} units on, and {here}{uneven}"
 
 
-def _bootstrap_of_lone_units(test: PairTest, matrix: Matrix) -> str | None:
-    lone = matrix.lone_units
-    if not isinstance(test, Bootstrap) or matrix.strata is None or not lone:
+def _bootstrap_of_small_strata(test: PairTest, matrix: Matrix) -> str | None:
+    strata = matrix.unit_strata
+    if not isinstance(test, Bootstrap) or strata is None:
         return None
-    return (f"{counted(lone, 'unit is', 'units are')} alone in a stratum and cannot be resampled there, which makes "
-            "intervals too narrow and p-values too small: take strata of more units, or none")
+    if lone := matrix.lone_units:
+        return (f"{counted(lone, 'unit is', 'units are')} alone in a stratum and cannot be resampled there, which "
+                "makes intervals too narrow and p-values too small: take strata of more units, or none")
+    number = len(np.unique(strata))
+    shown = 1 - number / matrix.n_units  # of n units (n - 1) / n; random runs are drawn with what is missing
+    return (f"{matrix.n_units} units in {counted(number, 'stratum', 'strata')} show {100 * shown:.0f} % of their "
+            "variance in resamples, which makes intervals too narrow and p-values too small: take strata of more "
+            "units, or none") if shown < LEAST_RATIO**2 and matrix.runs is None else None
 
 
 def _williams_on_ranks(test: PairTest, matrix: Matrix) -> str | None:
@@ -127,8 +161,8 @@ def _another_null(test: PairTest, matrix: Matrix) -> str | None:
 
 RULES: Sequence[Callable[[PairTest, Matrix], str | None]] = (
     _independent, _t_without_a_mean, _t_on_categories, _units_instead_of_the_score, _bootstrap_of_few,
-    _bootstrap_t_of_uneven_units, _runs_on_these_items, _two_runs, _crossed_of_few, _bootstrap_of_lone_units,
-    _williams_on_ranks, _responses_that_share_an_item, _another_null)
+    _bootstrap_of_uneven_units, _judged_of_uneven_units, _runs_on_these_items, _outlying_runs, _two_runs,
+    _crossed_of_few, _bootstrap_of_small_strata, _williams_on_ranks, _responses_that_share_an_item, _another_null)
 
 
 def misuses(test: PairTest, matrix: Matrix) -> list[str]:

@@ -15,7 +15,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.significance.compact import CompactStatistics, Statistics, are_whole, of_systems
+from registry.significance.judged_items import JudgedItems
 from registry.significance.marks import in_both
+from registry.significance.shared_draws import Resampled
 
 Floats = NDArray[np.float64]
 Score = Callable[[Floats], Floats]
@@ -49,25 +51,6 @@ def difference(scores_a: Scores, scores_b: Scores, *, lower_is_better: bool) -> 
 
 
 @dataclass(frozen=True, eq=False)
-class Resampled:
-    """Scores of all systems in resamples of the units, which are drawn at their first use.
-
-    Attributes:
-        resamples, seed: The number of resamples, and the seed that they are drawn by.
-        draw: Returns the scores, [resamples, systems].
-    """
-
-    resamples: int
-    seed: int
-    draw: Callable[[], Floats]
-
-    @cached_property
-    def scores(self) -> Floats:
-        """The scores, [resamples, systems]."""
-        return self.draw()
-
-
-@dataclass(frozen=True, eq=False)
 class Matrix(ABC):
     """Systems scored on the same units; a test never knows which metric it tests.
 
@@ -90,6 +73,7 @@ class Matrix(ABC):
         answers_to: Where rows are answers that systems give or not, [answers], the number from 0 of the item that each
             belongs to; None where rows are items.
         resampled: The scores in resamples that all tests of the matrix share; None: each test draws its own.
+        judged: Where items have a judge's score and some of them people's, what tests need of these.
     """
 
     statistics: Statistics
@@ -106,6 +90,7 @@ class Matrix(ABC):
     unequal: bool = False
     answers_to: NDArray[np.int64] | None = None
     resampled: Resampled | None = None
+    judged: JudgedItems | None = None
 
     @property
     @abstractmethod
@@ -152,6 +137,7 @@ class Matrix(ABC):
     def of_systems(self, chosen: Sequence[int]) -> Self:
         """The same matrix with only the chosen systems, in their order; resamples are not shared any more."""
         return replace(self, statistics=of_systems(self.statistics, chosen), resampled=None,
+                       judged=self.judged and self.judged.of_systems(chosen),
                        runs=self.runs and tuple(self.runs[n] for n in chosen),
                        factors=self.factors and tuple(self.factors[n] for n in chosen))
 
@@ -173,9 +159,9 @@ class Matrix(ABC):
 
     def parts_by_block(self) -> Iterator[tuple[Floats, Floats]]:
         """The `parts` of some units after the others, [some units, systems] each."""
-        return map(self._parts, self._by_block())
+        return map(self._parts, self.by_block())
 
-    def _by_block(self) -> Iterator[Floats]:
+    def by_block(self) -> Iterator[Floats]:
         """The statistics of some units after the others, [some units, systems, columns] each; none are one block."""
         some = max(_FEW, _AT_ONCE // max(1, math.prod(self.statistics.shape[1:])))
         return (self.statistics[at:at + some] for at in range(0, max(1, len(self.statistics)), some))
@@ -277,7 +263,8 @@ class StatisticMatrix(Matrix):
         statistics = summed(held) if not isinstance(held, CompactStatistics) else CompactStatistics.of_each(
             (summed(held[:, n]) for n in range(held.shape[1])), held.shape[1], held.nbytes)
         return replace(self, statistics=statistics, units=None, answers_to=None, runs=self.runs and tuple(
-            map(summed, self.runs)), strata=self.unit_strata)
+            map(summed, self.runs)), strata=self.unit_strata,
+            judged=self.judged and replace(self.judged, statistics=held, units=units))
 
     def scores(self) -> Floats:
         """Score the sums over all items, [systems]."""
@@ -285,12 +272,12 @@ class StatisticMatrix(Matrix):
 
     def unit_scores(self) -> Floats:
         """Score every system on each unit, [units, systems]; the matrix must be by unit."""
-        return np.concatenate([self.score(some) for some in self._by_block()])
+        return np.concatenate([self.score(some) for some in self.by_block()])
 
     def jackknife(self) -> Floats:
         """Score the sums without each unit in turn, [units, systems]."""
         sums = self.statistics.sum(axis=0)
-        return np.concatenate([self.score(sums - some) for some in self._by_block()])
+        return np.concatenate([self.score(sums - some) for some in self.by_block()])
 
 
 def additive(matrix: Matrix) -> StatisticMatrix:

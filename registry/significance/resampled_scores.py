@@ -12,9 +12,10 @@ from registry.parallel.scratch_files import room
 from registry.significance.base import Settings
 from registry.significance.correlations.matrix import PairMatrix, resampled_correlations
 from registry.significance.exact.ideal_bootstrap import MOST_UNDEFINED
-from registry.significance.matrix import Floats, Matrix, Resampled, additive
+from registry.significance.matrix import Floats, Matrix, additive
 from registry.significance.resampling.draws import resampled_sums
 from registry.significance.resampling.random_runs import crossed_scores
+from registry.significance.shared_draws import Resampled
 
 M = TypeVar("M", bound=Matrix)
 

@@ -15,20 +15,21 @@ standard error (Hall 1992, The Bootstrap and Edgeworth Expansion, section 2.6), 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from statistics import NormalDist
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from registry.significance.matrix import Floats, Matrix
+from registry.judged import WEIGHT
+from registry.significance.matrix import Floats, Matrix, StatisticMatrix
 
 Systems = NDArray[np.int64]
 
 LEVEL, TOLERATED = 0.05, 0.06  # a size above the latter at the former is told
 _BAR = NormalDist().inv_cdf(1 - LEVEL / 2)
-_LEAST_RATIO = NormalDist().inv_cdf(1 - TOLERATED / 2) / _BAR  # of the standard error that swaps give to the true one
+LEAST_RATIO = NormalDist().inv_cdf(1 - TOLERATED / 2) / _BAR  # of the standard error that swaps give to the true one
 _TOO_SKEWED = (TOLERATED - LEVEL) * 18 / (2 * _BAR * NormalDist().pdf(_BAR) * (_BAR**4 + 2 * _BAR**2 - 3))
 _AT_ONCE = 2**22  # differences that are looked at together
 
@@ -78,7 +79,7 @@ def mixed(matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
     with np.errstate(divide="ignore", invalid="ignore"):
         true = alone_a / d_a**2 + alone_b / d_b**2 - 2 * both / (d_a * d_b)
         swapped = 4 * (alone_a + alone_b - 2 * both) / (d_a + d_b) ** 2
-        yield Caution((d_a != d_b) & (swapped < _LEAST_RATIO**2 * true), MIXED)
+        yield Caution((d_a != d_b) & (swapped < LEAST_RATIO**2 * true), MIXED)
 
 
 def skewed(matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
@@ -109,20 +110,34 @@ def asymmetric(matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
 
 
 def even_units(matrix: Matrix) -> float:
-    """How many units of equal weight tell as much as those of a quotient do, by the system with the least even ones.
+    """How many units of equal weight tell as much as these do, by the system with the least even ones.
 
-    Weights are the denominators, and the number is Kish's: the square of their sum over the sum of their squares. Of
-    other scores all units count.
+    The number is Kish's: the square of the sum of the weights over the sum of their squares. Weights are the
+    denominators of a quotient, and the items of a cluster for a correlation. Of other functions of sums they are what
+    is counted in a unit for the first system, in the column that is the most even, such as the lengths of references,
+    or in all columns together, such as the items of a confusion matrix. Of judged items they are what people's scores
+    count, 0 where they did not look.
 
     Args:
         matrix: By item or by unit.
     """
-    if matrix.quotient is None:
-        return matrix.n_units
-    weights = matrix.by_unit.parts[1]
+    if not isinstance(matrix, StatisticMatrix):
+        return matrix.n_units if matrix.units is None else float(_kish([np.bincount(matrix.units)[:, None]])[0])
+    by_unit = matrix.by_unit
+    if matrix.judged is not None:
+        return float(np.nanmin(_kish(some[:, :, WEIGHT] for some in by_unit.by_block()), initial=matrix.n_units))
+    if matrix.quotient is not None:
+        return float(np.nanmin(_kish(under for _, under in by_unit.parts_by_block()), initial=matrix.n_units))
+    counted = (np.abs(some[:, 0]) for some in by_unit.of_systems([0]).by_block())
+    found = _kish(np.column_stack([some, some.sum(axis=1)]) for some in counted)
+    return matrix.n_units if np.isnan(found).all() else float(np.nanmax(found))
+
+
+def _kish(weights: Iterable[NDArray[Any]]) -> Floats:
+    """Kish's number of each column of weights, [some units, columns] each; nan where all are 0."""
+    sums, squares = np.sum([[some.sum(axis=0), (some.astype(np.float64) ** 2).sum(axis=0)] for some in weights], axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):
-        found = weights.sum(axis=0) ** 2 / (weights**2).sum(axis=0)
-    return float(np.nanmin(found, initial=matrix.n_units))
+        return np.asarray(sums**2 / squares)
 
 
 def _is_foreseen(matrix: Matrix) -> bool:

@@ -20,11 +20,11 @@ from sqlalchemy import Connection
 from registry.errors import InputError, RegistryError, StoreError
 from registry.files import is_database
 from registry.store import schema
-from registry.store.creation import Creation, sweep
-from registry.store.failures import explaining
+from registry.store.files.creation import Creation, sweep
+from registry.store.files.failures import explaining
+from registry.store.files.opening import CONFIG, CONFINED_CONFIG, checkpoint, connected, is_open, opening, transaction
 from registry.store.hiding.concealment import conceal
 from registry.store.log.moments import Moment
-from registry.store.opening import CONFIG, CONFINED_CONFIG, checkpoint, connected, is_open, opening, transaction
 from registry.store.rows import quoted
 from registry.store.turns.tickets import PATIENCE, Patience
 
@@ -186,7 +186,7 @@ class Database:
         """Make the schema."""
         with self._connection() as connection:
             with transaction(connection):
-                schema.upgrade(connection)
+                schema.make(connection)
             self._complete(connection)
 
     def _complete(self, connection: Connection) -> None:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from sqlalchemy import Connection, Table
+from sqlalchemy import Connection, Table, text
 
 RECORDING = "recording"  # what a connection's `info` has of what is written to it, if that is kept
 _WIDEST = 100  # characters of a text kept at fixed width, of 4 bytes each
@@ -186,6 +186,11 @@ def texts(values: list[str]) -> NDArray[Any]:
     column = np.empty(len(values), dtype=object)
     column[:] = values
     return column
+
+
+def selected(connection: Connection, query: str, **values: Any) -> list[dict[str, Any]]:
+    """The rows of a SELECT, with what its parameters stand for, each by the names of the columns."""
+    return [dict(row) for row in connection.execute(text(query), values).mappings()]
 
 
 def quoted(text: str | Path) -> str:

@@ -27,12 +27,14 @@ from registry.significance import (
     PairMatrix,
     PairTest,
     Permutation,
+    PredictionPowered,
     RankSum,
     ResponsePermutation,
 )
 from registry.significance.assumptions import FEW, is_categorical, misuses
 from registry.significance.base import Observed
 from registry.significance.effects.normality import normality
+from registry.significance.judge_bias import n_telling
 from registry.significance.multiple.few_units import too_few_units, units_needed
 from registry.significance.units import unit_differences
 from registry.studies.board_study import BoardStudy, Case
@@ -150,12 +152,15 @@ def preferred(matrix: Matrix, shape: Shape, unit: str | None = None) -> tuple[Pa
     exchangeable, and of few clusters that are not of one size; and the studentized bootstrap of skewed differences. But
     first the bootstrap where permutation has to be drawn and units are many, since its draws also give the intervals of
     scores and differences. Of single responses Fisher's test, where each was judged once, or their own permutation. Of
-    random runs the crossed test, which alone speaks of other items and other runs however few these are.
+    random runs the crossed test, which alone speaks of other items and other runs however few these are. Of judged
+    items the test that gives each difference a slope of its own.
     """
     if matrix.answers_to is not None:
         return Fisher(), ResponsePermutation()
     if matrix.runs is not None:
         return (Crossed(),)
+    if matrix.judged is not None:
+        return PredictionPowered(), Bootstrap(), Permutation()
     drawn = not shape.quotient and not shape.correlation and matrix.n_units >= FEW
     if drawn:
         return Bootstrap(), Permutation()
@@ -176,8 +181,11 @@ def explanation(test: PairTest) -> list[Row]:
 
 def _steps(matrix: Matrix, shape: Shape, advised: PairTest | None) -> Iterator[Row]:
     """The decision tree of Figure 1, with what is known here."""
-    n = matrix.n_units
-    if shape.mean and shape.categorical:
+    n = n_telling(matrix)
+    if matrix.judged is not None:
+        known, because = "nearly", (f"means over the {n} units that people looked at are nearly normal: "
+                                    "prediction-powered takes t with the degrees of freedom of these")
+    elif shape.mean and shape.categorical:
         known, because = "yes", ("of the units that only one of two systems gets right, either's number is binomial: "
                                  "McNemar's exact test, which permutation is here")
     elif shape.mean and n >= NORMAL_FROM:
@@ -190,10 +198,10 @@ def _steps(matrix: Matrix, shape: Shape, advised: PairTest | None) -> Iterator[R
         known, because = "no", (f"{n} units are too few for their mean to be surely normal" if shape.mean else
                                 f"the score is {shape.what}, not a mean of units")
     yield {"question": "Does the statistic come from a known distribution?", "answer": known, "because": because}
-    small = n < FEW
+    small, looked = n < FEW, "" if matrix.judged is None else " that people looked at"
     yield {"question": "Is the data small?", "answer": "yes" if small else "no", "because": (
-        f"{n} units are fewer than {FEW}: the bootstrap rejects too often (footnote 3)" if small else
-        f"{n} units are {FEW} or more: the bootstrap may be used as well")}
+        f"{n} units{looked} are fewer than {FEW}: the bootstrap rejects too often (footnote 3)" if small else
+        f"{n} units{looked} are {FEW} or more: the bootstrap may be used as well")}
     exact = shape.quotient or shape.correlation
     yield {"question": "Is it too large to sample?", "answer": "no", "because": (
         "permutation is exact here, counted and not sampled, as far as its lattice allows" if shape.quotient else
@@ -210,6 +218,8 @@ def _facts(board: Board, matrix: Matrix, shape: Shape, alpha: float) -> Iterator
     yield "family of statistics", matrix.family or board.metric.family
     yield "items", len(board.items)
     yield "units", matrix.n_units
+    if matrix.judged is not None:
+        yield "units that people looked at, at least", n_telling(matrix)
     yield "clusters", "none declared" if cluster is None else f"by {cluster}"
     yield "systems", len(board.members)
     neighbours = Observed.of(matrix, [(n, n + 1) for n in range(len(board.members) - 1)])
@@ -238,7 +248,8 @@ def _range(values: Sequence[float]) -> str:
 def _reading(case: Case, matrix: Matrix, shape: Shape, advised: PairTest | None) -> list[str]:
     board, test = case.board, case.test
     unit = case.request.significance.unit or "item"
-    said = [f"The score is {shape.what}, here {counted(matrix.n_units, unit)}: "
+    looked = "" if matrix.judged is None else f", {n_telling(matrix)} of which people looked at"
+    said = [f"The score is {shape.what}, here {counted(matrix.n_units, unit)}{looked}: "
             + ("no test is valid without a warning." if advised is None else f"take {advised!r}.")]
     declared = verdict(test, matrix, unit)
     said.append(f"The test that the task declares, {test!r}, is " + (

@@ -12,7 +12,7 @@ from dataclasses import asdict, replace
 from itertools import combinations
 from typing import Any, ClassVar, Literal
 
-from registry.errors import InputError, counted
+from registry.errors import InputError
 from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.settings import Request
 from registry.identity import plain_value
@@ -22,17 +22,11 @@ from registry.significance.effects.design_effect import design_effect
 from registry.significance.effects.effect_sizes import effects
 from registry.significance.effects.equivalence import equivalence
 from registry.significance.effects.normality import normality
-from registry.significance.ranks.rank_sets import (
-    LEAST_UNITS,
-    RANK_DRAWS,
-    RankSets,
-    rank_sets,
-    rank_sets_of_tests,
-)
+from registry.significance.rank_cautions import rank_cautions
+from registry.significance.ranks.rank_sets import RANK_DRAWS, RankSets, rank_sets, rank_sets_of_tests
 from registry.significance.resampled_scores import resampling_refusal, sharing_resamples
 from registry.significance.resampling.random_runs import drawn_runs_refusal, runs_refusal
 from registry.significance.units import unit_differences
-from registry.significance.weak_null import even_units
 from registry.studies.board_study import BoardStudy, Case
 from registry.studies.study import Finding, Row, option
 
@@ -109,17 +103,18 @@ class Best(_OfAllBoards):
         """So many draws that the critical value is as far off as another percent of alpha at the most."""
         return {} if self.method == "holm" else {"resamples": RANK_DRAWS}
 
+    def doubts(self, case: Case) -> list[str]:
+        """Where ranks by this method were not seen to hold, or cannot tell anything apart."""
+        return rank_cautions(self._board(case).matrix, self.method, alpha=case.request.significance.alpha,
+                             resamples=case.settings.resamples)
+
     def run(self, case: Case) -> Finding:
         """Bound the ranks of all systems.
 
         Raises:
             InputError: The board cannot be resampled, or not by this method.
         """
-        board = _with_fixed_runs(case.board)
-        if self.method != "holm" and (reason := resampling_refusal(board.matrix)):
-            raise InputError(reason)
-        if self.method == "flips" and board.matrix.runs is not None:
-            raise InputError('flips do not take random runs: take --method bootstrap, or set runs = "fixed"')
+        board = self._board(case)
         found = self._sets(board, case)
         rows = [_place(board) | _system(board, n) | {
             "score": float(board.scores[n]), "may_be_best": bool(found.possible[n]),
@@ -127,16 +122,24 @@ class Best(_OfAllBoards):
             "high": float(found.lead_high[n]), "rank_low": int(found.low[n]), "rank_high": int(found.high[n]),
             "marginal_low": int(found.marginal_low[n]), "marginal_high": int(found.marginal_high[n])}
             for n in range(len(board.members))]
-        return Finding({"systems": rows}, self._reading(case), self._doubts(board))
+        return Finding({"systems": rows}, self._reading(case), self.doubts(case))
+
+    def _board(self, case: Case) -> Board:
+        """The board, where this method takes it."""
+        board = _with_fixed_runs(case.board)
+        matrix = board.matrix
+        if reason := Permutation().refusal(matrix.by_unit) if self.method == "holm" else resampling_refusal(matrix):
+            raise InputError(reason)
+        if self.method == "flips" and matrix.runs is not None:
+            raise InputError('flips do not take random runs: take --method bootstrap, or set runs = "fixed"')
+        return board
 
     def _sets(self, board: Board, case: Case) -> RankSets:
         matrix, alpha = board.matrix.by_unit, case.request.significance.alpha
         if self.method != "holm":
             return rank_sets(matrix, case.settings, alpha=alpha, method=self.method)
-        test, pairs = Permutation(), list(combinations(range(len(board.members)), 2))
-        if reason := test.refusal(matrix):
-            raise InputError(reason)
-        return rank_sets_of_tests(test.run(matrix, pairs, case.settings), len(board.members), alpha=alpha)
+        pairs = list(combinations(range(len(board.members)), 2))
+        return rank_sets_of_tests(Permutation().run(matrix, pairs, case.settings), len(board.members), alpha=alpha)
 
     def _reading(self, case: Case) -> list[str]:
         level = f"{100 * (1 - case.request.significance.alpha):g} %"
@@ -145,17 +148,6 @@ class Best(_OfAllBoards):
                 f"that are truly equal. All systems that are truly {best}, ties included, are among the best here. A "
                 "given system that is truly the best is among those that may be best, but of several that are, one or "
                 "another may be missing there. Marginal ranks hold for each system by itself."]
-
-    def _doubts(self, board: Board) -> list[str]:
-        units = board.matrix.n_units
-        known = f"ranks by {self.method} are known to hold from {{}} on (docs/validity.md)"
-        doubts = []
-        if self.method != "holm" and units < LEAST_UNITS[self.method]:
-            doubts.append(f"{counted(units, 'unit')}: {known.format(LEAST_UNITS[self.method])}; take --method holm")
-        elif self.method != "holm" and (even := even_units(board.matrix)) < LEAST_UNITS[self.method]:
-            doubts.append(f"{units} units of unequal weight tell no more than {even:.1f} equal ones: "
-                          f"{known.format(LEAST_UNITS[self.method])}; take --method holm")
-        return doubts
 
 
 def _with_fixed_runs(board: Board) -> Board:

@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.errors import InputError, counted
-from registry.evaluation.matrices import in_ones
-from registry.metrics.judged import FEW_LABELLED, LABELLED, JudgedMean, columns, influences, slopes
+from registry.judged import FEW_LABELLED, LABELLED, error_of, estimate, influences
+from registry.metrics import JudgedMean
 from registry.significance.distributions.normal import log_normal_ps
-from registry.significance.matrix import additive
+from registry.significance.judge_bias import judged_items
 from registry.significance.multiple.corrections import adjust
 from registry.studies.board_study import BoardStudy, Case, called
 from registry.studies.study import Finding, Row
@@ -56,7 +56,8 @@ class Judge(BoardStudy):
         board, metric = case.board, case.board.metric
         if not isinstance(metric, JudgedMean):
             raise InputError(f"{board.key.metric.alias} is no JudgedMean: there is no judge to study")
-        scored = in_ones(additive(board.matrix)).transpose(1, 0, 2)
+        items = judged_items(board.matrix)
+        scored = np.stack([items.of(n) for n in range(len(board.members))])
         names = called(board.members)
         looked = scored[:, :, LABELLED].sum(axis=1)
         if not np.isin(scored[:, :, LABELLED], (0, 1)).all():
@@ -65,8 +66,8 @@ class Judge(BoardStudy):
             raise InputError(f"people looked at fewer than two items of {names[int(looked.argmin())]}")
         alpha = case.request.significance.alpha
         units = board.matrix.units
-        systems = [estimate(of, metric, units, alpha) for of in scored]
-        pairs = [estimate(apart(scored[a], scored[b], lower=metric.better == "lower"), metric, units, alpha)
+        systems = [corrected_row(of, metric, units, alpha) for of in scored]
+        pairs = [corrected_row(items.apart(a, b), metric, units, alpha)
                  for a, b in combinations(range(len(names)), 2)]
         moved = [influences(of, np.array(row["slope"])) for of, row in zip(scored, systems, strict=True)]
         adjusted = case.adjusted([row["p_value"] for row in pairs])
@@ -74,49 +75,20 @@ class Judge(BoardStudy):
         told = [{"system": name, **{key: value for key, value in row.items() if key != "p_value"}, **bias}
                 for name, row, bias in zip(names, systems, biases, strict=True)]
         compared = [{"system_a": names[a], "system_b": names[b], "difference": row.pop("score"), **row, "p_adjusted": p,
-                     "error_of_scores": _error(moved[a] - moved[b], units)}
+                     "error_of_scores": error_of(moved[a] - moved[b], units)}
                     for (a, b), row, p in zip(combinations(range(len(names)), 2), pairs, adjusted, strict=True)]
         return Finding({"systems": told, "pairs": compared}, _reading(told, compared, alpha),
                        [*_favoured(told, alpha, metric.better), *_no_sample(scored, names, units), *_few(told)])
 
 
-def _summed(influence: Floats, units: NDArray[np.int64] | None) -> Floats:
-    """Influences [items, ...] summed over units."""
-    if units is None:
-        return influence
-    found = np.zeros((int(units.max()) + 1, *influence.shape[1:]))
-    np.add.at(found, units, influence)
-    return found
-
-
-def _error(influence: Floats, units: NDArray[np.int64] | None) -> float:
-    return math.sqrt(float((_summed(influence, units) ** 2).sum()))
-
-
-def apart(a: Floats, b: Floats, *, lower: bool) -> Floats:
-    """The statistics of what item after item A's scores are better by, where people looked at both."""
-    w = np.where((a[:, LABELLED] > 0) & (b[:, LABELLED] > 0), a[:, 6], 0.0)
-    over = np.where(w > 0, w, 1.0)
-    sign = -1.0 if lower else 1.0
-    human = sign * (np.where(w > 0, a[:, 7], 0.0) - np.where(w > 0, b[:, 7], 0.0)) / over
-    return np.stack(columns(sign * (a[:, 1] - b[:, 1]), human, w, a[:, 2]), axis=1)
-
-
-def estimate(statistics: Floats, metric: JudgedMean, units: NDArray[np.int64] | None, alpha: float) -> Row:
+def corrected_row(statistics: Floats, metric: JudgedMean, units: NDArray[np.int64] | None, alpha: float) -> Row:
     """A score with its normal interval, and what the judge adds to people's scores."""
-    sums = statistics.sum(axis=0)
-    if sums[LABELLED] < 2:
-        return dict.fromkeys(("score", "error", "low", "high", "slope", "lambda", "labelled", "effective", "p_value"),
-                             math.nan) | {"labelled": int(sums[LABELLED])}
-    slope = slopes(sums) if metric.slope is None else np.array(metric.slope)
-    score = float(metric.score(sums))
-    error = _error(influences(statistics, slope), units)
-    alone = _error(influences(statistics, np.zeros(())), units)
-    reach = _bar(alpha) * error
-    p = math.nan if not error else math.exp(float(log_normal_ps(np.array(score / error), "two-sided")))
-    return {"score": score, "error": error, "low": score - reach, "high": score + reach, "slope": float(slope),
-            "lambda": float(slope * (1 - sums[LABELLED] / sums[0])), "labelled": int(sums[LABELLED]),
-            "effective": float(sums[LABELLED] * (alone / error) ** 2) if error else math.nan, "p_value": p}
+    of = estimate(statistics, metric.slope, units)
+    reach = _bar(alpha) * of.error
+    p = math.exp(float(log_normal_ps(np.array(of.score / of.error), "two-sided"))) if of.error else math.nan
+    return {"score": of.score, "error": of.error, "low": of.score - reach, "high": of.score + reach, "slope": of.slope,
+            "lambda": of.slope * (1 - of.labelled / len(statistics)), "labelled": of.labelled,
+            "effective": of.labelled * (of.alone / of.error) ** 2 if of.error else math.nan, "p_value": p}
 
 
 def _bar(alpha: float) -> float:
@@ -132,10 +104,10 @@ def _biases(scored: Floats, units: NDArray[np.int64] | None) -> list[Row]:
     bias = above.sum(axis=1) / weight
     moved = (above - bias[:, None] * w) / weight[:, None]
     beyond, moved_beyond = bias - bias.mean(), moved - moved.mean(axis=0)
-    error = np.array([_error(of, units) for of in moved_beyond])
+    error = np.array([error_of(of, units) for of in moved_beyond])
     with np.errstate(divide="ignore", invalid="ignore"):
         p = np.where(error > 0, np.exp(log_normal_ps(beyond / error, "two-sided")), np.nan)
-    return [{"correlation": _correlation(of), "bias": float(bias[n]), "bias_error": _error(moved[n], units),
+    return [{"correlation": _correlation(of), "bias": float(bias[n]), "bias_error": error_of(moved[n], units),
              "beyond": float(beyond[n]), "p_beyond": holm}
             for n, (of, holm) in enumerate(zip(scored, adjust(p, "holm").tolist(), strict=True))]
 
@@ -164,7 +136,7 @@ def _no_sample(scored: Floats, names: Sequence[str], units: NDArray[np.int64] | 
         if labelled == items:
             continue
         moved = (of[:, 8] - w_judge / w * of[:, 6]) / w - (of[:, 1] - judge / items) / items
-        error = _error(moved, units)
+        error = error_of(moved, units)
         if error and math.exp(float(log_normal_ps(np.array((w_judge / w - judge / items) / error), "two-sided"))
                               ) < _UNLIKELY / len(names):
             found.append(name)

@@ -51,13 +51,22 @@ class Archive:
         database: With the task.
         journal: Records what is kept.
         dry_run: Whether to keep nothing.
+        tell: Called with what may be wrong with a study, before the work.
         refused: Why nothing can be kept, once that is known: then studies are made all the same.
+        told: What was told.
     """
 
     database: Database
     journal: Journal
     dry_run: bool = False
+    tell: Callable[[str], None] = lambda said: None  # noqa: ARG005
     refused: str | None = field(default=None, init=False)
+    told: list[str] = field(default_factory=list, init=False)
+
+    def warn(self, said: str) -> None:
+        """Tell what may be wrong with a study that is about to be made."""
+        self.told.append(said)
+        self.tell(said)
 
     def keep_parts(self, digest: str, parts: Mapping[str, str]) -> None:
         """Keep parts of a study that is not finished, in a transaction of their own."""
@@ -119,6 +128,8 @@ class Question:
         if case is None:
             return None
         try:
+            for doubt in self.study.doubts(case):
+                archive.warn(f"{self.subject.name}: {doubt}")
             finding = self.study.run(case)
         except BaseException as error:
             keeping.flush()

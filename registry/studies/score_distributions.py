@@ -15,6 +15,7 @@ from registry.evaluation.comparing.board_statistics import Board, load
 from registry.evaluation.comparing.settings import Request
 from registry.identity import digest_json
 from registry.significance.matrix import Floats
+from registry.significance.rank_cautions import rank_cautions
 from registry.significance.ranks.rank_sets import RANK_DRAWS, rank_sets
 from registry.significance.ranks.ranks import rank_frequencies
 from registry.significance.resampled_scores import percentiles, resampled_scores, resampling_refusal
@@ -85,15 +86,22 @@ def rank_distributions(connection: Connection, task_row: TaskRow, request: Reque
     return found
 
 
-def simultaneous_ranks(connection: Connection, task_row: TaskRow, request: Request) -> dict[str, NDArray[np.float64]]:
-    """The least and the last place that every ranked submission may have, [2], all at once, by both names."""
+def simultaneous_ranks(connection: Connection, task_row: TaskRow,
+                       request: Request) -> tuple[dict[str, NDArray[np.float64]], dict[str, list[str]]]:
+    """The least and the last place that every ranked submission may have, [2], all at once, by both names.
+
+    Beside them, by the board's name, what speaks against these ranks.
+    """
     found: dict[str, NDArray[np.float64]] = {}
-    settings = replace(request.settings, resamples=RANK_DRAWS)
+    cautions: dict[str, list[str]] = {}
+    settings, alpha = replace(request.settings, resamples=RANK_DRAWS), request.significance.alpha
     for board, ranked in _ranked(connection, task_row, request):
-        sets = rank_sets(board.matrix.by_unit.of_systems(ranked), settings, alpha=request.significance.alpha)
+        matrix = board.matrix.by_unit.of_systems(ranked)
+        cautions[board.key.name] = rank_cautions(matrix, "bootstrap", alpha=alpha, resamples=RANK_DRAWS)
+        sets = rank_sets(matrix, settings, alpha=alpha)
         found |= {f"{board.key.name}: {board.members[n].name}": np.array([low, high], dtype=np.float64)
                   for n, low, high in zip(ranked, sets.low, sets.high, strict=True)}
-    return found
+    return found, cautions
 
 
 def _ranked(connection: Connection, task_row: TaskRow, request: Request,
@@ -104,7 +112,7 @@ def _ranked(connection: Connection, task_row: TaskRow, request: Request,
             continue
         if reason := why_not(board):
             raise InputError(f"{board.key.name}: {reason}")
-        yield board, [n for n, m in enumerate(board.members) if request.ranks(m)]
+        yield board, [n for n, m in enumerate(board.members) if request.ranks(m.kind, late=m.late)]
 
 
 def _boards(connection: Connection, task_row: TaskRow, request: Request, name: str | None) -> Iterator[Board]:

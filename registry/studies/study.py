@@ -184,6 +184,14 @@ class Study(Value):
             InputError: It cannot be made of what there is.
         """
 
+    def doubts(self, case: Any) -> list[str]:  # noqa: ARG002
+        """What may be wrong that is known before the work; it is among the warnings of what is found too.
+
+        Raises:
+            InputError: It cannot be made of what there is.
+        """
+        return []
+
     @abstractmethod
     def run(self, case: Any) -> Finding:
         """Make the study of what one of its subjects has loaded.

@@ -86,11 +86,7 @@ class _Remade:
 
 
 def _remade(database: Database, row: Row[Any], execution: Execution, load: Load) -> _Remade:
-    """Make a study again.
-
-    Raises:
-        RegistryError: It cannot be asked again.
-    """
+    """Make a study again."""
     past = PastDatabase(database.path, row.signature, lambda note: None, organiser=not row.is_anonymous)  # noqa: ARG005
     with past.reading() as connection:
         if row.is_anonymous and row.slug not in concealed_of(connection).anonymous:
@@ -107,9 +103,6 @@ def _question(connection: Connection, row: Row[Any], execution: Execution, load:
 
     What was chosen is not recorded but in the signature, which names boards and not what was asked for; so every choice
     that may lead to them is tried.
-
-    Raises:
-        RegistryError: None leads to it.
     """
     signature = StudySignature.parse(row.signature)
     if signature.version != __version__:

@@ -32,8 +32,15 @@ def seconds(function, *arguments):
     return time.perf_counter() - start
 
 
-def paired(ours, peer, rounds=5):
+def processor_seconds(function, *arguments):
+    """The processor time that one call takes in this process, whatever else the machine does."""
+    start = time.process_time()
+    function(*arguments)
+    return time.process_time() - start
+
+
+def paired(ours, peer, rounds=5, of=seconds):
     """The median seconds of both, taken in turn after one warm-up, and the median of the ratios ours / peer."""
-    times = [(seconds(ours), seconds(peer)) for _ in range(rounds + 1)][1:]
+    times = [(of(ours), of(peer)) for _ in range(rounds + 1)][1:]
     return (*(statistics.median(column) for column in zip(*times, strict=True)),
             statistics.median(a / b for a, b in times))

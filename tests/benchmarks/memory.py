@@ -59,6 +59,13 @@ SELECT {n}, metric_id, 0, item_id, hits, hits + (random() * 1.5)::INTEGER, gold 
         least(1 + item_id % 4, floor(random() * (1.5 + item_id % 4 + {n} / 400)))::INTEGER AS hits
     FROM statistics_prf WHERE scoring_id = 1)
 """
+# How often pairs were drawn, and of how many systems.
+DRAWN = """
+SELECT resamples, count(DISTINCT statistics)
+FROM pair_request JOIN (SELECT pair_request_id, unnest([statistics_a, statistics_b]) AS statistics FROM pair_result)
+    USING (pair_request_id)
+GROUP BY resamples ORDER BY resamples
+"""
 LABELS = """
 INSERT INTO statistics_confusion SELECT {n}, metric_id, 0, item_id, gold_label,
     CASE WHEN random() < 0.7 + {n} / 1000 THEN gold_label ELSE 1 + floor(random() * {classes})::INTEGER END
@@ -80,11 +87,17 @@ def measured(folder, kind, systems, items, resamples, memory, test, most=None):
     db = made(folder, kind, systems, items)
     cost = command("compare", "large", "--test", test, "--resamples", resamples, "--memory", memory, "--db", db)
     with duckdb.connect(str(db)) as connection:
-        ((draws,),) = connection.execute("SELECT resamples FROM comparison").fetchall()
-    columns = systems * 3 if kind == "f1" else (2 * systems + 1) * CLASSES  # the gold's are the same for all
-    beside = f"{products(columns, items, draws):.0f} s of float32 products"
-    yield Figure(f"{systems} systems x {items:,} {kind}, {test}, {draws:,} draws, --memory {memory}", str(cost),
+        steps = connection.execute(DRAWN).fetchall()
+    seconds = sum(products(columns(kind, some), items, draws) for draws, some in steps)
+    beside = f"{seconds:.0f} s of float32 products"
+    drawn = " and ".join(f"{draws:,} draws of {some}" for draws, some in steps)
+    yield Figure(f"{systems} systems x {items:,} {kind}, {test}, {drawn}, --memory {memory}", str(cost),
                  f"< {most:g} GiB; {beside}" if most else beside, cost.memory < most if most else None)
+
+
+def columns(kind, systems):
+    """How many columns the statistics of so many systems have; the gold's labels are the same for all."""
+    return systems * 3 if kind == "f1" else (2 * systems + 1) * CLASSES
 
 
 def products(columns, items, draws):

@@ -11,7 +11,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,7 +22,7 @@ from registry.metrics.scores import Mean
 from registry.significance import Bootstrap, Execution, MatchedT, McNemar, Permutation, Settings, StatisticMatrix
 from registry.significance.multiple.corrections import adjust
 from tests.benchmarks import bleu, peer_programs
-from tests.benchmarks.figures import Figure
+from tests.benchmarks.figures import Figure, processor_seconds
 
 PEERS = ("ranx==0.3.20", "evalstats==0.3.3", "honestboard==0.6.1")
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OPENBLAS", "OMP", "MKL", "NUMBA")}
@@ -40,7 +39,7 @@ def of_sacrebleu():
     matrix, some = bleu.matrix(), 300
     for test, theirs, what in ((Bootstrap(), sacrebleu.significance._paired_bs_test, "recentred by the mean of draws"),
                                (Permutation(), sacrebleu.significance._paired_ar_test, "ties are no extremes")):
-        peer = seconds(lambda theirs=theirs: bleu.sacrebleu_test(theirs, matrix.statistics[:, :2], some)) / some
+        peer = processor_seconds(bleu.sacrebleu_test, theirs, matrix.statistics[:, :2], some) / some
         yield beside(f"{test} of BLEU, {bleu.SEGMENTS:,} segments", test, matrix, peer, f"sacrebleu, {what}")
 
 
@@ -53,10 +52,10 @@ def of_scipy():
     def difference(a, b, axis=-1):
         return a.mean(axis=axis) - b.mean(axis=axis)
 
-    peer = seconds(lambda: scipy.stats.bootstrap(
+    peer = processor_seconds(lambda: scipy.stats.bootstrap(
         pair, difference, n_resamples=some, paired=True, vectorized=True, method="percentile", rng=1)) / some
     yield beside("bootstrap of a mean, 2,000 items", Bootstrap(), matrix, peer, "scipy, an interval and no p-value")
-    peer = seconds(lambda: scipy.stats.permutation_test(
+    peer = processor_seconds(lambda: scipy.stats.permutation_test(
         pair, difference, n_resamples=some, permutation_type="samples", vectorized=True, rng=1)) / some
     yield beside("permutation of a mean, 2,000 items", Permutation(), matrix, peer, "scipy")
 
@@ -94,12 +93,12 @@ def beside(what, test, matrix, peer, name):
 def per_pair_and_draw(test, matrix, draws=20_000):
     pairs = pairs_of(matrix)
     test.run(matrix, pairs, settings(512))
-    return seconds(lambda: test.run(matrix, pairs, settings(draws))) / draws / len(pairs)
+    return processor_seconds(lambda: test.run(matrix, pairs, settings(draws))) / draws / len(pairs)
 
 
 def whole(what, work, peer, name):
     work()
-    ours = seconds(work)
+    ours = processor_seconds(work)
     return Figure(what, f"{1e3 * ours:,.1f} ms", f"{name}: {1e3 * peer:,.0f} ms, {peer / ours:,.1f} times as long")
 
 
@@ -139,12 +138,6 @@ def mean_of(scores, of):
 
 def settings(draws):
     return Settings(resamples=draws, seed=1, execution=Execution(workers=1))
-
-
-def seconds(work):
-    before = time.process_time()
-    work()
-    return time.process_time() - before
 
 
 def brief(time):

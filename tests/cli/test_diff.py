@@ -85,21 +85,23 @@ def test_other_settings(registry, task, first):
 BASELINES = "[[submit]]\nfile = 'systems/b.tsv'\nsystem = 'b'\nkind = 'baseline'\n[board]\nrank_baselines = "
 
 
-def test_baselines_that_lose_their_ranks_and_get_them_back(registry, scored, task):
+def test_who_loses_a_rank_and_gets_it_back_as_a_baseline_or_late(registry, scored, task):
     """a is right of more than b, which is the baseline, and c, which is the second once b has no rank."""
     task.extra = BASELINES + "true"
     scored(task)
     task.extra = BASELINES + "false"
     registry("run", task.write())
     found = changed(registry)
-    assert found["reasons"] == ["Baselines were ranked, and are not: b/b."]
-    assert whys(found) == {"a/a": "baselines", "b/b": "baselines", "c/c": "baselines"}
+    assert found["reasons"] == ["Ranked before, and now shown without a rank: b/b."]
+    assert whys(found) == {"a/a": "ranked", "b/b": "ranked", "c/c": "ranked"}
     ranks = {of["system"]: (of["before"]["rank"], of["after"]["rank"]) for of in found["systems"]}
     assert (ranks["b/b"], ranks["c/c"]) == ((2, None), (2, 2))
     assert found["pairs"] == []
-    task.extra = BASELINES + "true"
+    task.extra = (f"{BASELINES}true\nrank_late = false\n"
+                  "[[submit]]\nfile = 'systems/c.tsv'\nsystem = 'c'\nlate = true\n")
     registry("run", task.write())
-    assert changed(registry)["reasons"] == ["Baselines were not ranked, and are: b/b."]
+    assert changed(registry)["reasons"] == [
+        "Ranked before, and now shown without a rank: c/c. Shown without a rank before, and now ranked: b/b."]
 
 
 def test_a_new_version_of_the_task_alone(registry, task, first):

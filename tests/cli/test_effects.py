@@ -65,6 +65,21 @@ def test_ranks_by_other_methods(task, registry, scored):
     assert {row["low"] for row in registry("best", "--method", "holm", "--format", "json").json} == {None}
 
 
+def test_ranks_of_few_items_are_doubted_wherever_they_are_shown(task, registry, scored):
+    """Before the work and once; six items let none of three pairs be significant: 3 * 2^(1 - 6) > 0.05."""
+    scored(task)
+    assert len(task.gold) == 6
+    doubt = "6 units: ranks by bootstrap are known to hold from 20 on"
+    assert registry("best", "--dry-run").stderr.count(doubt) == 1
+    assert registry("best").stderr.count(doubt) == 1
+    assert registry("best").stderr.count(doubt) == 1  # made before
+    assert registry("best", "--method", "holm").stderr.count("With 6 units no p-value can be below 0.03125") == 1
+    board = registry("board", "--ranks", "simultaneous", "--format", "table")
+    assert board.stderr.count(doubt) == 1
+    assert f"Simultaneous ranks: {doubt}" in " ".join(board.stdout.split())
+    assert "Simultaneous" not in registry("board", "--format", "table").stdout
+
+
 def test_one_system_has_nothing_to_be_compared_with(task, registry, scored):
     task.systems = {"a": task.systems["a"]}
     scored(task)

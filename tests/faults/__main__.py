@@ -59,14 +59,16 @@ def _disks(folder, given):
     if not given.sizes:
         return 0
     sizes, refused, failed = [MOST * n**2 // given.sizes**2 for n in range(given.sizes)], Counter(), 0
-    for name, free, status, wrong in full(folder, folder / "prepared", sizes):
+    own = folder / "disks"  # where no command that was killed has left what it makes
+    own.mkdir()
+    for name, free, status, wrong in full(own, folder / "prepared", sizes):
         refused[name] += status != 0
         failed += bool(wrong)
         for what in wrong:
             print(f"{name} with {free} bytes free: {what}", flush=True)
     print(f"full disks: {given.sizes} sizes of {len(CASES)} commands; refused: "
           f"{', '.join(f'{name} {n}' for name, n in refused.items())}; {failed} with failures", flush=True)
-    for name, _, wrong in read_only(folder, folder / "prepared"):
+    for name, _, wrong in read_only(own, folder / "prepared"):
         failed += bool(wrong)
         for what in wrong:
             print(f"{name} on a read-only disk: {what}", flush=True)

@@ -32,9 +32,11 @@ def test_what_is_held_back_is_in_no_release_and_no_public_copy(task, registry, s
     task.systems = {name: {key: rename[label] for key, label in zip(task.gold, of.values(), strict=True)}
                     for name, of in task.systems.items()}
     task.systems["a"]["zqitem0"] = f"{MARK}unknown"  # which a remark names
-    task.extra = '[[metric]]\nid = "f1"\nname = "LabelF"\n[release]\ngold = false\n'
+    task.extra = ('[[metric]]\nid = "f1"\nname = "LabelF"\n[release]\ngold = false\n[board]\nrank_late = false\n'
+                  '[[submit]]\nfile = "systems/c.tsv"\nsystem = "c"\nlate = true\n')  # which then has no rank
     scored(task)
     write_release(Database("registry.duckdb"), "small", tmp_path / "held")
+    assert faults(tmp_path / "held") == []
     assert b"zq" not in contents(tmp_path / "held")
     refused = registry("release", "small", "-o", "with-files", "--sources", exit_code=4).stderr
     assert "these are held back; leave --sources out" in refused

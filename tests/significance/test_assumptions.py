@@ -15,6 +15,7 @@ from registry.significance import (
     MatchedT,
     PairMatrix,
     Permutation,
+    PredictionPowered,
     ResponsePermutation,
     Sign,
     TwoSampleT,
@@ -23,12 +24,27 @@ from registry.significance import (
 )
 from registry.significance.assumptions import FEW, misuses
 from tests.significance.matrices import matrix, of_answers, of_labels, of_scores
+from tests.validity.judged_rows import judged_items
 
 RNG = np.random.default_rng(1)
 GRADED = of_scores(RNG.random((300, 2)))
 LABELS = of_labels(RNG.random((300, 2)) < 0.5)
 UNEVEN = matrix(np.stack([RNG.integers(0, 4, (300, 2)), RNG.integers(4, 9, (300, 2))], axis=-1))
+SIZES = np.maximum(1, np.rint(100 / np.arange(1, 201))).astype(int)
+BY_SIZE = np.repeat(np.arange(200), SIZES)
+ZIPF = of_scores(RNG.random((len(BY_SIZE), 2)))
 ANSWERS = of_answers(np.ones((100, 3), dtype=int).tolist(), SpanF())
+
+
+def predictions(draw):
+    """Two systems that add as much to the gold values of 200 items."""
+    gold = draw((200, 1))
+    return PairMatrix(np.stack([gold + draw((200, 2)), np.tile(gold, 2)], axis=-1))
+
+
+def judged(**options):
+    """Two systems on 300 items, of which people looked at 60."""
+    return judged_items(300, "unlike", (60, 60), **options).sample(RNG, 1).matrix
 
 
 @pytest.mark.slow
@@ -39,10 +55,16 @@ ANSWERS = of_answers(np.ones((100, 3), dtype=int).tolist(), SpanF())
     (Bootstrap(), GRADED.of_systems([0, 1]), None),
     (Bootstrap(), of_scores(RNG.random((FEW - 1, 2))), "fewer than"),  # and a small test set
     (Bootstrap(), of_scores(RNG.random((FEW, 2))), None),
-    (Bootstrap(), replace(GRADED, strata=np.arange(300) // 2), None),
+    (Bootstrap(), replace(GRADED, strata=np.arange(300) // 2), "in 150 strata show 50 % of their variance"),
+    (Bootstrap(), replace(GRADED, strata=np.arange(300) // 12), "in 25 strata show 92 %"),  # 6.0 % at 5 %
+    (Bootstrap(), replace(GRADED, strata=np.arange(300) // 15), None),
     (Bootstrap(), replace(GRADED, strata=np.maximum(np.arange(300), 2) - 2), "297 units are alone in a stratum"),
     (Bootstrap(), replace(GRADED, strata=np.arange(300)), "300 units are alone in a stratum"),
     (Bootstrap(), replace(GRADED, units=np.arange(300) // 3, strata=np.arange(300) // 3 // 2), "100 units are fewer"),
+    # 1 / k, as Zipf's law has it: (sum of 1 / k)^2 / (sum of 1 / k^2) is 21 for 200 of them
+    (Bootstrap(), replace(ZIPF, units=BY_SIZE), "200 units of unequal weight tell no more than"),
+    (Bootstrap("studentized"), replace(ZIPF, units=BY_SIZE), None),
+    (Bootstrap(), replace(ZIPF, units=np.arange(len(ZIPF.statistics)) // 3), None),
     (Permutation(), replace(GRADED, strata=np.arange(300)), None),
     (Sign(), GRADED, None),
     (Sign(), UNEVEN, "single units"),
@@ -51,6 +73,12 @@ ANSWERS = of_answers(np.ones((100, 3), dtype=int).tolist(), SpanF())
     (Permutation(), UNEVEN, None),
     (Williams(), PairMatrix(RNG.random((40, 2, 2)), coefficient=COEFFICIENTS["spearman"]), "on ranks"),
     (Williams(), PairMatrix(RNG.random((40, 2, 2))), None),
+    (Williams(), predictions(RNG.standard_normal), None),
+    (Williams(), predictions(RNG.standard_exponential), "tails too long"),  # rejects 16 % at 5 %
+    (PredictionPowered(), judged(), None),
+    (PredictionPowered(), judged(often=0.27), "from 100 on where items have probabilities of their own"),
+    (PredictionPowered(), judged(documents=60), None),
+    (PredictionPowered(), judged(documents=10), "keep its level from 20 on"),
     (ResponsePermutation(), ANSWERS, None),
     (ResponsePermutation(), replace(ANSWERS, answers_to=np.arange(100) // 4 * 4), "25 of the 25 items"),
     (ResponsePermutation(), replace(ANSWERS, answers_to=None), None),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from registry.significance import MatchedT, Permutation, Settings, Sign, Wilcoxon
+from registry.significance import MatchedT, PairMatrix, Permutation, Settings, Sign, Wilcoxon
 from registry.significance.assumptions import misuses
 from registry.significance.weak_null import ASYMMETRIC, MIXED, SKEWED, TOLERATED, asymmetric, even_units, mixed, skewed
 from tests.significance.matrices import F1, in_steps, matrix, of_labels, uneven
@@ -114,3 +114,7 @@ def test_units_of_unequal_weight_tell_no_more_than_few_equal_ones():
     row = np.array([[1, 1], [1, 1], [1, 1], [3, 5.0]])
     assert even_units(matrix(np.stack([row, row], axis=1))) == pytest.approx(16 / 7)
     assert even_units(replace(matrix(np.ones((9, 2, 3)), F1))) == 9
+    no_quotient = replace(matrix(np.ones((8, 2, 3)), None), units=np.array([0, 1, 2, 3, 3, 3, 3, 3]))
+    assert even_units(no_quotient) == pytest.approx(16 / 7)  # clusters of 1, 1, 1 and 5 items
+    assert even_units(PairMatrix(np.ones((8, 2, 2)), units=no_quotient.units)) == pytest.approx(16 / 7)
+    assert even_units(PairMatrix(np.ones((8, 2, 2)))) == 8

@@ -13,9 +13,9 @@ from sqlalchemy import text
 
 from registry.errors import InputError, LockedError, StoreError
 from registry.store import database as module
-from registry.store import opening
 from registry.store.database import Database
-from registry.store.failures import explain
+from registry.store.files import opening
+from registry.store.files.failures import explain
 
 
 @pytest.fixture

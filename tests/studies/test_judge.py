@@ -2,11 +2,15 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
+from registry.evaluation.matrices import Counts, matrix_of
 from registry.items import Answer, Item
+from registry.judged import apart, columns, corrected
 from registry.metrics import JudgedMean
-from registry.metrics.judged import columns
-from registry.studies.judge import apart, estimate
+from registry.significance import Execution, PredictionPowered, Settings
+from registry.significance.judge_bias import favoured
+from registry.studies.judge import corrected_row
 from tests.evaluation.tables import manifest
 from tests.studies.judged_items import ITEMS, LABELLED, SYSTEMS, scores
 
@@ -66,6 +70,76 @@ def test_scores_intervals_and_pairs_are_those_of_ppi_python(judged, registry):
     assert registry("best", "t", "--format", "json").json
 
 
+def test_the_board_tests_differences_with_slopes_of_their_own(judged, registry):
+    """The numbers are ppi-python's, also where the judge is a constant above people, which is told of."""
+    path = judged(significance='test = "prediction-powered(variant=normal)"', bias=0.2)
+    assert "in the one pair the judge favours one of the two systems" in registry("run", path).stderr
+    assert "the one pair the judge favours one of the two systems" in registry("board", "t", "--format", "table").stdout
+    (pair,) = registry("pairs", "t", "--format", "json").json
+    difference, low, high, p, *_ = PPI["aspen less birch"]
+    assert [pair[key] for key in ("difference", "ci_low", "ci_high", "p_value", "p_adjusted")] == [
+        close(value) for value in (difference, low, high, p, p)]
+    assert "the judge favours" in pair["note"]
+    for row in registry("board", "t", "--format", "json").json:
+        assert (row["score"], row["ci_low"], row["ci_high"]) == tuple(map(close, PPI[row["system"]][:3]))
+    advice = "study", "advise", "t", "--format", "json", "--show"
+    assert [row["test"] for row in registry(*advice, "tests").json if row["recommended"]] == ["prediction-powered"]
+    facts = {row["fact"]: row["value"] for row in registry(*advice, "facts").json}
+    assert facts["units that people looked at, at least"] == str(LABELLED)
+    registry("verify")
+
+
+def of_both():
+    """The statistics of both systems, [items, systems, columns]."""
+    of_people, of_judge = map(dict.values, scores())
+    looked = (np.arange(ITEMS) < LABELLED).astype(float)
+    return np.stack([np.stack(columns(np.array(f), np.array(y), looked, np.ones(ITEMS)), axis=1)
+                     for f, y in zip(of_judge, of_people, strict=True)], axis=1)
+
+
+def outcome(statistics, variant, units=None, **settings):
+    matrix = matrix_of(JudgedMean(), Counts.of(np.pad(statistics, ((0, 0), (0, 0), (0, 3)))), units)
+    return PredictionPowered(variant).run(matrix, [(0, 1)], Settings(**settings))[0]
+
+
+def test_t_has_the_degrees_of_the_items_that_people_looked_at():
+    """Two less, as mean and slope are fitted, by which squares of residuals are divided too."""
+    normal, of_t = (outcome(of_both(), variant) for variant in ("normal", "t"))
+    t = normal.statistic * np.sqrt((LABELLED - 2) / LABELLED)
+    assert (of_t.statistic, of_t.p_value) == (close(t), close(2 * stats.t.sf(t, LABELLED - 2)))
+    assert of_t.difference == normal.difference
+    reach = stats.t.ppf(0.975, LABELLED - 2) * normal.difference / t
+    assert (of_t.ci_low, of_t.ci_high) == (close(normal.difference - reach), close(normal.difference + reach))
+    few = of_both() * (np.arange(ITEMS) >= LABELLED - 3)[:, None, None]
+    assert "people looked at both systems in fewer than 4 units" in outcome(few, "t").note
+
+
+def test_resamples_tune_the_slope_anew_and_do_not_hang_on_memory():
+    """Against resamples drawn here; documents of two like items are resampled as items are."""
+    found = outcome(of_both(), "bootstrap", resamples=2000)
+    assert found == outcome(of_both(), "bootstrap", resamples=2000, execution=Execution(workers=1, memory=2**20))
+    assert found.p_value == pytest.approx(outcome(of_both(), "t").p_value, abs=0.05)
+    apart_, rng = apart(*np.moveaxis(of_both(), 1, 0), lower=False), np.random.default_rng(0)
+    drawn = np.array([corrected(apart_[rng.integers(ITEMS, size=ITEMS)].sum(axis=0), None) for _ in range(2000)])
+    assert found.p_value == pytest.approx(np.mean(abs(drawn - found.difference) >= abs(found.difference)), abs=0.05)
+    units = np.arange(ITEMS).repeat(2)
+    twice = outcome(of_both().repeat(2, axis=0), "bootstrap", units=units, resamples=2000)
+    assert twice.p_value == pytest.approx(found.p_value, abs=0.01)
+    assert twice.n_units == ITEMS
+
+
+def test_probabilities_of_looking_at_both_must_be_known(judged, registry):
+    """Where people looked at other items of each system, with probabilities; at random it does not matter."""
+    path = judged(options='drawn = "probability"', significance='test = "prediction-powered"')
+    birch = path.parent / "birch.csv"
+    lines = birch.read_text().splitlines()
+    lines[LABELLED] = lines[LABELLED].rpartition(",")[0] + ","
+    birch.write_text("\n".join(lines) + "\n")
+    assert "with what probability at both of a pair is not known" in registry("run", path, exit_code=3).stderr
+    path.write_text(path.read_text().replace('drawn = "probability"', 'drawn = "random"'))
+    registry("run", path, "--db", path.parent / "random.duckdb")
+
+
 def test_items_drawn_with_probabilities_are_weighted():
     """Scores are ppi-python's with its weights; drawn with 0.15 each, as 60 of 400, they are those of random items."""
     of_people, of_judge = scores()
@@ -88,9 +162,9 @@ def test_items_of_a_cluster_count_together():
     looked = (np.arange(ITEMS) < LABELLED).astype(float)
     a, b = (np.stack(columns(np.array(f), np.array(y), looked, np.ones(ITEMS)), axis=1)
             for f, y in zip(of_judge, of_people, strict=True))
-    once = estimate(apart(a, b, lower=False), JudgedMean(slope=0.7), None, 0.05)
+    once = corrected_row(apart(a, b, lower=False), JudgedMean(slope=0.7), None, 0.05)
     units = np.arange(ITEMS).repeat(2)
-    twice = estimate(apart(b, a, lower=True).repeat(2, axis=0), JudgedMean(slope=0.7), units, 0.05)
+    twice = corrected_row(apart(b, a, lower=True).repeat(2, axis=0), JudgedMean(slope=0.7), units, 0.05)
     assert twice | {"labelled": LABELLED, "effective": 0} == {
         key: close(value) for key, value in (once | {"effective": 0}).items()}
     assert twice["labelled"] == 2 * LABELLED
@@ -102,6 +176,16 @@ def test_a_judge_that_favours_a_system_is_told_of(judged, registry):
     assert "it favours, or where negative disfavours, aspen (-0.1" in told.stderr
     assert "birch (+0.1" in told.stderr
     assert "no sample" not in told.stderr
+
+
+@pytest.mark.parametrize(("looked", "told"), [(10, False), (11, True)])
+def test_that_all_of_few_items_are_as_far_apart_says_nothing(looked, told):
+    """Where the judge is above people by chance, and so far on one side only, two items have no error in 3 %."""
+    w = (np.arange(ITEMS) < looked).astype(float)
+    both = np.stack([np.stack(columns(np.full(ITEMS, judge), np.full(ITEMS, 0.5), w, np.ones(ITEMS)), axis=1)
+                     for judge in (1.0, 0.0)], axis=1)
+    m = matrix_of(JudgedMean(), Counts.of(np.pad(both, ((0, 0), (0, 0), (0, 3)))), None)
+    assert favoured(m, np.array([0]), np.array([1])).where.tolist() == [told]
 
 
 def test_items_that_were_chosen_are_told_from_a_sample(judged, registry):

@@ -63,6 +63,18 @@ def test_a_ladder_shows_few_values_and_leaves_less_of_alpha(history):
     assert "--lowest and --highest" in asked.stderr
 
 
+def test_what_is_purged_has_spent_its_part(history, task):
+    """The third, which never was on a board, keeps its place."""
+    history("purge", "small", "b", "--reason", "they asked")
+    file = task.folder / "later-c.tsv"
+    file.write_text("".join(f"{item}\tyes\n" for item in ITEMS))
+    history("submit", "small", file, "--system", "c", "--team", "c")
+    history("score", "small")
+    found = rows(history)
+    assert [row["place"] for row in found] == [1, 2, 4]
+    assert found[-1]["log10_level"] == pytest.approx(math.log10(0.05 / 199)), "handed on to the one that is gone"
+
+
 def test_what_is_withdrawn_has_spent_its_part(history):
     history("withdraw", "small/test/a/a@2", "--reason", "a mistake")
     first, third = rows(history)

@@ -1,4 +1,4 @@
-"""Populations of a handful of clusters of unequal size, whose systems are equal in one of three ways."""
+"""Populations of few or unequal clusters, whose systems are equal in one of three ways."""
 
 import numpy as np
 from scipy import special
@@ -6,6 +6,11 @@ from scipy import special
 from tests.validity.populations import ACCURACY, F1, Population, quotient_of
 
 EVEN, UNEVEN = (2, 14, 8, 5, 11), (2, 3, 4, 40, 3, 2)  # items of clusters, again and again; in the latter one has most
+
+
+def zipf(units, largest, exponent=1.0):
+    """The items of clusters the largest of which has so many, and each other as few as its rank's power says."""
+    return tuple(np.maximum(1, np.rint(largest / np.arange(1, units + 1) ** exponent)).astype(int).tolist())
 
 
 def _clusters(units, sizes):
@@ -58,6 +63,5 @@ def skewed_in_clusters(units, sizes=EVEN):
 
 
 
-
 def _named(sizes):
-    return "clusters" if sizes == EVEN else "very unequal clusters"
+    return {EVEN: "clusters", UNEVEN: "very unequal clusters"}.get(sizes, "clusters of Zipf's sizes")

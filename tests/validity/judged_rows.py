@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from registry.metrics.judged import JudgedMean, columns
-from registry.significance import Bootstrap, Permutation
-from registry.studies.judge import apart, estimate
+from registry.judged import apart, columns
+from registry.metrics import JudgedMean
+from registry.significance import Bootstrap, Permutation, PredictionPowered
+from registry.studies.judge import corrected_row
 from tests.validity.bands import Rate, Size, near
 from tests.validity.examinations import ALPHA, CoversScore, PValues
 from tests.validity.populations import Population
@@ -23,23 +24,34 @@ JUDGES = {"unbiased": ((0.85, 0.0), (0.85, 0.0)), "biased-alike": ((0.85, 0.3), 
 METRIC = JudgedMean()
 
 
-def judged_items(units, judge, looked):
+def judged_items(units, judge, looked, documents=0, often=None):
     """Two systems of which half of the answers are right, to people, who look at so many of either's.
 
-    They look at the same items of both where the numbers are equal.
+    They look at the same items of both where the numbers are equal. Items lie in `documents` of their own difficulty,
+    or are units; with `often`, people look at each of the first half with this probability and at the others with half
+    of that.
     """
+    of_document = np.arange(units) % documents if documents else None
+
     def draw(rng, runs):
         ease = rng.standard_normal((runs, units, 1))
+        if documents:
+            ease = (ease + rng.standard_normal((runs, documents, 1))[:, of_document]) / np.sqrt(2)
         human = (ease + rng.standard_normal((runs, units, 2)) > 0).astype(float)
         right, yes = np.array(JUDGES[judge]).T
         said = np.where(rng.random(human.shape) < right, human, 1 - human)
         said = np.where(rng.random(human.shape) < yes, 1.0, said)
+        if often is not None:
+            chance = np.where(np.arange(units) < units / 2, often, often / 2)[:, None] * np.ones_like(human)
+            w = np.where(rng.random((runs, units, 1)) < chance, 1 / chance, 0.0)
+            return np.stack(columns(said, human, w, 1 / chance - 1), axis=-1)
         order = rng.permuted(np.tile(np.arange(units), (runs, 1)), axis=1)[:, :, None]
         return np.stack(columns(said, human, (order < np.array(looked)).astype(float), np.ones_like(human)), axis=-1)
 
     many = f"{looked[0]}" if looked[0] == looked[1] else f"{looked[0]} and {looked[1]}"
-    return Population(f"judged, {judge}, {many} of {units} items seen", (0.5, 0.5), draw, METRIC.score,
-                      family="additive")
+    more = f", in {documents} documents" * bool(documents) + ", by probability" * (often is not None)
+    return Population(f"judged, {judge}, {many} of {units} items seen{more}", (0.5, 0.5), draw, METRIC.score,
+                      family="additive", units=of_document, judged=True)
 
 
 @dataclass(frozen=True)
@@ -54,9 +66,9 @@ class Corrected:
     def __call__(self, sample, rng):
         of = sample.matrix.statistics
         if self.covers:
-            rows = [estimate(of[:, n], METRIC, None, ALPHA) for n in range(0, of.shape[1], 2)]
+            rows = [corrected_row(of[:, n], METRIC, None, ALPHA) for n in range(0, of.shape[1], 2)]
             return np.array([row["low"] <= sample.population.truth[0] <= row["high"] for row in rows])
-        return np.array([estimate(apart(of[:, n], of[:, n + 1], lower=False), METRIC, None, ALPHA)["p_value"]
+        return np.array([corrected_row(apart(of[:, n], of[:, n + 1], lower=False), METRIC, None, ALPHA)["p_value"]
                          for n in range(0, of.shape[1], 2)])
 
 
@@ -76,6 +88,23 @@ def judged():
     yield Row("judged-few-normal", few, normal, (Size(0.05, 0.055, 0.095),), 20_000, 50)
     yield Row("judged-own-items-permutation", own, swaps, (Size(0.05, 0.22, 0.32),), 20_000, 50)
     yield Row("judged-own-items-bootstrap", own, resamples, near(0.055, 0.02), 20_000, 50)
+    yield from _with_own_slopes()
+
+
+def _with_own_slopes():
+    """The test that gives each difference a slope of its own: few items seen, clusters, known probabilities."""
+    test, looked = PredictionPowered(), (60, 60)
+    nulls = {**{judge: judged_items(300, judge, looked) for judge in JUDGES},
+             "few": judged_items(300, "unlike", (20, 20)), "own-items": judged_items(300, "unlike", (30, 150)),
+             "documents": judged_items(600, "biased-by-system", (120, 120), documents=60),
+             "few-documents": judged_items(600, "unlike", (120, 120), documents=30),
+             "probabilities": judged_items(300, "unlike", looked, often=0.27)}
+    for name, null in nulls.items():
+        yield Row(f"judged-{name}-prediction-powered", null, PValues(test), near(0.05, 0.01), 20_000, 50)
+        yield Row(f"judged-{name}-prediction-powered-interval", null, CoversScore(test),
+                  (Rate(0.935, 0.965, "coverage"),), 20_000, 50)
+    yield Row("judged-unlike-prediction-powered-bootstrap", nulls["unlike"],
+              PValues(PredictionPowered("bootstrap"), resamples=499), near(0.055, 0.015), 5_000, 50)
 
 
 def main():
@@ -83,8 +112,8 @@ def main():
     for judge in JUDGES:
         for units, looked in ((300, 60), (2000, 200)):
             of = judged_items(units, judge, (looked, looked)).sample(np.random.default_rng(0), 2000).matrix.statistics
-            alone = [estimate(of[:, n], METRIC, None, ALPHA)["effective"] for n in range(0, of.shape[1], 2)]
-            pairs = [estimate(apart(of[:, n], of[:, n + 1], lower=False), METRIC, None, ALPHA)["effective"]
+            alone = [corrected_row(of[:, n], METRIC, None, ALPHA)["effective"] for n in range(0, of.shape[1], 2)]
+            pairs = [corrected_row(apart(of[:, n], of[:, n + 1], lower=False), METRIC, None, ALPHA)["effective"]
                      for n in range(0, of.shape[1], 2)]
             print(f"{judge}: people looked at {looked} of {units}, scores {np.mean(alone):.0f}, differences "
                   f"{np.mean(pairs):.0f}")

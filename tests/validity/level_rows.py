@@ -39,7 +39,7 @@ from tests.validity.populations import (
     unequal_f1,
 )
 from tests.validity.row import Row, slug
-from tests.validity.trained_populations import retrained, trained
+from tests.validity.trained_populations import prompted, retrained, trained
 
 
 def exact():
@@ -206,6 +206,14 @@ def bootstraps():
                 yield Row(f"crossed-{trainings}-{units}-{kind}",
                           retrained(units, trainings, spread, own, graded=kind == "graded"), PValues(Crossed()),
                           (Size(0.05, 0.0, 0.05),), 4000, 40)
+    # Where one system's trainings make up all of the error, there is nothing to lean on but their number.
+    for trainings in (2, 3, 5):
+        yield Row(f"crossed-{trainings}-unsteady", retrained(100, trainings, (1.0, 0.0)), PValues(Crossed()),
+                  (Size(0.05, 0.0, 0.05),), 10_000, 100 if trainings == 2 else 0)
+    for prompts, trainings in ((2, 3), (3, 3), (5, 3), (5, 5), (3, 0), (5, 0), (10, 0)):
+        null = prompted(100, prompts, trainings)
+        name = f"crossed-{prompts}-{f'prompts-{trainings}' if trainings else 'shared-seeds'}"
+        yield Row(name, null, PValues(Crossed()), (Size(0.05, 0.0, 0.05),), 4000, 50)
     # To permute whole runs is to speak of these items: where each system has its own, other items are another matter.
     yield Row("permutation-retrained-10", retrained(100, 10, spread=0.0), PValues(Permutation()),
               (Size(0.05, 0.3, 1.0),), 500, 20)

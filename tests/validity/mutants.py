@@ -1,9 +1,12 @@
 """Tests that are wrong on purpose, each in a way that has been published or is easily written, and what catches it.
 
+    python -m tests.validity.mutants [--write]
+
 Every mutant takes the place of the examination of a row in `rows`; there the right one passes, and here a band must
 be left. A harness that lets one through proves nothing about the tests that it lets through.
 """
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
@@ -11,26 +14,51 @@ import numpy as np
 
 from registry.significance import Bootstrap, McNemar, PairTest, Permutation
 from registry.significance.resampled_scores import resampled_scores
-from registry.significance.resampling.draws import swapped_sums
 from registry.significance.results import Tails
-from tests.validity.examinations import HERE, PValues, RandomizedP, each_run, settings
-from tests.validity.family_examinations import Corrected, FamilyError, Finds, InOrder, all_pairs
+from tests.validity.examinations import PValues, RandomizedP
+from tests.validity.family_examinations import Corrected, FamilyError, Finds, InOrder
+from tests.validity.history_rows import FalseNewBest, FalseNewBestShown
+from tests.validity.record import PAGE, replaced
 from tests.validity.rows import ROWS
+from tests.validity.several_sets_rows import TooMany
+from tests.validity.wrong_kernels import (
+    HoldsByFixedErrors,
+    ItemsForClusters,
+    JudgedAlone,
+    JudgeForPeople,
+    LabelsOfAll,
+    NormalSources,
+    NothingIsZero,
+    RawMaxT,
+    RunsForgotten,
+    SwappedRaw,
+    UnderflownSigns,
+    WaldShare,
+    WholeSlope,
+    all_of_alpha,
+    holm_without_its_maximum,
+)
 
 
 @dataclass(frozen=True)
 class Mutant:
-    """A wrong examination in the place of the right one of a row, and why the row's band is left."""
+    """A wrong examination in the place of the right one of a row, and why the row's band is left.
+
+    `runs` is how many it takes to catch it, where that is more than the row's quick ones; the suite leaves it out then.
+    `null` is a row whose population it takes, where what is wrong is what submitters saw.
+    """
 
     name: str
     row: str
     test: Callable
     why: str
+    runs: int = 0
+    null: str = ""
 
     def measure(self):
-        """What each band says in quick mode."""
-        row = replace(ROWS[self.row], test=self.test)
-        return row.measure(row.runs_quick)
+        """What each band says after so many runs."""
+        row = replace(ROWS[self.row], test=self.test, null=ROWS[self.null or self.row].null)
+        return row.measure(self.runs or row.runs_quick)
 
 
 class OwnBootstrap(PairTest):
@@ -107,79 +135,6 @@ def without_the_observed_one(result, tied):
     return (result.p_value * (result.resamples + 1) - 1) / result.resamples
 
 
-class ItemsForClusters(PairTest):
-    """A right test that forgets which items belong together."""
-
-    test: PairTest = None
-    name = "items for clusters"
-
-    def run(self, matrix, pairs, asked):
-        """Take every item for a unit."""
-        return self.test.run(replace(matrix, units=None), pairs, asked)
-
-    def tails(self, pairs, asked):
-        """Nothing is computed here."""
-        raise NotImplementedError
-
-
-@dataclass(frozen=True)
-class RawMaxT:
-    """Single-step adjustment by the largest raw difference of each draw: pairs are compared without being comparable.
-
-    The family's error is right. But the noisiest pair sets the bar, and no quiet one ever passes it.
-    """
-
-    def __call__(self, sample, rng):
-        """Raw and adjusted p-values [runs, pairs]."""
-        a, b = np.array(all_pairs(sample.systems)).T
-        raw, adjusted = [], []
-        for matrix in each_run(sample):
-            asked = settings(rng, resamples=499)
-            apart = matrix.statistics[:, b] - matrix.statistics[:, a]
-            observed = np.abs(matrix.scores()[a] - matrix.scores()[b])
-            moved = np.concatenate(list(swapped_sums(apart, asked.resamples, asked.seed, np.asarray, HERE)))[..., 0]
-            drawn = np.abs(2 * moved - apart.sum(axis=0)[:, 0]) / matrix.n_units
-            raw.append((1 + (drawn >= observed).sum(axis=0)) / 500)
-            adjusted.append((1 + (drawn.max(axis=1)[:, None] >= observed).sum(axis=0)) / 500)
-        return np.array(raw), np.array(adjusted)
-
-
-@dataclass(frozen=True)
-class LabelsOfAll:
-    """Pairs judged after the labels of *all* systems are permuted in every unit, which assumes that all are equal."""
-
-    def __call__(self, sample, rng):
-        """Raw p-values [runs, pairs], and the same for adjusted ones."""
-        a, b = np.array(all_pairs(sample.systems)).T
-        found = []
-        for matrix in each_run(sample):
-            scores = matrix.statistics[:, :, 0]
-            drawn = rng.permuted(np.broadcast_to(scores, (199, *scores.shape)), axis=2).mean(axis=1)
-            observed = scores.mean(axis=0)
-            found.append((1 + (np.abs(drawn[:, a] - drawn[:, b]) >= abs(observed[a] - observed[b])).sum(axis=0)) / 200)
-        return np.array(found), np.array(found)
-
-
-def holm_without_its_maximum(p):
-    """p_(i) (m - i + 1), so that a larger p-value can be adjusted to a smaller one."""
-    adjusted = np.empty_like(p)
-    adjusted[np.argsort(p, kind="stable")] = np.minimum(np.sort(p) * np.arange(len(p), 0, -1), 1)
-    return adjusted
-
-
-class SwappedRaw(PairTest):
-    """Predictions of two systems swapped as they are, each on its own scale."""
-
-    name = "raw predictions"
-    families = ("pair",)
-
-    def tails(self, pairs, asked):
-        """The right test, but for the standardizing."""
-        raw = replace(pairs[0].matrix.coefficient, standardized=lambda x: x)
-        matrix = replace(pairs[0].matrix, coefficient=raw)
-        return Permutation().tails(replace(pairs, matrix=matrix), asked)
-
-
 MUTANTS = {mutant.name: mutant for mutant in (
     Mutant("unpaired bootstrap", "power-bootstrap-alike", PValues(OwnBootstrap(recentred, apart=True)),
            "it adds the variances of two correlated systems: little power"),
@@ -207,16 +162,73 @@ MUTANTS = {mutant.name: mutant for mutant in (
     Mutant("Holm without its maximum", "family-holm-in-order", InOrder(Corrected(McNemar(), holm_without_its_maximum)),
            "a pair of larger p-value is significant where one of smaller is not"),
     Mutant("boards apart", "boards-20-holm-together", ROWS["boards-20-holm-apart"].test,
-           "20 boards that are each a family of their own err in 44 %"),
+           "20 boards that are each a family of their own err in 41 %"),
     Mutant("half the ties", "size-mcnemar-exact", PValues(Altered(McNemar(), half_the_ties)),
            "the size is that of the mid-p, not of the exact test"),
     Mutant("half the ties, randomized", "permutation-binary-12", RandomizedP(Altered(Permutation(), half_the_ties)),
            "what is as extreme as observed is not all counted"),
+    Mutant("the judge taken for people", "judged-biased-by-system-prediction-powered", JudgeForPeople(),
+           "what nobody looked at counts as looked at, with the judge's scores and its bias"),
     Mutant("raw predictions swapped", "power-swaps-pearson", PValues(SwappedRaw(), resamples=499),
            "the system with larger numbers rules both sides after a swap"),
+    Mutant("2^-n", "permutation-opposed-2000", RandomizedP(UnderflownSigns()),
+           "p is 0 wherever more than 1,074 items differ"),
+    Mutant("swaps of unlike systems", "unequal-f1-50-permutation-studentized", PValues(Permutation()),
+           "the systems' denominators are mixed", 5000),
+    Mutant("errors that stay the same in a bootstrap-t", "lopsided-20-bootstrap-studentized", PValues(Bootstrap()),
+           "of few units with skewed differences the error is as uncertain as the mean", 5000),
+    Mutant("p = 0", "bootstrap-ideal-five", PValues(NothingIsZero(Bootstrap())),
+           "few items that are much alike say nothing of the null hypothesis"),
+    Mutant("runs forgotten", "crossed-5-20-binary", PValues(RunsForgotten(Permutation())),
+           "the next training is another draw"),
+    Mutant("normal quantile of two runs", "crossed-2-unsteady", PValues(NormalSources()),
+           "two runs do not know their spread"),
+    Mutant("degrees of freedom together", "crossed-2-unsteady", PValues(NormalSources(joint=True)),
+           "estimated degrees of freedom are too many where a source is small by chance", 2000),
+    Mutant("fixed errors in rank sets", "rank-sets-binary-tied-50-20-bootstrap", HoldsByFixedErrors(),
+           "a difference whose error is small by chance is told apart"),
+    Mutant("a gate that is always open", "boards-gatekeeping-complete",
+           replace(ROWS["boards-gatekeeping-complete"].test, correction="holm", together=False),
+           "every further metric errs as often as the first", 5000),
+    Mutant("labels without variance", "judged-unbiased-normal", JudgedAlone(),
+           "60 labels are taken to say what the judge's errors are"),
+    Mutant("the judge for people", "judged-biased-by-system-normal", JudgedAlone(raw=True),
+           "what the judge adds to one system is no quality of it"),
+    Mutant("intervals as if people saw all", "judged-unbiased-interval", WholeSlope(),
+           "the error is that of 60 items, not of 300"),
+    Mutant("alpha not spent", "new-best-stairs", FalseNewBest(all_of_alpha), "200 tests have 200 chances"),
+    Mutant("levels of fixed histories for a vote", "new-best-vote-ladder-0.02", FalseNewBestShown(None),
+           "the majority of what seemed good by its score beats all of it", null="new-best-vote-scores"),
+    Mutant("the winner's plain interval", "winner-hybrid-50-tied", ROWS["winner-plain-50-tied"].test,
+           "the best of 50 was lucky", 500),
+    Mutant("items for test sets", "suite-5-sets-of-50-sets-own", ROWS["suite-items-for-sets"].test,
+           "five sets are taken for all that there might be"),
+    Mutant("Fisher's sum of dependent test sets", "replicability-bonferroni-dependent-3", TooMany("fisher"),
+           "what is in common counts six times", 5000),
+    Mutant("Wald's interval", "clopper-pearson-20", WaldShare(), "where all are right it has no width", 2000),
 )}
+TABLE = ("mutant", "row", "runs", "measured", "value", "expected", "why it is caught")
+QUICK = {name: mutant for name, mutant in MUTANTS.items() if not mutant.runs}
 # What a mutant gets right: with these alone it would pass.
 BLIND = {
     "raw max-T": ("family-permutation-max_t-uneven", FamilyError(RawMaxT())),
     "Holm without its maximum": ("family-holm-partial", FamilyError(Corrected(McNemar(), holm_without_its_maximum))),
 }
+
+
+def main(arguments):
+    """Print what catches each mutant; exits with 1 where one passes."""
+    table = []
+    for mutant in MUTANTS.values():
+        left = next((of for of in mutant.measure() if not of.holds), None)
+        said = (left.what, left.value, left.expected) if left else ("nothing", "-", "PASSES")
+        runs = mutant.runs or ROWS[mutant.row].runs_quick
+        table.append((mutant.name.replace("|", "&#124;"), mutant.row, f"{runs:,}", *said, mutant.why))
+        print(*table[-1], sep=" | ", flush=True)
+    if arguments == ["--write"]:
+        PAGE.write_text(replaced(PAGE.read_text(), table, TABLE))
+    return int(any(line[5] == "PASSES" for line in table))
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -15,6 +15,7 @@ from scipy import special
 from registry.metrics import BLEU
 from registry.significance import StatisticMatrix
 from registry.significance.correlations.matrix import PEARSON, Coefficient, PairMatrix
+from registry.significance.judged_items import JudgedItems
 
 ACCURACY = ((1, 0), (0, 1))
 F1 = ((2, 0, 0), (0, 1, 1))
@@ -29,9 +30,11 @@ class Population:
         name: What it is, for the table.
         truth: The population's score of every system, which says which systems are equal.
         draw: From a generator and a number of runs to statistics [runs, items, systems, columns].
-        score, quotient, family, lower_is_better, units, strata: As `StatisticMatrix` has them.
+        score, quotient, family, lower_is_better, units, strata, answers_to: As `StatisticMatrix` has them.
         coefficient: Of correlations, in place of a score of sums.
+        judged: Whether columns are those of judged items (`registry.judged`).
         trainings: How often each system is trained, where its runs are random; then systems of statistics are runs.
+        factors: Of each training the level of every factor, as `StatisticMatrix` has them; None: its number.
     """
 
     name: str
@@ -43,8 +46,11 @@ class Population:
     lower_is_better: bool = False
     units: np.ndarray | None = None
     strata: np.ndarray | None = None
+    answers_to: np.ndarray | None = None
     coefficient: Coefficient | None = None
     trainings: int = 1
+    judged: bool = False
+    factors: tuple[dict[str, str], ...] | None = None
 
     def sample(self, rng, runs):
         """Draw test sets, side by side in one matrix."""
@@ -58,8 +64,11 @@ class Population:
             trained = together.reshape(items, -1, self.trainings, columns)
             together, trained = trained.sum(axis=2), tuple(np.moveaxis(trained, 1, 0))
         return Sample(self, runs, StatisticMatrix(
-            together, self.score, units=self.units, strata=self.strata, lower_is_better=self.lower_is_better,
-            quotient=self.quotient, family=self.family, runs=trained, multiple=self.trainings))
+            together, self.score, units=self.units, strata=self.strata, answers_to=self.answers_to,
+            lower_is_better=self.lower_is_better, quotient=self.quotient, family=self.family, runs=trained,
+            multiple=self.trainings,
+            judged=JudgedItems(lambda sums: sums, None, self.lower_is_better) if self.judged else None,
+            factors=self.factors and (self.factors,) * together.shape[1]))
 
 
 @dataclass(frozen=True, eq=False)

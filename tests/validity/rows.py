@@ -18,6 +18,7 @@ from registry.significance.pairwise.williams import Steiger, Williams
 from tests.validity import theory
 from tests.validity.bands import Rate, Size, finds, near
 from tests.validity.board_rows import boards
+from tests.validity.eight_submissions_rows import eight_submissions
 from tests.validity.examinations import Covers, CoversEffect, CoversScore, EquivalenceP, NormalityP, PValues
 from tests.validity.family_examinations import (
     Corrected,
@@ -29,6 +30,7 @@ from tests.validity.family_examinations import (
     InOrder,
     SteppedDown,
 )
+from tests.validity.history_rows import new_best_rows, winner_rows
 from tests.validity.judged_rows import judged
 from tests.validity.level_rows import bootstraps, exact, powers, sizes
 from tests.validity.populations import (
@@ -41,8 +43,17 @@ from tests.validity.populations import (
     spans,
     translations,
 )
+from tests.validity.range_rows import beside_p_values, sizes_of_families, sizes_of_items
+from tests.validity.rank_coverage import rank_sets_rows
 from tests.validity.row import Row
-from tests.validity.weak_null_rows import few_clusters, profile_families, skewed_means, unequal_profiles
+from tests.validity.several_sets_rows import replicability_rows, suite_rows
+from tests.validity.weak_null_rows import (
+    few_clusters,
+    profile_families,
+    skewed_means,
+    unequal_profiles,
+    zipf_clusters,
+)
 
 
 def rows(patterns=("*",)):
@@ -165,7 +176,7 @@ def _families():
     yield Row("family-holm-finds-best", partial, Finds(Corrected(McNemar(), "holm"), (0, 3)),
               (Rate(0.8, what="finds"),), 2000, 200)
 
-    # Standard errors are estimated again in every resample; `rank_coverage` has many more populations.
+    # Standard errors are estimated again in every resample; many more populations in `rank_coverage`.
     ranked = binary(200, (0.64, 0.64, 0.72, 0.8))
     valid_ranks = (Rate(0.95, what="holds"),)
     yield Row("ranks-holm", ranked, HoldsRanks(Corrected(McNemar(), "holm")), valid_ranks, 10_000, 500)
@@ -177,6 +188,8 @@ def _families():
         yield Row(f"best-possible-{name}", null, HoldsBest("possible"), valid_ranks, 3000, 50)
 
 
-GROUPS = (exact, sizes, unequal_profiles, profile_families, skewed_means, few_clusters, judged, bootstraps, powers,
-          _intervals, _correlations, _families, boards)
+GROUPS = (exact, sizes, unequal_profiles, profile_families, skewed_means, few_clusters, zipf_clusters, judged,
+          bootstraps, powers, _intervals, _correlations, _families, rank_sets_rows, boards,
+          eight_submissions, new_best_rows, winner_rows, suite_rows, replicability_rows, sizes_of_items,
+          sizes_of_families, beside_p_values)
 ROWS = {row.name: row for group in GROUPS for row in group()}

@@ -26,6 +26,7 @@ from registry.cli.options import (
     Facet,
     MetricAlias,
     OutputFormat,
+    Task,
     TaskName,
     TestSet,
     Track,
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from registry.studies.run import Archive, StudyResult
     from registry.studies.study import Study
 
-Task = Annotated[str, typer.Argument(metavar="TASK", help="A task's id.")]
 NoTask = Annotated[str | None, typer.Argument(metavar="TASK", help=(
     "A task's id; without one, what can be said before there is any."))]
 
@@ -188,7 +188,7 @@ def study_archive(db: Database, study: str, task: str | None, settings: Mapping[
     from registry.studies.run import Archive
 
     journal = Journal("study", {"task": task, "study": study, **(settings or {})}, actor=actor_name(actor))
-    return Archive(db, journal, dry_run)
+    return Archive(db, journal, dry_run, tell=lambda said: say(f"warning: {said}"))
 
 
 def say_refused(archive: Archive) -> None:
@@ -212,7 +212,8 @@ def _tell(found: list[StudyResult], archive: Archive, given: Mapping[str, Any]) 
     """Say what became of the studies, and print them."""
     for one in found:
         for warning in one.study.remarks(one.finding, given["shown"]):
-            say(f"warning: {one.subject}: {warning}")
+            if (said := f"{one.subject}: {warning}") not in archive.told:
+                say(f"warning: {said}")
     if not any(one.made for one in found):
         say_unchanged("nothing changed: the study was made before")
     elif archive.dry_run:

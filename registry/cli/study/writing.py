@@ -9,8 +9,19 @@ from typing import Annotated
 import typer
 
 from registry.cli.console import say, show
-from registry.cli.options import ChosenMetric, Db, DryRun, Facet, OutputFormat, TestSet, Track, database, named_values
-from registry.cli.study.command import Task
+from registry.cli.options import (
+    ChosenMetric,
+    Db,
+    DryRun,
+    Facet,
+    OutputFormat,
+    ReaderOptions,
+    Task,
+    TestSet,
+    Track,
+    database,
+    named_values,
+)
 from registry.errors import InputError, counted
 
 
@@ -37,39 +48,20 @@ def synthesize(
     Systems are right at declared rates, correlated as declared, on items that are as hard as the task's: to try
     everything before anyone submits.
     """
-    import tempfile
-    from contextlib import ExitStack
-
-    from registry.evaluation.comparing.settings import declared_request
     from registry.manifest import load_manifest
-    from registry.manifest.fields import check_slug
     from registry.rendering.table import Column, Table, number, text
-    from registry.store import catalog
-    from registry.studies.board_study import chosen_board
     from registry.studies.planning.synthesize import Source
     from registry.studies.planning.synthesize import synthesize as drawn
-    from registry.studies.run import chosen_metrics
     from registry.studies.study import Choice
 
     rates, pairs = _declared(system or [], pair or [])
-    if name is not None:
-        try:
-            check_slug(name)
-        except ValueError as error:
-            raise InputError(f"--task {error}") from None
+    slug = f"{task}-synthesized" if name is None else _slug(name)
     with database(db).reading() as connection:
-        (row,) = catalog.tasks(connection, task)
-        catalog.check_metric(connection, [row], metric)
-        request = declared_request(row, {"unit": "item", "test": "permutation", "runs": "fixed"},
-                                   chosen_metrics(connection, row, metric))
-        source = Source.of(connection, chosen_board(
-            connection, row, request, Choice(task, metric, test_set, track, facet)))
-    made = drawn(source, rates, correlation, pairs=pairs, items=items, seed=row.seed if seed is None else seed)
-    slug = name or f"{row.slug}-synthesized"
+        source = Source.chosen(connection, task, Choice(task, metric, test_set, track, facet))
+    made = drawn(source, rates, correlation, pairs=pairs, items=items, seed=source.seed if seed is None else seed)
     folder = to or Path(slug)
-    with ExitStack() as stack:
-        target = Path(stack.enter_context(tempfile.TemporaryDirectory())) if dry_run else folder
-        load_manifest(stack.enter_context(made.task.written(target, slug)))
+    with made.task.written(folder, slug, dry_run=dry_run) as manifest:
+        load_manifest(manifest)
     say(f"{'would be written' if dry_run else 'task'}: {folder / 'task.toml'}; `registry run` brings it in")
     columns = (Column("system", "system", text), Column("rate", "rate", number(4), right=True),
                Column("accuracy", "accuracy", number(4), right=True))
@@ -82,8 +74,7 @@ def resample_train(
     format_: Annotated[str, typer.Option("--format", metavar="READER", help="`registry list readers`.")],
     model: Annotated[list[str], typer.Option("--model", metavar="NAME", help=(
         "What is to be trained on every sample; can be repeated."))],
-    option: Annotated[list[str] | None, typer.Option("--option", metavar="KEY=VALUE", help=(
-        "An option of the reader, as a manifest would write it; can be repeated."))] = None,
+    option: ReaderOptions = None,
     size: Annotated[list[int] | None, typer.Option("--size", metavar="N", help=(
         "Items to draw; as many as there are if none is given; can be repeated."))] = None,
     copies: Annotated[int, typer.Option("--copies", metavar="N", help="Samples of each size.")] = 5,
@@ -113,6 +104,16 @@ def resample_train(
         f"{to / 'submissions.toml'} declares the systems")
 
 
+def _slug(name: str) -> str:
+    """A name that a task may have."""
+    from registry.manifest.fields import check_slug
+
+    try:
+        return check_slug(name)
+    except ValueError as error:
+        raise InputError(f"--task {error}") from None
+
+
 def _declared(systems: list[str], pairs: list[str]) -> tuple[dict[str, float], dict[tuple[str, str], float]]:
     """The rates of systems, and the correlations of pairs of them."""
     try:
@@ -126,11 +127,7 @@ def _declared(systems: list[str], pairs: list[str]) -> tuple[dict[str, float], d
 
 
 def _pair(both: str, systems: Container[str]) -> tuple[str, str]:
-    """The two systems of `A,B`; a name may have a comma itself.
-
-    Raises:
-        ValueError: There is no comma.
-    """
+    """The two systems of `A,B`; a name may have a comma itself."""
     parts = both.split(",")
     cuts = [(",".join(parts[:n]).strip(), ",".join(parts[n:]).strip()) for n in range(1, len(parts))]
     if not cuts:

@@ -87,7 +87,9 @@ class BoardKey:
         does a family of this board alone.
         """
         request = self.request(request)
-        unused = {"family"} | (set() if drawn else {"seed", "resamples", "resolve", "interval", "confidence"})
+        unused = {"family"} | (set() if drawn else {
+            "seed", "resamples", "resolve", "precision", "interval", "confidence"})
+        unused |= {"precision"} if request.significance.resolve is None else set()
         unused |= {"runs"} if request.significance.runs == "fixed" else set()
         return digest_json({
             "task": [self.task.slug, self.task.version], "test_set": self.test_set.name, "gold": self.gold.digest,

@@ -236,7 +236,7 @@ class Comparing:
 def _standings(board: Board, wins: NDArray[np.bool_], intervals: NDArray[np.float64],
                request: Request) -> Iterator[dict[str, Any]]:
     """One row per member, best first; baselines and late ones that are not ranked have no place."""
-    ranked = [n for n, m in enumerate(board.members) if request.ranks(m)]
+    ranked = [n for n, m in enumerate(board.members) if request.ranks(m.kind, late=m.late)]
     ranking = rank(board.scores[ranked], wins[np.ix_(ranked, ranked)], lower_is_better=board.matrix.lower_is_better)
     at = {n: m for m, n in enumerate(ranked)}
     for n, member in enumerate(board.members):

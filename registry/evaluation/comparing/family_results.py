@@ -20,6 +20,7 @@ from registry.significance import CORRECTIONS
 from registry.significance.distributions.clopper_pearson import clopper_pearson
 from registry.significance.multiple.families import adjust_boards, chains_of
 from registry.significance.multiple.stepdown import Draws, draws_of, max_t, min_p
+from registry.significance.resampling.stopping import Stopping
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,20 +50,29 @@ class FamilyResults:
     def of_all_pairs(self) -> list[tuple[Pairs, Decisions]]:
         """Every pair with its result and decision, of each board.
 
-        Pairs that Monte-Carlo error leaves undecided are drawn again ten times as often, as far as `resolve` allows.
-        Earlier blocks of draws stay the same; they are drawn once more, a tenth of the work where steps are of ten.
+        Pairs that Monte-Carlo error leaves undecided are drawn again, ten times as often at the most, as far as
+        `resolve` and `precision` allow. Earlier blocks of draws stay the same; they are drawn once more, a tenth of the
+        work where steps are of ten.
         """
         resamples = self.settings.draws
         for of in self.boards:
             of.test_pairs(np.arange(len(of.pairs.a)), resamples)
         decisions = self._decide()
         by_pair = CORRECTIONS[self.settings.correction].function is not None
-        while by_pair and resamples < (self.settings.resolve or 0) and not all(of.resolved.all() for of in decisions):
-            resamples = min(10 * resamples, self.settings.resolve or 0)
-            for of, decided in zip(self.boards, decisions, strict=True):
-                of.test_pairs(np.flatnonzero(~decided.resolved), resamples)
+        stopping = Stopping((self.settings.resolve or 0) if by_pair else 0, self.settings.precision)
+        while resamples < stopping.most and any(map(len, undecided := self._undecided(decisions, stopping))):
+            resamples = stopping.more_draws(resamples, min(
+                float(of.pairs.results["p_value"][chosen].min(initial=1))
+                for of, chosen in zip(self.boards, undecided, strict=True)))
+            for of, chosen in zip(self.boards, undecided, strict=True):
+                of.test_pairs(chosen, resamples)
             decisions = self._decide()
         return [(of.pairs, decided) for of, decided in zip(self.boards, decisions, strict=True)]
+
+    def _undecided(self, decisions: Sequence[Decisions], stopping: Stopping) -> list[Ints]:
+        """The pairs of each board that are to be drawn again."""
+        return [np.flatnonzero(~decided.resolved & stopping.unknown(of.pairs.results["p_value"], of.pairs.draws))
+                for of, decided in zip(self.boards, decisions, strict=True)]
 
     @cached_property
     def _chains(self) -> list[Ints]:
@@ -79,6 +89,9 @@ class FamilyResults:
             return self._step_down()
         results = [of.pairs.results for of in self.boards]
         p = [of["p_value"] for of in results]
+        if all(np.isnan(of["p_low"]).all() for of in results):
+            adjusted = adjust_boards(p, self._chains, self.settings.correction)
+            return [Decisions(of_board, np.ones(len(of_board), dtype=bool)) for of_board in adjusted]
         ends = ([np.where(np.isnan(of[side]), of["p_value"], of[side]) for of in results]
                 for side in ("p_low", "p_high"))
         adjusted, low, high = (adjust_boards(values, self._chains, self.settings.correction) for values in (p, *ends))

@@ -46,6 +46,7 @@ class Pairs:
         is_swapped: Whether the result is kept in the other direction than it is shown, [pairs].
         results: The raw results, [pairs], of type `RESULT`.
         computed: Which of them were not there, [pairs]; of pairs with the same contents one is computed for all.
+        draws: How many each was asked for with last, [pairs].
     """
 
     a: Ints
@@ -53,6 +54,7 @@ class Pairs:
     is_swapped: Flags
     results: NDArray[Any]
     computed: Flags
+    draws: Ints
 
     @property
     def canonical(self) -> Ints:
@@ -86,7 +88,8 @@ class BoardResults:
         """Every pair; its results are there once they were tested."""
         a, b = np.triu_indices(len(self.board.members), 1)
         _, content = self._contents
-        return Pairs(a, b, content[b] < content[a], np.zeros(len(a), dtype=RESULT), np.zeros(len(a), dtype=bool))
+        return Pairs(a, b, content[b] < content[a], np.zeros(len(a), dtype=RESULT), np.zeros(len(a), dtype=bool),
+                     np.zeros(len(a), dtype=np.int64))
 
     @cached_property
     def _contents(self) -> tuple[list[str], Ints]:
@@ -104,20 +107,23 @@ class BoardResults:
         if not len(chosen):
             return
         pairs = self.pairs
+        pairs.draws[chosen] = resamples
         for alternative, of_kind in self._by_alternative(pairs, chosen):
             asked = comparisons.pair_request_id(self.connection, PairRequestRow(
                 scored_by(self.connection, repr(self.board.metric)), repr(self.test), alternative, resamples,
                 self.request.seed, self.settings.interval, self.settings.confidence, self.settings.runs))
             keys, members = self._keys(pairs, of_kind), pairs.canonical[of_kind]
             there, found = self._found(asked)
-            missing = ~np.isin(keys, there)
-            if missing.any():
-                first = np.sort(np.unique(keys[missing], return_index=True)[1])  # of pairs with the same contents
-                pairs.computed[of_kind[missing][first]] = True
-                computed = self._compute(asked, members[missing][first], alternative, resamples)
-                there, found = np.append(there, keys[missing][first]), np.append(found, computed)
-            order = np.argsort(there)
-            pairs.results[of_kind] = found[order[np.searchsorted(there, keys, sorter=order)]]
+            place = np.full(len(self._contents[0])**2, -1, dtype=np.int32)  # of a key's result, without a sort
+            place[there] = np.arange(len(there))
+            missing = np.flatnonzero(place[keys] < 0)
+            if len(missing):
+                place[keys[missing][::-1]] = missing[::-1]
+                first = missing[place[keys[missing]] == missing]  # of pairs with the same contents
+                pairs.computed[of_kind[first]] = True
+                place[keys[first]] = np.arange(len(there), len(there) + len(first))
+                found = np.append(found, self._compute(asked, members[first], alternative, resamples))
+            pairs.results[of_kind] = found[place[keys]]
 
     def _by_alternative(self, pairs: Pairs, chosen: Ints) -> Iterator[tuple[Alternative, Ints]]:
         """The chosen pairs by the alternative that is tested of them in their canonical direction."""

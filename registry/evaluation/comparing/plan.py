@@ -70,6 +70,11 @@ class PlannedBoard:
         return math.comb(self.systems, 2)
 
     @property
+    def items(self) -> str:
+        """What it has in common with the boards of the same systems and items: all of its name but the metric."""
+        return self.name.rpartition(", ")[0]
+
+    @property
     def by_pair(self) -> bool:
         """Whether p-values of pairs are corrected, and not their joint draws, which no pair then does without."""
         return CORRECTIONS[self.settings.correction].function is not None
@@ -165,9 +170,8 @@ class Plan:
         Pairs that are not drawn are taken to have the smallest p-values there are. Under gatekeeping each board is
         looked at by itself, as only pairs on the same items share alpha from the beginning.
         """
-        in_turn = bool(self.boards) and self.boards[0].settings.correction == GATEKEEPING
         few = {board.name for board, _ in self.of_few_units()}
-        for boards in ([[board] for board in self.boards] if in_turn else families(self.boards)):
+        for boards, share in self._corrected_together():
             first, pairs = boards[0], sum(board.pairs for board in boards)
             if first.name in few:
                 continue
@@ -175,9 +179,21 @@ class Plan:
                         for board in boards if board.foresight)
             p = np.zeros(pairs)
             p[:drawn] = np.nan
-            needed = draws_needed(p, first.settings.correction, first.settings.alpha) if drawn else 0
+            needed = draws_needed(p, first.settings.correction, first.settings.alpha * share) if drawn else 0
             if needed > first.most_draws:
                 yield Hopeless(first, pairs, drawn, needed)
+
+    def _corrected_together(self) -> Iterator[tuple[Sequence[PlannedBoard], float]]:
+        """The boards whose p-values are looked at together, with their share of alpha."""
+        in_turn = bool(self.boards) and self.boards[0].settings.correction == GATEKEEPING
+        for boards in ([[board] for board in self.boards] if in_turn else families(self.boards)):
+            if boards[0].by_pair:
+                yield boards, 1.0
+                continue
+            total = sum(board.pairs for board in boards)
+            for items in dict.fromkeys(board.items for board in boards):
+                group = [board for board in boards if board.items == items]
+                yield group, sum(board.pairs for board in group) / max(1, total)
 
 
 def plan(connection: Connection, keys: Sequence[BoardKey], request: Request) -> Plan:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -12,11 +13,11 @@ import numpy as np
 
 from registry.errors import InputError
 from registry.evaluation.resolve import resolve_significance
-from registry.manifest import DRAWS, MOST_DRAWS, Significance, significance_with, stored_manifest
+from registry.manifest import DRAWS, MOST_DRAWS, PRECISION, Significance, significance_with, stored_manifest
 from registry.manifest.families import wrong_in_family
 from registry.significance import CORRECTIONS, Execution, Settings
 from registry.significance.multiple.corrections import draws_needed
-from registry.store.row_types import Member, TaskRow
+from registry.store.row_types import TaskRow
 
 
 @dataclass(frozen=True)
@@ -35,9 +36,16 @@ class Request:
     execution: Execution = field(default=Execution(), compare=False)
     family: int = 1
 
-    def ranks(self, member: Member) -> bool:
+    @classmethod
+    def recorded(cls, request: str, execution: Execution | None = None) -> Request:
+        """The request that is kept with a comparison, as JSON that `BoardKey.asked` gave."""
+        asked = json.loads(request)
+        return cls(Significance.model_validate(asked["significance"]), {}, asked["rank_baselines"],
+                   asked.get("rank_late", True), execution=execution or Execution())
+
+    def ranks(self, kind: str, *, late: bool) -> bool:
         """Whether a submission has a rank, or is shown without."""
-        return (self.rank_baselines or member.kind != "baseline") and (self.rank_late or not member.late)
+        return (self.rank_baselines or kind != "baseline") and (self.rank_late or not late)
 
     @property
     def seed(self) -> int:
@@ -57,17 +65,19 @@ class Request:
 
         `others` are the pairs of other boards that are corrected together with these. Pairs get the least power of ten,
         `DRAWS` at least, that lets any of them be significant where all are drawn. No margin is needed: where decisions
-        hang on Monte-Carlo error, `resolve` has more drawn, unless the joint draws of pairs are corrected.
+        hang on Monte-Carlo error, `resolve` has more drawn, unless the joint draws of pairs are corrected. Who does not
+        say how many has pairs drawn until their p-values are known with `PRECISION`.
         """
         settings, family = self.significance, math.comb(systems, 2)
         if settings.resamples != "auto":
             return replace(self, family=family)
         first = _first_draws(family + others, settings.correction, settings.alpha)
         if CORRECTIONS[settings.correction].function is None:
-            numbers = {"resamples": min(first, MOST_DRAWS)}
+            numbers: dict[str, float | None] = {"resamples": min(first, MOST_DRAWS), "precision": None}
         else:
             most = settings.resolve or MOST_DRAWS
-            numbers = {"resamples": min(first, most), "resolve": most}
+            default = PRECISION if settings.resolve is None else None
+            numbers = {"resamples": min(first, most), "resolve": most, "precision": settings.precision or default}
         return replace(self, significance=significance_with(settings, numbers), family=family)
 
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+import numpy as np
 from sqlalchemy import Connection
 
 from registry.errors import InputError, counted, together
@@ -15,11 +16,15 @@ from registry.evaluation.comparing.by_response import by_response
 from registry.evaluation.comparing.families import compared_keys
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.resolve import refusal, resolve_significance
+from registry.judged import FEW_FOR_T, FEW_LABELLED, LABELLED, is_random
 from registry.manifest import Significance
-from registry.metrics.judged import FEW_LABELLED, LABELLED, JudgedMean
-from registry.significance import CORRECTIONS, PairTest, Permutation
-from registry.significance.assumptions import misuses
+from registry.metrics import JudgedMean
+from registry.significance import CORRECTIONS, PairTest, Permutation, PredictionPowered, RankSum, Sign, Wilcoxon
+from registry.significance.assumptions import is_categorical, misuses
+from registry.significance.judge_bias import FAVOURED, favoured, judged_items
+from registry.significance.matrix import Matrix
 from registry.significance.multiple.stepdown import bytes_of_draws
+from registry.significance.weak_null import in_pairs
 from registry.store import comparisons
 from registry.store.row_types import TaskRow
 
@@ -96,7 +101,19 @@ def _warnings(board: Board, request: Request) -> list[str]:
         raise InputError(f"{board.key.name}: correction {settings.correction!r} keeps the draws of all pairs, which "
                          f"take {size / 2**30:.1f} GiB; allow more with --memory, draw fewer with --resamples, or take "
                          "holm")
-    return [*misuses(test, matrix), *_of_fixed_runs(board, settings), *_of_judged(board, test)]
+    return [*misuses(test, matrix), *_of_shaffer(settings.correction, test, matrix), *_of_fixed_runs(board, settings),
+            *_of_judged(board, test)]
+
+
+def _of_shaffer(correction: str, test: PairTest, matrix: Matrix) -> Iterator[str]:
+    """Warn of Shaffer's correction of hypotheses of which two can be true and the third is not.
+
+    Each of two systems may be as likely to win a unit as to lose it against a third one, and one of the two win most
+    units against the other. Scores of which two equal a third one are equal.
+    """
+    if correction == "shaffer" and isinstance(test, Sign | Wilcoxon | RankSum) and not is_categorical(matrix):
+        yield (f"Shaffer's correction takes for granted that A = C where A = B and B = C, which what {test.name} tests "
+               "need not obey: take holm")
 
 
 def _of_fixed_runs(board: Board, settings: Significance) -> Iterator[str]:
@@ -109,16 +126,24 @@ def _of_fixed_runs(board: Board, settings: Significance) -> Iterator[str]:
 
 
 def _of_judged(board: Board, test: PairTest | None) -> Iterator[str]:
-    """Say where people looked at few items; refuse swaps of systems of which they looked at different ones.
+    """Say where people looked at few items; refuse what cannot do with different items of some systems than of others.
 
     A swap gives either system about half of what people said of both, as if they had looked at equally many items.
     """
     if not isinstance(board.metric, JudgedMean):
         return
     looked = board.matrix.statistics[:, :, LABELLED] > 0
+    if isinstance(test, PredictionPowered) and (looked != looked[:, :1]).any() and not is_random(
+            judged_items(board.matrix).of(0)):
+        raise InputError(f"{board.key.name}: people looked at other items of some systems than of others, and with "
+                         "what probability at both of a pair is not known: take bootstrap")
     if isinstance(test, Permutation) and (looked != looked[:, :1]).any():
         raise InputError(f"{board.key.name}: people looked at other items of some systems than of others, and swaps "
-                         "would find differences where there are none: take bootstrap")
-    if (least := int(looked.sum(axis=0).min())) < FEW_LABELLED:
-        yield (f"people looked at {counted(least, 'item')} of some system: of fewer than {FEW_LABELLED} p-values are "
+                         "would find differences where there are none: take bootstrap or prediction-powered")
+    few = FEW_FOR_T if test == PredictionPowered() else FEW_LABELLED
+    if (least := int(looked.sum(axis=0).min())) < few:
+        yield (f"people looked at {counted(least, 'item')} of some system: of fewer than {few} p-values are "
                "too small and intervals too narrow")
+    matrix, pairs = board.matrix.by_unit, np.triu_indices(len(board.members), 1)
+    if n := int(np.count_nonzero(favoured(matrix, *pairs).where)):
+        yield in_pairs(n, len(pairs[0]), FAVOURED)

@@ -118,11 +118,7 @@ def _tombstone(ingest: Ingest, one: Declared) -> str | None:
 
 
 def _refuse_purged(ingest: Ingest, one: Declared) -> None:
-    """Refuse what a manifest still declares of a team that was purged.
-
-    Raises:
-        ManifestError: It does.
-    """
+    """Refuse what a manifest still declares of a team that was purged."""
     if (tombstone := _tombstone(ingest, one)) is not None:
         raise ManifestError(f"the team of {one.name} was purged and is {tombstone} since; take its files and "
                             "[[submit]] away, or bring new ones in by `registry submit` first",
@@ -130,11 +126,7 @@ def _refuse_purged(ingest: Ingest, one: Declared) -> None:
 
 
 def _under_rules(ingest: Ingest, one: Declared, applied: Applied) -> Declared:
-    """Hold a submission against the task's limits and deadline, if it is new.
-
-    Raises:
-        InputError: It is one too many.
-    """
+    """Hold a submission against the task's limits and deadline, if it is new."""
     manifest, test_set_id, at = ingest.task.manifest, ingest.test_sets[one.test_set.name].test_set_id, now()
     if ingest.ledger.find(test_set_id, (one.team, one.system, one.version)) is not None:
         return one

@@ -11,7 +11,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from registry.columns import AnswerColumns
-from registry.errors import InputError, ManifestError, suggest
+from registry.errors import InputError, ManifestError, suggest, together
 from registry.evaluation.ingest.context import Refuse, raising
 from registry.evaluation.ingest.join import Policies
 from registry.evaluation.resolve import Load, ResolvedTask
@@ -109,8 +109,8 @@ def declared(task: ResolvedTask, refuse: Refuse = raising) -> Iterator[Declared]
     """Expand every `[[submit]]` of the manifest into submissions.
 
     A file that one names by itself is left out of the patterns of others. Files of one pattern that differ only in
-    `{run}`, `{prompt}` and `{annotator}` are the runs of one submission. Versions and runs come in their natural order,
-    so that the latest version comes last, whatever the order of the tables.
+    `{run}`, `{prompt}`, `{annotator}` and `{seed}` are the runs of one submission. Versions and runs come in their
+    natural order, so that the latest version comes last, whatever the order of the tables.
 
     Args:
         task: The task.
@@ -191,7 +191,7 @@ def expanded(task: ResolvedTask,
 def declare(task: ResolvedTask, submit: Submit, files: Sequence[File], captured: dict[str, str],
             key: str) -> Declared:
     """Say what a submission's files are: what `submit` (at `key` of the manifest, if of it) declares, and captured."""
-    path = _path(files[0])
+    path, factors = _path(files[0]), _factors(submit, captured)
 
     def wrong(message: str) -> ManifestError:
         return ManifestError(message, path=task.root.manifest if key else path, key=key)
@@ -210,13 +210,17 @@ def declare(task: ResolvedTask, submit: Submit, files: Sequence[File], captured:
         raise wrong(f"unknown test set {test_set_name!r}{remedy}; {suggest(test_set_name, known)}")
     test_set = task.manifest.test_set_named(test_set_name)
     reading = task.manifest.reading(test_set, submit)
+    try:
+        reader = task.submission_reader(test_set, submit)
+    except InputError as error:
+        raise together([wrong(str(one)) for one in (error, *error.others)]) if key else error from None
     return Declared(
         test_set, names.get("team", names["system"]), names["system"], names.get("version", "1"),
-        tuple(files), task.submission_reader(test_set, submit, key), reading.missing, reading.tokens,
+        tuple(files), reader, reading.missing, reading.tokens,
         kind=submit.kind, track=names.get("track", reading.track), withdrawn=submit.withdrawn, late=submit.late,
         attributes=submit.attributes, reason=submit.reason, of_manifest=bool(key),
         metrics=tuple(task.metrics.values()), within=task.root.folder,
-        factors=(factors,) if (factors := _factors(submit, captured)).keys() - {"run"} else ())
+        factors=(factors,) if factors.keys() - {"run"} else ())
 
 
 def _names(submit: Submit, captured: Mapping[str, str]) -> dict[str, str]:

@@ -2,41 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from registry.errors import RegistryError
 from registry.evaluation.ingest.declared import Declared, declared
-from registry.evaluation.ingest.hiding import declared_hiding
+from registry.evaluation.ingest.hiding import newly_anonymous
 from registry.evaluation.resolve import ResolvedTask
 from registry.provenance import recorded_name
 from registry.readers import Document
-from registry.store.hiding.names import Bringing, Given
-from registry.store.log.journal import now
-from registry.store.row_types import TaskRow
+from registry.store.hiding.names import Bringing, GivenSubmission
 
 
 def bringing(task: ResolvedTask, chosen: Sequence[Declared] | None = None) -> Bringing:
     """What a task's manifest declares to be submitted; or, of a task that is there, some `chosen` submissions."""
-    def newly(before: TaskRow | None) -> bool:
-        until = declared_hiding(task.manifest, before).get("anonymous_until")
-        return until is not None and until > now()
-
-    return Bringing(task.manifest.task.id, newly, lambda: list(
-        _of_manifest(task) if chosen is None else map(_given, chosen)))
+    return Bringing(task.manifest.task.id, lambda: _of_manifest(task) if chosen is None else list(map(_given, chosen)),
+                    lambda before: newly_anonymous(task.manifest, before))
 
 
-def _of_manifest(task: ResolvedTask) -> Iterator[Given]:
-    yield from map(_given, declared(task, refuse=_ignore))
-    for submit in task.manifest.submit:  # also what is wrong, and is none of these
-        files = (submit.file, str(task.root.folder / submit.file))
-        yield Given(files, submit.team or submit.system, submit.system, submit.version or "1")
+def _of_manifest(task: ResolvedTask) -> list[GivenSubmission]:
+    """What it declares, and what of it is wrong, and none of these."""
+    return [*map(_given, declared(task, refuse=_ignore)),
+            *(GivenSubmission((submit.file, str(task.root.folder / submit.file)), submit.team or submit.system,
+                              submit.system, submit.version or "1") for submit in task.manifest.submit)]
 
 
 def _ignore(error: RegistryError) -> None:
     """The error is told where the manifest is applied."""
 
 
-def _given(one: Declared) -> Given:
+def _given(one: Declared) -> GivenSubmission:
     files = [path for file in one.files for path in (
         (file.path, file.name) if isinstance(file, Document) else (str(file), recorded_name(file, one.within)))]
-    return Given(files, one.team, one.system, one.version)
+    return GivenSubmission(files, one.team, one.system, one.version)

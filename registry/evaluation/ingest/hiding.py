@@ -14,7 +14,7 @@ from registry.manifest import Manifest, stored_manifest
 from registry.store import catalog, models
 from registry.store.hiding import pseudonyms
 from registry.store.hiding.concealment import SAID
-from registry.store.log.journal import Journal
+from registry.store.log.journal import Journal, now
 from registry.store.row_types import TaskRow
 
 Hiding = dict[str, datetime | None]  # the columns of `task` that say until when
@@ -26,10 +26,16 @@ def declared_hiding(manifest: Manifest, before: TaskRow | None) -> Hiding:
     return {column: until for column, until in _of(manifest).items() if until != earlier[column]}
 
 
+def newly_anonymous(manifest: Manifest, before: TaskRow | None) -> bool:
+    """Whether a manifest newly says that names are hidden now."""
+    until = declared_hiding(manifest, before).get("anonymous_until")
+    return until is not None and until > now()
+
+
 def _of(manifest: Manifest | None) -> Hiding:
     board = None if manifest is None else manifest.board
     return {"anonymous_until": None if board is None else _until(board.anonymous),
-            "blind_until": None if board is None else _until(board.hidden)}
+            "blind_until": None if board is None else _until(board.hidden or board.release == "ladder")}
 
 
 def _until(value: bool | datetime) -> datetime | None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from registry.columns import AnswerColumns, JoinedColumns
 from registry.errors import InputError
-from registry.evaluation.ingest.headers import as_header, header
+from registry.evaluation.ingest.mistakes.headers import as_header, header
 from registry.evaluation.ingest.remedies import for_missing
 from registry.items import Answer, Item, standing_twice
 from registry.metrics import Metric

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from registry.errors import Category, InputError, counted
-from registry.evaluation.ingest.headers import as_header, header
 from registry.evaluation.ingest.join import Joined
-from registry.evaluation.ingest.unicode_normal_form import another_normal_form
-from registry.evaluation.ingest.vocabulary import strangers
+from registry.evaluation.ingest.mistakes.headers import as_header, header
+from registry.evaluation.ingest.mistakes.unicode_normal_form import another_normal_form
+from registry.evaluation.ingest.mistakes.vocabulary import strangers
 from registry.items import Answer, Item
 from registry.readers import Document, Reader
 from registry.readers.names import NamedReader

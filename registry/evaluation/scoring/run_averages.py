@@ -33,8 +33,12 @@ class Averages(Counts):
     @cached_property
     def digests(self) -> list[list[str | int]]:
         """What each system's averages are, whatever steps and `multiple` the other systems made necessary."""
-        return [[digest_array(self.totals[:, n] / np.array(self.steps.per_one)), *([runs] if runs > 1 else [])]
-                for n, runs in enumerate(self.n_runs)]
+        return [[digest_array(self._given(n)), *([runs] if runs > 1 else [])] for n, runs in enumerate(self.n_runs)]
+
+    def _given(self, n: int) -> Floats:
+        """The sums over a system's runs of what was given, [items, columns]."""
+        totals = self.totals[:, n]
+        return totals if self.steps.are_one else totals / np.array(self.steps.per_one)
 
 
 def averaged(runs: Iterable[Floats], n_systems: int, steps: Steps, most: int = 2**30) -> Averages:

@@ -17,6 +17,7 @@ from registry.evaluation.matrices import Counts, Steps, scores_of
 from registry.evaluation.scorers import scorer
 from registry.evaluation.scoring.kept_items import ItemsOfRevision, KeptItems
 from registry.evaluation.scoring.label_codes import LabelNumbers, with_new_labels
+from registry.evaluation.scoring.released import release
 from registry.evaluation.scoring.rescored import Rescored
 from registry.evaluation.scoring.run_averages import averaged
 from registry.evaluation.scoring.stale import StaleScore, stale_scores
@@ -82,6 +83,7 @@ def score(ingest: Ingest, execution: Execution, *, stale: bool = False) -> Score
                      scorers={row.name: scorer(metrics[row.metric_id]) for row in declared})
     rescored.settle(ingest)
     values = catalog.score_values(connection, again)
+    release(ingest)
     scored.stale += [(one, values.get((one.scoring_id, one.metric_id))) for one in old]
     ingest.write()
     return scored

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from sqlalchemy import Connection
 
 from registry.errors import ManifestError
-from registry.evaluation.submissions.names import Names
+from registry.evaluation.submissions.names import TeamNames
 from registry.families import FAMILIES
 from registry.identity import digest as digest_of
 from registry.manifest import read_manifest, stored_form
@@ -30,6 +30,9 @@ def mark(connection: Connection, team_id: int) -> None:
     for name, query in {
         "gone_submission": "SELECT submission_id FROM submission JOIN system USING (system_id) WHERE team_id = $1",
         "gone_scoring": "SELECT scoring_id FROM scoring SEMI JOIN gone_submission USING (submission_id)",
+        "gone_scored": """
+            SELECT DISTINCT submission_id FROM scoring SEMI JOIN gone_submission USING (submission_id)
+            SEMI JOIN score USING (scoring_id)""",
         "gone_pair": """
             SELECT comparison_id, position, pair_result_id FROM comparison_pair
             WHERE submission_a IN (FROM gone_submission) OR submission_b IN (FROM gone_submission)""",
@@ -46,11 +49,11 @@ def mark(connection: Connection, team_id: int) -> None:
 
 def unmark(connection: Connection) -> None:
     """Drop the temporary tables."""
-    for name in ("gone_submission", "gone_scoring", "gone_pair", "gone_source", "changed_comparison"):
+    for name in ("gone_submission", "gone_scoring", "gone_scored", "gone_pair", "gone_source", "changed_comparison"):
         connection.exec_driver_sql(f"DROP TABLE {name}")
 
 
-def erase(connection: Connection, team_id: int, task_id: int, names: Names) -> Removed:
+def erase(connection: Connection, team_id: int, task_id: int, names: TeamNames) -> Removed:
     """Take out the rows of a team that was marked; gives how many went or were emptied, by table."""
     removed: Removed = {}
 
@@ -105,7 +108,7 @@ def _erase_results(connection: Connection, do: Callable[[str, str], None]) -> No
     do("standing", "UPDATE standing SET scoring_id = NULL WHERE submission_id IN (FROM gone_submission)")
 
 
-def _erase_manifests(connection: Connection, names: Names) -> int:
+def _erase_manifests(connection: Connection, names: TeamNames) -> int:
     """Take out kept manifests that have one of the names; other kept files are gold, or other teams' own.
 
     What such a manifest says of the task stays, since boards of the past rest on it, under the digest that the log has.
@@ -131,11 +134,14 @@ def _of_task(manifest: bytes) -> str:
         return ""
 
 
-def _erase_names(connection: Connection, do: Callable[[str, str], None], team_id: int, names: Names) -> None:
-    """Leave of the team, its systems and submissions what past boards rest on, under another name."""
+def _erase_names(connection: Connection, do: Callable[[str, str], None], team_id: int, names: TeamNames) -> None:
+    """Leave of the team, its systems and submissions what past boards rest on, under another name.
+
+    So does the history of a board that stays open on every submission that was scored: a part of alpha was spent on it.
+    """
     do("submission", """
         DELETE FROM submission WHERE submission_id IN (FROM gone_submission)
-            AND submission_id NOT IN (SELECT submission_id FROM standing)""")
+            AND submission_id NOT IN (SELECT submission_id FROM standing UNION ALL FROM gone_scored)""")
     do("submission", """
         UPDATE submission SET version = if(version IN (
                 SELECT version FROM submission ANTI JOIN gone_submission USING (submission_id)
@@ -160,7 +166,7 @@ def _erase_names(connection: Connection, do: Callable[[str, str], None], team_id
                 name=other or names.replaced(row.name)))
 
 
-def _erase_studies(connection: Connection, task_id: int, names: Names) -> int:
+def _erase_studies(connection: Connection, task_id: int, names: TeamNames) -> int:
     """Take out the studies of the task that have one of the names."""
     table, gone = models.study, []
     for row in connection.execute(table.select().where(table.c.task_id == task_id)):

@@ -16,7 +16,7 @@ from registry.identity import canonical_json
 
 
 @dataclass(frozen=True)
-class Names:
+class TeamNames:
     """The names of a team, its systems and its files, and the one that is to stand in their place.
 
     A name counts where it stands as a whole: letters and digits beside it make it another word. Case does not matter.
@@ -26,7 +26,7 @@ class Names:
     instead: str
 
     @classmethod
-    def of(cls, connection: Connection, team_id: int, instead: str) -> Names:
+    def of(cls, connection: Connection, team_id: int, instead: str) -> TeamNames:
         """The names of a team; those that others of its task have too tell nothing of it."""
         own, others = (set(_names(connection, team_id, which)) for which in ("=", "<>"))
         return cls(frozenset(own - others), instead)

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, select
 
 from registry.errors import InputError, UnknownNameError
 from registry.evaluation.submissions.erase import erase, mark, unmark
-from registry.evaluation.submissions.names import Names
+from registry.evaluation.submissions.names import TeamNames
 from registry.evaluation.submissions.redact import redact
 from registry.evaluation.submissions.tombstones import digest_of_comparison, digest_of_tombstone, purged_as, salted
 from registry.evaluation.submissions.tombstones import tombstones as tombstones_of
@@ -85,7 +85,7 @@ def purge(connection: Connection, journal: Journal, task: TaskRow, team_id: int,
     Raises:
         InputError: The reason names the team.
     """
-    names = Names.of(connection, team_id, name)
+    names = TeamNames.of(connection, team_id, name)
     if names.are_in(reason):
         raise InputError("--reason names the team or a system of it, and stays in the log; say it without names")
     if names.are_in(journal.actor):
@@ -126,7 +126,7 @@ def _signatures(connection: Connection) -> set[str]:
     return set(connection.execute(select(models.study.c.signature)).scalars())
 
 
-def _left(connection: Connection, names: Names) -> list[str]:
+def _left(connection: Connection, names: TeamNames) -> list[str]:
     """Where one of the names still stands: in gold, in files or names of others, in what the task itself declares."""
     found = []
     for table in models.metadata.tables.values():

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, select
 
-from registry.evaluation.submissions.names import Names
+from registry.evaluation.submissions.names import TeamNames
 from registry.identity import canonical_json
 from registry.store import models
 from registry.store.log.journal import Journal, append
@@ -24,7 +24,7 @@ class Redacted(NamedTuple):
     runs: list[int]
 
 
-def redact(connection: Connection, journal: Journal, names: Names, prefixes: tuple[str, ...],
+def redact(connection: Connection, journal: Journal, names: TeamNames, prefixes: tuple[str, ...],
            studies: set[str]) -> Redacted:
     """Take the names out of log and runs, and out of what other submissions declare.
 
@@ -61,7 +61,7 @@ def redact(connection: Connection, journal: Journal, names: Names, prefixes: tup
     return Redacted(blanked, runs)
 
 
-def _blank_runs(connection: Connection, names: Names) -> tuple[list[int], set[int]]:
+def _blank_runs(connection: Connection, names: TeamNames) -> tuple[list[int], set[int]]:
     """Blank the parameters that have a name, and the inputs; gives the runs of each."""
     run, runs, without_inputs = models.run, list[int](), set[int]()
     for row in connection.execute(select(run)).all():
@@ -74,13 +74,13 @@ def _blank_runs(connection: Connection, names: Names) -> tuple[list[int], set[in
     return runs, without_inputs
 
 
-def _again(connection: Connection, journal: Journal, names: Names, row: Mapping[str, Any]) -> dict[str, Any]:
+def _again(connection: Connection, journal: Journal, names: TeamNames, row: Mapping[str, Any]) -> dict[str, Any]:
     """What an entry said, to be said again without the names."""
     details = {key: _without(key, value, names) if key in _FREE else value for key, value in row["details"].items()}
     return journal.entry(connection, row["action"], row["subject"], **{**details, "said_in": row["event_id"]})
 
 
-def _without(key: str, value: Any, names: Names) -> Any:
+def _without(key: str, value: Any, names: TeamNames) -> Any:
     """A value that people have written, without the names: a text, or attributes as JSON, alone or with other keys."""
     if value is None or key == "reason":
         return None if value is None else names.replaced(value)
@@ -90,7 +90,7 @@ def _without(key: str, value: Any, names: Names) -> Any:
     return canonical_json(names.replaced_in(found))
 
 
-def _redact_declared(connection: Connection, names: Names) -> None:
+def _redact_declared(connection: Connection, names: TeamNames) -> None:
     """Take the names out of what is declared of other submissions."""
     table = models.submission
     for row in connection.execute(select(table.c.submission_id, table.c.attributes, table.c.declared)).all():

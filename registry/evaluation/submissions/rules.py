@@ -5,7 +5,6 @@ The manifest is the organiser's word: what it declares is neither late by the cl
 
 from __future__ import annotations
 
-import json
 from datetime import UTC, datetime, timedelta
 
 from sqlalchemy import Connection, select
@@ -13,6 +12,7 @@ from sqlalchemy import Connection, select
 from registry.errors import InputError, counted, duration
 from registry.manifest import Manifest
 from registry.store import catalog, models
+from registry.store.log.entries import entries
 from registry.store.log.journal import Journal
 
 _MOVED = "the deadline was moved"
@@ -90,8 +90,5 @@ def follow_deadlines(connection: Connection, journal: Journal, task_id: int, man
 
 def _is_by_clock(connection: Connection, name: str) -> bool:
     """Whether nobody has declared a submission late, or in time, since it came."""
-    event = models.event
-    query = select(event.c.details).where(event.c.action == "submission-changed", event.c.subject == name)
-    said = [details for details in map(json.loads, connection.execute(query.order_by(event.c.event_id)).scalars())
-            if "late" in details]
+    said = [of.details for of in entries(connection, "submission-changed", subject=name) if "late" in of.details]
     return not said or said[-1].get("reason") == _MOVED

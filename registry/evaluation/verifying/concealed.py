@@ -10,7 +10,7 @@ from registry.evaluation.verifying.verify import Verified
 from registry.store.hiding.names import names_of
 
 
-def conceal(connection: Connection, verified: Verified) -> None:
+def conceal_faults(connection: Connection, verified: Verified) -> None:
     """Take hidden names out of what was found; in a blind phase also what is wrong, which may be a score."""
     if all(fault.of == "table" for fault in verified.faults):  # then names may be unreadable too
         return

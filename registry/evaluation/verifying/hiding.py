@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
-from sqlalchemy import Connection, or_, select
+from sqlalchemy import Connection, select
 
 from registry.evaluation.verifying.faults import Fault
 from registry.store import models
 from registry.store.hiding.pseudonyms import is_system_of
+from registry.store.log.entries import entries
 from registry.store.row_types import TaskRow
 
 _COLUMNS = {"anonymous_until": "its names are", "blind_until": "its scores are"}
@@ -41,20 +41,17 @@ def _logged(connection: Connection, task: TaskRow) -> tuple[dict[str, str | None
     """What the log says last of what is hidden until when, and the pseudonyms by row, but those of purged teams."""
     said: dict[str, str | None] = dict.fromkeys(_COLUMNS)
     drawn: dict[str, dict[str, str]] = {"teams": {}, "systems": {}}
-    event, tombstone = models.event, models.tombstone
+    tombstone = models.tombstone
     purged = {f"{task.slug}/{row.name}": str(row.team_id) for row in connection.execute(
         select(tombstone).where(tombstone.c.task_id == task.task_id))}
-    for action, subject, details in connection.execute(select(event.c.action, event.c.subject, event.c.details).where(
-            or_(event.c.subject == task.slug, event.c.subject.in_(purged)),
-            event.c.action.in_(["task", "hide", "reveal", "pseudonyms", "purge"])).order_by(event.c.event_id)):
-        entry = json.loads(details)
-        if action == "pseudonyms":
-            for what, names in entry.items():
+    for of in entries(connection, "task", "hide", "reveal", "pseudonyms", "purge"):
+        if of.action == "purge" and of.subject in purged:
+            _forget(drawn, purged[of.subject])
+        elif of.action == "pseudonyms" and of.subject == task.slug:
+            for what, names in of.details.items():
                 drawn[what] |= names
-        elif action == "purge":
-            _forget(drawn, purged[subject])
-        else:
-            said |= {column: entry[column] for column in _COLUMNS if column in entry}
+        elif of.subject == task.slug:
+            said |= {column: of.details[column] for column in _COLUMNS if column in of.details}
     return said, drawn
 
 

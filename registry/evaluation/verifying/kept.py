@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from sqlalchemy import Connection, select
@@ -17,6 +16,7 @@ from registry.identity import digest, digest_json
 from registry.items import by_key
 from registry.readers import READERS, Document, Reader
 from registry.store import catalog, models, sources
+from registry.store.log.entries import entries
 from registry.store.row_types import GoldRevisionRow, NamedSubmission, TaskRow
 from registry.values import parse
 
@@ -88,10 +88,9 @@ def verify_declared(ingest: Ingest) -> Iterator[Fault]:
             yield Fault("altered", "test set", f"{ingest.slug}/{row.name}",
                         "its gold is not the one that the log names last")
     names = {name_of(ingest.slug, one) for one in catalog.submissions(connection, ingest.task_id)}
-    event = models.event
-    for subject in connection.execute(select(event.c.subject).where(event.c.action == "submission-added")).scalars():
-        if subject.startswith(f"{ingest.slug}/") and subject not in names:
-            yield Fault("missing", "submission", subject, "the log says that it was added")
+    for added in entries(connection, "submission-added"):
+        if added.subject.startswith(f"{ingest.slug}/") and added.subject not in names:
+            yield Fault("missing", "submission", added.subject, "the log says that it was added")
 
 
 def name_of(slug: str, one: NamedSubmission) -> str:
@@ -157,7 +156,7 @@ def verify_submission(ingest: Ingest, one: NamedSubmission, gold_revision_id: in
         return
     if added[-1]["source"] != ", ".join(document.digest for document in documents):
         yield Fault("altered", "submission", name, "its files are not those that the log names")
-    logged = added[-1]
+    logged = dict(added[-1])
     for changed in _logged(connection, "submission-changed", name):
         logged |= changed
     for key in _PROPERTIES:
@@ -166,8 +165,6 @@ def verify_submission(ingest: Ingest, one: NamedSubmission, gold_revision_id: in
                           f"{key} is {getattr(one, key)!r}, and {logged[key]!r} in the log")
 
 
-def _logged(connection: Connection, action: str, subject: str) -> list[dict[str, Any]]:
+def _logged(connection: Connection, action: str, subject: str) -> list[Mapping[str, Any]]:
     """The details of what the log says of something, oldest first."""
-    event = models.event
-    query = select(event.c.details).where(event.c.action == action, event.c.subject == subject)
-    return [json.loads(details) for details in connection.execute(query.order_by(event.c.event_id)).scalars()]
+    return [of.details for of in entries(connection, action, subject=subject)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -12,6 +11,7 @@ from sqlalchemy import Connection, select
 from registry.evaluation.verifying.faults import Fault
 from registry.identity import digest_json
 from registry.store import models
+from registry.store.log.entries import entries
 from registry.store.log.journal import BLANK, digest_of_run, digest_of_words, link
 
 
@@ -32,11 +32,10 @@ class Blanked:
     @classmethod
     def of(cls, connection: Connection) -> Blanked:
         """What the purges of a registry name."""
-        blanked, event = cls(), models.event
-        for row in connection.execute(select(event.c.event_id, event.c.details).where(event.c.action == "purge")):
-            details = json.loads(row.details)
-            blanked.entries |= dict.fromkeys(details["entries"], row.event_id)
-            blanked.runs |= dict.fromkeys(details["runs"], row.event_id)
+        blanked = cls()
+        for of in entries(connection, "purge"):
+            blanked.entries |= dict.fromkeys(of.details["entries"], of.event_id)
+            blanked.runs |= dict.fromkeys(of.details["runs"], of.event_id)
         return blanked
 
 

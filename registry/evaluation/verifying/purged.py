@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
 from registry.errors import counted
 from registry.evaluation.submissions.tombstones import digest_of_comparison, digest_of_tombstone
 from registry.evaluation.verifying.faults import Fault
 from registry.evaluation.verifying.log import Blanked
-from registry.store import models
+from registry.store.log.entries import entries
 
 
 def with_places_of_purged(connection: Connection) -> set[int]:
@@ -23,11 +22,10 @@ def with_places_of_purged(connection: Connection) -> set[int]:
 
 def verify_tombstones(connection: Connection) -> Iterator[Fault]:
     """Hold tombstones, and comparisons with a place of one, against what the log says of purges."""
-    event, purged, kept = models.event, dict[str, str](), dict[int, str]()
-    for row in connection.execute(select(event).where(event.c.action == "purge").order_by(event.c.event_id)):
-        details = json.loads(row.details)
-        purged[row.subject] = details["tombstone"]
-        kept |= {int(number): digest for number, digest in details["comparisons"].items()}
+    purged, kept = dict[str, str](), dict[int, str]()
+    for of in entries(connection, "purge"):
+        purged[of.subject] = of.details["tombstone"]
+        kept |= {int(number): digest for number, digest in of.details["comparisons"].items()}
     for row in connection.exec_driver_sql("""
             SELECT tombstone.*, task.slug || '/' || tombstone.name AS subject, team.name AS team,
                 (SELECT count(*) FROM scoring JOIN submission USING (submission_id) JOIN system USING (system_id)

@@ -18,7 +18,6 @@ from registry.evaluation.verifying.elsewhere import runs_elsewhere
 from registry.evaluation.verifying.faults import Fault, differences, summarized
 from registry.evaluation.verifying.set_aside import STALE_SCORES
 from registry.identity import canonical_json
-from registry.manifest import Significance
 from registry.significance import Execution
 from registry.store import catalog
 from registry.store.comparisons import results_digest
@@ -66,7 +65,8 @@ def derive_results(connection: Connection, journal: Journal, task: TaskRow, chos
             boards = [of for of in found if isinstance(of, Board)]
             if len(boards) < len(rows):  # the p-values of a family rest on all of its boards
                 continue
-            made = compare_boards(connection, journal, boards, _asked(rows[0], execution), Compared())
+            request = Request.recorded(rows[0]["request"], execution)
+            made = compare_boards(connection, journal, boards, request, Compared())
             for row, comparing in zip(rows, made, strict=True):
                 comparing.keep(row["digest"], row["sequence"])
         except Exception as error:
@@ -108,7 +108,7 @@ def _family(request: str | None) -> str:
 def _looked_up(connection: Connection, task: TaskRow, row: Any, execution: Execution,
                superseded: Mapping[str, str]) -> Board | Fault | None:
     """The board of a comparison, or what is wrong with it; None where it rests on what is no more, as it should."""
-    request, key = _asked(row, execution), _key(connection, task, row)
+    request, key = Request.recorded(row["request"], execution), _key(connection, task, row)
     if _is_stale(connection, row["comparison_id"]):
         return Fault("stale", "comparison", _id(row), "it rests on scores that this program's code does not give")
     if key.digest(request) != row["digest"]:
@@ -134,13 +134,6 @@ def _is_stale(connection: Connection, comparison_id: int) -> bool:
         SELECT 1 FROM stored_comparison JOIN stored_standing USING (comparison_id)
         SEMI JOIN stale_score USING (scoring_id, metric_id) WHERE comparison_id = ? LIMIT 1""",
                                       (comparison_id,)).first() is not None
-
-
-def _asked(row: Any, execution: Execution) -> Request:
-    """The request that is recorded with a comparison."""
-    asked = json.loads(row["request"])
-    return Request(Significance.model_validate(asked["significance"]), {}, asked["rank_baselines"],
-                   asked.get("rank_late", True), execution=execution)
 
 
 def _key(connection: Connection, task: TaskRow, row: Any) -> BoardKey:

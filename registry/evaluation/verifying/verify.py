@@ -25,6 +25,7 @@ from registry.evaluation.verifying.kept import (
     verify_sources,
     verify_submission,
 )
+from registry.evaluation.verifying.ladder import verify_ladders
 from registry.evaluation.verifying.log import verify_log
 from registry.evaluation.verifying.purged import notes_on_purges, verify_tombstones, with_places_of_purged
 from registry.evaluation.verifying.references import verify_references
@@ -100,6 +101,7 @@ def verify(connection: Connection, journal: Journal, task: str | None, results: 
         _verify_task(connection, journal, row, execution, verified)
     verified.faults += compare_scores(connection, _names(connection))
     _restore_scores(connection)
+    verified.faults += verify_ladders(connection)
     if chosen:
         set_aside(connection, OF_RESULTS)
         for row in tasks:

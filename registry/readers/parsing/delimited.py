@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Literal
 
-from registry.errors import InputError, suggest
+from registry.errors import suggest
 from registry.readers.parsing.document import MAX_CELLS, MAX_LINE, Document, split
 
 _QUOTED = re.compile(r'(?<![^,])"[^"]*+(?:""[^"]*+)*+"')  # a cell
@@ -40,8 +40,7 @@ def read_cells(document: Document, separator: Separator, comment: str | None = N
     rows = csv.reader(iter(pending.pop, None), strict=True)  # finds nothing where a quoted cell runs on
     for number, line in content_lines(document, separator, comment):
         if len(line) > MAX_CELLS and (n_cells := _QUOTED.sub("", line).count(",") + 1) > MAX_CELLS:
-            document.report(InputError(f"{n_cells:,} cells; {MAX_CELLS:,} are the most that are read",
-                                       path=document.path, line=number))
+            document.refuse(f"{n_cells:,} cells; {MAX_CELLS:,} are the most that are read", number)
         elif '"' not in line:
             yield number, line.split(",")
         else:
@@ -50,9 +49,8 @@ def read_cells(document: Document, separator: Separator, comment: str | None = N
                 cells = next(rows)
             except (csv.Error, IndexError):
                 rows = csv.reader(iter(pending.pop, None), strict=True)
-                document.report(InputError(
-                    "not CSV: a cell that begins with a double quote must end with one in the same line, and those "
-                    "within it be doubled", path=document.path, line=number))
+                document.refuse("not CSV: a cell that begins with a double quote must end with one in the same line, "
+                                "and those within it be doubled", number)
             else:
                 yield number, cells
 
@@ -91,9 +89,8 @@ def read_header(names: list[str], wanted: Iterable[str], document: Document, lin
     """
     for name in wanted:
         if name not in names:
-            raise InputError(f"the header names no column {name!r}; {suggest(name, names)}", path=document.path,
-                             line=line)
+            raise document.error(f"the header names no column {name!r}; {suggest(name, names)}", line)
     most, times = Counter(names).most_common(1)[0]
     if times > 1:
-        raise InputError(f"the header names the column {most!r} twice", path=document.path, line=line)
+        raise document.error(f"the header names the column {most!r} twice", line)
     return tuple(names)

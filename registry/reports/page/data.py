@@ -23,7 +23,7 @@ from registry.reports.boards import BOARD_KEYS, HEADINGS, interval, rank_range
 from registry.reports.latex_board import latex_board
 from registry.reports.methods import methods
 from registry.reports.wide import PARTS, WideColumn, part, wide_boards, wide_table
-from registry.studies.macro_average import MacroBoard
+from registry.studies.suites.macro_average import MacroBoard
 
 PAIRS = 20_000  # on a page, as far as they are not of neighbours; boards by the first metrics come first
 NEIGHBOURS = 10  # places on either side of a system up to which its pairs are always there

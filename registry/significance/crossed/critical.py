@@ -62,5 +62,5 @@ def _reach(variances: Floats, degrees: Floats, log_level: Floats) -> Floats:
 
     with np.errstate(over="ignore"):
         squares = stdtrit(degrees, np.exp(log_level - math.log(2))[:, None])**2
-    there = variances > 0
-    return np.asarray(np.sqrt(np.multiply(squares, variances, where=there, out=np.zeros_like(squares)).sum(axis=1)))
+        there = variances > 0
+        return np.asarray(np.sqrt(np.multiply(squares, variances, where=there, out=np.zeros_like(squares)).sum(axis=1)))

@@ -53,13 +53,15 @@ def crossing_refusal(matrix: Matrix) -> str | None:
         return runs_refusal(matrix, studentized=False)
     factors = {frozenset(of_run) for of_system in matrix.factors for of_run in of_system or ({},)}
     if len(factors) > 1:
-        return "runs are told apart by different things; let all patterns name the same of run, prompt and annotator"
+        return ("runs are told apart by different things; let all patterns name the same of run, prompt, annotator and "
+                "seed")
     for factor in _factors(matrix):
         levels = [{of_run[factor] for of_run in of_system} for of_system in matrix.factors]
         if few := sum(len(of) < 2 for of in levels):
             return f"{counted(few, 'system has', 'systems have')} one {factor} only; two or more are needed"
         if factor != OWN and len({frozenset(of) for of in levels}) > 1:
-            return f"systems have different {factor}s; only what all were given can be compared"
+            own = ": seeds that are each system's own are runs, {run} in the pattern" if factor == "seed" else ""
+            return f"systems have different {factor}s; only what all were given can be compared{own}"
     if odd := sum(not _is_complete(of_system) for of_system in matrix.factors):
         return (f"{counted(odd, 'system lacks', 'systems lack')} some combination of {' and '.join(_factors(matrix))}; "
                 "each is needed once")

@@ -9,6 +9,7 @@ standard error of the difference to the submission that was shown last, and scor
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -49,11 +50,29 @@ def ladder_by_errors(scores: Floats, errors: Callable[[int, int], float], grain:
     return _climb(scores, errors, grain)
 
 
+def released(score: float, before: float, step: float) -> float:
+    """What the Ladder shows after one more submission; higher is better.
+
+    >>> released(0.8, 0.5, 0.25), released(0.75, 0.5, 0.25), released(0.3, math.nan, 0.25)
+    (0.75, 0.5, 0.25)
+    """
+    return _rounded(score, step) if _exceeds(score, before, step, step) else before
+
+
+def _exceeds(score: float, shown: float, least: float, grain: float) -> bool:
+    """Whether a score is better by more than the least; any that is defined is where none is shown."""
+    return not math.isnan(score) and (math.isnan(shown) or score > shown + least + _ROUNDING * grain)
+
+
+def _rounded(score: float, grain: float) -> float:
+    return float(np.rint(score / grain) * grain)
+
+
 def _climb(scores: Floats, least: Callable[[int, int], float], grain: float) -> Shown:
     shown, raised = np.full(len(scores), np.nan), np.zeros(len(scores), dtype=bool)
     value, at = np.nan, -1
     for n, score in enumerate(scores.tolist()):
-        if not np.isnan(score) and (at < 0 or score > value + least(n, at) + _ROUNDING * grain):
-            value, at, raised[n] = float(grain * np.rint(score / grain)), n, True
+        if _exceeds(score, value, 0.0 if at < 0 else least(n, at), grain):
+            value, at, raised[n] = _rounded(score, grain), n, True
         shown[n] = value
     return Shown(shown, raised)

@@ -28,6 +28,7 @@ class Correction:
         controls: The error rate that is at most alpha where adjusted p-values up to alpha are significant.
         assumes: What this requires of the p-values.
         citation: The source of the method.
+        instead: The correction to take where these assumptions are not known to hold; empty where none is needed.
         function: From p-values [family], none undefined, to adjusted ones; None where joint draws are adjusted rather
             than p-values (`registry.significance.multiple.stepdown`).
     """
@@ -38,6 +39,13 @@ class Correction:
     assumes: str
     citation: str
     function: Callable[[Floats], Floats] | None = field(repr=False)
+    instead: str = ""
+
+    @property
+    def holds_if(self) -> str:
+        """A sentence that says under what its error rate holds; empty where that is always, or in the design."""
+        return (f"{self.title} controls the {self.controls} where {self.assumes}; {self.instead} needs nothing of that."
+                if self.instead else "")
 
 
 def adjust(p: Floats, correction: str) -> Floats:
@@ -141,17 +149,17 @@ CORRECTIONS: dict[str, Correction] = {
                    "Bretz, Maurer, Brannath and Posch 2009, figure 8", _holm),
         Correction("shaffer", "Shaffer's correction", "family-wise error",
                    "the family is that of all pairs of k systems, each tested two-sided, and equality is transitive: "
-                   "if A = B and B = C, then A = C",
+                   "if A = B and B = C, then A = C, as of scores, and not of what sign, wilcoxon and rank-sum test",
                    "Shaffer 1986, procedure S1", _shaffer),
         Correction("bonferroni", "Bonferroni's correction", "family-wise error", "nothing", "Dunn 1961",
                    lambda p: np.minimum(p * len(p), 1)),
         Correction("hochberg", "Hochberg's correction", "family-wise error",
                    "p-values are independent or positively dependent (MTP2), which those of all pairs need not be",
-                   "Hochberg 1988; Sarkar 1998", lambda p: _step_up(p, np.arange(len(p), 0.0, -1))),
+                   "Hochberg 1988; Sarkar 1998", lambda p: _step_up(p, np.arange(len(p), 0.0, -1)), "holm"),
         Correction("bh", "Benjamini and Hochberg's correction", "false discovery rate",
                    "p-values are independent or positively dependent (PRDS), which those of all pairs need not be",
                    "Benjamini and Hochberg 1995; Benjamini and Yekutieli 2001",
-                   lambda p: _step_up(p, len(p) / np.arange(1, len(p) + 1))),
+                   lambda p: _step_up(p, len(p) / np.arange(1, len(p) + 1)), "by"),
         Correction("by", "Benjamini and Yekutieli's correction", "false discovery rate", "nothing",
                    "Benjamini and Yekutieli 2001, theorem 1.3", _benjamini_yekutieli),
         Correction("min-p", "step-down min-P correction", "family-wise error",

@@ -6,12 +6,17 @@ correction multiplies that beyond alpha, it is known before any work that nothin
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from functools import cache
+
 import numpy as np
 
 from registry.errors import counted
 from registry.significance.multiple.corrections import draws_needed
 
 
+@cache
 def units_needed(family: int, correction: str, alpha: float, *, two_sided: bool) -> int:
     """The fewest units with which a pair can be significant where p-values count the 2^units ways to swap them.
 
@@ -34,6 +39,25 @@ def too_few_units(units: int, needed: int, unit: str, *, two_sided: bool) -> str
     'significant here: that needs 10 or more. It says nothing about the systems.'
     """
     return hopeless(counted(units, unit), 2.0 ** (two_sided - units), f": that needs {needed} or more")
+
+
+def too_few_runs(runs: Sequence[int], family: int, correction: str, alpha: float, *, two_sided: bool) -> str | None:
+    """Say that so few runs leave no p-value of a family small enough where whole runs are given to systems anew.
+
+    >>> too_few_runs((3, 3, 2), 3, "holm", 0.05, two_sided=True)[:43]
+    'With 3 and 3 runs no p-value can be below 0'
+
+    Args:
+        runs: Of each system, two systems at least.
+        family: How many pairs there are.
+        correction: Its name.
+        alpha: The level of significance.
+        two_sided: Whether the tests are.
+    """
+    most, second = sorted(runs, reverse=True)[:2]
+    least = (2 if two_sided and most == second else 1) / math.comb(most + second, most)
+    enough = 1 / least >= draws_needed(np.full(family, np.nan), correction, alpha) + 1
+    return None if enough else hopeless(f"{most} and {second} runs", least)
 
 
 def hopeless(with_: str, least: float, remedy: str = "") -> str:

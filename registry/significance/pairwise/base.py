@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.significance.base import Observed, ObservedPairs, Pairs, Settings, Unit
+from registry.significance.judge_bias import favoured
 from registry.significance.matrix import Floats, Matrix
 from registry.significance.results import PairResults, Tails
 from registry.significance.units import are_unscored, unit_refusal
@@ -101,6 +102,10 @@ class PairTest(Value):
                     "permutation or bootstrap")
         return unit_refusal(self.name, matrix) if self.of_unit_scores else None
 
+    def observe(self, matrix: Matrix, pairs: Pairs) -> ObservedPairs:
+        """The pairs of a matrix (by unit) as observed, with the differences that it tests."""
+        return Observed.of(matrix, pairs)
+
     def run(self, matrix: Matrix, pairs: Pairs, settings: Settings) -> PairResults:
         """Test pairs of systems; results are in their order.
 
@@ -113,7 +118,7 @@ class PairTest(Value):
         matrix = matrix.by_unit
         if reason := self.refusal(matrix):
             raise ValueError(reason)
-        observed = Observed.of(matrix, pairs)
+        observed = self.observe(matrix, pairs)
         differ, undefined = observed.n_discordant > 0, np.isnan(observed.difference)
         open_ = differ & ~undefined
         unscored = np.zeros(len(observed), dtype=bool)
@@ -130,9 +135,12 @@ class PairTest(Value):
         return self._cautioned(PairResults.made(observed, Tails.joined(len(observed), parts)), observed)
 
     def _cautioned(self, results: PairResults, observed: ObservedPairs) -> PairResults:
-        """The results with a note on each pair of which the test's null hypothesis says more than equal scores."""
-        defined = ~np.isnan(results.p_value)
-        for caution in self.cautions(observed.matrix, observed.a, observed.b) if defined.any() else ():
+        """The results with a note on each pair of which more must be known than its p-value.
+
+        That is where the test's null hypothesis says more than equal scores, and where a judge favours a system.
+        """
+        defined, pairs = ~np.isnan(results.p_value), (observed.matrix, observed.a, observed.b)
+        for caution in (*self.cautions(*pairs), favoured(*pairs)) if defined.any() else ():
             results = results.noted(caution.where & defined, caution.said)
         return results
 

@@ -15,7 +15,7 @@ from registry.significance.matrix import Floats, Matrix
 from registry.significance.pairwise.base import PairTest
 from registry.significance.results import Tails
 
-Over = Literal["all", "items", "runs", "prompts", "annotators"]
+Over = Literal["all", "items", "runs", "prompts", "annotators", "seeds"]
 
 
 class Crossed(PairTest):
@@ -26,8 +26,8 @@ class Crossed(PairTest):
 
     Attributes:
         over: What the conclusion is to hold for: `all`, any items and any runs of these systems (and any prompts and
-            annotators, where runs differ by those); `items`, any items and these very runs; `runs`, any runs on these
-            very items; `prompts` or `annotators` in the same way.
+            annotators, and seeds that systems share, where runs differ by those); `items`, any items and these very
+            runs; `runs`, any runs on these very items; `prompts`, `annotators` or `seeds` in the same way.
     """
 
     name: ClassVar[str] = "crossed"

@@ -52,6 +52,7 @@ from registry.significance.resampling.random_runs import (
 )
 from registry.significance.resampling.studentized import count_all_swaps, count_swaps
 from registry.significance.resampling.swapped_means import count_swapped_means, only_numerators_move
+from registry.significance.resampling.unlike_runs import uneven_runs
 from registry.significance.results import Tails
 from registry.significance.weak_null import Caution, Systems, mixed, skewed
 
@@ -92,6 +93,7 @@ class Permutation(PairTest):
         if not self.studentized:
             yield from mixed(matrix, a, b)
         yield from skewed(matrix, a, b)
+        yield from uneven_runs(matrix, a, b)
 
     def why_drawn(self, matrix: Matrix) -> str:
         """Say why the swaps are not counted on a lattice."""

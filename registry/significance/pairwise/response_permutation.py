@@ -71,7 +71,8 @@ class ResponsePermutation(PairTest):
         if self.drawn or n > MOST:
             return monte_carlo_tail(divided.draw(settings), settings.resamples)
         ways = divided.count(settings.alternative)
-        return Tail(math.log(ways) - n * math.log(2), "exact", coins=n)
+        # the logarithms are rounded, and all of the ways together can seem to be more than there are
+        return Tail(min(0.0, math.log(ways) - n * math.log(2)), "exact", coins=n)
 
 
 @dataclass(frozen=True, eq=False)

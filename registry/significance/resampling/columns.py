@@ -4,8 +4,9 @@ Systems share columns (the lengths of references), and some columns equal others
 has one bigram less than words, unless it is short. A column of the second kind needs the product only for the other
 units. Columns that are 0 in most units, such as those of classes, are multiplied as sparse ones, each without what it
 has in common with another: what a system gets right of a class is most of what the gold has of it. Large ones stay in
-as few bytes as they need, and those of some units at a time become floating-point numbers. Sums of whole numbers are
-exact, hence independent of the order of summation.
+as few bytes as they need, and those of some units at a time become floating-point numbers; many columns of small counts
+are packed together (`resampling.packing`). Sums of whole numbers are exact, hence independent of the order of
+summation.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 
 from registry.significance.compact import Statistics, are_whole, columns_of
 from registry.significance.matrix import Floats
+from registry.significance.resampling.packing import Packing
 
 _APART = 1 / 8  # of the units at most: a column that is another in all the rest
 _WORTHLESS = 1 / 2  # of the units: where some derived column is apart in more of them, nothing is saved
@@ -37,7 +39,9 @@ class Columns:
     """The columns of statistics [units, systems, columns], for sums over draws of the units.
 
     Attributes:
-        own: [units, own], the columns that are not derived from others; if any is, the last of them is all 1.
+        own: [units, own], the columns that are not derived from others; if any is, the last of them is all 1. They can
+            be packed.
+        packing: How; None where they are not.
         dtype: Of the sums, and of large columns' products: float32 where every sum of a draw is exact there.
         bases: [derived], the place in `own` of the column that a derived column is based on.
         constants: [derived], the difference of a derived column from its base in most units.
@@ -50,6 +54,7 @@ class Columns:
     """
 
     own: Any  # an array or a sparse one
+    packing: Packing | None
     dtype: np.dtype[Any]
     apart: NDArray[np.int64]
     rest: NDArray[Any]
@@ -88,8 +93,10 @@ class Columns:
             rest[:, at] = _difference(distinct, n, base, apart) - constant
         if derived:
             distinct = np.hstack([distinct[:, own], np.ones((len(statistics), 1), dtype=distinct.dtype)])
+        packing = _packing(distinct, dtype)
+        distinct = packing.packed(distinct) if packing else distinct
         order = np.argsort(own + list(derived))  # the ones lie between them
-        return cls(distinct, dtype, apart, rest, bases, constants, upon,
+        return cls(distinct, packing, dtype, apart, rest, bases, constants, upon,
                    (order + (order >= len(own)))[places], (statistics.shape[1], statistics.shape[2]))
 
     def of_units(self, units: NDArray[np.int64]) -> Columns:
@@ -101,7 +108,8 @@ class Columns:
     def parts(self) -> list[slice]:
         """Units that are multiplied together."""
         units = self.own.shape[0]
-        some = _SOME if self.own.dtype == self.dtype and isinstance(self.own, np.ndarray) else _FEW
+        ready = self.packing or (self.own.dtype == self.dtype and isinstance(self.own, np.ndarray))
+        some = _SOME if ready else _FEW
         return [slice(at, min(at + some, units)) for at in range(0, units, some)]
 
     def sums(self, counts: NDArray[Any], units: slice = slice(None)) -> NDArray[Any]:
@@ -111,13 +119,16 @@ class Columns:
             counts: How often each draw takes every unit, [units, draws].
             units: The units of the counts.
         """
-        counts = counts.astype(self.dtype, copy=False)
-        sums: NDArray[Any] = self.own[units].astype(self.dtype, copy=False).T @ counts
+        sums: NDArray[Any]
+        if self.packing:
+            sums = self.packing.sums(self.own[units], counts, self.dtype)
+        else:
+            sums = self.own[units].astype(self.dtype, copy=False).T @ counts.astype(self.dtype, copy=False)
         if not len(self.bases):
             return sums
         start, stop, _ = units.indices(self.own.shape[0])
         there = slice(*np.searchsorted(self.apart, (start, stop)))
-        rest = self.rest[there].T @ counts[self.apart[there] - start]
+        rest = self.rest[there].T @ counts[self.apart[there] - start].astype(self.dtype, copy=False)
         rest += self.constants[:, None] * sums[-1]
         rest += sums[self.bases]
         return np.concatenate([sums, rest])
@@ -149,6 +160,13 @@ def _held(columns: NDArray[Any], chosen: list[int], dtype: np.dtype[Any], most: 
     for at, n in enumerate(chosen):
         held[:, at] = columns[n]
     return held
+
+
+def _packing(columns: Any, dtype: np.dtype[Any]) -> Packing | None:
+    """How columns can be packed that are dense, and counts of which every sum is exact in float32."""
+    if not isinstance(columns, np.ndarray) or columns.dtype != np.float32 or dtype != np.float32 or columns.min() < 0:
+        return None
+    return Packing.of(len(columns) * columns.max(axis=0))
 
 
 def _without_common(columns: Any, shared: NDArray[np.bool_]) -> tuple[Any, list[Link]]:

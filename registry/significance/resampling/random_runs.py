@@ -30,8 +30,8 @@ def runs_refusal(matrix: Matrix, *, studentized: bool) -> str | None:
     if matrix.runs is None:
         return None
     if matrix.factors is not None:
-        return ("runs that prompts or annotators tell apart are no sample of their own: take crossed, or set runs = "
-                '"fixed"')
+        return ("runs that prompts, annotators or shared seeds tell apart are no sample of their own: take crossed, or "
+                'set runs = "fixed"')
     if studentized:
         return 'a studentized test does not take random runs: set runs = "fixed", or take the plain one'
     alone, systems = sum(of_system.shape[1] < 2 for of_system in matrix.runs), f"of {len(matrix.runs)} systems"

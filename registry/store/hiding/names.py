@@ -67,7 +67,7 @@ def without_names(error: RegistryError) -> None:
             one.args = (f"{one.path}: {one.key}: {WRONG}",)
 
 
-class Given(NamedTuple):
+class GivenSubmission(NamedTuple):
     """A submission as a command was given it: what its files may be called, and its names, as far as they are known."""
 
     files: Sequence[str]
@@ -85,14 +85,14 @@ class Given(NamedTuple):
 
 
 class Bringing(NamedTuple):
-    """What a command brings in: to which task, whether that is newly declared anonymous, and the submissions.
+    """What a command brings in: to which task, the submissions, and whether it is newly declared anonymous.
 
     Whether it is depends on the task as it was, if it was there.
     """
 
     task: str
+    given: Callable[[], Sequence[GivenSubmission]]
     anonymous: Callable[[TaskRow | None], bool]
-    given: Callable[[], Sequence[Given]]
 
 
 def names_of(connection: Connection, bringing: Bringing | None) -> Names:
@@ -106,7 +106,7 @@ def names_of(connection: Connection, bringing: Bringing | None) -> Names:
     instead = _instead(connection, list(found.anonymous.values()))
     if new and row is not None:  # its submissions have no pseudonyms yet
         for there in connection.execute(text(_SUBMISSIONS), {"tasks": [row.task_id]}):
-            instead |= dict.fromkeys(Given((), *there[1:]).names, SOME)
+            instead |= dict.fromkeys(GivenSubmission((), *there[1:]).names, SOME)
     if bringing is not None and (new or bringing.task in found.anonymous):
         for one in bringing.given():
             shown = next((instead[name] for name in one.names if name in instead), REFUSED)

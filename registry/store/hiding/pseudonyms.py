@@ -6,7 +6,6 @@ never given again. What stands in the place of a team that was purged has none.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from itertools import product
 from secrets import SystemRandom
@@ -17,6 +16,7 @@ from sqlalchemy import Connection, Table, select
 
 from registry.errors import InputError
 from registry.store import models
+from registry.store.log.entries import entries
 
 
 def draw(connection: Connection, task_id: int) -> dict[str, dict[str, str]]:
@@ -53,10 +53,10 @@ def draw(connection: Connection, task_id: int) -> dict[str, dict[str, str]]:
 
 def _given(connection: Connection, task_id: int) -> set[str]:
     """The pseudonyms that teams of a task were given, by the log: of those that were purged only the log has them."""
-    event, task = models.event, models.task
-    drawn = connection.execute(select(event.c.details).join(task, task.c.slug == event.c.subject).where(
-        task.c.task_id == task_id, event.c.action == "pseudonyms")).scalars()
-    return {name for details in drawn for name in json.loads(details).get("teams", {}).values()}
+    task = models.task
+    slug = connection.execute(select(task.c.slug).where(task.c.task_id == task_id)).scalar_one()
+    return {name for of in entries(connection, "pseudonyms", subject=slug)
+            for name in of.details.get("teams", {}).values()}
 
 
 def is_system_of(pseudonym: str, team: str) -> bool:

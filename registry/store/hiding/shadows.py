@@ -92,7 +92,7 @@ _NAMES = {
     "event": """
         SELECT e.* EXCLUDE (named) REPLACE (
             if(named, coalesce(shown.name, split_part(e.subject, '/', 1)), e.subject) AS subject,
-            if(named, '{{}}', details) AS details,
+            if(named AND action <> 'ladder', '{{}}', details) AS details,
             if(run_id IN (SELECT run_id FROM temp.secret_run), NULL, actor) AS actor,
             if(run_id IN (SELECT run_id FROM temp.secret_run), NULL, salt) AS salt)
         FROM (

@@ -11,6 +11,7 @@ from sqlalchemy import Connection, text
 
 from registry.errors import InputError, UnknownNameError, counted
 from registry.provenance import parse_signature
+from registry.store.rows import selected
 
 Row = dict[str, Any]
 
@@ -72,13 +73,13 @@ def history(connection: Connection, name: str) -> list[Section]:
 
 def head(connection: Connection) -> list[Section]:
     """The last entry of the log, whose hash stands for all of it."""
-    return [Section("head of the log", _rows(
+    return [Section("head of the log", selected(
         connection, 'SELECT event_id AS entry, "at", hash FROM event ORDER BY event_id DESC LIMIT 1'))]
 
 
 def _comparison(connection: Connection, line: str) -> Row | None:
     """The comparison that a line, or the id at its end, identifies: of several with one signature the last."""
-    found = _rows(connection, "SELECT * FROM comparison WHERE ends_with(signature, :end) ORDER BY comparison_id",
+    found = selected(connection, "SELECT * FROM comparison WHERE ends_with(signature, :end) ORDER BY comparison_id",
                   end=f"id:{line.rpartition('id:')[2]}")
     return found[-1] if found else None
 
@@ -100,7 +101,7 @@ def _signed(connection: Connection, line: str) -> list[Section]:
     """The history of the comparison or study that a line, or the id at its end, identifies."""
     row = _comparison(connection, line)
     if row is None:
-        studies = _rows(connection, "SELECT signature, study, subject, digest, created_at, run_id FROM study "
+        studies = selected(connection, "SELECT signature, study, subject, digest, created_at, run_id FROM study "
                                     "WHERE ends_with(signature, :end)", end=f"id:{line.rpartition('id:')[2]}")
         return [] if not studies else [
             *_altered(line, studies[0]["signature"]),
@@ -116,7 +117,7 @@ def _signed(connection: Connection, line: str) -> list[Section]:
                                    "created_at")),
         Section("asked for", [{"setting": name, "value": str(value)} for name, value in settings.items()]),
         _gold(connection, row["gold_revision_id"]),
-        Section("systems", _rows(connection, """
+        Section("systems", selected(connection, """
             SELECT team.name || '/' || system.name || '@' || version AS submission, standing.score, rank, rank_low,
                 rank_high, submission.digest, submission.created_at AS submitted_at,
                 score.run_id AS scored_by_run, score.digest AS statistics
@@ -124,7 +125,7 @@ def _signed(connection: Connection, line: str) -> list[Section]:
             JOIN team USING (team_id) JOIN comparison USING (comparison_id)
             LEFT JOIN score ON score.scoring_id = standing.scoring_id AND score.metric_id = comparison.metric_id
             WHERE comparison_id = :id ORDER BY standing.position""", id=number)),
-        Section("pairs by run", _rows(connection, """
+        Section("pairs by run", selected(connection, """
             SELECT pair_result.run_id AS run, method, count(*) AS pairs, min(started_at) AS started_at,
                 any_value(code_version) AS version, any_value(code_revision) AS revision
             FROM comparison_pair JOIN pair_result USING (pair_result_id) JOIN run USING (run_id)
@@ -147,7 +148,7 @@ def _family(asked: str | Sequence[str] | Mapping[str, Sequence[str]]) -> str:
 
 def _gold(connection: Connection, revision: int) -> Section:
     """The files of a revision of the gold."""
-    return Section("gold", _rows(connection, """
+    return Section("gold", selected(connection, """
         SELECT role, source.name AS file, source.digest, revision.reader, revision.revision, revision.created_at
         FROM gold_revision AS revision JOIN gold_source USING (gold_revision_id)
         JOIN source ON source.digest = source_digest WHERE gold_revision_id = :gold AND gold_source.reader =
@@ -155,18 +156,14 @@ def _gold(connection: Connection, revision: int) -> Section:
 
 
 def _pair(connection: Connection, made: Row, line: str, both: str) -> list[Section]:
-    """The history of one pair's result, in a comparison that `line` identifies.
-
-    Raises:
-        UnknownNameError: `both` names no two systems of it.
-    """
+    """The history of one pair's result, in a comparison that `line` identifies."""
     number = made["comparison_id"]
     known: dict[str, int] = dict(map(tuple, connection.execute(text("""
         SELECT team.name || '/' || system.name || '@' || version, submission_id
         FROM standing JOIN submission USING (submission_id) JOIN system USING (system_id) JOIN team USING (team_id)
         WHERE comparison_id = :id ORDER BY position"""), {"id": number})))
     one, other = _two_of(both, known)
-    (row,) = _rows(connection, _RESULT, id=number, one=one, other=other)
+    (row,) = selected(connection, _RESULT, id=number, one=one, other=other)
     names = {submission: name for name, submission in known.items()}
     row |= {key: made[key] for key in ("signature", "alpha", "correction", "unit")}
     row |= {"system_a": names[row["submission_a"]], "system_b": names[row["submission_b"]],
@@ -177,7 +174,7 @@ def _pair(connection: Connection, made: Row, line: str, both: str) -> list[Secti
         _facts("asked for", row, ("metric", "test", "alternative", "unit", "asked_resamples", "seed", "interval",
                                   "confidence", "runs", "alpha", "correction", "n_pairs")),
         _gold(connection, made["gold_revision_id"]),
-        Section("answers", _rows(connection, """
+        Section("answers", selected(connection, """
             SELECT team.name || '/' || system.name || '@' || version AS submission, replicate + 1 AS run, of.name AS
                 file, source_digest AS digest, submission.digest AS answers, score.digest AS statistics,
                 score.run_id AS scored_by_run
@@ -206,7 +203,7 @@ def _two_of(both: str, known: Mapping[str, int]) -> tuple[int, int]:
 
 def _run(connection: Connection, number: int) -> list[Section]:
     """What a command was, and what it logged."""
-    found = _rows(connection, "SELECT * FROM run WHERE run_id = :number", number=number)
+    found = selected(connection, "SELECT * FROM run WHERE run_id = :number", number=number)
     if not found:
         return []
     environment = json.loads(found[0]["environment"])
@@ -216,13 +213,14 @@ def _run(connection: Connection, number: int) -> list[Section]:
                                            "code_revision", "code_dirty")),
         Section("environment", [{"what": what, "version": version} for what, version in environment.items()]),
         Section("read", [{"file": file, "digest": digest} for file, digest in inputs.items()]),
-        Section("log", _rows(connection, "SELECT event_id AS entry, \"at\", actor, action, subject, details FROM event "
-                                         "WHERE run_id = :number ORDER BY event_id", number=number))]
+        Section("log", selected(connection, """
+            SELECT event_id AS entry, "at", actor, action, subject, details FROM event
+            WHERE run_id = :number ORDER BY event_id""", number=number))]
 
 
 def _submission(connection: Connection, name: str) -> list[Section]:
     """The history of a submission, or of all versions of a system."""
-    found = _rows(connection, """
+    found = selected(connection, """
         SELECT task.slug || '/' || test_set.name || '/' || team.name || '/' || system.name || '@' || submission.version
                 AS name, track.name AS track, submission.kind, withdrawn, late, missing, attributes, submission.reader,
             submission.digest, submission.created_at, submission_id
@@ -235,21 +233,21 @@ def _submission(connection: Connection, name: str) -> list[Section]:
         number = row.pop("submission_id")
         sections += [
             _facts("submission", row, tuple(row)),
-            Section("files", _rows(connection, """
+            Section("files", selected(connection, """
                 SELECT replicate + 1 AS run, submission_source.name AS file, source_digest AS digest, n_bytes
                 FROM submission_source JOIN source ON source.digest = source_digest
                 WHERE submission_id = :id ORDER BY replicate""", id=number)),
-            Section("scores", _rows(connection, """
+            Section("scores", selected(connection, """
                 SELECT metric.name AS metric, value AS score, revision.revision AS gold, scoring.missing, n_missing,
                     score.run_id AS run, run.started_at AS computed_at, code_version AS version
                 FROM scoring JOIN score USING (scoring_id) JOIN metric USING (metric_id)
                 JOIN gold_revision AS revision USING (gold_revision_id) JOIN run ON run.run_id = score.run_id
                 WHERE submission_id = :id ORDER BY ALL""", id=number)),
-            Section("boards", _rows(connection, """
+            Section("boards", selected(connection, """
                 SELECT signature, standing.score, rank, rank_low, rank_high, comparison.created_at
                 FROM standing JOIN comparison USING (comparison_id)
                 WHERE submission_id = :id ORDER BY comparison_id""", id=number)),
-            Section("log", [{**entry, "reason": json.loads(entry["details"]).get("reason")} for entry in _rows(
+            Section("log", [{**entry, "reason": json.loads(entry["details"]).get("reason")} for entry in selected(
                 connection, """
                 SELECT event_id AS entry, "at", actor, action, run_id AS run, details FROM event
                 WHERE subject = :name ORDER BY event_id""", name=row["name"])])]
@@ -263,11 +261,7 @@ def _facts(title: str, row: Row, names: Sequence[str]) -> Section:
 
 def _known(connection: Connection) -> Iterator[str]:
     """What there is a history of."""
-    for row in _rows(connection, "SELECT signature FROM comparison UNION ALL SELECT signature FROM study"):
+    for row in selected(connection, "SELECT signature FROM comparison UNION ALL SELECT signature FROM study"):
         yield row["signature"].rpartition("id:")[2]
-    for row in _rows(connection, "SELECT name FROM ranked_submission"):
+    for row in selected(connection, "SELECT name FROM ranked_submission"):
         yield row["name"]
-
-
-def _rows(connection: Connection, query: str, **values: Any) -> list[Row]:
-    return [dict(row._mapping) for row in connection.execute(text(query), values)]

@@ -9,26 +9,18 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from sqlalchemy import Connection, text
 
 from registry.errors import counted
 from registry.store import models
+from registry.store.log.entries import Entry, entries
 
 # What is there once the command that wrote it is.
 _BY_RUN = ("submission", "scoring", "comparison", "study", "tombstone")
 _WHOLE = ("task", "test_set", "task_metric")
 _OF_SUBMISSION = ("kind", "track_id", "withdrawn", "late", "missing", "attributes")
-
-
-class Entry(NamedTuple):
-    """An entry of the log."""
-
-    event_id: int
-    action: str
-    subject: str
-    details: Mapping[str, Any]
 
 
 def shadow(connection: Connection, entry: int) -> None:
@@ -40,24 +32,24 @@ def shadow(connection: Connection, entry: int) -> None:
         connection.exec_driver_sql(f'CREATE TEMP TABLE "{table}" AS FROM "{name}".main."{table}" {there}', values)
 
 
-def entries(connection: Connection, actions: str, entry: int) -> Iterator[Entry]:
+def until(connection: Connection, actions: str, entry: int) -> Iterator[Entry]:
     """What the log says by an entry of what is called so (a LIKE pattern), oldest first; what was blanked is left out.
 
     Of subjects that nothing is said of later, nothing is given: they are today what they were.
     """
     found = connection.execute(text("""
-        SELECT event_id, action, subject, details FROM event
+        SELECT event_id, run_id, action, subject, details FROM event
         WHERE action LIKE :actions AND subject IN (
             SELECT subject FROM event WHERE action LIKE :actions AND event_id > :entry) AND event_id <= :entry
         ORDER BY event_id"""), {"actions": actions, "entry": entry})
-    for row in found:
-        if row.details:
-            yield Entry(row.event_id, row.action, row.subject, json.loads(row.details))
+    for *named, details in found:
+        if details:
+            yield Entry._make((*named, json.loads(details)))
 
 
 def set_back_gold(connection: Connection, entry: int) -> None:
     """Give every test set the gold that it had."""
-    for of in entries(connection, "gold", entry):
+    for of in until(connection, "gold", entry):
         connection.execute(text("""
             UPDATE test_set SET gold_revision_id = revision.gold_revision_id
             FROM gold_revision AS revision, task
@@ -69,7 +61,7 @@ def set_back_gold(connection: Connection, entry: int) -> None:
 def set_back_submissions(connection: Connection, entry: int) -> list[str]:
     """Give every submission the properties that it had; says of which of them the log does not know."""
     told: dict[str, dict[str, Any]] = {}
-    for of in entries(connection, "submission-%", entry):
+    for of in until(connection, "submission-%", entry):
         told.setdefault(of.subject, {}).update(
             {key: value for key, value in of.details.items() if key in _OF_SUBMISSION})
     if not told:
@@ -93,16 +85,12 @@ def set_back_comparisons(connection: Connection, entry: int) -> None:
     by_digest = dict(map(tuple, connection.execute(text("SELECT digest, comparison_id FROM comparison"))))
     made: dict[str, int] = {}  # the latest of each signature, for entries that name no digest
     sequence: dict[int, int] = {}
-    for of in connection.execute(text("""
-            SELECT event_id, action, details FROM event
-            WHERE action IN ('compare', 'compare-again', 'board-retired') AND event_id <= :entry ORDER BY event_id"""),
-            {"entry": entry}):
-        details = json.loads(of.details) if of.details else {}
-        number = by_digest.get(details.get("digest", ""), made.get(details.get("signature", "")))
-        if number is not None:
+    for of in entries(connection, "compare", "compare-again", "board-retired"):
+        number = by_digest.get(of.details.get("digest", ""), made.get(of.details.get("signature", "")))
+        if number is not None and of.event_id <= entry:
             sequence[number] = 0 if of.action == "board-retired" else of.event_id
             if of.action == "compare":
-                made[details.get("signature", "")] = number
+                made[of.details.get("signature", "")] = number
     _set_sequences(connection, sequence)
 
 

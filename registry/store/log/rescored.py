@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
-from sqlalchemy import Connection, select
+from sqlalchemy import Connection
 
-from registry.store import models
+from registry.store.log.entries import entries
 
 Key = tuple[int, int]  # scoring, metric
 
 
-class Change(NamedTuple):
+class Rescoring(NamedTuple):
     """What one run computed anew that became another score.
 
     Attributes:
@@ -29,12 +28,10 @@ class Change(NamedTuple):
     results: Mapping[str, str]
 
 
-def changes(connection: Connection) -> list[Change]:
+def changes(connection: Connection) -> list[Rescoring]:
     """What was computed anew and became another score, from the first time to the last."""
-    event = models.event
-    query = select(event.c.run_id, event.c.details).where(event.c.action == "rescore").order_by(event.c.event_id)
-    return [Change(int(run_id), logged["scores"], logged["otherwise"], logged["results"])
-            for run_id, logged in ((run_id, json.loads(details)) for run_id, details in connection.execute(query))]
+    return [Rescoring(of.run_id, **{key: of.details[key] for key in ("scores", "otherwise", "results")})
+            for of in entries(connection, "rescore")]
 
 
 def scored_by(connection: Connection, metric: str) -> str:

@@ -8,7 +8,7 @@
 -- metric: the metric's id in the manifest
 -- metric_name: the metric with its options
 -- signature: identifies gold, test and family of comparisons
--- rank: by the score at full precision; NULL for baselines that are not ranked
+-- rank: by the score at full precision; NULL for baselines and late submissions that are not ranked
 -- rank_low: the best place left open: significant losses + 1
 -- rank_high: the worst place left open: the number of systems less significant wins
 -- cluster: a new one begins where every system above beats every system below

@@ -22,7 +22,7 @@ from sqlalchemy import Connection
 
 from registry.errors import LockedError, StoreError
 from registry.store.database import RETRY_SECONDS, Database
-from registry.store.opening import is_open, opening
+from registry.store.files.opening import is_open, opening
 from registry.store.turns.gate import closed_gate, wait_before
 from registry.store.turns.locks import has_locks, taken, wait_until_free
 from registry.store.upkeep.backup import copy

@@ -46,7 +46,7 @@ def of_sets(matrix: Matrix, sets: Places) -> Matrix:
         """[units, systems, columns] to [units of a set, sets x systems, columns]."""
         return statistics[sets.T].reshape(sets.shape[1], -1, statistics.shape[2])
 
-    return replace(matrix, statistics=beside(matrix.statistics), runs=matrix.runs and tuple(
+    return replace(matrix, statistics=beside(matrix.statistics), judged=None, runs=matrix.runs and tuple(
         runs[units] for units in sets for runs in matrix.runs))
 
 

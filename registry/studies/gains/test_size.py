@@ -126,10 +126,7 @@ def power_law(log_sizes: Floats, log_thresholds: Floats, targets: Places) -> Flo
 def _larger(sizes: Sequence[int], thresholds: Floats, confidence: float) -> tuple[list[Row], Row]:
     """The thresholds at larger sizes, and the exponent of their power of the size.
 
-    Args:
-        sizes: Rising.
-        thresholds: At each size those in the draws of systems, and last the estimate itself, [sizes, draws + 1].
-        confidence: Of the intervals.
+    Of `thresholds` [sizes, draws + 1] the last ones are the estimate, the others those in draws of systems.
     """
     known = ~np.isnan(thresholds[:, -1])
     if known.sum() < 2:

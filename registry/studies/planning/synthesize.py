@@ -7,7 +7,6 @@ real ones: with its boards, thresholds and studies everything can be tried befor
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -18,13 +17,18 @@ from sqlalchemy import Connection
 
 from registry.errors import InputError, UnknownNameError
 from registry.evaluation.comparing.board_statistics import Board
+from registry.evaluation.comparing.settings import declared_request
 from registry.manifest.folder import TaskFolder
+from registry.manifest.write import json_lines
 from registry.significance import PairMatrix
 from registry.significance.effects.synthetic_systems import draw_correct
 from registry.significance.matrix import Floats, additive
 from registry.significance.resampling.draws import OUTPUTS, stream
 from registry.store import catalog
 from registry.store.responses import load_named_answers, load_responses
+from registry.studies.board_study import chosen_board
+from registry.studies.run import chosen_metrics
+from registry.studies.study import Choice
 from registry.version import __version__
 
 RIGHT, WRONG = "right", "wrong"
@@ -43,6 +47,7 @@ class Source:
             where there is nothing to find and nothing found, counts as the system's mean.
         labels: Of each item the gold's label and what to say instead, [items]; or "right" and "wrong".
         digest: Of the gold.
+        seed: Of the real task's random draws.
     """
 
     name: str
@@ -51,6 +56,21 @@ class Source:
     ease: Floats
     labels: list[tuple[str, list[str]]]
     digest: str
+    seed: int
+
+    @classmethod
+    def chosen(cls, connection: Connection, task: str, choice: Choice) -> Source:
+        """Take the items of the board of a task that is chosen.
+
+        Raises:
+            UnknownNameError: There is nothing of a name that is chosen.
+            InputError: The score is a correlation, which single items have no part in.
+        """
+        (row,) = catalog.tasks(connection, task)
+        catalog.check_metric(connection, [row], choice.metric)
+        request = declared_request(row, {"unit": "item", "test": "permutation", "runs": "fixed"},
+                                   chosen_metrics(connection, row, choice.metric))
+        return cls.of(connection, chosen_board(connection, row, request, choice))
 
     @classmethod
     def of(cls, connection: Connection, board: Board) -> Source:
@@ -69,7 +89,7 @@ class Source:
         values = {} if attribute is None else catalog.item_attribute(connection, revision, attribute)
         return cls(board.key.name, [keys[n] for n in board.items],
                    None if attribute is None else [values[first + int(n)] for n in board.items], ease,
-                   _labels(connection, board, first), board.key.gold.digest)
+                   _labels(connection, board, first), board.key.gold.digest, board.key.task.seed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,12 +132,12 @@ def synthesize(source: Source, rates: Mapping[str, float], correlation: float, *
     right = draw_correct(np.array(list(rates.values())), correlations, source.ease, seed, taken)
     keys = _distinct([source.keys[n] for n in taken])
     attributes = [{}] * len(keys) if source.clusters is None else [{"cluster": source.clusters[n]} for n in taken]
-    files = {"gold.jsonl": _lines({"item": key, "label": source.labels[n][0], **more}
+    files = {"gold.jsonl": json_lines({"item": key, "label": source.labels[n][0], **more}
                                   for key, n, more in zip(keys, taken, attributes, strict=True))}
     for m in range(len(rates)):
         said = (source.labels[n][0] if is_right else str(rng.choice(source.labels[n][1]))
                 for n, is_right in zip(taken, right[:, m], strict=True))
-        files[f"systems/{m + 1}.jsonl"] = _lines(
+        files[f"systems/{m + 1}.jsonl"] = json_lines(
             {"item": key, "label": label} for key, label in zip(keys, said, strict=True))
     declared = ", ".join([f"correlation {correlation:g}", *(f"{a} with {b} {r:g}" for (a, b), r in pairs.items())])
     tables: dict[str, Any] = {
@@ -154,10 +174,6 @@ def _correlations(systems: Sequence[str], correlation: float, pairs: Mapping[tup
         a, b = (systems.index(system) for system in pair)
         found[a, b] = found[b, a] = of_pair
     return found
-
-
-def _lines(rows: Any) -> bytes:
-    return "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows).encode()
 
 
 def _distinct(keys: Sequence[str]) -> list[str]:

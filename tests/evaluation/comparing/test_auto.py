@@ -4,6 +4,8 @@ import random
 
 import pytest
 
+from registry.evaluation.comparing.settings import Request
+from registry.manifest import Significance
 from registry.store.database import Database
 from tests.evaluation.comparing.compared import Undone, pairs
 
@@ -61,6 +63,31 @@ def test_open_decisions_get_ten_times_the_draws(drawn):
     grown = drawn(resamples="auto", resolve=1000, alpha=0.05, correction="none")
     assert 0 < sum(row[-1] for row in few) < len(few)
     assert grown == [one if one[-1] else ten for one, ten in zip(few, more, strict=True)]
+
+
+def test_precise_p_values_are_drawn_no_more(drawn):
+    """With an error of 1/5, 25 extreme draws are enough: 1000 for p = 0.03, of 2000 that 1.2 times 25 / 0.03 take."""
+    asked = {"alpha": 0.05, "correction": "none", "resolve": 100_000}
+    decided, precise = drawn(resamples=100, **asked), drawn(resamples=100, precision=0.2, **asked)
+    few = drawn(resamples=100, alpha=0.05, correction="none")
+    still_open = [pair for pair in precise if not pair[-1]]
+    assert still_open
+    assert all(pair[2] * pair[-2] >= 25 for pair in still_open)
+    assert {pair[-2] for pair in precise} <= {100, 200, 500, 1000, 2000}
+    assert max(pair[-2] for pair in decided) == 100_000
+    by_draws = {n: drawn(resamples=n, alpha=0.05, correction="none") for n in {pair[-2] for pair in precise}}
+    for at, (pair, first) in enumerate(zip(precise, few, strict=True)):
+        assert pair[:-1] == by_draws[pair[-2]][at][:-1]
+        assert (pair[-2] == 100) == (first[-1] or first[2] * 100 >= 25)
+
+
+@pytest.mark.parametrize(("declared", "numbers"), [
+    ({}, (100_000, 10_000_000, 0.1)), ({"precision": 0.01}, (100_000, 10_000_000, 0.01)),
+    ({"resolve": 10**6}, (100_000, 10**6, None)), ({"correction": "max-t"}, (100_000, None, None))])
+def test_who_does_not_say_how_many_has_precise_p_values(declared, numbers):
+    request = Request(Significance(resamples="auto", seed=1, **declared), {}).of_family(28)
+    found = request.significance
+    assert (found.resamples, found.resolve, found.precision) == numbers
 
 
 def test_the_same_manifest_and_its_numbers_change_nothing(written, registry, task):

@@ -134,6 +134,8 @@ def test_all_systems_at_once(many, registry, scored):
     ({"test": "bootstrap"}, "80 units are fewer than 200"),
     ({"test": "two-sample-t"}, "results are independent"),
     ({"test": "sign", "unit": "cluster"}, None),
+    ({"test": "sign", "unit": "cluster", "correction": "shaffer"}, "what sign tests need not obey"),
+    ({"test": "sign", "correction": "shaffer"}, None),  # of right and wrong the sign test is one of equal scores
 ])
 def test_misuse_is_warned_of_not_refused(many, undone, options, warning):
     registry = undone(many)

@@ -1,10 +1,12 @@
 """Runs that differ by prompts: from the pattern of a manifest to tests, studies and what is refused."""
 
+import math
 import random
 
 import duckdb
 import numpy as np
 import pytest
+from scipy import stats
 
 from tests.evaluation.comparing.compared import pairs
 
@@ -32,7 +34,7 @@ def patterned(task, pattern="runs/{system}.{prompt}.{run}.tsv"):
 def test_prompts_cross_the_systems_and_runs_are_their_own(prompted, registry):
     manifest = patterned(prompted)
     told = registry("run", manifest).stderr
-    assert "two runs (or prompts, or annotators)" in told
+    assert "two runs (or prompts, annotators or seeds)" in told
     kept = registry("query", "SELECT * FROM replicate_factor ORDER BY ALL LIMIT 2", "--format", "json").json
     assert [(r["replicate"], r["factor"], r["level"]) for r in kept] == [(0, "prompt", "terse"), (0, "run", "0")]
     a, b = (np.array([[[of[f"{prompt}.{run}"][i] == "yes" for prompt in ("terse", "wordy")] for run in range(3)]
@@ -49,6 +51,9 @@ def test_prompts_cross_the_systems_and_runs_are_their_own(prompted, registry):
     sources = registry("study", "variance", "small", "--show", "sources", "--format", "json").json
     assert [(r["source"], r["of"]) for r in sources][:5] == [
         ("items", ""), ("runs", "a"), ("runs", "b"), ("prompts", ""), ("items x runs", "a")]
+    more = {r["more"]: r for r in registry("study", "variance", "small", "--show", "more", "--format", "json").json}
+    assert more["prompts"]["error_twice"] == pytest.approx(math.sqrt(sum(
+        r["squared_error"] / (2 if "prompts" in r["source"] else 1) for r in sources)))
     assert "nothing changed" in registry("run", manifest).stderr
 
 
@@ -89,3 +94,26 @@ def test_levels_of_anonymous_submissions_are_numbers(prompted, registry):
         ("prompt", "level 1"), ("prompt", "level 2"), ("run", "level 1"), ("run", "level 2"), ("run", "level 3")]
     (row,) = registry("study", "variance", "small", "--format", "json").json
     assert row["system_a"].startswith("System")
+
+
+def test_seeds_that_systems_share_are_compared_within_each(prompted, registry):
+    """As a paired t-test of the seeds' differences, by hand; runs of the same files are each system's own."""
+    prompted.runs = {system: {name.removeprefix("terse."): labels for name, labels in of.items() if "terse" in name}
+                     for system, of in prompted.runs.items()}
+    registry("run", patterned(prompted, "runs/{system}.{seed}.tsv"))
+    a, b = (np.array([[labels[i] == "yes" for i in prompted.gold] for labels in of.values()], dtype=float)
+            for of in prompted.runs.values())
+    board = registry("compare", "--test", "crossed(over=seeds)", "--format", "table").stdout
+    assert "(crossed(over=seeds) over seeds)" in " ".join(board.split())
+    assert "hold for other seeds with these very items and runs" in " ".join(board.split())
+    (found,) = pairs()
+    assert found["p_value"] == pytest.approx(stats.ttest_rel(a.mean(axis=1), b.mean(axis=1)).pvalue, rel=1e-9)
+    registry("run", patterned(prompted, "runs/{system}.{run}.tsv"), "--db", "own.duckdb")
+    (sources, own) = (registry("study", "variance", "small", "--show", "sources", "--db", db, "--format", "json").json
+                      for db in ("registry.duckdb", "own.duckdb"))
+    assert [(r["source"], r["of"]) for r in sources] == [("items", ""), ("seeds", ""), ("items x seeds", "")]
+    assert [(r["source"], r["of"]) for r in own][:3] == [("items", ""), ("runs", "a"), ("runs", "b")]
+    manifest = patterned(prompted, "runs/{system}.{seed}.tsv")
+    (prompted.folder / "runs" / "b.2.tsv").rename(prompted.folder / "runs" / "b.3.tsv")
+    assert "seeds that are each system's own are runs" in registry("run", manifest, "--db", "other.duckdb",
+                                                                   exit_code=3).stderr

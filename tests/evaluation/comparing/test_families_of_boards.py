@@ -118,5 +118,11 @@ def test_boards_of_other_systems_share_a_family(two, registry):
     assert opened["family_size"] == closed["family_size"] == total
     assert opened["p_adjusted"] == pytest.approx(total / 501)  # no draw of one pair is as extreme
     assert closed["p_adjusted"] == pytest.approx(total / 6 / 501)  # nor of six, of which each draw has the largest
+    told = registry("compare", "--resamples", 100)
+    too_few = ("With 100 draws no difference can be significant, as no p-value can be small enough: set resamples to "
+               "139 or more.")  # 1 / 140 is a seventh of 0.05
+    assert f"warning: small/test, open, acc: {too_few}" in told.stderr
+    assert told.stderr.count("With 100 draws") == 1  # six sevenths need 23
+    assert " ".join(registry("board", "--format", "table").stdout.split()).count(too_few) == 1
     registry("purge", "small", "zed", "--reason", "asked by mail")
     assert "all is well" in registry("verify").stderr

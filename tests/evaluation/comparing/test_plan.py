@@ -74,8 +74,10 @@ def test_too_few_draws_are_told_before_and_on_the_board(compare, registry, corre
     sentence = (f"With {draws} draws no difference can be significant, as no p-value can be small enough: set "
                 "resamples to 119 or more.")
     assert (sentence in told) == hopeless
-    board = registry("board", "--format", "table").stdout
-    assert (" ".join(sentence.split()) in " ".join(board.split())) == hopeless
+    board = " ".join(registry("board", "--format", "table").stdout.split())
+    assert (" ".join(sentence.split()) in board) == hopeless
+    assert ("Hochberg's correction controls the family-wise error where p-values are independent or positively "
+            "dependent (MTP2)" in board) == (correction == "hochberg")
 
 
 def test_resolve_counts_as_draws(compare):

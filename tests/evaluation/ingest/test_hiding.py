@@ -56,10 +56,14 @@ def test_what_was_said_last_counts(task, registry):
     registry("run", task.write())
     assert (hidden(path), hidden(path, "blind_until")) == (SAID, datetime(2998, 12, 31, 22))
     registry("reveal", "small", "--scores")
+    assert "do not pass it on" in registry("reveal", "small", "--dry-run").stderr
+    assert hidden(path) == SAID
     told = registry("reveal", "small", "--format", "json").json
     assert [row["team"] for row in told] == ["a", "b", "c"]
     assert all(re.fullmatch(r"Team (\d\d)/System \1[A-Z]", row["pseudonym"]) for row in told)
-    assert registry("reveal", "small").stderr.startswith("nothing changed\n")
+    revealed = registry("reveal", "small").stderr
+    assert revealed.startswith("nothing changed\n")
+    assert "do not pass it on" not in revealed
     assert "a/a@1" in registry("run", task.write()).stdout
     task.extra = "[board]\nanonymous = 2999-01-01T00:00:00Z\n"
     assert "a/a@1" not in registry("run", task.write()).stdout

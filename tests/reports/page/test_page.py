@@ -8,9 +8,11 @@ import re
 import time
 from dataclasses import replace
 from html.parser import HTMLParser
+from types import SimpleNamespace
 
 import pytest
 
+from registry.reports.methods import methods
 from registry.reports.page import page, site_index
 from registry.reports.page.data import embedded, page_data
 from tests.conftest import ROOT
@@ -90,12 +92,23 @@ def test_scripts_off_leave_the_first_leaderboard():
 
 
 def test_methods_name_metric_test_and_correction_with_their_sources():
-    methods = data_of(page(contents()))["boards"][0]["methods"]
-    assert methods.startswith("Systems are scored by Accuracy (Manning, Raghavan and Schütze 2008, section 13.6) on "
-                              "the 100 items of test set test; higher is better. The 6 pairs of 4 systems are compared "
-                              "by the test permutation (Noreen 1989;")
-    assert "exact) over items, two-sided" in methods
-    assert "Holm's correction (Holm 1979), which controls the family-wise error" in methods
+    found = data_of(page(contents()))["boards"][0]["methods"]
+    assert found.startswith("Systems are scored by Accuracy (Manning, Raghavan and Schütze 2008, section 13.6) on "
+                            "the 100 items of test set test; higher is better. The 6 pairs of 4 systems are compared "
+                            "by the test permutation (Noreen 1989;")
+    assert "exact) over items, two-sided" in found
+    assert "Holm's correction (Holm 1979), which controls the family-wise error;" in found
+
+
+@pytest.mark.parametrize(("test", "over"), [
+    ("crossed", "items and runs"), ("crossed(over=items)", "items"), ("crossed(over=prompts)", "prompts"),
+    ("permutation", "whole runs"), ("bootstrap", "items and runs")])
+def test_methods_say_what_is_taken_for_a_sample_and_under_what_a_correction_holds(test, over):
+    board = contents().boards[0]
+    asked = vars(board.comparison) | {"test": test, "runs": "random", "correction": "hochberg"}
+    said = methods(replace(board, comparison=SimpleNamespace(**asked)))
+    assert f") over {over}, two-sided" in said
+    assert "controls the family-wise error where p-values are independent or positively dependent" in said
 
 
 def test_responses_that_are_the_same_stand_together():

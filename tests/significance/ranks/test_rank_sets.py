@@ -1,7 +1,6 @@
 """Rank sets: csranks' recorded ones, the definitions, what is left open where nothing is known, and coverage."""
 
 import itertools
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +13,7 @@ from registry.significance import Permutation, Settings, StatisticMatrix, rank
 from registry.significance.multiple.corrections import adjust
 from registry.significance.ranks import rank_sets as sets
 from registry.significance.ranks.influences import Influences
-from registry.significance.ranks.joint_errors import Bootstrapped
 from registry.significance.ranks.rank_sets import DRAWS, rank_sets, rank_sets_of_tests
-from tests.validity import rank_coverage
 
 CSRANKS = Path(__file__).parent / "csranks"
 
@@ -240,19 +237,3 @@ def test_tests_of_pairs_bound_ranks_by_holm():
         assert found.marginal_low[system] == 1 + sum((adjusted <= 0.05) & ~np.array(ahead))
         behind = [p[n] / 2 for n, is_ahead in zip(own, ahead, strict=True) if not is_ahead]
         assert found.possible[system] == (min(behind, default=1) * 3 > 0.05)
-
-
-@dataclass(frozen=True, eq=False)
-class FixedErrors(Bootstrapped):
-    """The mistake of errors that are not estimated again in every draw."""
-
-    def _studentized(self, systems, moved, squared):
-        return super()._studentized(systems, moved, np.broadcast_to(self.squared_errors[systems], moved.shape).copy())
-
-
-@pytest.mark.simulation
-def test_ranks_hold_and_would_not_with_errors_that_stay_the_same(monkeypatch):
-    """Of 200 boards up to 5 % are missed, give or take 3 standard errors, 19 in all; with fixed errors 13 %."""
-    monkeypatch.setitem(DRAWS, "fixed", FixedErrors)
-    assert rank_coverage.missed("binary-tied-50-20", "bootstrap", 200).ranks <= 19 < rank_coverage.missed(
-        "binary-tied-50-20", "fixed", 200).ranks

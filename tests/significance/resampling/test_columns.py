@@ -32,6 +32,7 @@ STATISTICS = {
     "one unit": ngrams(UNITS)[:1, None, :],
     "right, given and gold": np.stack([CLASSES[:, :2] & CLASSES[:, [2]], CLASSES[:, :2], CLASSES[:, [2, 2]]], axis=3
                                       ).reshape(6000, 2, 60),
+    "many small counts": np.random.default_rng(7).integers(0, [40, 9, 5, 1000], (600, 30, 4)),
     "classes": np.eye(30)[np.random.default_rng(4).integers(0, 30, (6000, 3))],
 }
 
@@ -71,3 +72,15 @@ def test_columns_take_few_bytes():
     assert Columns.of(STATISTICS["right, given and gold"].astype(float)).own.nnz == 6000 + 2 * wrong
     assert Columns.of(ngrams_, memory=0).own.dtype == np.uint8
     assert Columns.of(ngrams_, memory=0).dtype == np.float32
+
+
+def test_many_small_counts_are_multiplied_together():
+    """Their sums are exact also where a draw takes one unit every time, which is the largest that they can be."""
+    statistics = STATISTICS["many small counts"].astype(float)
+    columns = Columns.of(statistics)
+    assert columns.packing
+    assert columns.own.shape[1] <= 120 / 3
+    counts = 600 * np.eye(600, dtype=int)
+    assert np.array_equal(columns.lay_out(columns.sums(counts)), 600 * statistics)
+    assert not Columns.of(statistics - 1).packing
+    assert not Columns.of(statistics[:, :4]).packing

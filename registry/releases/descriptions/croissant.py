@@ -11,7 +11,7 @@ import re
 from typing import Any
 
 from registry.releases.contents import Contents, WrittenTable
-from registry.releases.licences import NONE_DECLARED, address, identifiers, is_listed
+from registry.releases.descriptions.licences import NONE_DECLARED, address, identifiers, is_listed
 
 NAME = "croissant.json"
 VERSION = "http://mlcommons.org/croissant/1.1"

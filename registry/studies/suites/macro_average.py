@@ -19,17 +19,18 @@ from registry.evaluation.comparing.settings import Request
 from registry.evaluation.resolve import resolve_significance
 from registry.significance import CORRECTIONS, StatisticMatrix, rank
 from registry.significance.correlations.matrix import PairMatrix
-from registry.significance.matrix import Floats, Resampled
+from registry.significance.matrix import Floats
 from registry.significance.multiple.corrections import adjust
 from registry.significance.multiple.stepdown import STEP_DOWN
 from registry.significance.resampled_scores import percentiles
 from registry.significance.resampling.random_runs import drawn_runs_refusal, runs_refusal
+from registry.significance.shared_draws import Resampled
 from registry.store.row_types import Member
 from registry.studies.board_study import BoardStudy, Case
 from registry.studies.run import Archive, Question
 from registry.studies.score_distributions import averaged_scores
 from registry.studies.study import Finding, Row
-from registry.studies.suite_matrix import in_all, stacked
+from registry.studies.suites.matrix import in_all, stacked
 
 _OF_RESULT = ("difference", "ci_low", "ci_high", "p_value", "method", "n_units", "n_discordant", "resamples", "log10_p",
               "p_low", "p_high", "note")
@@ -216,7 +217,7 @@ class _Averaging:
         n, defined = len(members), int((~np.isnan(self.scores)).sum())
         wins = np.zeros((n, n), dtype=bool)
         wins[np.triu_indices(defined, 1)] = [row["significant"] for row in rows]
-        ranked = [m for m, member in enumerate(members) if self.request.ranks(member)]
+        ranked = [m for m, member in enumerate(members) if self.request.ranks(member.kind, late=member.late)]
         ranking = rank(self.scores[ranked], wins[np.ix_(ranked, ranked)],
                        lower_is_better=self.boards[0].matrix.lower_is_better)
         places = np.stack([ranking.rank, ranking.low, ranking.high, ranking.cluster], axis=1).tolist()

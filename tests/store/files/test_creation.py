@@ -7,15 +7,15 @@ import pytest
 
 from registry.errors import InputError, LockedError
 from registry.files import publish, replace_file
-from registry.store.creation import Creation, sweep
 from registry.store.database import Database
+from registry.store.files.creation import Creation, sweep
 from registry.store.turns import locks
 from tests.running import beside, holding
 
 pytestmark = pytest.mark.new_schema
 HOLD = """
 import sys, pathlib
-from registry.store.creation import Creation
+from registry.store.files.creation import Creation
 with Creation(pathlib.Path(sys.argv[1]), 0) as creation:
     creation.unfinished.write_bytes(b"half")
     print("held", flush=True)

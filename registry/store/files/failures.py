@@ -16,13 +16,21 @@ _HOLDER = re.compile(r"Conflicting lock is held in (.+?)(?: \(PID (\d+)\))?(?: b
 _FAILURE = re.compile(r"(?:IO Error|Failed to commit): (.+)")
 
 
+FAILURES = (DBAPIError, duckdb.Error)  # what a failure of DuckDB is raised as, by SQLAlchemy or without it
+
+
+def cause_of(error: BaseException) -> BaseException | None:
+    """DuckDB's own error, whichever raised it."""
+    return error.orig if isinstance(error, DBAPIError) else error
+
+
 @contextmanager
 def explaining(path: Path) -> Iterator[None]:
     """Turn what DuckDB says of the file at `path` into the registry's errors."""
     try:
         yield
-    except (DBAPIError, duckdb.Error) as error:
-        cause = error.orig if isinstance(error, DBAPIError) else error
+    except FAILURES as error:
+        cause = cause_of(error)
         if isinstance(cause, duckdb.OutOfMemoryException):
             raise MemoryError("DuckDB needs more memory than it may take") from None
         if (named := explain(str(cause), path)) is None:

@@ -49,6 +49,9 @@ def test_errors_components_and_what_more_would_buy(trained, registry):
     kept = sources["items", ""]["squared_error"]
     assert more["runs"]["error_twice"] == pytest.approx(math.sqrt(kept + (pair["error_all"]**2 - kept) / 2))
     assert more["runs"]["error_one_more"] == pytest.approx(math.sqrt(kept + (pair["error_all"]**2 - kept) * 3 / 4))
+    of_runs_alone = sum((x.mean(axis=0).var(ddof=1) - rest / 40) / 3 for x, rest in zip((a, b), left, strict=True))
+    assert more["items"]["error_one_more"] == pytest.approx(  # all that depends on items is by 41 of them
+        math.sqrt(of_runs_alone + (pair["error_all"]**2 - of_runs_alone) * 40 / 41))
     said = registry("study", "variance", "small", "--format", "table").stdout
     assert "40 items, 3 runs. Of the squared error" in said
     assert "One more of the runs would make the middle error" in said

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from registry.releases.contents import Contents
-from registry.releases.licences import NONE_DECLARED, address, identifiers, is_listed
+from registry.releases.descriptions.licences import NONE_DECLARED, address, identifiers, is_listed
 
 NAME = "ro-crate-metadata.json"
 VERSION = "https://w3id.org/ro/crate/1.3"

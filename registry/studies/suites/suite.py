@@ -19,11 +19,12 @@ from registry.errors import InputError, UnknownNameError, counted
 from registry.evaluation.comparing.board_statistics import Board
 from registry.significance import MatchedT, PairMatrix, StatisticMatrix
 from registry.significance.matrix import Floats
-from registry.significance.ranks.rank_sets import RANK_DRAWS, RankSets, rank_sets, rank_sets_of_tests
+from registry.significance.ranks.rank_sets import LEAST_UNITS, RANK_DRAWS, RankSets, rank_sets, rank_sets_of_tests
 from registry.significance.resampled_scores import resampling_refusal
+from registry.significance.weak_null import even_units
 from registry.studies.board_study import BoardStudy, Case
 from registry.studies.study import Finding, Row, option
-from registry.studies.suite_matrix import in_all, stacked
+from registry.studies.suites.matrix import in_all, stacked
 
 
 class Suite(BoardStudy):
@@ -104,11 +105,7 @@ class Suite(BoardStudy):
 
 
 def _matrix(boards: Sequence[Board], places: list[list[int]], weights: tuple[float, ...] | None) -> StatisticMatrix:
-    """The units of all test sets, each a stratum.
-
-    Raises:
-        InputError: There are too few systems, or it cannot be resampled.
-    """
+    """The units of all test sets, each a stratum."""
     if len(places[0]) < 2:
         raise InputError("fewer than two systems took part in all test sets")
     if any(isinstance(board.matrix, PairMatrix) for board in boards):
@@ -143,5 +140,8 @@ def _ranks(sets: RankSets | None, n: int, of: str) -> Row:
 
 
 def _doubts(boards: Sequence[Board]) -> list[str]:
-    few = [f"{board.key.test_set.name} ({board.matrix.n_units})" for board in boards if board.matrix.n_units < 20]
+    least = LEAST_UNITS["bootstrap"]
+    few = [f"{board.key.test_set.name} ({board.matrix.n_units}"
+           f"{'' if board.matrix.n_units < least else f', no more than {even:.1f} of equal weight'})"
+           for board in boards if (even := even_units(board.matrix)) < least]
     return [f"few units in {', '.join(few)}: ranks with other items may not hold"] if few else []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from registry.releases.contents import Contents, WrittenTable
-from registry.releases.licences import NONE_DECLARED
+from registry.releases.descriptions.licences import NONE_DECLARED
 from registry.releases.tables import SUBMITTED
 
 _VERIFY = """\

@@ -14,13 +14,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import duckdb
 from sqlalchemy import Connection, Dialect, Engine, create_engine
 from sqlalchemy.engine import URL
-from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool
 from sqlalchemy.util import LRUCache
 
+from registry.store.files.failures import FAILURES
 from registry.store.rows import driver_of
 from registry.store.turns.gate import wait_before
 
@@ -37,6 +36,7 @@ CONFIG: dict[str, Any] = {
 # For SQL that a user wrote: no disk for what does not fit into memory, no secrets, no Python variables as tables.
 CONFINED_CONFIG = CONFIG | {"temp_directory": "", "allow_persistent_secrets": "false",
                             "python_enable_replacements": "false"}
+
 # Bytes of a file up to which texts are not compressed by FSST: it takes half of a checkpoint's time, and a small task
 # (4 MB) is no smaller for it.
 _SMALL = 2**23
@@ -95,7 +95,7 @@ def _patiently(engine: Engine, path: Path, patience: float, commit: float) -> Co
                 _opened[path] += 1
                 _dialects.setdefault(engine.dialect.name, engine.dialect)
                 return connection
-        except (DBAPIError, duckdb.Error) as error:
+        except FAILURES as error:
             if "Could not set lock" not in str(error) or time.monotonic() > deadline:
                 raise
             time.sleep(0.05)
@@ -110,6 +110,13 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
+def checkpoint(connection: Connection, path: Path) -> None:
+    """Bring what is committed to the file at `path`, no link, from its log into the file itself."""
+    if path.stat().st_size < _SMALL:
+        driver_of(connection).execute("SET disabled_compression_methods = 'fsst'")
+    driver_of(connection).execute("CHECKPOINT")
+
+
 @contextmanager
 def transaction(connection: Connection, *, dry_run: bool = False) -> Iterator[None]:
     """Commit what the block leaves open, or undo it; the block may commit in between."""
@@ -122,11 +129,3 @@ def transaction(connection: Connection, *, dry_run: bool = False) -> Iterator[No
     except BaseException:
         connection.rollback()
         raise
-
-
-def checkpoint(connection: Connection, path: Path) -> None:
-    """Bring what is committed from DuckDB's log into the file at `path` itself."""
-    driver = driver_of(connection)
-    if path.stat().st_size < _SMALL:
-        driver.execute("SET disabled_compression_methods = 'fsst'")
-    driver.execute("CHECKPOINT")

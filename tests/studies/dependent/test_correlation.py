@@ -10,7 +10,7 @@ from registry.significance import Bootstrap, Settings
 from registry.significance.base import Observed
 from registry.significance.effects.influence import influences
 from registry.significance.resampled_scores import resampled_scores
-from registry.studies.correlation import _both
+from registry.studies.dependent.correlation import _both
 from tests.conftest import ROOT
 from tests.significance.matrices import of_spans
 

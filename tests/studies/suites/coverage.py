@@ -1,4 +1,4 @@
-"""How often ranks over several test sets hold: `python -m tests.studies.suite_coverage`.
+"""How often ranks over several test sets hold: `python -m tests.studies.suites.coverage`.
 
 Systems are right or wrong on the items of test sets of many sizes. Either they are equal on each set, or only on
 average over all the sets that there might be: what a set adds to a system is random then, and who takes ranks with
@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 from scipy.special import ndtri
 
-from registry.studies.suite import Suite
+from registry.studies.suites.suite import Suite
 from tests.studies.unstored import case_of, means
 
 RUNS, SYSTEMS = 600, 8

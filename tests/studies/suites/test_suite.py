@@ -5,9 +5,9 @@ import pytest
 from scipy import stats
 
 from registry.errors import InputError, UnknownNameError
-from registry.studies.suite import Suite
+from registry.studies.suites.suite import Suite
 from tests.conftest import second_test_set
-from tests.studies.suite_coverage import missed, suite
+from tests.studies.suites.coverage import missed, suite
 from tests.studies.unstored import case_of, means
 
 

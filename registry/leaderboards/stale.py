@@ -1,0 +1,105 @@
+"""Which leaderboards are out of date, and what brings them up to date."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from sqlalchemy import Connection, RowMapping, text
+
+from registry.evaluation.scorers import Scorer, difference, recorded, scorer
+from registry.leaderboards.families import unfinished
+from registry.metrics import METRICS
+from registry.store.hiding.concealment import concealed_of
+from registry.store.log.rescored import changes, since
+from registry.store.rows import has_row
+from registry.values import parse
+
+_CHANGED = text("""
+    SELECT DISTINCT coalesce(s.task, r.task) AS task, coalesce(s.test_set, r.test_set) AS test_set
+    FROM (  -- but teams that were purged, of whose places nothing is known but that they were there
+        SELECT l.task, l.test_set, l.track, l.gold_revision_id, submission_id, standing.kind, standing.late, c.request
+        FROM latest_comparison AS l JOIN comparison AS c USING (comparison_id) JOIN standing USING (comparison_id)
+        WHERE standing.scoring_id IS NOT NULL
+    ) AS s FULL JOIN ranked_submission AS r USING (submission_id)
+    WHERE (
+        s.task IS NULL OR r.task IS NULL OR s.track IS DISTINCT FROM r.track
+        OR s.gold_revision_id <> r.gold_revision_id OR s.kind <> r.kind
+        OR (s.late <> r.late AND s.request LIKE '%"rank_late"_false%')
+    ) AND (:task IS NULL OR coalesce(s.task, r.task) = :task)
+    ORDER BY ALL""")
+_PURGED = text("""
+    SELECT l.task, l.test_set, list_sort(list(DISTINCT team.name)) AS teams
+    FROM latest_comparison AS l
+    JOIN standing USING (comparison_id)
+    JOIN submission USING (submission_id)
+    JOIN system USING (system_id)
+    JOIN team USING (team_id)
+    WHERE team_id IN (SELECT team_id FROM tombstone) AND (:task IS NULL OR l.task = :task)
+    GROUP BY ALL ORDER BY ALL""")
+_OLDER = text("""
+    SELECT DISTINCT l.task, l.test_set
+    FROM latest_comparison AS l
+    JOIN standing USING (comparison_id)
+    JOIN ranked_submission AS s USING (submission_id)
+    JOIN score ON score.scoring_id = s.scoring_id AND score.metric_id = l.metric_id AND score.step IS NULL
+    WHERE :task IS NULL OR l.task = :task
+    ORDER BY ALL""")
+_SCORED_BY = text("""
+    SELECT DISTINCT score.run_id, metric.name FROM score JOIN metric USING (metric_id)
+    WHERE metric_id IN (
+        SELECT metric_id FROM task_metric JOIN task USING (task_id) WHERE :task IS NULL OR slug = :task)""")
+
+
+def stale(connection: Connection, task: str | None = None) -> list[str]:
+    """Say which boards are not of today: their submissions are others by now, or other code scored them."""
+    found = connection.execute(_CHANGED, {"task": task}).all()
+    purged = connection.execute(_PURGED, {"task": task}).all() if has_row(connection, "tombstone") else []
+    older = connection.execute(_OLDER, {"task": task}).all() if has_row(connection, "score WHERE step IS NULL") else []
+    blind = concealed_of(connection).blind  # whose boards are hidden, and not out of date
+    found, purged, older = ([row for row in rows if row.task not in blind] for rows in (found, purged, older))
+    changed, apart = {(row.task, row.test_set) for row in found}, set[tuple[str, str]]()
+    if has_row(connection, "comparison WHERE request LIKE '%\"family\"%'"):
+        apart = set(unfinished(connection, task, changed)) - changed
+    remedy = "`registry score` and `registry compare` bring the board up to date"
+    return [*_of_other_code(connection, task),
+            *(f"{row.task}/{row.test_set}: submissions or gold have changed since the last comparison; {remedy}"
+              for row in found),
+            *(f"{slug}/{test_set}: other boards of its family have changed since, or are not compared yet; {remedy}"
+              for slug, test_set in sorted(apart) if slug not in blind),
+            *(f"{row.task}/{row.test_set}: {' and '.join(row.teams)} {'was' if len(row.teams) == 1 else 'were'} purged "
+              "since the last comparison; `registry compare` brings the board up to date" for row in purged),
+            *(f"{row.task}/{row.test_set}: scores are of an older registry, which rounded decimals in another way; "
+              f"{remedy}" for row in older)]
+
+
+def _of_other_code(connection: Connection, task: str | None) -> Iterator[str]:
+    """Say which boards show scores that other code than this program's computed, or that were computed anew since."""
+    runs, remedy = recorded(connection), "`registry compare` brings the board up to date"
+    if not changes(connection) and not any(_differences(runs, {row.run_id}, row.name) for row in connection.execute(
+            _SCORED_BY, {"task": task})):
+        return  # sooner than the views are planned
+    boards: dict[tuple[str, str, str, str, int], list[RowMapping]] = {}
+    for row in connection.execute(text("""
+            SELECT l.task, l.test_set, l.metric, metric.name, c.run_id AS compared_by, score.scoring_id,
+                score.metric_id, score.run_id
+            FROM latest_comparison AS l JOIN comparison AS c USING (comparison_id) JOIN standing USING (comparison_id)
+            JOIN metric ON metric.metric_id = c.metric_id
+            JOIN score ON score.scoring_id = standing.scoring_id AND score.metric_id = c.metric_id
+            WHERE :task IS NULL OR l.task = :task ORDER BY ALL"""), {"task": task}).mappings():
+        key = (row["task"], row["test_set"], row["metric"], row["name"], row["compared_by"])
+        boards.setdefault(key, []).append(row)
+    said: dict[str, None] = {}
+    for (slug, test_set, alias, name, compared_by), rows in boards.items():
+        if why := "; ".join(sorted(_differences(runs, {row["run_id"] for row in rows}, name))):
+            said[f"{slug}/{test_set}: scores by {alias} are of other code than this program's ({why}); `registry score "
+                 f"--stale` and {remedy}"] = None
+        elif since(connection, compared_by, [(row["scoring_id"], row["metric_id"]) for row in rows]):
+            said[f"{slug}/{test_set}: scores by {alias} have been computed anew since the last comparison; {remedy}"
+                 ] = None
+    yield from said
+
+
+def _differences(runs: Mapping[int, Mapping[str, Scorer]], run_ids: Iterable[int], name: str) -> set[str]:
+    """What differs between what computed scores by a metric in some runs, where that is known, and this program."""
+    before = [by for run_id in run_ids if (by := runs.get(run_id, {}).get(name))]
+    return {difference(by, scorer(parse("metric", METRICS, name))) for by in before} - {""}

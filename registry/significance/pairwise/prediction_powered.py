@@ -1,0 +1,151 @@
+"""The difference of two systems on items that a judge has scored, and people some of them, with a slope of its own.
+
+Of either score the judge tells something, and of their difference something else: where two systems are much alike to
+people and the judge errs on each in its own way, two slopes that are best for the scores add noise to the difference.
+Here the judge's differences are held against people's, item by item, and the slope is that with the least error of the
+difference (power tuning; Angelopoulos, Duchi and Zrnic 2023).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from registry.families import FINEST
+from registry.judged import LABELLED, Estimate, corrected, estimate
+from registry.significance.base import Observed, ObservedPairs, Pairs, Settings, Tail
+from registry.significance.distributions.normal import log_normal_p, log_t_p
+from registry.significance.judge_bias import judged_items
+from registry.significance.judged_items import JudgedItems
+from registry.significance.matrix import Floats, Matrix, StatisticMatrix
+from registry.significance.pairwise.base import PairTest
+from registry.significance.pairwise.bootstrap import Bootstrap
+from registry.significance.results import Tails
+
+_FEWEST = 4  # units that people looked at: t has two degrees of freedom then
+_TOO_FEW = f"people looked at both systems in fewer than {_FEWEST} units"
+
+
+class PredictionPowered(PairTest):
+    """Means of judged items: people's difference, corrected by the judge's, with the slope that is best for the pair.
+
+    The difference is not that of the two scores, which have a slope each; it has the smaller error.
+
+    Attributes:
+        variant: `t`, with the degrees of freedom of the units that people looked at; `normal`, the test of ppi-python,
+            which rejects too often where these are few; or `bootstrap`, recentred, which tunes the slope in every
+            resample anew and shares the resamples among all pairs.
+    """
+
+    name: ClassVar[str] = "prediction-powered"
+    null: ClassVar[str] = "people's mean scores of the two systems are equal over all items that there might be"
+    assumes: ClassVar[str] = ("people looked at a random sample of the items, or at each with a known probability; "
+                              "means over what they looked at are nearly normal")
+    citation: ClassVar[str] = "Angelopoulos et al. 2023; Angelopoulos, Duchi and Zrnic 2023 (PPI++)"
+    families: ClassVar[tuple[str, ...] | None] = ("additive",)
+    variant: Literal["t", "normal", "bootstrap"] = "t"
+
+    def own_refusal(self, matrix: Matrix) -> str | None:
+        """Refuse what no judge has scored, and averages of runs."""
+        if matrix.judged is None:
+            return f"{self.name} compares means of judged items (JudgedMean); take permutation or bootstrap"
+        items = judged_items(matrix)
+        if items.statistics is None or not items.statistics.shape[1]:
+            return None
+        every = [items.of(n) for n in range(items.statistics.shape[1])]
+        if not all(np.isin(of[:, LABELLED], (0, 1)).all() for of in every):
+            return f"{self.name} takes no averages of several runs: make each run a system of its own"
+        return None
+
+    def observe(self, matrix: Matrix, pairs: Pairs) -> ObservedPairs:
+        """The pairs, with differences that have a slope of their own."""
+        observed, items = super().observe(matrix, pairs), judged_items(matrix)
+        differences = [float(corrected(items.apart(a, b).sum(axis=0), items.slope))
+                       for a, b in zip(observed.a.tolist(), observed.b.tolist(), strict=True)]
+        return replace(observed, difference=np.array(differences, dtype=np.float64))
+
+    def tails(self, pairs: ObservedPairs, settings: Settings) -> Tails:
+        """Hold each difference against its error, or against what it is in resamples."""
+        items = judged_items(pairs.matrix)
+        if self.variant == "bootstrap":
+            return Tails.joined(len(pairs), _resampled(pairs, items, settings))
+        return Tails.of([self._tail(items.apart(a, b), items, settings)
+                         for a, b in zip(pairs.a.tolist(), pairs.b.tolist(), strict=True)])
+
+    def score_intervals(self, matrix: Matrix, settings: Settings) -> Floats:
+        """Intervals of the scores by their own errors; from the resamples of the pairs for `bootstrap`."""
+        if self.variant == "bootstrap":
+            return Bootstrap().score_intervals(matrix, settings)
+        items, found = judged_items(matrix.by_unit), np.full((matrix.statistics.shape[1], 2), np.nan)
+        for n in range(len(found)):
+            of = self._mean(items.of(n), items)
+            if of.looked >= _FEWEST:
+                reach = of.quantile((1 - settings.confidence) / 2) * of.error
+                found[n] = of.score - reach, of.score + reach
+        return found
+
+    def _mean(self, statistics: Floats, items: JudgedItems) -> _Mean:
+        return _Mean.of(statistics, items, normal=self.variant == "normal")
+
+    def _tail(self, apart: Floats, items: JudgedItems, settings: Settings) -> Tail:
+        of = self._mean(apart, items)
+        if of.looked < _FEWEST:
+            return Tail(math.nan, "asymptotic", note=_TOO_FEW)
+        if not of.error:
+            return Tail(math.nan, "asymptotic", note="the difference is the same in every unit")
+        z, alternative = of.score / of.error, settings.alternative
+        log_p = (log_normal_p(z, alternative) if math.isinf(of.degrees) else log_t_p(z, of.degrees, alternative))
+        reach = of.quantile((1 - settings.confidence) / (2 if alternative == "two-sided" else 1)) * of.error
+        return Tail(log_p, "asymptotic", statistic=abs(z),
+                    ci_low=-math.inf if alternative == "less" else of.score - reach,
+                    ci_high=math.inf if alternative == "greater" else of.score + reach)
+
+
+@dataclass(frozen=True)
+class _Mean:
+    """A corrected mean with its error, from so many units that people looked at.
+
+    Residuals about a line that was fitted are too small: their squares are divided by the degrees of freedom, one less
+    than the units that people looked at, and two less where the slope was fitted too. The normal test takes them as
+    they are.
+    """
+
+    score: float
+    error: float
+    degrees: float
+    looked: int
+
+    @classmethod
+    def of(cls, statistics: Floats, items: JudgedItems, *, normal: bool) -> _Mean:
+        found: Estimate = estimate(statistics, items.slope, items.units)
+        of_people = statistics[:, LABELLED] > 0
+        looked = found.labelled if items.units is None else len(np.unique(items.units[of_people]))
+        degrees = looked - (2 if items.slope is None else 1)
+        if normal or looked < _FEWEST:
+            return cls(found.score, found.error, math.inf, looked)
+        return cls(found.score, found.error * math.sqrt(looked / degrees), degrees, looked)
+
+    def quantile(self, outside: float) -> float:
+        """How many errors lie between the mean and the end of an interval that leaves this probability outside."""
+        from scipy.special import ndtri, stdtrit
+
+        return -float(ndtri(outside) if math.isinf(self.degrees) else stdtrit(self.degrees, outside))
+
+
+def _resampled(pairs: ObservedPairs, items: JudgedItems, settings: Settings) -> Iterator[tuple[slice, Tails]]:
+    """Bootstrap the differences of some pairs after others, each a system beside one that is never better or worse."""
+    assert items.statistics is not None
+    some = max(1, settings.execution.memory // (64 * 16 * len(items.statistics)))
+    for at in range(0, len(pairs), some):
+        chosen = slice(at, at + some)
+        part = pairs[chosen]
+        apart = np.stack([items.apart(a, b) for a, b in zip(part.a.tolist(), part.b.tolist(), strict=True)], axis=1)
+        even = apart[:, :1] * np.isin(np.arange(apart.shape[2]), (0, 2, LABELLED, 6, 9))  # nothing of judge and people
+        steps = np.rint(np.concatenate([apart, even], axis=1) / FINEST)
+        matrix = StatisticMatrix(steps, lambda sums: corrected(sums * FINEST, items.slope), units=items.units).by_unit
+        against = [(n, len(part)) for n in range(len(part))]
+        yield chosen, Bootstrap().tails(Observed.of(matrix, against), settings)

@@ -1,0 +1,79 @@
+"""What is said of ranks before they are computed: where the method was not seen to hold, or can find nothing.
+
+One function for all that shows such ranks, by each method: `registry best`, `registry board --ranks simultaneous`.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from registry.errors import counted
+from registry.judged import FEW_LABELLED
+from registry.significance.assumptions import misuses
+from registry.significance.judge_bias import n_telling
+from registry.significance.matrix import Matrix
+from registry.significance.multiple.corrections import draws_needed
+from registry.significance.multiple.few_units import too_few_runs, too_few_units, units_needed
+from registry.significance.pairwise.permutation import ENUMERATED, Permutation
+from registry.significance.ranks.rank_sets import LEAST_UNITS
+from registry.significance.resampling.unlike_runs import outlying_runs
+from registry.significance.weak_null import even_units, in_pairs, skewed
+
+_SKEWED = "differences are too skewed for so few units to change places: take --method bootstrap"
+
+
+def rank_cautions(matrix: Matrix, method: str, *, alpha: float, resamples: int) -> list[str]:
+    """Say what speaks against ranks by `bootstrap`, `flips` or `holm` of these systems.
+
+    Args:
+        matrix: By item or by unit, of two systems or more.
+        method: One of `LEAST_UNITS`.
+        alpha: 1 - the level of the ranks.
+        resamples: How many draws will be made.
+    """
+    matrix = matrix.by_unit
+    if method == "holm":
+        return [*misuses(Permutation(), matrix), *_hopeless(matrix, alpha, resamples)]
+    return [*_of_draws(matrix, method, alpha, resamples)]
+
+
+def _of_draws(matrix: Matrix, method: str, alpha: float, resamples: int) -> Iterator[str]:
+    """Of the largest studentized errors in draws."""
+    units, least, looked = n_telling(matrix), LEAST_UNITS[method], ""
+    if matrix.judged is not None:
+        least, looked = max(least, FEW_LABELLED), " that people looked at"
+    known = f"ranks by {method} are known to hold from {least} on (docs/validity.md); take --method holm"
+    if units < least:
+        yield f"{counted(units, 'unit')}{looked}: {known}"
+    elif (even := even_units(matrix)) < least:
+        yield f"{units} units{looked} of unequal weight tell no more than {even:.1f} equal ones: {known}"
+    if method == "flips":
+        a, b = np.triu_indices(matrix.statistics.shape[1], 1)
+        yield from (in_pairs(told, len(a), _SKEWED) for of in skewed(matrix, a, b)
+                    if (told := int(np.count_nonzero(of.where))))
+    if (needed := draws_needed(np.full(1, np.nan), "none", alpha)) > resamples:
+        yield (f"with {counted(resamples, 'draw')} no error is large in few enough of them, and every system may have "
+               f"every rank: set resamples to {needed:,} or more")
+    if (said := outlying_runs(matrix)) is not None:
+        yield said
+
+
+def _hopeless(matrix: Matrix, alpha: float, resamples: int) -> Iterator[str]:
+    """Of Holm's correction: units, runs or draws that are too few for any difference to be significant."""
+    pairs = math.comb(matrix.statistics.shape[1], 2)
+    if matrix.runs is not None:
+        said = too_few_runs([of.shape[1] for of in matrix.runs], pairs, "holm", alpha, two_sided=True)
+        if said is not None:
+            yield said
+        return
+    needed = units_needed(pairs, "holm", alpha, two_sided=True)
+    if matrix.n_units < needed:
+        yield too_few_units(matrix.n_units, needed, "unit", two_sided=True)
+    elif matrix.quotient is None and matrix.n_units > ENUMERATED:  # others are counted, or say so afterwards
+        draws = draws_needed(np.full(pairs, np.nan), "holm", alpha)
+        if draws > resamples:
+            yield (f"With {resamples:,} draws none of the {counted(pairs, 'difference')} can be significant, as no "
+                   f"p-value can be small enough: set resamples to {draws:,} or more.")

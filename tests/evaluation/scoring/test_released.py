@@ -1,0 +1,104 @@
+"""Boards that stay open: a Ladder's score is all that is shown, recorded as submissions come, and verified."""
+
+import json
+import math
+import re
+
+import pytest
+
+from registry.evaluation.scoring.released import ACTION, shown_after
+from registry.evaluation.verifying.ladder import verify_ladders
+from registry.store.database import Database
+from registry.store.log.journal import Journal
+
+ITEMS = [f"i{n:02}" for n in range(40)]
+BOARD = '[board]\nrelease = "ladder"\nstep = 0.1\nanonymous = true\n'
+
+
+def right(n):
+    return {item: "yes" if k < n else "no" for k, item in enumerate(ITEMS)}
+
+
+@pytest.fixture
+def open_board(task, registry, tmp_path):
+    """A task to which submissions came with so many of 40 items right, one after the other, in a folder of its own."""
+    def bring(folder, *rights):
+        task.folder, task.gold, task.documents = tmp_path / folder, dict.fromkeys(ITEMS, "yes"), {}
+        task.systems, task.extra = dict(zip("abcd", map(right, rights), strict=False)), BOARD
+        db = tmp_path / f"{folder}.duckdb"
+        told = registry("run", task.write(), "--db", db).stderr.replace(str(tmp_path / folder), "")
+        return db, told
+
+    return bring
+
+
+def test_no_more_is_shown_than_the_ladder_shows(open_board, registry):
+    """In steps of 0.1: 20 and 37 of 40 raise it to 0.5 and 0.9; that others have 22 and 34, or 23 and 38, is not."""
+    reading = [("board", "small", "--format", "table"), ("board", "small", "--format", "json"), ("pairs", "small"),
+               ("query", "SELECT entry, step, shown, raised, (SELECT count(*) FROM score) FROM released_score")]
+    shown = []
+    for folder, rights in (("one", (20, 22, 37, 34)), ("other", (20, 23, 37, 38))):
+        db, told = open_board(folder, *rights)
+        told = [told, *(registry(*asked, "--db", db).stdout for asked in reading)]
+        shown.append([_without_pseudonyms(text) for text in told])
+    assert shown[0] == shown[1]
+    rows = registry("board", "small", "--format", "json", "--db", db).json
+    assert [(row["rank"], row["score"]) for row in rows] == [(1, pytest.approx(0.9)), (2, pytest.approx(0.5))]
+    assert all(row["team"].startswith("Team ") for row in rows)
+    raised = registry("query", "SELECT raised FROM released_score", "--format", "json", "--db", db).json
+    assert [row["raised"] for row in raised] == [True, False, True, False]
+
+
+def _without_pseudonyms(text):
+    return re.sub(r"(Team|System) \d\d[A-Z]?( *)", "x", text)
+
+
+def test_what_was_shown_stays_and_is_verified(open_board, registry):
+    """A submission that is withdrawn has been the best; `show` explains it; what does not follow is found."""
+    db, _ = open_board("one", 20, 37)
+    first, second = registry("board", "small", "--format", "json", "--db", db).json
+    registry("withdraw", f"small/test/{first['submission']}", "--reason", "a mistake", "--db", db)
+    registry("score", "small", "--db", db)
+    assert registry("board", "small", "--format", "json", "--db", db).json == [first, second]
+    of_second = registry("show", f"small/test/{second['submission']}", "--format", "json", "--db", db).stdout
+    assert '\\"raised\\":true' in of_second
+    with Database(db, organiser=True).writing() as connection:
+        assert list(verify_ladders(connection)) == []
+        first_entry, second_entry = connection.exec_driver_sql(
+            "SELECT event_id, details FROM event WHERE action = 'ladder' ORDER BY event_id").all()
+        again = json.loads(first_entry.details) | {"before": json.loads(second_entry.details)["shown"]}
+        journal = Journal("score", {})
+        journal.event(connection, ACTION, "small/test/a/a@2", **again | {"shown": again["before"], "raised": False})
+        assert list(verify_ladders(connection)) == []
+        connection.exec_driver_sql(f"UPDATE event SET details = '{{}}' WHERE event_id = {second_entry.event_id}")
+        assert list(verify_ladders(connection)) == [], "a purge has blanked what was shown before"
+        journal.event(connection, ACTION, "small/test/a/a@3", **again | {"shown": 0.8, "raised": True})
+        (fault,) = verify_ladders(connection)
+    assert fault.kind == "altered"
+    assert "shows 0.8, which does not follow from its score" in fault.message
+    registry("reveal", "small", "--scores", "--db", db)
+    assert [row["score"] for row in registry("board", "small", "--format", "json", "--db", db).json] == [
+        37 / 40, 20 / 40]
+
+
+@pytest.mark.parametrize(("board", "says"), [
+    ('release = "ladder"', "board.step: is needed"),
+    ("step = 0.1", "is that of release = 'ladder'"),
+    ('release = "ladder"\nstep = 0', "expected a number above 0"),
+])
+def test_what_does_not_go_together_is_refused(task, registry, board, says):
+    task.gold, task.systems, task.documents, task.extra = {"x": "a"}, {}, {}, f"[board]\n{board}\n"
+    assert says in registry("run", task.write(), exit_code=3).stderr
+
+
+def test_scores_of_other_items_have_no_ladder(task, registry):
+    task.gold, task.systems, task.documents = {"x": "a"}, {}, {}
+    task.extra, task.submission = BOARD, {"missing": "drop"}
+    assert "'ladder' shows scores of the same items, and missing = 'drop'" in registry(
+        "run", task.write(), exit_code=3).stderr
+
+
+def test_lower_scores_are_better_where_they_are():
+    assert shown_after(0.31, 0.5, 0.1, lower_is_better=True) == pytest.approx(0.3)
+    assert shown_after(0.45, 0.5, 0.1, lower_is_better=True) == 0.5
+    assert shown_after(0.52, math.nan, 0.1, lower_is_better=True) == pytest.approx(0.5)

@@ -1,0 +1,61 @@
+"""What is said of ranks before they are computed, by each method."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from registry.significance.rank_cautions import rank_cautions
+from tests.significance.matrices import matrix, of_scores
+from tests.significance.resampling.test_random_runs import matrix as of_runs
+from tests.validity.judged_rows import judged_items
+from tests.validity.populations import unequal_f1
+
+RNG = np.random.default_rng(1)
+SCORES = of_scores(RNG.random((60, 4)))
+NO_QUOTIENT = replace(SCORES, quotient=None)
+SKEWED = of_scores(np.stack([np.linspace(0, 1, 60) ** 9, np.full(60, 0.1)], axis=1).round(3))
+OPPOSED = unequal_f1(300).sample(RNG, 1).matrix
+
+
+def runs_of(*scores):
+    """Systems on 60 items whose runs have these scores."""
+    return of_runs(*(np.stack([np.tile(np.round(1000 * np.asarray(of)), (60, 1)), np.ones((60, len(of)))], axis=-1)
+                     for of in scores))
+
+
+GOOD = (0.5, 0.51, 0.49, 0.505, 0.495, 0.5)
+
+
+@pytest.mark.parametrize(("m", "method", "resamples", "said"), [
+    (SCORES, "bootstrap", 1000, None),
+    (SCORES, "flips", 1000, None),
+    (SCORES, "holm", 1000, None),  # counted, not drawn
+    (replace(SCORES, units=np.arange(60) // 4), "bootstrap", 1000, "15 units: ranks by bootstrap are known to hold"),
+    (replace(SCORES, units=np.arange(60) // 2), "flips", 1000, "30 units: ranks by flips are known to hold from 50"),
+    # 29 items and one cluster of 31: (29 + 31)^2 / (29 + 31^2) = 3.6
+    (replace(SCORES, units=np.minimum(np.arange(60), 29)), "bootstrap", 1000, "tell no more than 3.6 equal ones"),
+    (SCORES, "bootstrap", 18, "set resamples to 19 or more"),  # 1 / (R + 1) <= 0.05
+    (replace(SCORES, units=np.arange(60) // 10), "holm", 1000, "that needs 8 or more"),  # 6 2^(1 - 8) <= 0.05
+    (NO_QUOTIENT, "holm", 100, "set resamples to 119 or more"),  # 6 / (R + 1) <= 0.05
+    (NO_QUOTIENT, "holm", 119, None),
+    (OPPOSED, "holm", 1000, "the systems are not exchangeable"),
+    (OPPOSED, "bootstrap", 1000, None),
+    (SKEWED, "flips", 1000, "in the one pair differences are too skewed"),
+    (SKEWED, "bootstrap", 1000, None),
+    (judged_items(300, "unlike", (49, 49)).sample(RNG, 1).matrix, "bootstrap", 1000, "49 units that people looked at:"),
+    (judged_items(300, "unlike", (50, 50)).sample(RNG, 1).matrix, "bootstrap", 1000, None),
+    (runs_of(GOOD, GOOD, (*GOOD[:-1], 0.1)), "bootstrap", 1000, "1 of 3 systems has a run whose score is far"),
+    (runs_of(GOOD, GOOD, GOOD), "bootstrap", 1000, None),
+    (runs_of(GOOD[:3], GOOD[:3]), "holm", 1000, "With 3 and 3 runs no p-value can be below 0.1"),
+    (runs_of((0.1, 0.9, 0.5), GOOD, GOOD), "holm", 1000, "in 2 of 3 pairs the system with fewer runs has runs"),
+])
+def test_what_is_said_of_ranks(m, method, resamples, said):
+    found = [of for of in rank_cautions(m, method, alpha=0.05, resamples=resamples) if "on these very items" not in of]
+    assert any(said in of for of in found) if said is not None else not found
+
+
+def test_cautions_do_not_depend_on_the_unit_being_summed():
+    m = replace(matrix(np.ones((40, 3, 2))), units=np.arange(40) // 3)
+    assert rank_cautions(m, "bootstrap", alpha=0.05, resamples=1000) == rank_cautions(
+        m.by_unit, "bootstrap", alpha=0.05, resamples=1000) != []

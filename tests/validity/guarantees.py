@@ -1,0 +1,167 @@
+"""What docs and help promise, and the rows that stand for each promise.
+
+A promise is quoted by words that stand where it is made, so that it cannot be reworded there without being looked at
+here. `kept` are the rows over the range for which it is made; `beyond` those outside of it, where a warning, a refusal
+or the text itself says that it may not hold.
+"""
+
+import fnmatch
+from dataclasses import dataclass
+
+from tests.validity.bands import LEVELS
+from tests.validity.record import HEADER, KEEPS, recorded, replaced
+
+TABLE = ("promise", "made in", "keep their level", "conservative", "do not", "largest error at 5 %",
+         "beyond the promise")
+WHAT, VALUE = HEADER.index("measured"), HEADER.index("value")
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """A promise: what it says, the page and the words that say it, and the patterns of rows."""
+
+    says: str
+    page: str
+    words: str
+    kept: tuple[str, ...]
+    beyond: tuple[str, ...] = ()
+
+
+GUARANTEES = (
+    Guarantee("permutation is exact for exchangeable systems, at any number of units", "significance.md",
+              "p <= 0.05 comes up in 5 % of test sets or fewer, however few units there are",
+              ("permutation-[!r]*", "size-permutation-binary", "size-permutation-few-spans", "size-permutation-bleu",
+               "size-permutation-20-draws", "size-permutation-documents", "clusters-*-permutation",
+               "unequal-clusters-*-permutation", "correlation-swaps-*"),
+              ("size-permutation-unequal-f1", "unequal-f1-*-permutation", "lopsided-*-permutation",
+               "size-permutation-lopsided", "unequal-bleu-*-permutation", "*clusters-*-permutation-f1",
+               "size-permutation-items-for-documents", "permutation-retrained-10")),
+    Guarantee("sign, McNemar, Wilcoxon and Fisher are exact for their null hypotheses", "significance.md",
+              "all swaps are counted, in whole numbers",
+              ("sign-*", "mcnemar-*", "wilcoxon-*", "fisher-*", "size-mcnemar-exact", "size-sign-binary",
+               "size-wilcoxon-binary", "size-wilcoxon-normal", "size-fisher", "size-fisher-doubling"),
+              ("lopsided-*-wilcoxon", "size-wilcoxon-lopsided", "size-fisher-one-answer-each", "size-mcnemar-mid-p",
+               "size-mcnemar-chi-squared", "size-mcnemar-corrected")),
+    Guarantee("response-permutation is exact, each response on its own", "significance.md",
+              "exact, each response on its own", ("response-permutation", "size-response-permutation")),
+    Guarantee("studentized permutation holds where systems trade precision for recall", "significance.md",
+              "where systems trade one for the other",
+              ("unequal-f1-*-permutation-studentized", "size-permutation-studentized-unequal-f1",
+               "size-permutation-studentized-lopsided", "family-unequal-f1-permutation-studentized")),
+    Guarantee("the recentred bootstrap holds from 200 units on", "significance.md",
+              "BLEU, chrF, TER and other functions of sums, 200 units or more",
+              ("bootstrap-f1-[2-9]00", "bootstrap-f1-1000", "bootstrap-f1-2000", "bootstrap-f1-greater",
+               "bootstrap-bleu-200", "bootstrap-lognormal-200", "bootstrap-opposed-200", "bootstrap-binary-200",
+               "bootstrap-lopsided-200", "bootstrap-lopsided-1000", "bootstrap-ideal-counts-200",
+               "size-bootstrap-unequal-f1", "size-bootstrap-documents", "unequal-bleu-200-bootstrap",
+               "unequal-bleu-2000-bootstrap", "bootstrap-strata"),
+              ("bootstrap-f1-[125]0", "bootstrap-f1-100", "bootstrap-lopsided-[25]0", "bootstrap-ideal-counts-[25]0",
+               "unequal-bleu-[25]0-bootstrap", "bootstrap-berg-kirkpatrick", "bootstrap-strata-ignored",
+               "correlation-bootstrap-*", "zipf-*-bootstrap", "zipf-*-bootstrap-f1")),
+    Guarantee("the studentized bootstrap is for few items with skewed differences", "significance.md",
+              "few items with skewed differences",
+              ("bootstrap-studentized-*", "unequal-f1-*-bootstrap-studentized", "lopsided-*-bootstrap-studentized",
+               "zipf-*-bootstrap-studentized*"),
+              ("clusters-*-bootstrap-studentized", "unequal-clusters-*-bootstrap-studentized",
+               "skewed-clusters-*-bootstrap-studentized")),
+    Guarantee("no p is 0, and what is better by the other alternative is not significant", "significance.md",
+              "No p is 0, and `log10_p` is there wherever p is", ("bootstrap-ideal-five", "wrong-side-*")),
+    Guarantee("t holds where the mean difference is nearly normal", "tests.md",
+              "their mean difference is nearly normal",
+              ("t-normal", "size-t-normal-2000", "size-t-lognormal", "size-t-binary", "coverage-t-*"),
+              ("lopsided-*-t", "size-t-lopsided")),
+    Guarantee("tests of independent results hold where results are independent", "significance.md",
+              "tests that assume that the two systems are independent of each other",
+              ("two-sample-t-independent", "size-binomial-z*-independent", "size-chi-squared*-independent",
+               "size-rank-sum*-independent"), ("size-*-correlated", "size-two-sample-t-opposed")),
+    Guarantee("Williams' and Steiger's tests hold for jointly normal scores", "tests.md",
+              "predictions and gold values are jointly normal",
+              tuple(f"correlation-{name}{size}" for name in ("williams", "steiger") for size in ("", "-15", "-500")),
+              ("correlation-*-spearman",)),
+    Guarantee("from 6 clusters on, studentized swaps of clusters hold, or nearly", "significance.md",
+              "Studentized swaps of clusters hold, or nearly",
+              ("clusters-*-permutation-studentized*", "unequal-clusters-*-permutation-studentized*",
+               "zipf-*-permutation-studentized*"),
+              ("skewed-clusters-*-permutation-studentized",)),
+    Guarantee("crossed keeps its level from two runs on", "tests.md", "averages over the items of a run",
+              ("crossed-*",)),
+    Guarantee("random runs: permutation of runs is exact on these items, the bootstrap holds from 5 runs on",
+              "significance.md", "exact on these items, for systems whose runs are exchangeable",
+              ("permutation-trained-4", "bootstrap-trained-*", "bootstrap-retrained-*"), ("permutation-retrained-10",)),
+    Guarantee("holm, bonferroni, shaffer, hochberg, min-p and max-t control the family-wise error", "significance.md",
+              "control the family-wise error; `bh` and `by` the false discovery rate",
+              tuple(f"family-{of}-*" for of in ("holm", "bonferroni", "shaffer", "hochberg", "permutation", "bootstrap",
+                                                "bh", "by")),
+              ("family-none-*", "family-unequal-f1-permutation")),
+    Guarantee("boards of a task as one family, and gatekeeping over metrics", "significance.md",
+              "controls the family-wise error whatever the dependence",
+              ("boards-*-together", "boards-gatekeeping-*", "boards-*-metrics"), ("boards-20-holm-apart",)),
+    Guarantee("ranks hold, all at once and each by itself, and a best system may be it", "significance.md",
+              "They are known to hold from 20 and 50 units on",
+              ("ranks-holm", "ranks-resampled-*", "best-*", "rank-sets-binary-*", "rank-sets-f1-*-bootstrap",
+               "rank-sets-bleu-*", "rank-sets-f1-opposed-100-20-flips", "rank-sets-5-runs-*",
+               "rank-sets-documents-tied-20-6-bootstrap"),
+              ("ranks-none", "rank-sets-[23]-runs-*", "rank-sets-documents-tied-8-*", "rank-sets-*-20-[68]-flips")),
+    Guarantee("intervals of differences, scores and effects cover at 95 %", "significance.md",
+              "with its bootstrap interval", ("coverage-*",)),
+    Guarantee("nothing is called equivalent more often than alpha allows", "significance.md",
+              "Nothing is called equivalent without a margin", ("equivalence-*",)),
+    Guarantee("tests of all systems, and of normality", "significance.md", "also tests all systems at once",
+              ("size-overall-*", "size-shapiro-wilk", "size-anderson-darling", "size-lilliefors")),
+    Guarantee("Monte-Carlo p-values have intervals of 95 %, and so have proportions", "significance.md",
+              "with a 95 % interval of its own", ("monte-carlo-interval", "clopper-pearson-*")),
+    Guarantee("judged items: levels are kept to within two points", "manifest.md",
+              "levels are kept to within two points",
+              ("judged-*-bootstrap", "judged-[ub]*-permutation", "judged-*ed-normal", "judged-*-system-normal",
+               "judged-*-alike-normal", "judged-unlike-normal", "judged-*interval", "judged-*-prediction-powered",
+               "judge-favours"),
+              ("judged-few-normal", "judged-own-items-permutation")),
+    Guarantee("no more than alpha of histories have a false new best", "studies.md",
+              "is at most alpha where none was chosen by the scores of earlier ones",
+              ("new-best-independent", "new-best-revised", "new-best-stairs", "new-best-slopes", "new-best-*-ladder-*"),
+              ("new-best-vote-scores",)),
+    Guarantee("the winner's corrected interval holds from 200 units on", "studies.md",
+              "hybrid interval of Andrews, Kitagawa and McCloskey",
+              ("winner-hybrid-[!5]*", "winner-hybrid-50-tied", "winner-hybrid-50-tied-1000-items"),
+              ("winner-hybrid-50-tied-50-items", "winner-plain-*")),
+    Guarantee("ranks over a suite hold with other items, and with other test sets", "studies.md",
+              "at one level for all systems at once", ("suite-[!i]*",), ("suite-items-for-sets",)),
+    Guarantee("replicability: Bonferroni's number and Holm's list always, Fisher's number for independent sets",
+              "studies.md", "Fisher",
+              ("replicability-bonferroni-*", "replicability-list-*", "replicability-fisher-independent-*"),
+              ("replicability-fisher-dependent-*",)),
+)
+
+
+def chosen(patterns, names):
+    """The names that any of the patterns matches."""
+    return [name for name in names if any(fnmatch.fnmatch(name, pattern) for pattern in patterns)]
+
+
+def summary(page):
+    """A line of every guarantee, from the lines of the page."""
+    lines, _ = recorded(page)
+    found = []
+    for of in GUARANTEES:
+        kept, beyond = (_of_levels(patterns, lines) for patterns in (of.kept, of.beyond))
+        counts = [str(sum(line[KEEPS] == word for line in kept)) for word in ("yes", "conservative", "no")]
+        wrong = f"{sum(line[KEEPS] == 'no' for line in beyond)} of {len(beyond)} do not" if beyond else "-"
+        found.append((of.says, f"[{of.page}]({of.page})", *counts, _worst(kept), wrong))
+    return found
+
+
+def _of_levels(patterns, lines):
+    """The lines of rows that match, where a level is claimed."""
+    return [line for line in lines if line[KEEPS] != "-" and any(fnmatch.fnmatch(line[0], of) for of in patterns)]
+
+
+def _worst(lines):
+    """The largest share of errors where 5 % are allowed, and its row."""
+    rates = [(1 - float(line[VALUE]) if LEVELS.get(line[WHAT], 0) > 0.5 else float(line[VALUE]), line[0])
+             for line in lines if line[WHAT] in LEVELS or line[WHAT] == "p <= 0.05"]
+    return f"{100 * max(rates)[0]:.1f} %, {max(rates)[1]}" if rates else "-"
+
+
+def with_summary(page):
+    """The page with the table of guarantees made anew."""
+    return replaced(page, summary(page), TABLE)

@@ -1,0 +1,69 @@
+"""Populations whose systems are equal and unlike, and of answers that are tested one by one."""
+
+from functools import cache
+
+import numpy as np
+
+from registry.metrics import BLEU
+from tests.validity.populations import PRECISION, Population, candidates, quotient_of
+
+SHORT = 0.85  # the length of the shorter system's segments, of the reference's
+MANY = 100_000  # segments that stand for a test set without end
+
+
+def unequal_bleu(units):
+    """Equal BLEU: one system translates all with a quality of 0.66, the other one leaves words out and errs less."""
+    qualities = (0.66, _quality_of_the_short())
+
+    def draw(rng, runs):
+        return np.stack([_segments(rng, runs, units, *of) for of in zip(qualities, (1.0, SHORT), strict=True)], axis=2)
+
+    return Population(f"equal BLEU, other precision and length, {units} segments", (1.0, 1.0), draw, BLEU().score,
+                      family="bleu")
+
+
+def _segments(rng, runs, units, quality, length):
+    """BLEU's statistics of one system's segments, as `populations.translations` makes them."""
+    reference = rng.integers(5, 26, (runs, units))
+    ours = np.maximum(1, np.rint(length * reference).astype(int) + rng.integers(-2, 3, (runs, units)))
+    ease = rng.uniform(-0.2, 0.2, (runs, units)) + quality
+    totals = [np.maximum(ours - n, 0) for n in range(4)]
+    matches = [rng.binomial(ours, ease)]
+    for total in totals[1:]:
+        matches.append(rng.binomial(np.minimum(matches[-1], total), ease))
+    return np.stack([ours, reference, *matches, *totals], axis=-1)
+
+
+@cache
+def _quality_of_the_short():
+    """The quality that makes up for what is left out, by halving an interval over the same segments."""
+    def score(quality, length):
+        sums = _segments(np.random.default_rng(0), 1, MANY, quality, length).sum(axis=(0, 1))
+        return BLEU().score(sums.astype(float))
+
+    aim, low, high = score(0.66, 1.0), 0.66, 0.79
+    for _ in range(20):
+        middle = (low + high) / 2
+        low, high = (middle, high) if score(middle, SHORT) < aim else (low, middle)
+    return low
+
+
+def one_answer_each(units, accuracy=0.5):
+    """One answer of either system to every item, as responses: the same one, or two of which one or none is right."""
+    def draw(rng, runs):
+        shares = (0.3, accuracy, accuracy / (1 - accuracy))
+        same, first, second = (rng.random((runs, units, 1)) < share for share in shares)
+        right = np.concatenate([first, ~first & second], axis=2)  # of the first's answer, and of another one
+        given = np.concatenate([np.ones_like(right), np.zeros_like(right)], axis=2).reshape(runs, units, 2, 2)
+        given[..., 1] = np.where(same, [[[1, 0]]], [[[0, 1]]])
+        given, right = given.reshape(runs, 2 * units, 2), right.reshape(runs, 2 * units, 1)
+        return np.stack([given * right, given, np.broadcast_to(right, given.shape)], axis=-1)
+
+    return Population(f"one answer of either system to {units} items", (accuracy, accuracy), draw,
+                      quotient_of(PRECISION), PRECISION, "prf")
+
+
+def responses(units):
+    """Candidates that are judged once, each of an item of its own."""
+    of = candidates(units)
+    return Population(of.name, of.truth, of.draw, of.score, of.quotient, of.family, answers_to=np.arange(units))
