@@ -1,6 +1,6 @@
 """Tests that are wrong on purpose, each in a way that has been published or is easily written, and what catches it.
 
-    python -m tests.validity.mutants [--write]
+    python -m tests.validity.mutants [NAME ...] [--write]
 
 Every mutant takes the place of the examination of a row in `rows`; there the right one passes, and here a band must
 be left. A harness that lets one through proves nothing about the tests that it lets through.
@@ -18,7 +18,7 @@ from registry.significance.results import Tails
 from tests.validity.examinations import PValues, RandomizedP
 from tests.validity.family_examinations import Corrected, FamilyError, Finds, InOrder
 from tests.validity.history_rows import FalseNewBest, FalseNewBestShown
-from tests.validity.record import PAGE, replaced
+from tests.validity.record import PAGE, recorded, replaced
 from tests.validity.rows import ROWS
 from tests.validity.several_sets_rows import TooMany
 from tests.validity.wrong_kernels import (
@@ -217,17 +217,26 @@ BLIND = {
 
 
 def main(arguments):
-    """Print what catches each mutant; exits with 1 where one passes."""
-    table = []
-    for mutant in MUTANTS.values():
-        left = next((of for of in mutant.measure() if not of.holds), None)
+    """Print what catches each mutant, or those that are named; exits with 1 where one passes."""
+    named = [name for name in arguments if name != "--write"] or list(MUTANTS)
+    lines = {}
+    for name in named:
+        left = next((of for of in MUTANTS[name].measure() if not of.holds), None)
         said = (left.what, left.value, left.expected) if left else ("nothing", "-", "PASSES")
+        mutant = MUTANTS[name]
         runs = mutant.runs or ROWS[mutant.row].runs_quick
-        table.append((mutant.name.replace("|", "&#124;"), mutant.row, f"{runs:,}", *said, mutant.why))
-        print(*table[-1], sep=" | ", flush=True)
-    if arguments == ["--write"]:
-        PAGE.write_text(replaced(PAGE.read_text(), table, TABLE))
-    return int(any(line[5] == "PASSES" for line in table))
+        lines[told_as(name)] = (told_as(name), mutant.row, f"{runs:,}", *said, mutant.why)
+        print(*lines[told_as(name)], sep=" | ", flush=True)
+    if "--write" in arguments:
+        page = PAGE.read_text()
+        known = {line[0]: line for line in recorded(page, TABLE)[0]} | lines
+        PAGE.write_text(replaced(page, [known[told_as(name)] for name in MUTANTS if told_as(name) in known], TABLE))
+    return int(any(line[5] == "PASSES" for line in lines.values()))
+
+
+def told_as(name):
+    """A name as a cell of a table can have it."""
+    return name.replace("|", "&#124;")
 
 
 if __name__ == "__main__":

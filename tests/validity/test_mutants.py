@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.validity.mutants import BLIND, MUTANTS, QUICK, TABLE
+from tests.validity.mutants import BLIND, MUTANTS, QUICK, TABLE, told_as
 from tests.validity.record import PAGE, recorded
 from tests.validity.rows import ROWS
 
@@ -24,6 +24,6 @@ def test_the_family_error_alone_would_let_it_through(row, test):
 
 def test_the_page_tells_of_all():
     told, _ = recorded(PAGE.read_text(), TABLE)
-    assert [(name.replace("&#124;", "|"), row, why) for name, row, *_, why in told] == [
-        (mutant.name, mutant.row, mutant.why) for mutant in MUTANTS.values()]
+    assert [(name, row, why) for name, row, *_, why in told] == [
+        (told_as(mutant.name), mutant.row, mutant.why) for mutant in MUTANTS.values()]
     assert all("PASSES" not in line for line in told)
