@@ -37,6 +37,10 @@ CONFIG: dict[str, Any] = {
 CONFINED_CONFIG = CONFIG | {"temp_directory": "", "allow_persistent_secrets": "false",
                             "python_enable_replacements": "false"}
 
+# Bytes of a file up to which texts are not compressed by FSST: it takes half of a checkpoint's time, and a small task
+# (4 MB) is no smaller for it.
+_SMALL = 2**23
+
 opening = threading.Lock()
 _opened: Counter[Path] = Counter()
 # Statements are compiled once a process, and not anew for every opening, where one dialect asks for them.
@@ -118,3 +122,11 @@ def transaction(connection: Connection, *, dry_run: bool = False) -> Iterator[No
     except BaseException:
         connection.rollback()
         raise
+
+
+def checkpoint(connection: Connection, path: Path) -> None:
+    """Bring what is committed from DuckDB's log into the file at `path`, no link, itself."""
+    driver = driver_of(connection)
+    if path.stat().st_size < _SMALL:
+        driver.execute("SET disabled_compression_methods = 'fsst'")
+    driver.execute("CHECKPOINT")

@@ -8,7 +8,16 @@ from scipy import stats
 
 from registry.significance import MatchedT, PairMatrix, Permutation, Settings, Sign, Wilcoxon
 from registry.significance.assumptions import misuses
-from registry.significance.weak_null import ASYMMETRIC, MIXED, SKEWED, TOLERATED, asymmetric, even_units, mixed, skewed
+from registry.significance.cautions.weak_null import (
+    ASYMMETRIC,
+    MIXED,
+    SKEWED,
+    TOLERATED,
+    asymmetric,
+    even_units,
+    mixed,
+    skewed,
+)
 from tests.significance.matrices import F1, in_steps, matrix, of_labels, uneven
 from tests.validity.populations import graded, lopsided, spans, unequal_f1
 from tests.validity.populations import skewed as long_tailed
