@@ -87,6 +87,8 @@ def test_the_board_tests_differences_with_slopes_of_their_own(judged, registry):
     facts = {row["fact"]: row["value"] for row in registry(*advice, "facts").json}
     assert facts["units that people looked at, at least"] == str(LABELLED)
     registry("verify")
+    registry("page", "t", "-o", path.parent / "board.html")
+    assert "Intervals of scores are by their own errors, at 95 %" in (path.parent / "board.html").read_text()
 
 
 def of_both():
