@@ -91,6 +91,8 @@ def test_the_board_tests_differences_with_slopes_of_their_own(judged, registry):
     assert "birch (+0.1" in told.stderr
     assert "no sample" not in told.stderr
     registry("verify")
+    registry("page", "t", "-o", path.parent / "board.html")
+    assert "Intervals of scores are by their own errors, at 95 %" in (path.parent / "board.html").read_text()
 
 
 def of_both():
