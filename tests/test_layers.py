@@ -16,7 +16,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
         "manifest metrics readers significance store", "evaluation importers query", "api studies", "leaderboards",
         "reports", "releases", "cli"],
     "registry.significance": [
-        "compact marks shared_draws", "judged_items", "matrix", "discordance weak_null", "base judge_bias",
+        "compact marks shared_draws", "judged_items", "matrix", "cautions discordance", "base",
         "distributions results units", "overall resampling",
         "crossed correlations exact", "resampled_scores", "effects multiple pairwise",
         "assumptions foresight histories ranks", "rank_cautions"],

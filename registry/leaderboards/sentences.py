@@ -15,12 +15,12 @@ from registry.leaderboards.decisions import Decisions
 from registry.leaderboards.leaderboard import Comparison
 from registry.rendering.table import p_value
 from registry.significance import CORRECTIONS, TESTS, Crossed, Permutation, PredictionPowered
-from registry.significance.judge_bias import FAVOURED
+from registry.significance.cautions.judge_bias import FAVOURED
+from registry.significance.cautions.unlike_runs import UNEVEN_RUNS
+from registry.significance.cautions.weak_null import CAUTIONS, in_pairs
 from registry.significance.multiple.corrections import draws_needed
 from registry.significance.multiple.few_units import too_few_runs, too_few_units, units_needed
 from registry.significance.pairwise.williams import NOT_NORMAL
-from registry.significance.resampling.unlike_runs import UNEVEN_RUNS
-from registry.significance.weak_null import CAUTIONS, in_pairs
 from registry.values import parse
 
 _GROUPS, _PLACES = 4, 12  # that one sentence names

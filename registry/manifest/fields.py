@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, date, datetime, time
 from typing import Annotated, Any, Literal
 from urllib.parse import urlsplit
@@ -16,6 +16,14 @@ Missing = Literal["reject", "worst", "drop", "own"]
 Kind = Literal["primary", "contrastive", "baseline"]
 
 _SLUG = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+
+
+class ContradictionsError(ValueError):
+    """Keys that do not go together: `found` are the key and what is wrong there, for each."""
+
+    def __init__(self, found: Iterable[tuple[str, str]]) -> None:
+        self.found = tuple(found)
+        super().__init__("; ".join(message for _, message in self.found))
 
 
 def check_slug(text: str) -> str:
@@ -137,6 +145,7 @@ def check_day(value: Any) -> str:
         raise ValueError(f"is {value!r}; expected a day such as 2027-03-01") from None
 
 
+USUAL_TESTS = {"fixed": "permutation", "random": "crossed"}  # by whether runs are; permutation swaps random ones whole
 # The default of `resamples`, and what "auto" begins with: it is never less exact than the default, and shares its
 # results. Beyond that "auto" draws until decisions are clear or p-values have a relative standard error of PRECISION,
 # and MOST_DRAWS at the most: those that a p-value at Holm's level for 100 systems needs for that.
@@ -150,6 +159,7 @@ Address = Annotated[str, AfterValidator(check_address)]
 Licence = Annotated[str, AfterValidator(check_licence)]
 Day = Annotated[str, PlainValidator(check_day)]
 Resamples = Annotated[int, number("a whole number from 100 to 2^30", lambda n: 100 <= n <= 2**30)]
+Limit = Annotated[int, number("a whole number of 1 or more", lambda n: n >= 1)]
 Moment = Annotated[datetime, BeforeValidator(check_moment)]
 Reason = Annotated[str, AfterValidator(check_reason)]
 Options = dict[str, Any]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
@@ -14,10 +14,13 @@ from registry.manifest.captures import braces
 from registry.manifest.families import wrong_in_family
 from registry.manifest.fields import (
     DRAWS,
+    USUAL_TESTS,
     Address,
+    ContradictionsError,
     Day,
     Kind,
     Licence,
+    Limit,
     Missing,
     Moment,
     Name,
@@ -32,17 +35,6 @@ from registry.manifest.fields import (
     no_equals,
     number,
 )
-
-
-class ContradictionsError(ValueError):
-    """Keys that do not go together: `found` are the key and what is wrong there, for each."""
-
-    def __init__(self, found: Iterable[tuple[str, str]]) -> None:
-        self.found = tuple(found)
-        super().__init__("; ".join(message for _, message in self.found))
-
-
-Limit = Annotated[int, number("a whole number of 1 or more", lambda n: n >= 1)]
 
 
 class _Table(BaseModel):
@@ -136,9 +128,6 @@ class MetricSpec(_Table):
         return {"id": value["name"], **value} if isinstance(value, dict) and "name" in value else value
 
 
-USUAL_TESTS = {"fixed": "permutation", "random": "crossed"}  # by whether runs are; permutation swaps random ones whole
-
-
 class Significance(_Table):
     """`[significance]`: which test on which pairs, and how the family is corrected."""
 
@@ -228,10 +217,9 @@ class Board(_Table):
     step: Annotated[float, number("a number above 0", lambda step: step > 0)] | None = None
 
     def _contradictions(self) -> Iterator[tuple[str, str]]:
-        if self.release == "ladder" and self.step is None:
-            yield "step", "is needed with release = 'ladder': by how much a score must be better to be shown"
-        if self.release == "scores" and self.step is not None:
-            yield "step", "is that of release = 'ladder'; leave it out"
+        if (self.release == "ladder") == (self.step is None):
+            yield "step", ("is that of release = 'ladder'; leave it out" if self.step is not None else
+                           "is needed with release = 'ladder': by how much a score must be better to be shown")
 
 
 class Release(_Table):

@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 
 from registry.errors import counted
 from registry.judged import FEW_FOR_T, FEW_WEIGHTED, is_random
+from registry.significance.cautions.judge_bias import judged_items, n_telling
+from registry.significance.cautions.unlike_runs import outlying_runs
+from registry.significance.cautions.weak_null import LEAST_RATIO, even_units, in_pairs
 from registry.significance.correlations.matrix import PEARSON, PairMatrix
 from registry.significance.crossed.tables import numbers_of_levels
-from registry.significance.judge_bias import judged_items, n_telling
 from registry.significance.matrix import Matrix, additive
 from registry.significance.pairwise.base import PairTest
 from registry.significance.pairwise.bootstrap import Bootstrap
@@ -25,8 +27,6 @@ from registry.significance.pairwise.matched import MatchedT
 from registry.significance.pairwise.permutation import Permutation
 from registry.significance.pairwise.prediction_powered import PredictionPowered
 from registry.significance.pairwise.williams import Steiger, Williams
-from registry.significance.resampling.unlike_runs import outlying_runs
-from registry.significance.weak_null import LEAST_RATIO, even_units, in_pairs
 
 FEW_CROSSED = 20  # units below which the crossed test was not looked at (tests/validity)
 FEW = 200  # units below which the recentred bootstrap rejects too often (tests/validity)

@@ -13,14 +13,14 @@ import numpy as np
 from registry.errors import counted
 from registry.judged import FEW_LABELLED
 from registry.significance.assumptions import misuses
-from registry.significance.judge_bias import n_telling
+from registry.significance.cautions.judge_bias import n_telling
+from registry.significance.cautions.unlike_runs import outlying_runs
+from registry.significance.cautions.weak_null import even_units, in_pairs, skewed
 from registry.significance.matrix import Matrix
 from registry.significance.multiple.corrections import draws_needed
 from registry.significance.multiple.few_units import too_few_runs, too_few_units, units_needed
 from registry.significance.pairwise.permutation import ENUMERATED, Permutation
 from registry.significance.ranks.rank_sets import LEAST_UNITS
-from registry.significance.resampling.unlike_runs import outlying_runs
-from registry.significance.weak_null import even_units, in_pairs, skewed
 
 _SKEWED = "differences are too skewed for so few units to change places: take --method bootstrap"
 

@@ -22,10 +22,10 @@ from registry.files import is_database
 from registry.store import schema
 from registry.store.files.creation import Creation, sweep
 from registry.store.files.failures import explaining
-from registry.store.files.opening import CONFIG, CONFINED_CONFIG, connected, is_open, opening, transaction
+from registry.store.files.opening import CONFIG, CONFINED_CONFIG, checkpoint, connected, is_open, opening, transaction
 from registry.store.hiding.concealment import conceal
 from registry.store.log.moments import Moment
-from registry.store.rows import driver_of, quoted
+from registry.store.rows import quoted
 from registry.store.turns.tickets import PATIENCE, Patience
 
 # Read-only alone would still let COPY write files and read_csv read them.
@@ -33,10 +33,6 @@ _LOCK = ("SET enable_external_access = false", "SET lock_configuration = true")
 _IS_LOCKED = "SELECT current_setting('lock_configuration')"
 RETRY_SECONDS = 2.0
 CREATION_SECONDS = 10.0  # to wait for another process that creates the file: making the schema alone takes a second
-# Bytes of a file up to which texts are not compressed by FSST: it takes half of a checkpoint's time, and a small task
-# (4 MB) is no smaller for it.
-_SMALL = 2**23
-
 _TABLES = (".csv", ".tsv", ".parquet", ".json", ".jsonl", ".ndjson")
 
 
@@ -198,9 +194,7 @@ class Database:
         if not self._log.exists():
             return
         try:
-            if self._real.stat().st_size < _SMALL:
-                driver_of(connection).execute("SET disabled_compression_methods = 'fsst'")
-            driver_of(connection).execute("CHECKPOINT")
+            checkpoint(connection, self._real)
         except duckdb.Error as error:
             why = str(error).partition("\n")[0]
             raise StoreError(self.named, f"all is committed, but stands in {self._log.name} and not yet in the file; "

@@ -33,8 +33,8 @@ from registry.significance import (
 )
 from registry.significance.assumptions import FEW, is_categorical, misuses
 from registry.significance.base import Observed
+from registry.significance.cautions.judge_bias import n_telling
 from registry.significance.effects.normality import normality
-from registry.significance.judge_bias import n_telling
 from registry.significance.multiple.few_units import too_few_units, units_needed
 from registry.significance.units import unit_differences
 from registry.studies.board_study import BoardStudy, Case

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from registry.errors import InputError, counted
 from registry.judged import FEW_LABELLED, LABELLED, error_of, estimate, influences
 from registry.metrics import JudgedMean
+from registry.significance.cautions.judge_bias import judged_items
 from registry.significance.distributions.normal import log_normal_ps
-from registry.significance.judge_bias import judged_items
 from registry.significance.multiple.corrections import adjust
 from registry.studies.board_study import BoardStudy, Case, called
 from registry.studies.study import Finding, Row

@@ -25,7 +25,7 @@ from tests.dask_processes import dask_processes
 from tests.running import wait_for
 from tests.significance.matrices import F1, matrix
 
-RESAMPLES, SYSTEMS, SENTENCES, TRANSLATIONS, ROUNDS = 200_000, 12, 3000, 8, 1
+RESAMPLES, SYSTEMS, SENTENCES, TRANSLATIONS, ROUNDS = 200_000, 24, 3000, 8, 1
 _IDLE = 5  # seconds
 
 

@@ -67,6 +67,7 @@ def test_options_are_merged_as_long_as_the_format_stays():
           ("resamples", ("99", "1_073_741_825", "1e3", '"many"'),
            "expected a whole number from 100 to 2^30, or 'auto'"),
           ("resolve", ("99", "1_073_741_825"), "expected a whole number from 100 to 2^30"),
+          ("precision", ("0.0", "1.0", "nan"), "expected a number above 0 and below 1"),
           ("seed", ("-1", "9223372036854775808"), "expected a whole number from 0 to 2^63 - 1"),
           ("alpha", ("true",), "not true"), ("resolve", ("true", "1e3"), "expected a whole number, not "),
           ("resamples", ("true",), "is true"),

@@ -22,10 +22,10 @@ from registry.significance import (
     Settings,
     StatisticMatrix,
 )
+from registry.significance.cautions.weak_null import SKEWED
 from registry.significance.exact.signed_sums import log_sign_tail
 from registry.significance.multiple.stepdown import draws_of, max_t, min_p
 from registry.significance.resampling import screening
-from registry.significance.weak_null import SKEWED
 from tests.significance.matrices import PRECISION, RECALL, matrix, of_labels, uneven, yehs_relations
 
 ADDITIVE = [name for name, test in TESTS.items() if test.families != ("pair",)]

@@ -196,11 +196,10 @@ def test_a_log_is_read_where_another_reader_keeps_it_from_the_file(killed):
 
 def test_a_log_that_cannot_be_brought_into_the_file_is_said_to_be_needed(database, monkeypatch):
     """DuckDB itself brings it in on closing; a transaction in this process that is still open keeps it from that."""
-    class Refusing:
-        def execute(self, _):
-            raise duckdb.IOException("IO Error: no\nmore")
+    def refused(*_):
+        raise duckdb.IOException("IO Error: no\nmore")
 
-    monkeypatch.setattr(module, "driver_of", lambda _: Refusing())
+    monkeypatch.setattr(module, "checkpoint", refused)
     with (pytest.raises(StoreError, match=r"all is committed, but stands in r\.duckdb\.wal and not yet in the file; "
                                           r"keep the two together, and run the command again \(IO Error: no\)"),
           database.writing() as connection):

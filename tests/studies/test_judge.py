@@ -9,7 +9,7 @@ from registry.items import Answer, Item
 from registry.judged import apart, columns, corrected
 from registry.metrics import JudgedMean
 from registry.significance import Execution, PredictionPowered, Settings
-from registry.significance.judge_bias import favoured
+from registry.significance.cautions.judge_bias import favoured
 from registry.studies.judge import corrected_row
 from tests.evaluation.tables import manifest
 from tests.studies.judged_items import ITEMS, LABELLED, SYSTEMS, scores
@@ -86,7 +86,13 @@ def test_the_board_tests_differences_with_slopes_of_their_own(judged, registry):
     assert [row["test"] for row in registry(*advice, "tests").json if row["recommended"]] == ["prediction-powered"]
     facts = {row["fact"]: row["value"] for row in registry(*advice, "facts").json}
     assert facts["units that people looked at, at least"] == str(LABELLED)
+    told = registry("study", "judge", "t")
+    assert "it favours, or where negative disfavours, aspen (-0.1" in told.stderr
+    assert "birch (+0.1" in told.stderr
+    assert "no sample" not in told.stderr
     registry("verify")
+    registry("page", "t", "-o", path.parent / "board.html")
+    assert "Intervals of scores are by their own errors, at 95 %" in (path.parent / "board.html").read_text()
 
 
 def of_both():
@@ -168,14 +174,6 @@ def test_items_of_a_cluster_count_together():
     assert twice | {"labelled": LABELLED, "effective": 0} == {
         key: close(value) for key, value in (once | {"effective": 0}).items()}
     assert twice["labelled"] == 2 * LABELLED
-
-
-def test_a_judge_that_favours_a_system_is_told_of(judged, registry):
-    registry("run", judged(bias=0.2))
-    told = registry("study", "judge", "t")
-    assert "it favours, or where negative disfavours, aspen (-0.1" in told.stderr
-    assert "birch (+0.1" in told.stderr
-    assert "no sample" not in told.stderr
 
 
 @pytest.mark.parametrize(("looked", "told"), [(10, False), (11, True)])

@@ -1,4 +1,4 @@
-"""Of how many test sets the cautions of `registry.significance.weak_null` are told, where they are due and where not.
+"""Of how many test sets the cautions of `cautions.weak_null` are told, where they are due and where not.
 
     python -m tests.validity.hits [RUNS]
 
@@ -9,7 +9,7 @@ import sys
 
 import numpy as np
 
-from registry.significance.weak_null import asymmetric, mixed, skewed
+from registry.significance.cautions.weak_null import asymmetric, mixed, skewed
 from tests.validity.few_clusters import UNEVEN, opposed_in_clusters, right_in_clusters, skewed_in_clusters
 from tests.validity.populations import counts, graded, lopsided, spans, unequal_f1
 from tests.validity.populations import skewed as long_tailed

@@ -101,7 +101,8 @@ def _with_own_slopes():
              "probabilities": judged_items(300, "unlike", looked, often=0.27)}
     for name, null in nulls.items():
         yield Row(f"judged-{name}-prediction-powered", null, PValues(test), near(0.05, 0.01), 20_000, 50)
-        yield Row(f"judged-{name}-prediction-powered-interval", null, CoversScore(test),
+    for name in ("biased-by-system", "few", "few-documents", "probabilities"):
+        yield Row(f"judged-{name}-prediction-powered-interval", nulls[name], CoversScore(test),
                   (Rate(0.935, 0.965, "coverage"),), 20_000, 50)
     yield Row("judged-unlike-prediction-powered-bootstrap", nulls["unlike"],
               PValues(PredictionPowered("bootstrap"), resamples=499), near(0.055, 0.015), 5_000, 50)

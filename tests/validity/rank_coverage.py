@@ -147,12 +147,11 @@ class RankRow(Row):
 def rank_sets_rows():
     """Ranks that hold; where errors are known of few runs only, of 3 or fewer, they need not."""
     for name, population in POPULATIONS.items():
-        runs = {"binary-tied-20-100": 600, "binary-tied-2000-100": 150}.get(name, 3000)  # what takes longest
         few = name.startswith(("2-runs", "3-runs"))
         for method in ("bootstrap", "flips") if name in FLIPPED else ("bootstrap",):
             fewer = name.startswith(("documents", "2", "3", "5")) or method == "flips"
             least = 0.88 if few else 0.93 if method == "flips" else 0.95
             held = tuple(Rate(least, what=what) for what in CLAIMS)
             yield RankRow(f"rank-sets-{name}-{method}", population(), HoldsRankSets(method),
-                          (*held, Rate(what="told apart")), 1000 if fewer else runs,
+                          (*held, Rate(what="told apart")), 1000 if fewer else 3000,
                           200 if (name, method) == ("binary-tied-50-20", "bootstrap") else 0)

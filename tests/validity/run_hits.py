@@ -12,7 +12,7 @@ import sys
 import numpy as np
 
 from registry.significance import Crossed, Permutation, Settings, StatisticMatrix
-from registry.significance.resampling.unlike_runs import outlying_runs, uneven_runs
+from registry.significance.cautions.unlike_runs import outlying_runs, uneven_runs
 from tests.validity.examinations import ALPHA, HERE
 from tests.validity.populations import ACCURACY, over_one, quotient_of
 

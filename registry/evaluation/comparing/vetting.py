@@ -21,10 +21,10 @@ from registry.manifest import Significance
 from registry.metrics import JudgedMean
 from registry.significance import CORRECTIONS, PairTest, Permutation, PredictionPowered, RankSum, Sign, Wilcoxon
 from registry.significance.assumptions import is_categorical, misuses
-from registry.significance.judge_bias import FAVOURED, favoured, judged_items
+from registry.significance.cautions.judge_bias import FAVOURED, favoured, judged_items
+from registry.significance.cautions.weak_null import in_pairs
 from registry.significance.matrix import Matrix
 from registry.significance.multiple.stepdown import bytes_of_draws
-from registry.significance.weak_null import in_pairs
 from registry.store import comparisons
 from registry.store.row_types import TaskRow
 

@@ -69,7 +69,7 @@ class _Ends:
 
 
 class _Frame(NamedTuple):
-    """All lines at once, each with its count of bytes, and where their ends go, [bytes of an end, lines]."""
+    """All lines at once, each with its count of bytes, and where their ends go, [lines, bytes of an end]."""
 
     lines: Bytes
     ends: Places
@@ -93,12 +93,9 @@ def _digest_of_columns(reader: Reader, answers: AnswerColumns) -> str | None:
         if width * len(codes) > _WIDEST:
             return None
     if len({1, *(len(set(of.sizes.tolist())) for of in ends)}) == 1:  # most often: 0.0 and 1.0, say
-        differ = [(of.texts != of.texts[0]).any(axis=0) for of in ends]
-        frame = _frame(heads, b"".join(np.where(here, 1, of.texts[0]).astype(np.uint8).tobytes()
-                                       for of, here in zip(ends, differ, strict=True)))
+        frame = _frame(heads, sum(int(of.sizes[0]) for of in ends))
         whole = frame.lines.copy()
-        whole[frame.ends[np.concatenate(differ)]] = np.concatenate(
-            [of.texts.T[here][:, of.codes] for of, here in zip(ends, differ, strict=True)])
+        whole[frame.ends] = np.concatenate([of.lines for of in ends], axis=1)
         return digest(whole.tobytes())
     sizes = sum((of.sizes[of.codes] for of in ends), heads.sizes)
     whole = np.concatenate([_counts(int(sizes.max(initial=0)))[sizes], heads.lines, *(of.lines for of in ends)], axis=1)
@@ -130,13 +127,12 @@ def _coded(values: Floats) -> tuple[Floats, Places]:
 
 
 @lru_cache(maxsize=1)
-def _frame(heads: _Heads, end: bytes) -> _Frame:
-    """The frame of lines with these heads and this end, which is no 0 where ends differ."""
-    sizes, of_end = heads.sizes + len(end), len(end)
-    ends = np.broadcast_to(np.frombuffer(end, dtype=np.uint8), (len(heads.order), of_end))
+def _frame(heads: _Heads, of_end: int) -> _Frame:
+    """The frame of lines with these heads, and ends of so many bytes."""
+    sizes, ends = heads.sizes + of_end, np.ones((len(heads.order), of_end), dtype=np.uint8)
     whole = np.concatenate([_counts(int(sizes.max(initial=0)))[sizes], heads.lines, ends], axis=1)
     there = whole != 0
-    return _Frame(whole[there], np.arange(-of_end, 0)[:, None] + np.cumsum(there.sum(axis=1)))
+    return _Frame(whole[there], np.cumsum(there.sum(axis=1))[:, None] + np.arange(-of_end, 0))
 
 
 @lru_cache(maxsize=1)

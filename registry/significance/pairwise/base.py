@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.significance.base import Observed, ObservedPairs, Pairs, Settings, Unit
-from registry.significance.judge_bias import favoured
+from registry.significance.cautions.judge_bias import favoured
+from registry.significance.cautions.weak_null import Caution, Systems
 from registry.significance.matrix import Floats, Matrix
 from registry.significance.results import PairResults, Tails
 from registry.significance.units import are_unscored, unit_refusal
-from registry.significance.weak_null import Caution, Systems
 from registry.values import Value
 
 _UNSCORED = "no unit in which the systems differ has a score of both"

@@ -10,6 +10,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from registry.significance.base import Observed, ObservedPairs, Settings, Tail, extremity
+from registry.significance.cautions.weak_null import Caution, Systems, asymmetric, skewed
 from registry.significance.distributions.normal import log_normal_p, log_t_p
 from registry.significance.exact.lattice import TooLargeError
 from registry.significance.exact.signed_sums import log_sign_tail
@@ -17,7 +18,6 @@ from registry.significance.matrix import Matrix
 from registry.significance.pairwise.base import PairTest
 from registry.significance.results import Tails
 from registry.significance.units import midranks, unit_differences
-from registry.significance.weak_null import Caution, Systems, asymmetric, skewed
 
 
 class Wilcoxon(PairTest):

@@ -20,6 +20,8 @@ from numpy.typing import NDArray
 
 from registry.families import FAMILIES
 from registry.significance.base import Observed, ObservedPairs, Settings, Tail, extremity
+from registry.significance.cautions.unlike_runs import uneven_runs
+from registry.significance.cautions.weak_null import Caution, Systems, mixed, skewed
 from registry.significance.compact import of_systems
 from registry.significance.correlations.matrix import (
     PairMatrix,
@@ -52,9 +54,7 @@ from registry.significance.resampling.random_runs import (
 )
 from registry.significance.resampling.studentized import count_all_swaps, count_swaps
 from registry.significance.resampling.swapped_means import count_swapped_means, only_numerators_move
-from registry.significance.resampling.unlike_runs import uneven_runs
 from registry.significance.results import Tails
-from registry.significance.weak_null import Caution, Systems, mixed, skewed
 
 FAMILY_WORK = 2**40  # additions, some 5 minutes of a core, that all pairs of a family may cost to be exact
 ENUMERATED = 16  # discordant units up to which every swap is tried, whatever the score

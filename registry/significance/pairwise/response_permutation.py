@@ -16,13 +16,13 @@ from typing import ClassVar
 import numpy as np
 
 from registry.significance.base import Alternative, Observed, ObservedPairs, Settings, Tail, Unit, extremity
+from registry.significance.cautions.weak_null import Caution, Systems
 from registry.significance.matrix import Matrix, Quotient
 from registry.significance.pairwise.base import PairTest
 from registry.significance.pairwise.permutation import Permutation
 from registry.significance.resampling.draws import SIGNS, blocks, stream
 from registry.significance.resampling.exceedances import monte_carlo_tail
 from registry.significance.results import Tails
-from registry.significance.weak_null import Caution, Systems
 
 MOST = 2**14  # responses of only one system up to which all of their divisions are counted
 

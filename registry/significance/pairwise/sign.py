@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from registry.errors import InputError
 from registry.significance.base import Observed, ObservedPairs, Settings, Unit, extremity
+from registry.significance.cautions.weak_null import Caution, Systems, asymmetric
 from registry.significance.distributions.fair_coins import log_coins
 from registry.significance.distributions.normal import log_normal_ps
 from registry.significance.marks import apart, in_both
@@ -18,7 +19,6 @@ from registry.significance.matrix import Matrix, additive
 from registry.significance.pairwise.base import PairTest
 from registry.significance.results import Tails
 from registry.significance.units import unit_differences
-from registry.significance.weak_null import Caution, Systems, asymmetric
 
 
 class Sign(PairTest):

@@ -11,13 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.significance.base import Alternative, Observed, ObservedPairs, Settings, Tail, Unit
+from registry.significance.cautions.weak_null import LEAST_RATIO, Caution, Systems
 from registry.significance.correlations.matrix import PEARSON, SPEARMAN, PairMatrix
 from registry.significance.distributions.normal import log_normal_p, log_t_p
 from registry.significance.matrix import Floats, Matrix
 from registry.significance.pairwise.base import PairTest
 from registry.significance.results import Tails
 from registry.significance.units import ROUNDING
-from registry.significance.weak_null import LEAST_RATIO, Caution, Systems
 
 # At 5 %, 5.5 % of samples of normal variables with rho = .4, and 8 to 9 % with rho = .8 (tests/significance).
 RANKS = "approximate for ranks: rejects too often where correlations are high; permutation does not"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from registry.significance.resampling.plain_loops import UNCLEAR, Bytes, Loops, Pairs, Places, Shorts, Whole
+from registry.significance.resampling.plain_loops import UNCLEAR, Bytes, Loops, Pairs, Places, Shorts, Whole, Window
 
 _AT_ONCE = 32  # values that are looked at together, which the processor does in few steps
 
@@ -63,23 +63,27 @@ def _distances(a: Shorts, b: Shorts, absolute: bool, values: Shorts) -> int:
     return int(largest)
 
 
-def _between(values: Shorts, low: int, high: int, places: Places) -> tuple[int, int]:
-    least, most, n, above = np.int16(low), np.int16(high), 0, np.int64(0)
+def _between(values: Shorts, first: Window, second: Window, places: Places) -> tuple[int, int, int]:
+    low, high, low_2, high_2 = np.int16(first[0]), np.int16(first[1]), np.int16(second[0]), np.int16(second[1])
+    n_first, n_second, n = np.int64(0), np.int64(0), 0
     full = len(values) // _AT_ONCE * _AT_ONCE
     for at in range(0, full, _AT_ONCE):
-        more, within = np.int16(0), np.int16(0)
+        above, above_2, not_below = np.int16(0), np.int16(0), np.int16(0)
         for i in range(at, at + _AT_ONCE):
-            more += np.int16(values[i] > most)
-            within += np.int16((values[i] >= least) & (values[i] <= most))
-        above += more
-        if within:
+            above += np.int16(values[i] > high)
+            above_2 += np.int16(values[i] > high_2)
+            not_below += np.int16(values[i] >= low) + np.int16(values[i] >= low_2)
+        n_first += above
+        n_second += above_2
+        if not_below > above + above_2:
             for i in range(at, at + _AT_ONCE):
-                if (values[i] >= least) & (values[i] <= most):
+                if (values[i] >= low) & (values[i] <= high) | (values[i] >= low_2) & (values[i] <= high_2):
                     places[n] = i
                     n += 1
     for i in range(full, len(values)):
-        above += values[i] > most
-        if (values[i] >= least) & (values[i] <= most):
+        n_first += values[i] > high
+        n_second += values[i] > high_2
+        if (values[i] >= low) & (values[i] <= high) | (values[i] >= low_2) & (values[i] <= high_2):
             places[n] = i
             n += 1
-    return int(above), n
+    return int(n_first), int(n_second), n

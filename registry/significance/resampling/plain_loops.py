@@ -13,6 +13,7 @@ Pairs = NDArray[np.uint16]
 Shorts = NDArray[np.int16]
 Places = NDArray[np.int32]
 Whole = NDArray[np.int64]
+Window = tuple[int, int]
 
 UNCLEAR = 2**16 - 1  # no two counts
 _AT_ONCE = 2**17  # values that are marked at once, in memory that is not given back in between
@@ -28,15 +29,16 @@ class Loops(NamedTuple):
         add_ones: Adds 1 to counts [draws, units] of units that are drawn, so many for each draw.
         distances: Puts the differences of two systems' scores into the third array, their sizes if asked for, and
             returns the largest.
-        between: Puts the places of the values from the first to the second bound into the last array, and returns the
-            number of values above the second, and of these places.
+        between: Puts the places of the values in one of two windows into the last array, and returns how many values
+            are above the first window and above the second, and the number of these places. A window is given by its
+            bounds, which are in it; both can be the same.
     """
 
     looked_up: Callable[[Pairs, Pairs], tuple[Pairs, Whole]]
     sums: Callable[[Bytes], Whole]
     add_ones: Callable[[Bytes, Whole, NDArray[np.uint32]], None]
     distances: Callable[[Shorts, Shorts, bool, Shorts], int]
-    between: Callable[[Shorts, int, int, Places], tuple[int, int]]
+    between: Callable[[Shorts, Window, Window, Places], tuple[int, int, int]]
 
 
 def _looked_up(table: Pairs, bits: Pairs) -> tuple[Pairs, Whole]:
@@ -62,20 +64,27 @@ def _distances(a: Shorts, b: Shorts, absolute: bool, values: Shorts) -> int:
     return int(values.max())
 
 
-def _between(values: Shorts, low: int, high: int, places: Places) -> tuple[int, int]:
-    n_above = n = 0
+def _between(values: Shorts, first: Window, second: Window, places: Places) -> tuple[int, int, int]:
+    n_first = n_second = n = 0
     for at in range(0, len(values), _AT_ONCE):
-        some = values[at:at + _AT_ONCE]
-        above, within = some > high, some >= low
-        within ^= above
-        n_above += int(np.count_nonzero(above))
-        eights = len(within) // 8 * 8  # bytes of whole words, in which places are looked for by eights
-        words = (within[:eights].view(np.uint64) != 0).nonzero()[0]
-        marked = within[:eights].reshape(-1, 8).take(words, axis=0).ravel().nonzero()[0]
-        for found in (8 * words[marked >> 3] + (marked & 7), eights + within[eights:].nonzero()[0]):
-            places[n:n + len(found)] = found + at
-            n += len(found)
-    return n_above, n
+        above, within = _marked(values[at:at + _AT_ONCE], first)
+        n_first += above
+        if second != first:
+            above, also = _marked(values[at:at + _AT_ONCE], second)
+            within |= also
+        n_second += above
+        found = within.nonzero()[0]
+        places[n:n + len(found)] = found + at if at else found
+        n += len(found)
+    return n_first, n_second, n
+
+
+def _marked(values: Shorts, window: Window) -> tuple[int, NDArray[np.bool_]]:
+    """How many values are above a window, and which are within."""
+    low, high = window
+    above, within = values > high, values >= low
+    within ^= above
+    return int(np.count_nonzero(above)), within
 
 
 PLAIN = Loops(_looked_up, _sums, _add_ones, _distances, _between)

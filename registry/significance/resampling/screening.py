@@ -21,7 +21,7 @@ from registry.parallel.execution import Execution, ahead, with_progress
 from registry.parallel.processes import processes
 from registry.parallel.scratch_files import scratch
 from registry.significance.resampling.loops import loops
-from registry.significance.resampling.plain_loops import Loops, Places, Shorts, Whole
+from registry.significance.resampling.plain_loops import Loops, Places, Shorts, Whole, Window
 
 ENOUGH = 2**29  # differences from which on further processes are worth their start
 _AT_ONCE = 2**26  # differences of one task
@@ -159,14 +159,17 @@ class _Workspace:
     def screen(self, a: Shorts, b: Shorts, low: int, high: int, still: int, near: int) -> _Pair | None:
         if self.loops.distances(a, b, self.absolute, self.values) <= still:
             return None
-        extremes, n = self.loops.between(self.values, low, high, self.places)
-        doubtful = self.places[:n].copy()
+        doubt = low, high
+        window = self._window(near) if self.rank else doubt
+        extremes, above, n = self.loops.between(self.values, doubt, window, self.places)
+        places = self.places[:n].copy()
         if not self.rank:
-            return _Pair(extremes, doubtful, doubtful[:0], 0)
-        ranked = self._of_rank(near, *self._window(near))
-        return ranked and _Pair(extremes, doubtful, *ranked)
+            return _Pair(extremes, places, places[:0], 0)
+        values = self.values.take(places)
+        ranked = self._of_rank(near, window, above, places, values)
+        return ranked and _Pair(extremes, places[(values >= low) & (values <= high)], *ranked)
 
-    def _window(self, near: int) -> tuple[int, int]:
+    def _window(self, near: int) -> Window:
         """Bound the value of the rank by the ranks that it may have in a sample, the first resamples.
 
         In one of 10,000 pairs it lies outside.
@@ -178,25 +181,41 @@ class _Workspace:
         first = max(least, 0)
         sample.partition(first)
         tail = sample[first:]
-        low = int(tail[0]) - near if least > 0 else LEAST
         if most < n:
             tail.partition(most - first)
-        high = int(tail[most - first]) + near if most < n else MOST
+        bounds = np.sort(tail[:most - first + 1])
+        lower, upper = self._among(bounds, n / len(self.values))
+        low = int(bounds[max(lower, 0)]) - near if lower > 0 or least > 0 else LEAST
+        high = int(bounds[min(upper, len(bounds) - 1)]) + near if upper < len(bounds) or most < n else MOST
         return max(low, LEAST), min(high, MOST)
 
-    def _of_rank(self, near: int, low: int, high: int) -> tuple[Places, int] | None:
+    def _among(self, bounds: NDArray[np.int32], share: float) -> tuple[int, int]:
+        """Bound the place of the value of the rank among consecutive values of a sample, which has that share of all.
+
+        How many of all resamples are above the middle value tells how far from it the rank is.
+        """
+        middle = int(bounds[len(bounds) // 2])
+        if middle == bounds[-1]:  # there can be more of them beyond, in the sample too
+            return 0, len(bounds)
+        apart = share * (np.count_nonzero(self.values > middle) - self.rank)
+        place = int(np.searchsorted(bounds, middle, side="right")) + apart
+        error = 4 * math.sqrt(abs(apart) * (1 - share)) + 2
+        return min(math.floor(place - error), len(bounds) - 1), max(math.ceil(place + error), 0)
+
+    def _of_rank(self, near: int, window: Window, above: int, places: Places,
+                 values: Shorts) -> tuple[Places, int] | None:
         """The resamples that may have the value of the rank, and its place among them by value, from the end.
 
-        Its exact value is within `near` of its rounded one. None where that may lie outside of `low` to `high`.
+        Its exact value is within `near` of its rounded one. None where that may lie outside of the window, of which all
+        values are given, among others; so many of all are `above` it.
         """
-        above, n = self.loops.between(self.values, low, high, self.places)
-        places, rank = self.places[:n], self.rank - above
-        if not 0 < rank <= n:
+        low, high = window
+        rank = self.rank - above + int(np.count_nonzero(values > high))
+        if not 0 < rank <= len(values):
             return None
-        values = self.values.take(places)
         in_order = values.copy()
-        in_order.partition(n - rank)
-        rounded = int(in_order[n - rank])
+        in_order.partition(len(values) - rank)
+        rounded = int(in_order[len(values) - rank])
         if rounded - near < low or rounded + near > high:
             return None
         larger = values > rounded + near

@@ -20,6 +20,7 @@ from sqlalchemy.pool import NullPool
 from sqlalchemy.util import LRUCache
 
 from registry.store.files.failures import FAILURES
+from registry.store.rows import driver_of
 from registry.store.turns.gate import wait_before
 
 # New files are written in a storage version that every DuckDB since 1.2 opens.
@@ -35,6 +36,10 @@ CONFIG: dict[str, Any] = {
 # For SQL that a user wrote: no disk for what does not fit into memory, no secrets, no Python variables as tables.
 CONFINED_CONFIG = CONFIG | {"temp_directory": "", "allow_persistent_secrets": "false",
                             "python_enable_replacements": "false"}
+
+# Bytes of a file up to which texts are not compressed by FSST: it takes half of a checkpoint's time, and a small task
+# (4 MB) is no smaller for it.
+_SMALL = 2**23
 
 opening = threading.Lock()
 _opened: Counter[Path] = Counter()
@@ -117,3 +122,11 @@ def transaction(connection: Connection, *, dry_run: bool = False) -> Iterator[No
     except BaseException:
         connection.rollback()
         raise
+
+
+def checkpoint(connection: Connection, path: Path) -> None:
+    """Bring what is committed from DuckDB's log into the file at `path`, no link, itself."""
+    driver = driver_of(connection)
+    if path.stat().st_size < _SMALL:
+        driver.execute("SET disabled_compression_methods = 'fsst'")
+    driver.execute("CHECKPOINT")

@@ -18,10 +18,10 @@ import numpy as np
 from registry.errors import InputError, UnknownNameError, counted
 from registry.evaluation.comparing.board_statistics import Board
 from registry.significance import MatchedT, PairMatrix, StatisticMatrix
+from registry.significance.cautions.weak_null import even_units
 from registry.significance.matrix import Floats
 from registry.significance.ranks.rank_sets import LEAST_UNITS, RANK_DRAWS, RankSets, rank_sets, rank_sets_of_tests
 from registry.significance.resampled_scores import resampling_refusal
-from registry.significance.weak_null import even_units
 from registry.studies.board_study import BoardStudy, Case
 from registry.studies.study import Finding, Row, option
 from registry.studies.suites.matrix import in_all, stacked

@@ -4,7 +4,7 @@ import random
 
 import pytest
 
-from registry.significance.weak_null import MIXED
+from registry.significance.cautions.weak_null import MIXED
 from tests.conftest import ROOT
 
 

@@ -19,66 +19,56 @@ def right(n):
     return {item: "yes" if k < n else "no" for k, item in enumerate(ITEMS)}
 
 
-@pytest.fixture
-def open_board(task, registry, tmp_path):
-    """A task to which submissions came with so many of 40 items right, one after the other, in a folder of its own."""
-    def bring(folder, *rights):
-        task.folder, task.gold, task.documents = tmp_path / folder, dict.fromkeys(ITEMS, "yes"), {}
-        task.systems, task.extra = dict(zip("abcd", map(right, rights), strict=False)), BOARD
-        db = tmp_path / f"{folder}.duckdb"
-        told = registry("run", task.write(), "--db", db).stderr.replace(str(tmp_path / folder), "")
-        return db, told
-
-    return bring
-
-
-def test_no_more_is_shown_than_the_ladder_shows(open_board, registry):
-    """In steps of 0.1: 20 and 37 of 40 raise it to 0.5 and 0.9; that others have 22 and 34, or 23 and 38, is not."""
-    reading = [("board", "small", "--format", "table"), ("board", "small", "--format", "json"), ("pairs", "small"),
-               ("query", "SELECT entry, step, shown, raised, (SELECT count(*) FROM score) FROM released_score")]
-    shown = []
-    for folder, rights in (("one", (20, 22, 37, 34)), ("other", (20, 23, 37, 38))):
-        db, told = open_board(folder, *rights)
-        told = [told, *(registry(*asked, "--db", db).stdout for asked in reading)]
-        shown.append([_without_pseudonyms(text) for text in told])
-    assert shown[0] == shown[1]
-    rows = registry("board", "small", "--format", "json", "--db", db).json
-    assert [(row["rank"], row["score"]) for row in rows] == [(1, pytest.approx(0.9)), (2, pytest.approx(0.5))]
-    assert all(row["team"].startswith("Team ") for row in rows)
-    raised = registry("query", "SELECT raised FROM released_score", "--format", "json", "--db", db).json
-    assert [row["raised"] for row in raised] == [True, False, True, False]
+def brought(task, registry, folder, *rights):
+    """A registry to which submissions came with so many of 40 items right, one after the other; what is told."""
+    task.folder, task.gold, task.documents = folder, dict.fromkeys(ITEMS, "yes"), {}
+    task.systems, task.extra = dict(zip("abcd", map(right, rights), strict=True)), BOARD
+    return registry("run", task.write(), "--db", folder / "registry.duckdb").stderr.replace(str(folder), "")
 
 
 def _without_pseudonyms(text):
     return re.sub(r"(Team|System) \d\d[A-Z]?( *)", "x", text)
 
 
-def test_what_was_shown_stays_and_is_verified(open_board, registry):
-    """A submission that is withdrawn has been the best; `show` explains it; what does not follow is found."""
-    db, _ = open_board("one", 20, 37)
+def test_what_is_shown_is_the_ladder_alone_and_stays_and_is_verified(task, registry, tmp_path):
+    """In steps of 0.1: 20 and 37 of 40 raise it to 0.5 and 0.9; that others have 22 and 34, or 23 and 38, is not."""
+    shown = []
+    for folder, rights in ((tmp_path / "one", (20, 22, 37, 34)), (tmp_path / "other", (20, 23, 37, 38))):
+        told, db = brought(task, registry, folder, *rights), folder / "registry.duckdb"
+        asked = (("board", "small", "--format", "table"), ("pairs", "small"), (
+            "query", "SELECT entry, step, shown, raised, (SELECT count(*) FROM score) FROM released_score"))
+        shown.append([_without_pseudonyms(text) for text in (
+            told, *(registry(*of, "--db", db).stdout for of in asked))])
+    assert shown[0] == shown[1]
     first, second = registry("board", "small", "--format", "json", "--db", db).json
+    assert [(row["rank"], row["score"]) for row in (first, second)] == [
+        (1, pytest.approx(0.9)), (2, pytest.approx(0.5))]
+    assert first["team"].startswith("Team ")
     registry("withdraw", f"small/test/{first['submission']}", "--reason", "a mistake", "--db", db)
-    registry("score", "small", "--db", db)
     assert registry("board", "small", "--format", "json", "--db", db).json == [first, second]
     of_second = registry("show", f"small/test/{second['submission']}", "--format", "json", "--db", db).stdout
     assert '\\"raised\\":true' in of_second
+    _verified(db)
+    registry("reveal", "small", "--scores", "--db", db)
+    assert registry("board", "small", "--format", "json", "--db", db).json[0]["score"] == 38 / 40
+
+
+def _verified(db):
+    """What does not follow is found; what a purge has blanked is not missed."""
     with Database(db, organiser=True).writing() as connection:
         assert list(verify_ladders(connection)) == []
-        first_entry, second_entry = connection.exec_driver_sql(
+        first, *_, last = connection.exec_driver_sql(
             "SELECT event_id, details FROM event WHERE action = 'ladder' ORDER BY event_id").all()
-        again = json.loads(first_entry.details) | {"before": json.loads(second_entry.details)["shown"]}
+        again = json.loads(first.details) | {"before": json.loads(last.details)["shown"]}
         journal = Journal("score", {})
         journal.event(connection, ACTION, "small/test/a/a@2", **again | {"shown": again["before"], "raised": False})
         assert list(verify_ladders(connection)) == []
-        connection.exec_driver_sql(f"UPDATE event SET details = '{{}}' WHERE event_id = {second_entry.event_id}")
+        connection.exec_driver_sql(f"UPDATE event SET details = '{{}}' WHERE event_id = {last.event_id}")
         assert list(verify_ladders(connection)) == [], "a purge has blanked what was shown before"
         journal.event(connection, ACTION, "small/test/a/a@3", **again | {"shown": 0.8, "raised": True})
         (fault,) = verify_ladders(connection)
     assert fault.kind == "altered"
     assert "shows 0.8, which does not follow from its score" in fault.message
-    registry("reveal", "small", "--scores", "--db", db)
-    assert [row["score"] for row in registry("board", "small", "--format", "json", "--db", db).json] == [
-        37 / 40, 20 / 40]
 
 
 @pytest.mark.parametrize(("board", "says"), [

@@ -1,5 +1,6 @@
 """The inner loops of resampling against brute force, and compiled ones against those in numpy."""
 
+import itertools
 import sys
 from importlib.util import find_spec
 
@@ -53,13 +54,16 @@ def test_distances_and_what_is_between_two_bounds(kind, size):
     a, b = rng.integers(-(2**14), 2**14, (2, size), dtype=np.int16)
     values, places = np.empty(size, np.int16), np.empty(size, np.int32)
     for absolute in (False, True):
-        expected = [abs(x - y) if absolute else x - y for x, y in zip(a.tolist(), b.tolist(), strict=True)]
-        assert of(kind).distances(a, b, absolute, values) == max(expected)
-        assert values.tolist() == expected
-        for low, high in ((-(2**15), 2**15 - 1), (-300, 500), (expected[0], expected[0]), (2**15 - 1, 2**15 - 1)):
-            above, n = of(kind).between(values, low, high, places)
-            assert above == sum(value > high for value in expected)
-            assert places[:n].tolist() == [n for n, value in enumerate(expected) if low <= value <= high]
+        expected = a.astype(int) - b
+        expected = np.abs(expected) if absolute else expected
+        assert of(kind).distances(a, b, absolute, values) == expected.max()
+        assert values.tolist() == expected.tolist()
+        windows = ((-(2**15), 2**15 - 1), (-300, 500), (expected[0], expected[0]), (2**15 - 1, 2**15 - 1), (400, 999))
+        for first, second in itertools.product(windows, repeat=2):
+            *above, n = of(kind).between(values, first, second, places)
+            assert above == [np.count_nonzero(expected > high) for _, high in (first, second)]
+            within = [(low <= expected) & (expected <= high) for low, high in (first, second)]
+            assert places[:n].tolist() == np.flatnonzero(within[0] | within[1]).tolist()
 
 
 def test_a_bootstrap_is_the_same_with_compiled_loops(monkeypatch):

@@ -113,10 +113,10 @@ def even_units(matrix: Matrix) -> float:
     """How many units of equal weight tell as much as these do, by the system with the least even ones.
 
     The number is Kish's: the square of the sum of the weights over the sum of their squares. Weights are the
-    denominators of a quotient, and the items of a cluster for a correlation. Of other functions of sums they are what
-    is counted in a unit for the first system, in the column that is the most even, such as the lengths of references,
-    or in all columns together, such as the items of a confusion matrix. Of judged items they are what people's scores
-    count, 0 where they did not look.
+    denominators of a quotient or of its root, and the items of a cluster for a correlation. Of other functions of sums
+    they are what is counted in a unit for the first system, in the column that is the most even, such as the lengths
+    of references, or in all columns together, such as the items of a confusion matrix. Of judged items they are what
+    people's scores count, 0 where they did not look.
 
     Args:
         matrix: By item or by unit.
@@ -128,6 +128,8 @@ def even_units(matrix: Matrix) -> float:
         return float(np.nanmin(_kish(some[:, :, WEIGHT] for some in by_unit.by_block()), initial=matrix.n_units))
     if matrix.quotient is not None:
         return float(np.nanmin(_kish(under for _, under in by_unit.parts_by_block()), initial=matrix.n_units))
+    if matrix.family == "ratio":  # a function of one, such as the root of a mean
+        return float(np.nanmin(_kish(some[:, :, 1] for some in by_unit.by_block()), initial=matrix.n_units))
     counted = (np.abs(some[:, 0]) for some in by_unit.of_systems([0]).by_block())
     found = _kish(np.column_stack([some, some.sum(axis=1)]) for some in counted)
     return matrix.n_units if np.isnan(found).all() else float(np.nanmax(found))

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from registry.judged import LABELLED, WEIGHT, error_of
+from registry.significance.cautions.weak_null import Caution, Systems
 from registry.significance.judged_items import JudgedItems
 from registry.significance.matrix import Matrix
-from registry.significance.weak_null import Caution, Systems
 
 LEVEL = 0.001  # of each pair, whatever other pairs there are
 _LEAST = 11  # units that people looked at: fewer are all apart by the same more often by chance, which has no error

@@ -8,7 +8,16 @@ from scipy import stats
 
 from registry.significance import MatchedT, PairMatrix, Permutation, Settings, Sign, Wilcoxon
 from registry.significance.assumptions import misuses
-from registry.significance.weak_null import ASYMMETRIC, MIXED, SKEWED, TOLERATED, asymmetric, even_units, mixed, skewed
+from registry.significance.cautions.weak_null import (
+    ASYMMETRIC,
+    MIXED,
+    SKEWED,
+    TOLERATED,
+    asymmetric,
+    even_units,
+    mixed,
+    skewed,
+)
 from tests.significance.matrices import F1, in_steps, matrix, of_labels, uneven
 from tests.validity.populations import graded, lopsided, spans, unequal_f1
 from tests.validity.populations import skewed as long_tailed
@@ -118,3 +127,6 @@ def test_units_of_unequal_weight_tell_no_more_than_few_equal_ones():
     assert even_units(no_quotient) == pytest.approx(16 / 7)  # clusters of 1, 1, 1 and 5 items
     assert even_units(PairMatrix(np.ones((8, 2, 2)), units=no_quotient.units)) == pytest.approx(16 / 7)
     assert even_units(PairMatrix(np.ones((8, 2, 2)))) == 8
+    roots = replace(no_quotient, statistics=np.stack([np.arange(16).reshape(8, 2) ** 2, np.ones((8, 2))], axis=-1),
+                    family="ratio", units=None)
+    assert even_units(roots) == 8  # squared errors are no weights

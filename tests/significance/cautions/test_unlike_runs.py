@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from registry.significance import Permutation, Settings
-from registry.significance.resampling.unlike_runs import UNEVEN_RUNS, outlying_runs, uneven_runs
+from registry.significance.cautions.unlike_runs import UNEVEN_RUNS, outlying_runs, uneven_runs
 from tests.validity.run_hits import board
 
 
