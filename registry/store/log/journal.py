@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from sqlalchemy import Connection, Row, select
+from sqlalchemy import Connection, RootTransaction, Row, select
 
 from registry.identity import canonical_json, digest_json
 from registry.provenance import code, environment
@@ -99,7 +99,9 @@ def append(connection: Connection, entries: Sequence[Mapping[str, Any]]) -> None
     """Append entries to the log, each with its place in the chain."""
     if not entries:
         return
-    end = connection.info[_END] = connection.info.get(_END) or _End.of(connection)
+    end = connection.info.get(_END)
+    if end is None or end.transaction is not connection.get_transaction():
+        end = connection.info[_END] = _End.of(connection)
     rows = []
     for entry in entries:
         end.event_id += 1
@@ -111,8 +113,12 @@ def append(connection: Connection, entries: Sequence[Mapping[str, Any]]) -> None
 
 @dataclass
 class _End:
-    """The end of the log in a connection's transaction: its last entry, and the digests of runs by their number."""
+    """The end of the log in a connection's transaction: its last entry, and the digests of runs by their number.
 
+    Of no other one, as it may have been undone.
+    """
+
+    transaction: RootTransaction | None
     event_id: int
     hash: str | None
     of_runs: dict[int, str] = field(default_factory=dict)
@@ -121,7 +127,7 @@ class _End:
     def of(cls, connection: Connection) -> _End:
         event = models.event.c
         last = connection.execute(select(event.event_id, event.hash).order_by(event.event_id.desc()).limit(1)).first()
-        return cls(0, None) if last is None else cls(*last)
+        return cls(connection.get_transaction(), *(last or (0, None)))
 
     def of_run(self, connection: Connection, run_id: int) -> str:
         if run_id not in self.of_runs:

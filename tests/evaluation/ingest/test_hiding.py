@@ -101,8 +101,11 @@ def many(tmp_path):
     database = Database(tmp_path / "many.duckdb")
     database.create()
     with database.writing() as connection:
+        task = insert(connection, models.task, slug="many", title="", version="1", manifest="{}", manifest_digest="",
+                      seed=0, created_at=now())
+        assert task == 1
         for n in range(60):
-            team = insert(connection, models.team, task_id=1, name=f"t{n}", pseudonym=None)
+            team = insert(connection, models.team, task_id=task, name=f"t{n}", pseudonym=None)
             for m in range(1 if n else 40):
                 insert(connection, models.system, team_id=team, name=f"s{m}", pseudonym=None)
         yield connection
