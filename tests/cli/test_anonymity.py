@@ -67,7 +67,8 @@ NAMELESS = {"init", "check", "task-pack", "import", "schema", "backup"}
 UNNAMED = (  # of what reads, forms without a name
     "list tasks", "list runs", "schema", "verify", "show run:2", "export small codabench", "export small codalab",
     "export small evalai", "plot small gains", "items small disagree", "items small hard", "items small suspect",
-    *(f"study {name} " for name in ("advise", "threshold", "curve", "test-size", "calibration", "dependence")))
+    *(f"study {name} " for name in ("advise", "threshold", "curve", "test-size", "calibration", "dependence",
+                                   "variance", "judge")))
 
 
 @pytest.fixture(scope="module")
