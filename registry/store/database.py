@@ -194,7 +194,7 @@ class Database:
         if not self._log.exists():
             return
         try:
-            checkpoint(connection, self._real)
+            checkpoint(connection, self._real, self._log)
         except duckdb.Error as error:
             why = str(error).partition("\n")[0]
             raise StoreError(self.named, f"all is committed, but stands in {self._log.name} and not yet in the file; "

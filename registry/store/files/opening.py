@@ -124,10 +124,9 @@ def transaction(connection: Connection, *, dry_run: bool = False) -> Iterator[No
         raise
 
 
-def checkpoint(connection: Connection, path: Path) -> None:
-    """Bring what is committed from DuckDB's log into the file at `path`, no link, itself."""
+def checkpoint(connection: Connection, path: Path, log: Path) -> None:
+    """Bring what is committed from DuckDB's `log` into the file at `path`, no link, itself."""
     driver = driver_of(connection)
-    log = path.with_name(f"{path.name}.wal")
     if path.stat().st_size + log.stat().st_size < _SMALL:
         driver.execute("SET disabled_compression_methods = 'fsst'")
     driver.execute("CHECKPOINT")
