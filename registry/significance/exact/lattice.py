@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from registry.significance.exact.half_sums import HalfSums, Ints
@@ -215,7 +216,7 @@ class _Tail:
         ratio = (math.sqrt(5) - 1) / 2
         a, b = right - ratio * (right - left), left + ratio * (right - left)
         rate_a, rate_b = rate(a), rate(b)
-        while right - left > 0.5:
+        while right - left > max(0.5, spread / 4):
             if rate_a < rate_b:
                 right, b, rate_b = b, a, rate_a
                 a = right - ratio * (right - left)
@@ -240,9 +241,8 @@ def _weigh(masses: Floats, tilt: Floats, point: Floats, first: Ints, starts: Int
     if (edge + np.maximum(0, steps[across - 1 - begins[inside]])).max(initial=-math.inf) > 100:
         return 0.0, math.inf  # the tilt has overshot
     along, edges = np.exp(steps), np.exp(edge)
-    by_row = np.ascontiguousarray(masses.T[inside])
-    tail = sum(weight * float(row[begin:] @ along[:across - begin]) for weight, row, begin in
-               zip(edges.tolist(), by_row, begins[inside].tolist(), strict=True))
+    from_edge = sliding_window_view(np.concatenate([np.zeros(across), along]), across)[across - begins[inside]]
+    tail = float(edges @ np.einsum("ij,ji->i", from_edge, masses[:, inside]))
     squares = np.cumsum(along * along)[across - 1 - begins[inside]]
     spread = np.linalg.norm(masses) / math.sqrt(masses.size)
     return tail, 1e-15 * float(spread * np.sqrt(edges * edges @ squares))
