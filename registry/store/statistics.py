@@ -188,7 +188,7 @@ class StoredStatistics(Sequence[NDArray[np.float64]]):
             self._loaded = []  # before others take room
             self._loaded, _ = self._load(self._scoring_ids[self._some])
         found = self._loaded[at - self._some.start]
-        return found if self._items is None else found[self._items]
+        return found if self._items is None else found.take(self._items, axis=0)  # much faster than by []
 
 
 def _complete(connection: Connection, family: str, metric_id: int, scoring_ids: Sequence[int],

@@ -1,7 +1,7 @@
 """A large leaderboard from the file to the page: 1,000 systems, right or wrong on 10,000 items, by the command line.
 
-Beside it stands the same by hand: polars reads the file, one product counts what two systems have apart, and one
-vectorized call and Holm's correction give the p-values. Processes have their processor time and memory measured.
+Beside it stands the same by hand, a script (`tests.benchmarks.by_hand`). Processes have their processor time and memory
+measured, from their start to their end.
 
     python -m tests.benchmarks.leaderboard SYSTEMS ITEMS [csv]
 
@@ -13,7 +13,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -54,9 +53,7 @@ def measured(folder, systems, items, forms, *, limits=True):
     for form in forms:
         path = folder / f"scores.{form}"
         (table.write_csv if form == "csv" else table.write_parquet)(path)
-        began = time.process_time()
-        by_hand(path)
-        hand = time.process_time() - began
+        hand = process(sys.executable, "-m", "tests.benchmarks.by_hand", path).seconds
         db = str(folder / f"{form}.duckdb")
         steps = {
             "import": ("import", "wide", path, "--option", "item=item", "--task", "large", "--to", folder / form),
@@ -96,18 +93,6 @@ def correct(systems, items):
     return found
 
 
-def by_hand(path):
-    """Holm's p-values of all pairs, without a registry."""
-    read = polars.read_csv if path.suffix == ".csv" else polars.read_parquet
-    outcomes = read(path).drop("item").to_numpy().astype(np.float32)
-    n_correct, both = outcomes.sum(axis=0), outcomes.T @ outcomes
-    a, b = np.triu_indices(len(both), 1)
-    only_a, only_b = n_correct[a] - both[a, b], n_correct[b] - both[a, b]
-    p = np.minimum(2 * special.bdtr(np.minimum(only_a, only_b), (only_a + only_b).astype(int), 0.5), 1)
-    order = np.argsort(p)
-    return np.minimum(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), 1)
-
-
 @cache
 def compiled():
     """The environment of commands whose modules are compiled, as those of an installed package are."""
@@ -118,12 +103,16 @@ def compiled():
 
 def command(*arguments):
     """Run a command of the registry."""
-    process = subprocess.Popen([sys.executable, "-m", "registry", *map(str, arguments)], stdout=subprocess.DEVNULL,
-                               stderr=subprocess.PIPE, env=compiled())
-    said = process.stderr.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    assert process.returncode == 0, said.decode()
+    return process(sys.executable, "-m", "registry", *arguments)
+
+
+def process(*arguments):
+    """Run a process, and measure it."""
+    begun = subprocess.Popen([*map(str, arguments)], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=compiled())
+    said = begun.stderr.read()
+    _, status, usage = os.wait4(begun.pid, 0)
+    begun.returncode = os.waitstatus_to_exitcode(status)
+    assert begun.returncode == 0, said.decode()
     return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 2**20)
 
 

@@ -65,7 +65,7 @@ class _Ends:
     @property
     def lines(self) -> Bytes:
         """That of each line."""
-        return self.texts[self.codes]
+        return self.texts.take(self.codes, axis=0)
 
 
 class _Frame(NamedTuple):

@@ -166,7 +166,7 @@ def statistics_digest(of_keys: str, runs: Sequence[Floats]) -> str:
 def _kept(ingest: Ingest, items: KeptItems, scoring: ScoringRow, row: DeclaredMetric, metric: Metric,
           computed: Sequence[Floats]) -> _Kept:
     """Make what is kept of a submission's statistics by a metric, [runs] of [items, columns]."""
-    digest = statistics_digest(items.digest, [of_run[items.by_key] for of_run in computed])
+    digest = statistics_digest(items.digest, [of_run.take(items.by_key, axis=0) for of_run in computed])
     if isinstance(metric, ConfusionMetric):
         labels = with_new_labels(ingest.connection, scoring.gold_revision_id, computed)
         stored: Sequence[Floats] = [labels.numbered(codes) for codes in computed]

@@ -7,6 +7,8 @@ Cai and DasGupta 2001, section 4.1.1): from 20 trials on it then covers in 91.8 
 
 from __future__ import annotations
 
+from statistics import NormalDist
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -41,10 +43,12 @@ def wilson_of_counts(hits: ArrayLike, trials: ArrayLike, confidence: float) -> t
         trials: The numbers of trials, 1 at least.
         confidence: The confidence level.
     """
-    from scipy.special import gammaincinv, ndtri
-
     k, n = np.broadcast_arrays(np.asarray(hits, dtype=np.float64), np.asarray(trials, dtype=np.float64))
-    low, high = wilson(k / n, n, float(ndtri((1 + confidence) / 2)))
+    low, high = wilson(k / n, n, NormalDist().inv_cdf((1 + confidence) / 2))
+    if not (np.minimum(k, n - k) <= _FEW).any():
+        return low, high
+    from scipy.special import gammaincinv  # which takes longer to import than all intervals to compute
+
     for few in range(1, _FEW + 1):
         least = float(gammaincinv(few, 1 - confidence)) / n
         low = np.where(k == few, np.minimum(low, least), low)

@@ -13,6 +13,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from statistics import NormalDist
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -107,9 +108,7 @@ class ClosedForm:
     @property
     def quantile(self) -> float:
         """The ends of the confidence level in the normal distribution."""
-        from scipy.special import ndtri
-
-        return float(ndtri((1 + self.confidence) / 2))
+        return NormalDist().inv_cdf((1 + self.confidence) / 2)
 
     @cached_property
     def score_methods(self) -> tuple[Method, ...]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import numpy as np
 
 from registry.significance.resampling.plain_loops import (
-    BIN_BITS,
     UNCLEAR,
     Bytes,
     Loops,
@@ -74,13 +73,11 @@ def _distances(a: Shorts, b: Shorts, absolute: bool, values: Shorts) -> int:
     return int(largest)
 
 
-def _counts(values: Shorts, least: int, bits: int) -> Whole:
-    counts, last = np.zeros(2**BIN_BITS, np.int64), 0
+def _counts(values: Shorts, least: int, largest: int, bits: int) -> Whole:
+    counts = np.zeros((largest - least >> bits) + 1, np.int64)
     for i in range(len(values)):
-        place = max(int(values[i]) - least, 0) >> bits
-        counts[place] += 1
-        last = max(last, place)
-    return counts[:last + 1].copy()
+        counts[max(int(values[i]) - least, 0) >> bits] += 1
+    return counts
 
 
 def _reaching(values: Shorts, bar: int) -> int:

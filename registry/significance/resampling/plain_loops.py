@@ -15,7 +15,6 @@ Places = NDArray[np.int32]
 Whole = NDArray[np.int64]
 Window = tuple[int, int]
 
-BIN_BITS = 10  # of the number of bins that values are counted in, at most
 UNCLEAR = 2**16 - 1  # no two counts
 _AT_ONCE = 2**17  # values that are looked at together, in memory that is not given back in between
 _SHORT = 2**15  # units whose counts surely add up to less than 2^16: they are hardly more than the units
@@ -31,7 +30,7 @@ class Loops(NamedTuple):
         distances: Puts the differences of two systems' scores into the third array, their sizes if asked for, and
             returns the largest.
         counts: How many values are in each bin of 2^bits values, of which the first begins at `least` and the last has
-            the largest value; what is less is in the first.
+            the largest value that there may be; what is less is in the first.
         reaching: How many values are at least as large as a bar.
         between: Puts the places of the values in one of two windows into the last array, and returns how many values
             are above the first window and above the second, and the number of these places. A window is given by its
@@ -42,7 +41,7 @@ class Loops(NamedTuple):
     sums: Callable[[Bytes], Whole]
     add_ones: Callable[[Bytes, Whole, NDArray[np.uint32]], None]
     distances: Callable[[Shorts, Shorts, bool, Shorts], int]
-    counts: Callable[[Shorts, int, int], Whole]
+    counts: Callable[[Shorts, int, int, int], Whole]
     reaching: Callable[[Shorts, int], int]
     between: Callable[[Shorts, Window, Window, Places], tuple[int, int, int]]
 
@@ -72,8 +71,8 @@ def _distances(a: Shorts, b: Shorts, absolute: bool, values: Shorts) -> int:
     return int(values.max())
 
 
-def _counts(values: Shorts, least: int, bits: int) -> Whole:
-    return np.bincount(np.maximum(values.astype(np.int32) - least, 0) >> bits)
+def _counts(values: Shorts, least: int, largest: int, bits: int) -> Whole:
+    return np.bincount(np.maximum(values.astype(np.int32) - least, 0) >> bits, minlength=(largest - least >> bits) + 1)
 
 
 def _reaching(values: Shorts, bar: int) -> int:

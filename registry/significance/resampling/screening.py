@@ -21,12 +21,13 @@ from registry.parallel.execution import Execution, ahead, with_progress
 from registry.parallel.processes import processes
 from registry.parallel.scratch_files import scratch
 from registry.significance.resampling.loops import loops
-from registry.significance.resampling.plain_loops import BIN_BITS, Loops, Places, Shorts, Whole, Window
+from registry.significance.resampling.plain_loops import Loops, Places, Shorts, Whole, Window
 
 ENOUGH = 2**29  # differences from which on further processes are worth their start
 _AT_ONCE = 2**26  # differences of one task
 LEAST, MOST = -2**15, 2**15 - 1  # that 16 bits hold
 _SAMPLE = 2**10  # resamples, at least, by which a quantile is estimated
+_BIN_BITS = 11  # of the number of bins that these are counted in, at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,8 +178,9 @@ class _Workspace:
         """
         sample = self.values[:max(_SAMPLE, len(self.values) // 8)]
         least = 0 if self.absolute else -largest  # what is less is counted as this
-        bits = max(0, (largest - least).bit_length() - BIN_BITS)
-        above = np.cumsum(self.loops.counts(sample, least, bits)[::-1])  # values from a bin's least on, the last first
+        bits = max(0, (largest - least).bit_length() - _BIN_BITS)
+        counts = self.loops.counts(sample, least, largest, bits)
+        above = np.cumsum(counts[::-1])  # values from a bin's least on, the last first
         share = len(sample) / len(self.values)
 
         def from_(rank: float) -> int:
