@@ -58,7 +58,7 @@ def write_records(database: Database, task: str, output: Path) -> Written:
     """
     with database.reading() as connection:
         (row,) = catalog.tasks(connection, task)
-        check_open(connection, row)
+        check_open(connection, row, "export")
         choose(connection, row)
         with new_folder(output) as folder:
             written = list(_records(connection, row, folder))
