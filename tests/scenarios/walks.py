@@ -9,12 +9,9 @@ room one after the other are one, and a step into a room where the walk was befo
 which everybody uses (`GROUND`), are passed over.
 """
 
-import io
-import os
 import re
 import subprocess
 import sys
-import tarfile
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import chdir
@@ -121,13 +118,10 @@ def main(arguments: Iterable[str]) -> None:
     """Print the walks of this code, or of a commit's."""
     commits = [argument for argument in arguments if argument != "-v"]
     if commits:
-        archive = subprocess.run(["git", "archive", *commits, "registry", "migrations", "sample_data", "docs"],
-                                 cwd=ROOT, capture_output=True, check=True).stdout
-        with tempfile.TemporaryDirectory() as folder:
-            with tarfile.open(fileobj=io.BytesIO(archive)) as files:
-                files.extractall(folder, filter="data")
-            subprocess.run([sys.executable, __file__, *set(arguments) - set(commits)], check=True,
-                           env=os.environ | {"PYTHONPATH": folder})
+        from tests.scenarios.earlier import code_of  # late, as earlier commits do not have it
+
+        with code_of(*commits) as env:
+            subprocess.run([sys.executable, __file__, *set(arguments) - set(commits)], check=True, env=env)
         return
     with tempfile.TemporaryDirectory() as folder, chdir(folder):
         found = walks() | {"an item": way()}
