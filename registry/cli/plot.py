@@ -11,6 +11,7 @@ from registry.cli.console import say
 from registry.cli.options import ChosenMetric, Db, Facet, Task, TestSet, Track, database
 from registry.errors import InputError
 from registry.reports.figures.kinds import Kind, draw, look_for
+from registry.reports.figures.look import limits as scale_limits
 
 if TYPE_CHECKING:
     from registry.leaderboards.leaderboard import Ranks
@@ -58,7 +59,6 @@ def plot(
         with_intervals,
         with_places,
     )
-    from registry.reports.figures.look import limits as scale_limits
     from registry.store import catalog
 
     if by != "team" and kind != "gains":
@@ -67,9 +67,9 @@ def plot(
                     font_size=font_size, label=label, palette=palette)
     with database(db).reading() as connection:
         (row,) = catalog.tasks(connection, task)
-        where = test_set, track, facet
         shown: Ranks | None = None if kind == "scores" else "range"  # None: as the task says
-        board = best(chosen_leaderboard(leaderboards_by(connection, row, metric, shown), *where), top, _ROOM)
+        board = best(chosen_leaderboard(leaderboards_by(connection, row, metric, shown), test_set, track, facet), top,
+                     _ROOM)
         if kind == "ranks":  # nothing is drawn before it is known that there is room
             board = with_places(connection, row, board)
         if kind == "scores":
