@@ -28,16 +28,16 @@ def printed(env: Mapping[str, str], task: str) -> dict[str, Any]:
     manifest, root = TASKS[task]
     with tempfile.TemporaryDirectory() as folder:
         def run(*arguments: str) -> str:
-            done = subprocess.run([sys.executable, "-m", "registry", *arguments], cwd=folder, env=env, text=True,
-                                  capture_output=True, check=False)
+            done = subprocess.run([sys.executable, "-m", "registry", *arguments], cwd=folder, text=True, check=False,
+                                  env={**env, "REGISTRY_QUIET": "1"}, capture_output=True)
             assert done.returncode == 0, (arguments, done.stderr)
             return done.stdout
 
-        boards = json.loads(run("run", str(manifest), "--root", str(root), "--quiet", "--format", "json"))
+        boards = json.loads(run("run", str(manifest), "--root", str(root), "--format", "json"))
         found = {"board": boards, "pairs": json.loads(run("pairs", "--format", "json"))}
         for of in SHOWN.get(task, ()):
             found[f"{of.study} {' '.join(of.options)}"] = json.loads(
-                run("study", of.study, boards[0]["task"], *of.options, "--quiet", "--format", "json"))
+                run("study", of.study, boards[0]["task"], *of.options, "--format", "json"))
     return found
 
 
