@@ -17,10 +17,9 @@ from typing import NamedTuple
 from sqlalchemy import Connection
 
 from registry.errors import HiddenError
-from registry.evaluation.comparing.compare import Compared, compare
-from registry.evaluation.comparing.plan import plan
+from registry.evaluation.comparing.compare import Compared, compare, prepared
 from registry.evaluation.comparing.settings import declared_request
-from registry.evaluation.comparing.vetting import Vetted, vet
+from registry.evaluation.comparing.vetting import Vetted
 from registry.evaluation.ingest.apply import Applied, apply
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.ingest.given import bringing
@@ -145,9 +144,7 @@ def evaluated(job: Job, bring: Callable[[Session], Ingest], *, create: bool = Fa
         scored = score(ingest, how)
         (row,) = catalog.tasks(session.connection, ingest.slug)
         request = declared_request(row, execution=how)
-        vetted = vet(session.connection, row, request)
-        vetted.require()  # before anything is kept
-        planned = plan(session.connection, vetted.keys, request)
+        vetted, planned = prepared(session.connection, row, request)  # refused before anything is kept
         _tell(job.tell, planned_sentences(planned, in_full=how.progress is not None))
 
         def compared(session: Session, vetted: Vetted | None = None) -> tuple[Compared, Boards | None, Names]:

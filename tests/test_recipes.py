@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+from registry.readers import READERS
 from tests.conftest import ROOT
 
 STEP = re.compile(r"^`(?P<path>[^`\n]+)`(?:, [^\n]*)?:\n|^```(?P<kind>python|diff)\n(?P<code>.*?)^```$", re.M | re.S)
@@ -60,6 +61,11 @@ def test_what_the_recipes_add_passes_the_tests_that_they_add(copy):
     done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *tests, *OF_ALL, *of_boards],
                           cwd=copy, env=alone, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
+
+
+def test_the_kinds_of_values_are_in_the_table():
+    page = (ROOT / "CONTRIBUTING.md").read_text()
+    assert set(re.findall(r"^\| `(\w+)` \|", page, re.M)) == {reader.gives for reader in READERS.values()}
 
 
 def test_the_program_lists_what_they_add(copy):

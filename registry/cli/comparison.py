@@ -117,10 +117,8 @@ def _compare(session: Session, job: Job, task: str | None, metric: str | None, g
              context: typer.Context) -> tuple[list[TaskRow], list[Leaderboard] | None]:
     """Compare and tell what was found; gives the tasks, and their boards where they can be read already."""
     from registry.at_once import shown_boards
-    from registry.evaluation.comparing.compare import compare
-    from registry.evaluation.comparing.plan import plan
+    from registry.evaluation.comparing.compare import compare, prepared
     from registry.evaluation.comparing.settings import declared_request
-    from registry.evaluation.comparing.vetting import vet
     from registry.store import catalog
 
     how = job.how
@@ -128,9 +126,8 @@ def _compare(session: Session, job: Job, task: str | None, metric: str | None, g
     rows = catalog.tasks(session.connection, task)
     for row in rows:
         request = declared_request(row, given, None if metric is None else (metric,), how)
-        vetted = vet(session.connection, row, request)
-        vetted.require()
-        say_plan(plan(session.connection, vetted.keys, request), how)
+        vetted, planned = prepared(session.connection, row, request)
+        say_plan(planned, how)
         compared = compare(session.connection, job.journal, row, request, vetted)
         say_results(session.names, compared=compared)
         say_unused(context, how, compared)

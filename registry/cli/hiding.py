@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from registry.cli.console import say, show
-from registry.cli.options import Actor, Db, DryRun, OutputFormat, Task, Wait, actor_name, database
+from registry.cli.options import Actor, Db, DryRun, OutputFormat, Task, Wait, actor_name, database, taken
 from registry.cli.pipeline import say_end
 from registry.errors import InputError
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from registry.store.database import Database
     from registry.store.listings import Listing
 
@@ -30,10 +31,11 @@ def hide(
     All outputs do so from now on: teams and systems that are not baselines get pseudonyms that tell neither their names
     nor their order. With --scores begins a blind phase, in which no output shows scores or ranks.
     """
+    from registry.manifest.fields import check_until
     from registry.store.hiding.concealment import SAID, until_told
     from registry.store.log.journal import now
 
-    moment = SAID if until is None else _time(until)
+    moment: datetime = SAID if until is None else taken(check_until, until, "--until").replace(tzinfo=None)  # UTC
     if moment <= now():
         raise InputError(f"--until {until} is past; `registry reveal` shows what is hidden")
     _set(task, "blind_until" if scores else "anonymous_until", moment, database(db, wait), actor, dry_run=dry_run)
@@ -73,14 +75,3 @@ def _set(task: str, column: str, until: datetime | None, target: Database, actor
         found = teams(session.connection)
     say_end(changed=journal.changed, dry_run=dry_run)
     return found
-
-
-def _time(text: str) -> datetime:
-    """A time with its time zone, in UTC as the database keeps it."""
-    from registry.manifest.fields import check_until
-
-    try:
-        found: datetime = check_until(text)
-    except ValueError as error:
-        raise InputError(f"--until {error}") from None
-    return found.replace(tzinfo=None)

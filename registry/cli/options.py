@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from contextvars import ContextVar
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
@@ -19,6 +20,7 @@ from registry.query.question import parameter_value
 if TYPE_CHECKING:
     from registry.store.database import Database
 
+T = TypeVar("T")
 
 Db = Annotated[Path | None, typer.Option("--db", "-d", envvar="REGISTRY_DB", metavar="PATH", readable=False, help=(
     "The registry's DuckDB file; else `database` in the nearest registry.toml, else ./registry.duckdb."),
@@ -93,6 +95,18 @@ def named_values(given: list[str], option: str) -> dict[str, Any]:
     return values
 
 
+def taken(check: Callable[[Any], T], value: Any, option: str) -> T:
+    """What an option gives, where `check` takes it.
+
+    Raises:
+        InputError: It does not.
+    """
+    try:
+        return check(value)
+    except ValueError as error:
+        raise InputError(f"{option} {error}") from None
+
+
 def attributes_of(given: list[str] | None) -> dict[str, Any]:
     """Read what `--attribute` gives; facts that pages show are what the manifest takes for them."""
     from registry.manifest import system_facts
@@ -100,10 +114,7 @@ def attributes_of(given: list[str] | None) -> dict[str, Any]:
     from registry.manifest.fields import check_attribute
 
     values = named_values(given or [], "--attribute")
-    try:
-        free = {name: check_attribute(value) for name, value in values.items() if name not in FACTS}
-    except ValueError as error:
-        raise InputError(f"--attribute {error}") from None
+    free = {name: taken(check_attribute, value, "--attribute") for name, value in values.items() if name not in FACTS}
     return free | system_facts(**{name: value for name, value in values.items() if name in FACTS})
 
 

@@ -10,10 +10,10 @@ import typer
 from registry.cli.board import Ranks, averaged, read_boards
 from registry.cli.console import say
 from registry.cli.execution import Cluster, Memory, Quiet, Workers, execution
-from registry.cli.options import Actor, Db, Root, Task, Wait, actor_name, database
+from registry.cli.options import Actor, Db, Root, Task, Wait, actor_name, database, taken
 from registry.cli.past import At, database_at
 from registry.cli.pipeline import bring_up, say_end
-from registry.errors import InputError, MismatchError, counted
+from registry.errors import MismatchError, counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,10 +71,11 @@ def site(
     first, as `registry run` does.
     """
     from registry.files import replace_files, update_file
+    from registry.manifest.fields import check_address
     from registry.reports.page import card, feed, pair_files, site_index
     from registry.reports.page import page as html
 
-    address = "" if url is None else _address(url)
+    address = "" if url is None else taken(check_address, url, "--url").rstrip("/") + "/"
     how = execution(workers, cluster, memory, quiet=quiet)
     target = database(db, wait)
     tasks = [_run(Path(one), root, target, actor_name(actor), how) if one.endswith(".toml") else one
@@ -95,20 +96,6 @@ def site(
     for task in left_out:
         if (former := output / "tasks" / f"{task}.html").exists():
             say(f"warning: {former}: is of before, and the index does not lead there; remove it if nobody is to see it")
-
-
-def _address(url: str) -> str:
-    """The address of a folder, with the slash that it ends with.
-
-    Raises:
-        InputError: It is none.
-    """
-    from registry.manifest.fields import check_address
-
-    try:
-        return check_address(url).rstrip("/") + "/"
-    except ValueError as error:
-        raise InputError(f"--url {error}") from None
 
 
 def _site_contents(connection: Connection, named: Sequence[str],

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from registry.cli.console import say
 from registry.cli.options import ChosenMetric, Db, Facet, Task, TestSet, Track, database
 from registry.errors import InputError
+from registry.reports.figures.kinds import Kind, draw, look_for
+from registry.reports.figures.look import limits as scale_limits
 
 if TYPE_CHECKING:
-    from registry.leaderboards.leaderboard import Leaderboard, Ranks
-    from registry.reports.figures.look import Look
+    from registry.leaderboards.leaderboard import Ranks
 
-
-Kind = Literal["scores", "pairs", "gains", "alike", "ranks"]
 Palette = Literal["okabe-ito", "grey"]
 Output = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help=(
     "Where to: .svg, .pdf, .png, or .pgf for LaTeX."))]
@@ -65,41 +63,17 @@ def plot(
 
     if by != "team" and kind != "gains":
         raise InputError("--by says which pairs to mark, for gains alone")
-    look = _look(kind, limits, {"width": width, "height": height, "font_size": font_size, "label": label,
-                                "palette": palette})
+    look = look_for(kind, limits=None if limits is None else scale_limits(limits), width=width, height=height,
+                    font_size=font_size, label=label, palette=palette)
     with database(db).reading() as connection:
         (row,) = catalog.tasks(connection, task)
-        where = test_set, track, facet
         shown: Ranks | None = None if kind == "scores" else "range"  # None: as the task says
-        board = best(chosen_leaderboard(leaderboards_by(connection, row, metric, shown), *where), top, _ROOM)
+        board = best(chosen_leaderboard(leaderboards_by(connection, row, metric, shown), test_set, track, facet), top,
+                     _ROOM)
         if kind == "ranks":  # nothing is drawn before it is known that there is room
             board = with_places(connection, row, board)
         if kind == "scores":
             board = with_intervals(connection, row, board)
         values = submission_attributes(connection, board, by) if kind == "gains" else {}
-    _draw(board, kind, output, look, (by, values))
+    draw(board, kind, output, look, (by, values))
     say(f"drawn: {output}")
-
-
-def _look(kind: Kind, limits: str | None, more: dict[str, Any]) -> Look:
-    """How the figure is set.
-
-    Raises:
-        InputError: A length or the limits are none, or the figure has no scale that they could be of.
-    """
-    from registry.reports.figures import look
-
-    if limits is not None and kind not in ("scores", "gains"):
-        raise InputError("--limits are those of scores and gains alone")
-    return look.look_of(limits=None if limits is None else look.limits(limits), **more)
-
-
-def _draw(board: Leaderboard, kind: Kind, output: Path, look: Look, marked: tuple[str, Mapping[str, str]]) -> None:
-    from registry.reports.figures.boards import draw_alike, draw_ranks, draw_scores
-    from registry.reports.figures.pairs import draw_gains, draw_pairs
-
-    if kind == "gains":
-        draw_gains(board, output, *marked, look)
-    else:
-        draw = {"scores": draw_scores, "pairs": draw_pairs, "alike": draw_alike, "ranks": draw_ranks}
-        draw[kind](board, output, look)

@@ -9,7 +9,7 @@ import typer
 
 from registry.cli.console import say
 from registry.cli.guide import names
-from registry.cli.options import Actor, Attributes, Db, DryRun, Task, Wait, actor_name, attributes_of, database
+from registry.cli.options import Actor, Attributes, Db, DryRun, Task, Wait, actor_name, attributes_of, database, taken
 from registry.cli.pipeline import say_end
 from registry.errors import InputError
 
@@ -22,16 +22,6 @@ if TYPE_CHECKING:
 Name = Annotated[str, typer.Argument(metavar="SUBMISSION", help=(
     "task/test_set/team/system@version; without @version, all versions."), autocompletion=names.submissions)]
 Reason = Annotated[str, typer.Option("--reason", metavar="TEXT", help="Why, for the log and `registry show`.")]
-
-
-def _why(reason: str) -> str:
-    """The reason, if it is one line of text."""
-    from registry.manifest.fields import check_line
-
-    try:
-        return check_line(reason)
-    except ValueError as error:
-        raise InputError(f"--reason {error}") from None
 
 
 def withdraw(submission: Name, reason: Reason, db: Db = None, actor: Actor = None, dry_run: DryRun = False,
@@ -71,11 +61,8 @@ def amend(
 
     declared: dict[str, Any] = {name: value for name, value in {"kind": kind, "late": late}.items()
                                 if value is not None}
-    try:
-        if track is not None:
-            declared["track"] = check_name(track) if track else None
-    except ValueError as error:
-        raise InputError(str(error)) from None
+    if track is not None:
+        declared["track"] = taken(check_name, track, "--track") if track else None
     if attribute:
         declared["attributes"] = attributes_of(attribute)
     if not declared:
@@ -96,11 +83,12 @@ def purge(
     """
     from registry.evaluation.submissions.purge import new_name, team_to_purge
     from registry.evaluation.submissions.purge import purge as purge_team
+    from registry.manifest.fields import check_line
     from registry.store.database import Database
     from registry.store.log.journal import Journal
     from registry.store.upkeep.rewrite import rewrite
 
-    target, why = database(db, wait), _why(reason)
+    target, why = database(db, wait), taken(check_line, reason, "--reason")
     done: list[Purged] = []
     with Database(target.path, organiser=True).reading() as connection:  # who purges has the names
         row, _ = team_to_purge(connection, task, team, concealed=not target.organiser)
@@ -146,10 +134,11 @@ def _amend(command: str, submission: str, reason: str, declared: dict[str, Any],
            *, dry_run: bool) -> None:
     from registry.evaluation.submissions.amend import amend as amend_all
     from registry.evaluation.submissions.amend import chosen
+    from registry.manifest.fields import check_line
     from registry.store.log.journal import Journal
     from registry.store.working.session import writing
 
-    why = _why(reason)
+    why = taken(check_line, reason, "--reason")
     journal = Journal(command, {"submission": submission, **declared}, actor=actor_name(actor))
     with writing(target, journal, dry_run=dry_run) as session:
         meant = chosen(session.connection, submission, concealed=not target.organiser)

@@ -18,6 +18,7 @@ from registry.parallel.execution import Execution
 from registry.rendering.shown import Shown
 from registry.rendering.table import Table
 from registry.reports.boards import board_table, pair_table
+from registry.reports.figures.kinds import KINDS, Kind, draw, look_for
 from registry.store.database import Database
 from registry.store.log.journal import Journal
 
@@ -26,9 +27,7 @@ if TYPE_CHECKING:
     import polars
 
 Package = Literal["pandas", "polars"]
-Figure = Literal["scores", "pairs", "gains", "alike", "ranks"]
 _OTHER = "is there already with other content; name another folder, or remove this one"
-_FIGURES = ("scores", "pairs", "gains", "alike", "ranks")
 
 
 class Sizes(TypedDict, total=False):
@@ -230,7 +229,7 @@ class Board(_Framed):
             load_manifest(manifest)
         return manifest
 
-    def plot(self, kind: Figure = "scores", path: str | Path | None = None, **look: Unpack[Sizes]) -> Picture:
+    def plot(self, kind: Kind = "scores", path: str | Path | None = None, **look: Unpack[Sizes]) -> Picture:
         """Draw it, as `registry plot` does; needs the extra `plot`.
 
         Args:
@@ -244,27 +243,17 @@ class Board(_Framed):
         Raises:
             InputError: There is no such kind or size, or matplotlib is not installed.
         """
-        from registry.reports.figures.boards import draw_alike, draw_ranks, draw_scores
-        from registry.reports.figures.look import look_of
-        from registry.reports.figures.pairs import draw_gains, draw_pairs
-
-        if kind not in _FIGURES:
-            raise InputError(f"no figure is called {kind!r}; {suggest(str(kind), _FIGURES)}")
-        if "limits" in look and kind not in ("scores", "gains"):
-            raise InputError("limits are those of scores and gains alone")
-        how = look_of(**look)
+        if kind not in KINDS:
+            raise InputError(f"no figure is called {kind!r}; {suggest(str(kind), KINDS)}")
+        how = look_for(kind, **look)
         board = self._drawn_of(kind)
         with tempfile.TemporaryDirectory() as folder:
             shown = Path(folder) / "figure.svg"
             for to in (shown, *([] if path is None else [Path(path)])):
-                if kind == "gains":
-                    draw_gains(board, to, "team", {}, how)
-                else:
-                    {"scores": draw_scores, "pairs": draw_pairs, "alike": draw_alike, "ranks": draw_ranks}[kind](
-                        board, to, how)
+                draw(board, kind, to, how, ("team", {}))
             return Picture(shown.read_text("utf-8"))
 
-    def _drawn_of(self, kind: Figure) -> Leaderboard:
+    def _drawn_of(self, kind: Kind) -> Leaderboard:
         """The leaderboard with what a figure shows beside it: places in resamples."""
         if kind != "ranks":
             return self._board

@@ -93,6 +93,8 @@ def declared_leaderboards(connection: Connection, task_row: TaskRow, metric: str
 def _leaderboard(of: StoredBoard, ranks: Ranks, drawn: Places, family: StoredFamily) -> Leaderboard:
     """One leaderboard from its rows, best first."""
     comparison, rows, decisions = of.settings, of.standings, _decisions(of)
+    key = LeaderboardKey(*(rows[0][name] for name in LeaderboardKey._fields))
+    share = family.share(key.name.removeprefix(f"{key.task}/"), len(decisions), comparison.family_size)
     wins = np.zeros((len(rows), len(rows)), dtype=bool)
     wins[decisions.a, decisions.b] = decisions.significant
     ranked = [n for n, row in enumerate(rows) if row["rank"] is not None]
@@ -108,8 +110,6 @@ def _leaderboard(of: StoredBoard, ranks: Ranks, drawn: Places, family: StoredFam
         Standing(shown=name, **{key: row[key] for key in Standing.__dataclass_fields__ if key in row},
                  **more.get(n, {}), **of_system)
         for n, (row, name, of_system) in enumerate(zip(rows, names, resampled, strict=True)))
-    key = LeaderboardKey(*(rows[0][name] for name in LeaderboardKey._fields))
-    share = family.share(key.name.removeprefix(f"{key.task}/"), len(decisions), comparison.family_size)
     said = sentences(comparison, [row["runs"] for row in rows], decisions, share, ranks)
     if len(ranked) > 1:
         told = separable([names[n] for n in ranked], [rows[n]["rank"] for n in ranked], differ, groups, comparison)

@@ -137,11 +137,11 @@ def snapshot(connection: Connection, task: str | Sequence[str] | None = None, me
     one = task if task is None or isinstance(task, str) else task[0] if len(task) == 1 else None
     rows = catalog.tasks(connection, one) if one or task is None else _named(connection, task)
     slugs = {row.slug for row in rows}
-    told = [said for said in stale(connection, one) if task is None or said.partition("/")[0] in slugs]
     found, doubts, hidden = [], list[str](), concealed_of(connection).anonymous
     catalog.check_metric(connection, rows, metric)
     stored = stored_boards(connection, [row.slug for row in rows], metric, pairs)
     origins, primary = _origins(connection, stored), catalog.primary_aliases(connection)
+    told = [said for said in stale(connection, one) if task is None or said.partition("/")[0] in slugs]
     for row in rows:
         boards = [_outdated(board, told) for board in declared_leaderboards(
             connection, row, metric, ranks, stored=stored[row.slug])]

@@ -76,8 +76,9 @@ def stale(connection: Connection, task: str | None = None) -> list[str]:
 
 def _of_other_code(connection: Connection, task: str | None) -> Iterator[str]:
     """Say which boards show scores that other code than this program's computed, or that were computed anew since."""
-    runs, remedy = recorded(connection), "`registry compare` brings the board up to date"
-    if not changes(connection) and not any(_differences(runs, {row.run_id}, row.name) for row in connection.execute(
+    remedy = "`registry compare` brings the board up to date"
+    rescored, runs = changes(connection), recorded(connection)
+    if not rescored and not any(_differences(runs, {row.run_id}, row.name) for row in connection.execute(
             _SCORED_BY, {"task": task})):
         return  # sooner than the views are planned
     boards: dict[tuple[str, str, str, str, int], list[RowMapping]] = {}

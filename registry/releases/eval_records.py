@@ -22,7 +22,7 @@ from registry.leaderboards.leaderboard import Leaderboard, Standing
 from registry.leaderboards.snapshot import snapshot
 from registry.leaderboards.stored import BOARD_PAIRS
 from registry.manifest import Manifest, stored_manifest
-from registry.releases.samples import DeclaredMetric, Items, declared_metrics, layout_of, lines
+from registry.releases.samples import DeclaredMetric, Items, declared_metrics, layout_of, lines, one_line
 from registry.releases.tables import check_open, choose
 from registry.reports.exchange.eval_records import Described, aggregate_record, evaluation_id, file_number, model_of
 from registry.store import catalog
@@ -58,7 +58,7 @@ def write_records(database: Database, task: str, output: Path) -> Written:
     """
     with database.reading() as connection:
         (row,) = catalog.tasks(connection, task)
-        check_open(connection, row)
+        check_open(connection, row, "export")
         choose(connection, row)
         with new_folder(output) as folder:
             written = list(_records(connection, row, folder))
@@ -80,8 +80,8 @@ def _records(connection: Connection, row: TaskRow, folder: Path) -> Iterator[int
     items = dict[int, Items]()
     for of in _submissions(connection):
         details = {
-            TASK: _json(_declared(row, manifest, metrics)), TEST_SET: of.test_set, LAYOUT: layout_of(metrics),
-            SUBMISSION: _json(_submission(of, factors.get(of.submission_id, ())))}
+            TASK: one_line(_declared(row, manifest, metrics)), TEST_SET: of.test_set, LAYOUT: layout_of(metrics),
+            SUBMISSION: one_line(_submission(of, factors.get(of.submission_id, ())))}
         described = Described(row.slug, of.test_set, row.title, ", ".join(manifest.task.organisers), manifest.task.url,
                               compared[of.test_set], details)
         of_gold = items.setdefault(of.gold_revision_id, Items(connection, of.gold_revision_id))
@@ -136,7 +136,3 @@ def _submission(of: Any, factors: Sequence[dict[str, str]]) -> dict[str, Any]:
     return {"team": of.team, "system": of.system, "version": of.version, "kind": of.kind, "late": of.late,
             "track": of.track, "missing": of.missing, "attributes": json.loads(of.attributes),
             **({"factors": list(factors)} if factors else {})}
-
-
-def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False)

@@ -37,7 +37,7 @@ def write_results(database: Database, task: str, output: Path, *, metric: str | 
     """
     with database.reading() as connection:
         (row,) = catalog.tasks(connection, task)
-        check_open(connection, row)
+        check_open(connection, row, "export")
         manifest = stored_manifest(row.manifest)
         boards = [board for board in leaderboards_by(connection, row, metric) if board.facet is None]
         of = Benchmark(dataset_of(dataset, manifest.task.url), row.title or row.slug, manifest.task.url,

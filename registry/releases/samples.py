@@ -136,17 +136,17 @@ def lines(connection: Connection, items: Items, metrics: Sequence[DeclaredMetric
             scores, right = _scores(of.metric, counted)
             for n in np.flatnonzero(present[:, run]).tolist():
                 told = given.get((n, run), [])
-                metadata = {STATISTICS: _json(_counted(of.metric, counted[n].tolist()[:filled], items))}
+                metadata = {STATISTICS: one_line(_counted(of.metric, counted[n].tolist()[:filled], items))}
                 if statistics.shape[1] > 1:
                     metadata[RUN] = str(run + 1)
                 if n in items.attributes:
-                    metadata[ATTRIBUTES] = _json(items.attributes[n])
+                    metadata[ATTRIBUTES] = one_line(items.attributes[n])
                 if layout == "answers":
-                    metadata |= {GOLD: _json(items.gold.get(n, [])), ANSWERS: _json(told)}
+                    metadata |= {GOLD: one_line(items.gold.get(n, [])), ANSWERS: one_line(told)}
                 score = float(scores[n])
                 if not np.isfinite(score):
                     metadata[UNDEFINED], score = "the metric has no score of this item alone", 0.0
-                yield _json({
+                yield one_line({
                     **result, "sample_id": items.keys[n], "interaction_type": "single_turn",
                     "input": {"raw": "", "reference": _shown(items.gold.get(n, []))},
                     "output": {"raw": _shown(told)}, "answer_attribution": [],
@@ -186,5 +186,6 @@ def _shown(answers: Told) -> list[str]:
     return [f"{key} {type_}".rstrip() for key, type_, _ in answers]
 
 
-def _json(value: Any) -> str:
+def one_line(value: Any) -> str:
+    """A value as JSON in one line."""
     return json.dumps(value, ensure_ascii=False, allow_nan=False)

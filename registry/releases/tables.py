@@ -105,15 +105,15 @@ def statistics_table(family: str) -> ReleasedTable:
         _OF_STATISTICS | columns, _STATISTICS.format(family=family, columns=chosen, labels=labels))
 
 
-def check_open(connection: Connection, task: TaskRow) -> None:
-    """Refuse to write what names submissions while names are hidden, or tells of boards that are out of date.
+def check_open(connection: Connection, task: TaskRow, command: str) -> None:
+    """Refuse that a command writes what names submissions while names are hidden, or tells of boards out of date.
 
     Raises:
         MismatchError: They are.
     """
     if task.slug in concealed_of(connection).anonymous:
         raise MismatchError(f"names of {task.slug} are hidden, and what is written has them: `registry reveal "
-                            f"{task.slug}` first, or write it by `registry --organiser export`")
+                            f"{task.slug}` first, or write it by `registry --organiser {command}`")
     if warnings := stale(connection, task.slug):
         raise MismatchError(warnings[0])
 

@@ -19,7 +19,6 @@ from sqlalchemy import Connection
 from registry.errors import InputError, MismatchError
 from registry.files import new_folder
 from registry.leaderboards.snapshot import TaskBoards, snapshot
-from registry.leaderboards.stale import stale
 from registry.leaderboards.stored import PAGE_PAIRS
 from registry.manifest import Manifest, stored_manifest, toml
 from registry.releases import checksums
@@ -31,6 +30,7 @@ from registry.releases.loading import load
 from registry.releases.submitted import write_submitted
 from registry.releases.tables import (
     ReleasedTable,
+    check_open,
     choose,
     declared_tables,
     families,
@@ -46,7 +46,6 @@ from registry.reports.publishing.citations import CITATION, citation_file
 from registry.reports.publishing.croissant_tasks import CROISSANT_TASKS, croissant_tasks
 from registry.store import catalog
 from registry.store.database import Database
-from registry.store.hiding.concealment import concealed_of
 from registry.store.row_types import TaskRow
 from registry.version import __version__
 
@@ -81,9 +80,7 @@ def write_release(database: Database, task: str, output: Path, *, gold: bool = T
         (folder / "data").mkdir()
         with database.reading() as connection:
             (row,) = catalog.tasks(connection, task)
-            if row.slug in concealed_of(connection).anonymous:
-                raise MismatchError(f"names of {row.slug} are hidden, and its results rest on them: `registry reveal "
-                                    f"{row.slug}` first, or release them by `registry --organiser release`")
+            check_open(connection, row, "release")
             gold = gold and stored_manifest(row.manifest).release.gold
             if sources and not gold:
                 raise MismatchError("submitted files tell of single items, and these are held back; leave --sources "
@@ -165,8 +162,6 @@ def released_manifest(row: TaskRow, *, gold: bool) -> Manifest:
 def _write_data(connection: Connection, row: TaskRow, folder: Path, *, gold: bool,
                 sources: bool) -> Sequence[ReleasedTable]:
     """Write the tables; gives those that have rows."""
-    if warnings := stale(connection, row.slug):
-        raise MismatchError(warnings[0])
     choose(connection, row)
     tables = declared_tables(gold=gold, sources=sources)
     if gold:

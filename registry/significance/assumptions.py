@@ -19,8 +19,8 @@ from registry.significance.cautions.weak_null import (
     LEAST_RATIO,
     even_units,
     even_units_of_each,
-    in_pairs,
     skewed_one_sided,
+    told,
 )
 from registry.significance.correlations.matrix import PEARSON, PairMatrix
 from registry.significance.crossed.tables import numbers_of_levels
@@ -164,9 +164,7 @@ def _responses_that_share_an_item(test: PairTest, matrix: Matrix) -> str | None:
 
 def _another_null(test: PairTest, matrix: Matrix) -> str | None:
     a, b = np.triu_indices(matrix.statistics.shape[1], 1)
-    told = [in_pairs(int(np.count_nonzero(caution.where)), len(a), caution.said)
-            for caution in (test.cautions(matrix, a, b) if len(a) else ()) if caution.where.any()]
-    return "; ".join(told) or None
+    return "; ".join(told(test.cautions(matrix, a, b) if len(a) else ())) or None
 
 
 RULES: Sequence[Callable[[PairTest, Matrix], str | None]] = (
@@ -194,8 +192,7 @@ def one_sided_misuses(test: PairTest, matrix: Matrix) -> list[str]:
     """
     a, b = np.triu_indices(matrix.statistics.shape[1], 1)
     cautions = skewed_one_sided(matrix, a, b) if len(a) and test in (Permutation(), MatchedT(), Bootstrap()) else ()
-    return [*misuses(test, matrix), *(in_pairs(told, len(a), caution.said) for caution in cautions
-                                      if (told := int(np.count_nonzero(caution.where))))]
+    return [*misuses(test, matrix), *told(cautions)]
 
 
 def shared_items(items: NDArray[np.int64]) -> str | None:

@@ -15,7 +15,7 @@ from registry.judged import FEW_LABELLED
 from registry.significance.assumptions import misuses
 from registry.significance.cautions.judge_bias import n_telling
 from registry.significance.cautions.unlike_runs import outlying_runs
-from registry.significance.cautions.weak_null import even_units, in_pairs, skewed
+from registry.significance.cautions.weak_null import even_units, skewed, told
 from registry.significance.matrix import Matrix
 from registry.significance.multiple.corrections import draws_needed
 from registry.significance.multiple.few_units import too_few_runs, too_few_units, units_needed
@@ -52,8 +52,7 @@ def _of_draws(matrix: Matrix, method: str, alpha: float, resamples: int) -> Iter
         yield f"{units} units{looked} of unequal weight tell no more than {even:.1f} equal ones: {known}"
     if method == "flips":
         a, b = np.triu_indices(matrix.statistics.shape[1], 1)
-        yield from (in_pairs(told, len(a), _SKEWED) for of in skewed(matrix, a, b)
-                    if (told := int(np.count_nonzero(of.where))))
+        yield from told(skewed(matrix, a, b), _SKEWED)
     if (needed := draws_needed(np.full(1, np.nan), "none", alpha)) > resamples:
         yield (f"with {counted(resamples, 'draw')} no error is large in few enough of them, and every system may have "
                f"every rank: set resamples to {needed:,} or more")

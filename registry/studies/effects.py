@@ -22,7 +22,7 @@ from registry.identity import plain_value
 from registry.significance import Bootstrap, PairMatrix, PairResult, Permutation
 from registry.significance.assumptions import misuses
 from registry.significance.base import Observed
-from registry.significance.cautions.weak_null import in_pairs, skewed_one_sided
+from registry.significance.cautions.weak_null import in_pairs, skewed_one_sided, told
 from registry.significance.effects.design_effect import design_effect
 from registry.significance.effects.effect_sizes import TOO_NARROW, effects
 from registry.significance.effects.equivalence import equivalence
@@ -92,16 +92,14 @@ def _doubts(matrix: Matrix, pairs: NDArray[np.int64], request: Request) -> Itera
     yield from misuses(Bootstrap(), matrix)
     if matrix.runs is not None or isinstance(matrix, PairMatrix) or request.significance.margin is None:
         return
-    for caution in skewed_one_sided(matrix, *pairs.T):
-        if told := int(np.count_nonzero(caution.where)):
-            yield in_pairs(told, len(pairs), "differences are too skewed for so few units, and systems that are a "
-                                             "margin apart would be called equivalent too often: take more units")
+    yield from told(skewed_one_sided(matrix, *pairs.T), "differences are too skewed for so few units, and systems that "
+                    "are a margin apart would be called equivalent too often: take more units")
 
 
 def _too_narrow(rows: Sequence[Row], pairs: int) -> Iterator[str]:
     """Of how many pairs the interval of the standardized difference does not hold."""
-    if told := sum(row["note"].endswith(TOO_NARROW) for row in rows):
-        yield in_pairs(told, pairs, f"of the standardized difference {TOO_NARROW}: more units do not help")
+    if n := sum(row["note"].endswith(TOO_NARROW) for row in rows):
+        yield in_pairs(n, pairs, f"of the standardized difference {TOO_NARROW}: more units do not help")
 
 
 class Best(_OfAllBoards):

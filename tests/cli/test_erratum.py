@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from tests.conftest import LabelTask
+from tests.label_tasks import LabelTask
 
 GOLD = {f"i{n}": "ab"[n % 2] for n in range(8)}
 OTHER = {"a": "b", "b": "a"}

@@ -5,8 +5,8 @@ from pathlib import Path
 import pytest
 
 from registry.identity import digest
-from tests.conftest import LabelTask
 from tests.evaluation.stored import query
+from tests.label_tasks import LabelTask
 
 GOLD = {f"i{n}": "ab"[n % 2] for n in range(12)}
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import LabelTask
+from tests.label_tasks import LabelTask
 
 LABELS = ("favor", "against", "none")
 ITEMS = [f"i{n:02}" for n in range(60)]

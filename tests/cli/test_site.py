@@ -9,7 +9,7 @@ import pytest
 from registry.leaderboards.site.changes import changes
 from registry.reports.page import feed
 from registry.store.database import Database
-from tests.conftest import second_test_set
+from tests.label_tasks import second_test_set
 
 ATOM = "{http://www.w3.org/2005/Atom}"
 

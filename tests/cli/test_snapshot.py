@@ -4,7 +4,7 @@ import pytest
 
 from registry.manifest import stored_manifest
 from registry.store.database import Database
-from tests.conftest import second_test_set
+from tests.label_tasks import second_test_set
 
 OTHER = second_test_set("gold.tsv", 'file = "systems/{system}.tsv"')
 

@@ -5,7 +5,7 @@ import shutil
 
 import pytest
 
-from tests.conftest import second_test_set
+from tests.label_tasks import second_test_set
 
 SECOND = second_test_set("gold.tsv", 'file = "dev.tsv"\nsystem = "a"')
 

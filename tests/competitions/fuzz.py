@@ -23,8 +23,8 @@ from registry.errors import InputError
 from registry.evaluation.resolve import resolve
 from registry.manifest import load_manifest
 from tests.competitions.test_download import Competition
-from tests.conftest import LabelTask
 from tests.fuzz.mutations import mutated
+from tests.label_tasks import LabelTask
 
 
 class Trials:

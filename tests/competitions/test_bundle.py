@@ -17,7 +17,8 @@ from registry.competitions.yaml import yaml as written
 from registry.store import sources
 from registry.store.database import Database
 from tests.competitions.checker import problems_of
-from tests.conftest import ROOT, second_test_set
+from tests.conftest import ROOT
+from tests.label_tasks import second_test_set
 
 BLOCKED = ("duckdb", "sqlalchemy", "alembic", "scipy", "sacrebleu", "jinja2", "typer", "rich", "packaging")
 PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"

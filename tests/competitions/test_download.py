@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from registry.store.database import Database
-from tests.conftest import second_test_set
+from tests.label_tasks import second_test_set
 
 BEGIN = datetime(2027, 1, 1, 12, tzinfo=UTC)
 COLUMNS = ("Submission ID", "File Name", "Owner", "Created When", "Status", "Phase")

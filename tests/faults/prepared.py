@@ -9,7 +9,7 @@ import duckdb
 from typer.testing import CliRunner
 
 import registry.cli
-from tests.conftest import LabelTask
+from tests.label_tasks import LabelTask
 from tests.store.older import back_to
 
 ITEMS = [f"i{n:02}" for n in range(60)]

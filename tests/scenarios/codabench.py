@@ -23,7 +23,8 @@ from registry.store import sources
 from registry.store.database import Database
 from tests.competitions.checker import problems_of
 from tests.competitions.test_download import filled
-from tests.conftest import ROOT, LabelTask
+from tests.conftest import ROOT
+from tests.label_tasks import LabelTask
 
 TASKS = ("stance", "entities", "relations", "translation", "answers")
 REGISTRY = [sys.executable, "-m", "registry"]

@@ -18,7 +18,8 @@ from pathlib import Path
 
 import yaml
 
-from tests.conftest import ROOT, LabelTask
+from tests.conftest import ROOT
+from tests.label_tasks import LabelTask
 
 GH = """#!/usr/bin/env bash
 printf '%s\\n' "$*" >> "$GH_LOG"

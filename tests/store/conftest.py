@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 from registry.cli.app import app
 from registry.store import schema
 from registry.store.database import CONFIG, Database
-from tests.conftest import LabelTask
+from tests.label_tasks import LabelTask
 from tests.store.ten_items import GOLD, NAMES, SCORES, A, B, C
 
 

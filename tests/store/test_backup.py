@@ -14,7 +14,7 @@ from registry.errors import InputError, RegistryError
 from registry.store import models
 from registry.store.database import CONFIG, Database
 from registry.store.upkeep.backup import back_up, unreadable
-from tests.conftest import LabelTask
+from tests.label_tasks import LabelTask
 from tests.running import wait_for
 
 WRITER = """

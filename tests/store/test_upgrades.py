@@ -10,7 +10,7 @@ import pytest
 from hypothesis import settings
 
 from registry.store import schema
-from tests.conftest import LabelTask
+from tests.label_tasks import LabelTask
 from tests.store.older import back_to
 
 SINCE = {"resolved": "0002", "remarks": "0010", "ci_low": "0017", "ci_high": "0017"}  # what earlier ones did not keep

@@ -22,6 +22,7 @@ from registry.cli.options import (
     Track,
     database,
     named_values,
+    taken,
 )
 from registry.errors import InputError, counted
 
@@ -50,13 +51,14 @@ def synthesize(
     everything before anyone submits.
     """
     from registry.manifest import load_manifest
+    from registry.manifest.fields import check_slug
     from registry.rendering.table import Column, Table, number, text
     from registry.studies.planning.synthesize import Source
     from registry.studies.planning.synthesize import synthesize as drawn
     from registry.studies.study import Choice
 
     rates, pairs = _declared(system or [], pair or [])
-    slug = f"{task}-synthesized" if name is None else _slug(name)
+    slug = f"{task}-synthesized" if name is None else taken(check_slug, name, "--task")
     with database(db).reading() as connection:
         source = Source.chosen(connection, task, Choice(task, metric, test_set, track, facet))
     made = drawn(source, rates, correlation, pairs=pairs, items=items, seed=source.seed if seed is None else seed)
@@ -104,16 +106,6 @@ def resample_train(
         there += not new
     say(f"{to}: {counted(written, 'file')} {'would be ' if dry_run else ''}written, {there} there already; "
         f"{to / 'submissions.toml'} declares the systems")
-
-
-def _slug(name: str) -> str:
-    """A name that a task may have."""
-    from registry.manifest.fields import check_slug
-
-    try:
-        return check_slug(name)
-    except ValueError as error:
-        raise InputError(f"--task {error}") from None
 
 
 def _declared(systems: list[str], pairs: list[str]) -> tuple[dict[str, float], dict[tuple[str, str], float]]:

@@ -19,6 +19,7 @@ from registry.evaluation.comparing.families import families
 from registry.evaluation.comparing.family_results import Decisions, FamilyResults
 from registry.evaluation.comparing.intervals import BoardIntervals
 from registry.evaluation.comparing.pair_results import BoardResults, Pairs
+from registry.evaluation.comparing.plan import Plan, plan
 from registry.evaluation.comparing.settings import Request
 from registry.evaluation.comparing.vetting import Vetted, tested_board, vet
 from registry.evaluation.resolve import resolve_significance
@@ -57,6 +58,19 @@ class Compared:
     shared: bool = False
     warnings: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+
+
+def prepared(connection: Connection, task_row: TaskRow, request: Request) -> tuple[Vetted, Plan]:
+    """Vet the boards of a task and plan what has to be computed, before anything of it is.
+
+    Raises:
+        UnknownNameError: The test or the correction is not known.
+        MismatchError: A submission is not scored yet.
+        InputError: The test does not apply to some boards.
+    """
+    vetted = vet(connection, task_row, request)
+    vetted.require()
+    return vetted, plan(connection, vetted.keys, request)
 
 
 def compare(connection: Connection, journal: Journal, task_row: TaskRow, request: Request,

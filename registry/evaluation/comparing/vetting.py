@@ -32,7 +32,7 @@ from registry.significance import (
 from registry.significance.assumptions import is_categorical, misuses
 from registry.significance.cautions.judge_bias import favoured, judged_items
 from registry.significance.cautions.judge_errors import rare_errors
-from registry.significance.cautions.weak_null import even_units, in_pairs
+from registry.significance.cautions.weak_null import even_units, told
 from registry.significance.matrix import Matrix
 from registry.significance.multiple.few_units import resamples_err
 from registry.significance.multiple.stepdown import bytes_of_draws
@@ -168,6 +168,4 @@ def _of_judged(board: Board, test: PairTest | None) -> Iterator[str]:
         yield (f"people looked at {counted(least, 'item')} of some system: of fewer than {few} p-values are "
                "too small and intervals too narrow")
     matrix, pairs = board.matrix.by_unit, np.triu_indices(len(board.members), 1)
-    for caution in (favoured(matrix, *pairs), rare_errors(matrix, *pairs)):
-        if n := int(np.count_nonzero(caution.where)):
-            yield in_pairs(n, len(pairs[0]), caution.said)
+    yield from told((favoured(matrix, *pairs), rare_errors(matrix, *pairs)))

@@ -68,6 +68,11 @@ def in_pairs(told: int, pairs: int, said: str) -> str:
     return f"in {told:,} of {pairs:,} pairs {said}"
 
 
+def told(cautions: Iterable[Caution], said: str = "") -> list[str]:
+    """Say of how many pairs each caution holds, where it holds of any: in its own words, or as `said`."""
+    return [in_pairs(n, len(of.where), said or of.said) for of in cautions if (n := int(np.count_nonzero(of.where)))]
+
+
 def mixed(matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
     """The pairs whose difference swaps take for surer than it is; none where both have the same denominators.
 

@@ -9,7 +9,7 @@ never from the one that was observed: power at the observed difference is the p-
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import ClassVar
@@ -18,7 +18,7 @@ import numpy as np
 
 from registry.errors import InputError, counted
 from registry.significance.base import Observed
-from registry.significance.cautions.weak_null import in_pairs, skewed_one_sided
+from registry.significance.cautions.weak_null import skewed_one_sided, told
 from registry.significance.effects.power import Design, DrawnDesign, ExactMcNemar, MatchedTDesign, discordance
 from registry.significance.matrix import Matrix
 from registry.significance.resampled_scores import resampled_scores, resampling_refusal, sharing_resamples
@@ -220,13 +220,11 @@ class _Planned:
         return {ExactMcNemar: "mcnemar", MatchedTDesign: "t", DrawnDesign: "bootstrap"}[type(self.design)]
 
 
-def _of_skewed(matrix: Matrix) -> Iterator[str]:
+def _of_skewed(matrix: Matrix) -> list[str]:
     """Say of how many pairs Student's powers are off, as they take the means of units for normal."""
     a, b = np.triu_indices(matrix.statistics.shape[1], 1)
-    for caution in skewed_one_sided(matrix, a, b):
-        if told := int(np.count_nonzero(caution.where)):
-            yield in_pairs(told, len(a), "differences are too skewed for so few units, whose means are not normal: "
-                                         "powers are off by points, and type S errors by several times")
+    return told(skewed_one_sided(matrix, a, b), "differences are too skewed for so few units, whose means are not "
+                                                "normal: powers are off by points, and type S errors by several times")
 
 
 def _design(case: Case, o: Observed, alpha: float) -> Design | None:

@@ -16,7 +16,7 @@ from registry.store.hiding.concealment import SAID, concealed
 from registry.store.hiding.shadows import shadows
 from registry.store.log.journal import now
 from registry.store.rows import insert
-from tests.conftest import LabelTask
+from tests.label_tasks import LabelTask
 
 # What is shown of the tables that pseudonyms stand in, column by column, and the tables that name no participant and
 # hold no score. What is new here must be looked at in `registry.store.hiding.shadows` first.

@@ -12,9 +12,9 @@ from registry.evaluation.verifying.log import head
 from registry.store.database import Database
 from registry.store.hiding import pseudonyms
 from registry.store.upkeep.backup import unreadable
-from tests.conftest import LabelTask
 from tests.evaluation.stored import query
 from tests.evaluation.verifying.test_tampering import alter, faults
+from tests.label_tasks import LabelTask
 
 ITEMS = [f"i{n:02}" for n in range(24)]
 GOLD = {item: "abc"[n % 3] for n, item in enumerate(ITEMS)}

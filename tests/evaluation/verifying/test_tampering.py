@@ -23,7 +23,7 @@ from registry.store.database import CONFIG, Database
 from registry.store.log.journal import Journal, append, digest_of_words, link
 from registry.studies import STUDIES
 from registry.studies.verify import verify_studies
-from tests.conftest import LabelTask
+from tests.label_tasks import LabelTask
 
 ITEMS = [f"i{n:02}" for n in range(24)]
 GOLD = {item: "abc"[n % 3] for n, item in enumerate(ITEMS)}
