@@ -130,7 +130,7 @@ def _compare(session: Session, job: Job, task: str | None, metric: str | None, g
         request = declared_request(row, given, None if metric is None else (metric,), how)
         vetted = vet(session.connection, row, request)
         vetted.require()
-        say_plan(plan(session.connection, vetted.keys, request), how)
+        say_plan(plan(session.connection, vetted, request), how)
         compared = compare(session.connection, job.journal, row, request, vetted)
         say_results(session.names, compared=compared)
         say_unused(context, how, compared)
