@@ -32,7 +32,6 @@ from registry.manifest import load_manifest
 from registry.manifest.folder import TaskFolder
 from registry.parallel.execution import Execution
 from registry.reports.plan import planned_sentences
-from registry.store import catalog
 from registry.store.database import Database
 from registry.store.hiding.concealment import require_scores
 from registry.store.hiding.names import Names
@@ -142,7 +141,7 @@ def evaluated(job: Job, bring: Callable[[Session], Ingest], *, create: bool = Fa
         session.bound(how.memory)
         ingest, brought = bring(session), session.bringing
         scored = score(ingest, how)
-        (row,) = catalog.tasks(session.connection, ingest.slug)
+        row = ingest.row
         request = declared_request(row, execution=how)
         vetted, planned = prepared(session.connection, row, request)  # refused before anything is kept
         _tell(job.tell, planned_sentences(planned, in_full=how.progress is not None))

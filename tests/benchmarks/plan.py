@@ -10,9 +10,9 @@ from pathlib import Path
 
 from registry.cli.pipeline import resolved
 from registry.evaluation.comparing.compare import compare
-from registry.evaluation.comparing.families import compared_keys
 from registry.evaluation.comparing.plan import plan
 from registry.evaluation.comparing.settings import declared_request
+from registry.evaluation.comparing.vetting import vet
 from registry.evaluation.ingest.apply import apply
 from registry.evaluation.ingest.context import Ingest
 from registry.evaluation.scoring.score import score
@@ -75,11 +75,11 @@ def _one(what, manifest, root, given):
             (row,) = catalog.tasks(session.connection, ingest.slug)
             request = declared_request(row, given, execution=how)
             begun = time.process_time()
-            keys = compared_keys(session.connection, row, request)
-            planned = plan(session.connection, keys, request)
+            vetted = vet(session.connection, row, request)
+            planned = plan(session.connection, vetted, request)
             planning = time.process_time() - begun
             begun, begun_wall = time.process_time(), time.perf_counter()
-            compare(session.connection, journal, row, request)
+            compare(session.connection, journal, row, request, vetted)
             taken, wall = time.process_time() - begun, time.perf_counter() - begun_wall
     foreseen = planned.processor_seconds
     return Figure(f"plan of {what}: {planned.pairs:,} pairs, {planned.of_method('monte-carlo'):,} drawn",

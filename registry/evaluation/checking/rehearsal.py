@@ -16,7 +16,6 @@ from registry.evaluation.ingest.declared import Declared
 from registry.evaluation.resolve import ResolvedTask
 from registry.evaluation.scoring.score import score
 from registry.significance import Execution
-from registry.store import catalog
 from registry.store.database import Database
 from registry.store.log.journal import Journal
 from registry.store.working.session import writing
@@ -47,14 +46,13 @@ def rehearse(task: ResolvedTask, content: bytes, submissions: Sequence[Declared]
                 ingest = Ingest(connection, journal, task, progress=execution.progress, refuse=errors.append)
                 applied = apply(ingest, content, submissions)
                 warnings += applied.of_registry
-                (row,) = catalog.tasks(connection, task.manifest.task.id)
                 score(ingest, execution)
                 if not errors:
-                    request = declared_request(row, execution=execution)
-                    vetted = vet(connection, row, request)
+                    request = declared_request(ingest.row, execution=execution)
+                    vetted = vet(connection, ingest.row, request)
                     warnings += vetted.warnings
                     errors += vetted.refusals
-                    planned = None if errors else plan(connection, vetted.keys, request)
+                    planned = None if errors else plan(connection, vetted, request)
                 names = session.names
                 warnings = list(map(names.said, warnings))
                 for error in errors:

@@ -70,7 +70,7 @@ def prepared(connection: Connection, task_row: TaskRow, request: Request) -> tup
     """
     vetted = vet(connection, task_row, request)
     vetted.require()
-    return vetted, plan(connection, vetted.keys, request)
+    return vetted, plan(connection, vetted, request)
 
 
 def compare(connection: Connection, journal: Journal, task_row: TaskRow, request: Request,
@@ -109,7 +109,7 @@ def compare(connection: Connection, journal: Journal, task_row: TaskRow, request
 def _compare_family(connection: Connection, journal: Journal, vetted: Vetted, keys: Sequence[BoardKey],
                     request: Request, compared: Compared) -> list[str]:
     """Compare the boards of one family; gives the digests of their comparisons, new or not."""
-    stood = [(key, digest := key.digest(request), comparisons.find_comparison(connection, digest)) for key in keys]
+    stood = [(key, digest := key.digest(request), vetted.there.get(digest)) for key in keys]
     new = {digest: vetted.board(connection, key, request) for key, digest, there in stood if there is None}
     made: dict[str, Comparing] = {}
     if any(board is not None for board in new.values()):  # the p-values of those that are there are needed too

@@ -15,10 +15,10 @@ import numpy as np
 from sqlalchemy import Connection
 
 from registry.evaluation.comparing.board_keys import BoardFamily, BoardKey
-from registry.evaluation.comparing.board_statistics import load
-from registry.evaluation.comparing.by_response import by_response
+from registry.evaluation.comparing.board_statistics import Board
 from registry.evaluation.comparing.families import families
 from registry.evaluation.comparing.settings import Request
+from registry.evaluation.comparing.vetting import Vetted, tested_board
 from registry.evaluation.resolve import resolve_significance
 from registry.manifest import Significance
 from registry.significance import CORRECTIONS, Matrix, PairTest, Settings
@@ -196,8 +196,8 @@ class Plan:
                 yield group, sum(board.pairs for board in group) / max(1, total)
 
 
-def plan(connection: Connection, keys: Sequence[BoardKey], request: Request) -> Plan:
-    """Plan the comparison of all systems on every board of a task (`families.compared_keys`); nothing is written.
+def plan(connection: Connection, vetted: Vetted, request: Request) -> Plan:
+    """Plan the comparison of all systems on every board of a task, none of which is refused; nothing is written.
 
     A cluster is connected to where there is work for it, so that what is wrong with it is known before.
 
@@ -205,31 +205,39 @@ def plan(connection: Connection, keys: Sequence[BoardKey], request: Request) -> 
         UnknownNameError, MismatchError, InputError: As `compare` does, or of a cluster.
     """
     test, _ = resolve_significance(request.significance)
-    boards = tuple(_planned(connection, key, request, test) for key in keys
-                   if comparisons.find_comparison(connection, key.digest(request)) is None)
+    boards = tuple(_planned(connection, key, request, test, vetted.kept(digest)) for key in vetted.keys
+                   if (digest := key.digest(request)) not in vetted.there)
     here = Plan(boards, test, request.execution.threads, request.execution.memory)
     is_work = request.execution.cluster is not None and here.processor_seconds > _WORTH
     return replace(here, threads=request.execution.at_once) if is_work else here
 
 
-def _planned(connection: Connection, key: BoardKey, request: Request, test: PairTest) -> PlannedBoard:
+def _planned(connection: Connection, key: BoardKey, request: Request, test: PairTest,
+             board: Board | None) -> PlannedBoard:
     n = len(key.members)
     request = key.request(request)
     settings, new = request.significance, _new_pairs(connection, key, request)
-    few = replace(key, members=[key.members[m] for m in few_systems(n)])
-    begun = time.process_time()
-    if n < 2 or (board := load(connection, few, settings)) is None:
+    matrix, loading = (None, 0.0) if n < 2 else _few(connection, key, request, board)
+    if matrix is None:
         return PlannedBoard(key.name, settings, n, new, 0, 0, 0.0, None)
-    loading = (time.process_time() - begun) * n / len(few.members)
-    if settings.unit == "response":
-        board = by_response(connection, board)
-    statistics = board.matrix.statistics
-    cells = len(statistics) * statistics.shape[2]
-    cell = statistics.nbytes // (cells * len(few.members))
-    foresight = _foresight(test, board.matrix, request, Family(n, new))
-    matrix = board.matrix.by_unit
+    items, systems, columns = matrix.statistics.shape
+    cells = items * columns
+    cell = matrix.statistics.nbytes // (cells * systems)
+    foresight = _foresight(test, matrix, request, Family(n, new))
+    matrix = matrix.by_unit
     return PlannedBoard(key.name, settings, n, new, cells, cell, loading, foresight, matrix.n_units,
                         test.why_drawn(matrix), key.family)
+
+
+def _few(connection: Connection, key: BoardKey, request: Request, board: Board | None) -> tuple[Matrix | None, float]:
+    """A few systems of a board, which may be loaded already, and the processor seconds to load all that are not."""
+    few = [key.members[n] for n in few_systems(len(key.members))]
+    if board is not None:
+        return board.matrix.of_systems(sorted(map(board.members.index, few))), 0.0
+    begun = time.process_time()
+    board = tested_board(connection, replace(key, members=few), request)
+    loading = (time.process_time() - begun) * len(key.members) / len(few)
+    return None if board is None else board.matrix, loading
 
 
 def _foresight(test: PairTest, matrix: Matrix, request: Request, family: Family) -> Foresight | None:

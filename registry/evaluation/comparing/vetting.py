@@ -37,16 +37,20 @@ from registry.significance.matrix import Matrix
 from registry.significance.multiple.few_units import resamples_err
 from registry.significance.multiple.stepdown import bytes_of_draws
 from registry.store import comparisons
-from registry.store.row_types import TaskRow
+from registry.store.row_types import ComparisonRow, TaskRow
 
 _KEPT = 2  # boards are handed on to be tested up to this part of the memory; others are loaded again
 
 
 @dataclass
 class Vetted:
-    """All boards of a task, why some cannot be tested as is asked for, and what a reader must be warned of."""
+    """All boards of a task, why some cannot be tested as is asked for, and what a reader must be warned of.
+
+    `there` are the comparisons that are there already, by their digests.
+    """
 
     keys: list[BoardKey]
+    there: dict[str, ComparisonRow] = field(default_factory=dict)
     refusals: list[InputError] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     _boards: dict[str, Board | None] = field(default_factory=dict)
@@ -64,6 +68,10 @@ class Vetted:
             self._boards[digest] = board
             self._room -= size
 
+    def kept(self, digest: str) -> Board | None:
+        """Look at the board of a comparison, if it is kept."""
+        return self._boards.get(digest)
+
     def board(self, connection: Connection, key: BoardKey, request: Request) -> Board | None:
         """Give a board that was vetted, once; None where no item is left of it."""
         digest = key.digest(request)
@@ -80,7 +88,8 @@ def vet(connection: Connection, task_row: TaskRow, request: Request) -> Vetted:
     vetted = Vetted(compared_keys(connection, task_row, request), _room=request.execution.memory // _KEPT)
     for key in vetted.keys:
         digest = key.digest(request)
-        if comparisons.find_comparison(connection, digest) is not None:
+        if (there := comparisons.find_comparison(connection, digest)) is not None:
+            vetted.there[digest] = there
             continue
         try:
             board = tested_board(connection, key, request)

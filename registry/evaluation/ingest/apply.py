@@ -238,18 +238,17 @@ def _apply_task(ingest: Ingest, content: bytes, applied: Applied) -> str | None:
 
 def _follow_others(ingest: Ingest, submissions: Sequence[Declared], applied: Applied) -> None:
     """Join with new gold what is in the registry but not among the submissions of the manifest, and tell of it."""
-    connection, task_id = ingest.connection, ingest.task_id
     declared_names = {f"{one.test_set.name}/{one.name}" for one in submissions}
-    test_sets = {row.name: row for row in catalog.test_sets(connection, task_id)}
-    others = [(f"{row.test_set}/{row.team}/{row.system}@{row.version}", row)
-              for row in catalog.submissions(connection, task_id)]
-    part = catalog.taking_part(connection, ingest.slug)
-    others = [(name, row) for name, row in others if name not in declared_names and row.submission_id in part]
+    named = ((f"{row.test_set}/{row.team}/{row.system}@{row.version}", row)
+             for row in catalog.submissions(ingest.connection, ingest.task_id))
+    others = [(name, row) for name, row in named if name not in declared_names]
+    part = catalog.taking_part(ingest.connection, ingest.slug) if others else ()
+    others = [(name, row) for name, row in others if row.submission_id in part]
     for name, row in others:
         if row.test_set not in applied.gold:
             continue
         try:
-            rejoin(ingest, test_sets[row.test_set], row)
+            rejoin(ingest, ingest.test_sets[row.test_set], row)
             applied.changes[name] = Change.rejoined
         except InputError as error:
             applied.of_registry.append(f"{name} does not fit the new gold and takes no part: {error}")

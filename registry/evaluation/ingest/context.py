@@ -51,9 +51,14 @@ class Ingest:
         return self.task.manifest.task.id
 
     @cached_property
+    def row(self) -> TaskRow:
+        """The task's row, to be asked for once it is as the manifest declares it."""
+        return catalog.get(self.connection, TaskRow, slug=self.slug)
+
+    @property
     def task_id(self) -> int:
         """The task's number in the database."""
-        return catalog.get(self.connection, TaskRow, slug=self.slug).task_id
+        return self.row.task_id
 
     @property
     def run_id(self) -> int:
@@ -92,8 +97,7 @@ class Ingest:
     def write(self) -> None:
         """Write what waits: submissions and events."""
         self.ledger.write()
-        task = catalog.get(self.connection, TaskRow, slug=self.slug)
-        if task.anonymous_until is not None and (drawn := pseudonyms.draw(self.connection, task.task_id)):
+        if self.row.anonymous_until is not None and (drawn := pseudonyms.draw(self.connection, self.task_id)):
             self.event("pseudonyms", self.slug, **drawn)
         append(self.connection, self._events)
         self._events.clear()

@@ -59,7 +59,7 @@ def score(ingest: Ingest, execution: Execution, *, stale: bool = False) -> Score
     rescored = Rescored(connection)
     old = list(stale_scores(connection, ingest.task_id)) if stale else []
     again = {(one.scoring_id, one.metric_id) for one in old}
-    for test_set in catalog.test_sets(connection, ingest.task_id):
+    for test_set in ingest.test_sets.values():
         members = catalog.ranked(connection, test_set.test_set_id)
         _check_runs(connection, members, list(metrics.values()), ingest.refuse)
         missing = list(_missing(connection, members, declared, again))

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, select
@@ -66,7 +66,7 @@ def verify_manifest(connection: Connection, task: TaskRow) -> Iterator[Fault]:
         yield Fault("missing", "log", signature, "the log does not say that this study was kept")
 
 
-def verify_declared(ingest: Ingest) -> Iterator[Fault]:
+def verify_declared(ingest: Ingest, logged_names: Iterable[str]) -> Iterator[Fault]:
     """Hold the metrics and test sets of a task, and which submissions it has, against its manifest and the log."""
     connection, task = ingest.connection, ingest.task
     if catalog.get(connection, TaskRow, slug=ingest.slug).title != task.manifest.task.title:
@@ -88,9 +88,21 @@ def verify_declared(ingest: Ingest) -> Iterator[Fault]:
             yield Fault("altered", "test set", f"{ingest.slug}/{row.name}",
                         "its gold is not the one that the log names last")
     names = {name_of(ingest.slug, one) for one in catalog.submissions(connection, ingest.task_id)}
-    for added in entries(connection, "submission-added"):
-        if added.subject.startswith(f"{ingest.slug}/") and added.subject not in names:
-            yield Fault("missing", "submission", added.subject, "the log says that it was added")
+    for name in logged_names:
+        if name not in names:
+            yield Fault("missing", "submission", name, "the log says that it was added")
+
+
+def logged_submissions(connection: Connection, slug: str) -> dict[str, Sequence[Mapping[str, Any]]]:
+    """What the log says of each submission to a task: when it was added last, and all changes."""
+    added, changed = dict[str, Mapping[str, Any]](), defaultdict[str, list[Mapping[str, Any]]](list)
+    for of in entries(connection, "submission-added", "submission-changed"):
+        if of.subject.startswith(f"{slug}/"):
+            if of.action == "submission-added":
+                added[of.subject] = of.details
+            else:
+                changed[of.subject].append(of.details)
+    return {name: (details, *changed[name]) for name, details in added.items()}
 
 
 def name_of(slug: str, one: NamedSubmission) -> str:
@@ -136,33 +148,32 @@ def verify_gold(ingest: Ingest, test_set: str, revision: GoldRevisionRow) -> Ite
                                                " is not that of its files")
 
 
-def verify_submission(ingest: Ingest, one: NamedSubmission, gold_revision_id: int) -> Iterator[Fault]:
+def verify_submission(ingest: Ingest, one: NamedSubmission, gold_revision_id: int,
+                      logged: Sequence[Mapping[str, Any]]) -> Iterator[Fault]:
     """Read a submission again from its kept files, and hold its digest and properties against that and the log.
 
     Args:
         ingest: The command and the task.
         one: The submission.
         gold_revision_id: A revision of the gold that it was joined with.
+        logged: What the log says of it, that it was added first.
     """
-    connection = ingest.connection
     name = name_of(ingest.slug, one)
-    reader, documents, answers = ingest.parsed.read(connection, one.submission_id)
+    reader, documents, answers = ingest.parsed.read(ingest.connection, one.submission_id)
     found = content_digest(reader, ingest.items(gold_revision_id), answers)
     if found != one.digest:
         yield Fault("altered", "submission", name, f"its kept files give the digest {found}, not {one.digest}")
-    added = _logged(connection, "submission-added", name)
-    if not added:
+    if not logged:
         yield Fault("missing", "log", name, "the log does not say that it was added")
         return
-    if added[-1]["source"] != ", ".join(document.digest for document in documents):
+    if logged[0]["source"] != ", ".join(document.digest for document in documents):
         yield Fault("altered", "submission", name, "its files are not those that the log names")
-    logged = dict(added[-1])
-    for changed in _logged(connection, "submission-changed", name):
-        logged |= changed
+    last = dict[str, Any]()
+    for said in logged:
+        last |= said
     for key in _PROPERTIES:
-        if logged.get(key, getattr(one, key)) != getattr(one, key):
-            yield Fault("altered", "submission", name,
-                          f"{key} is {getattr(one, key)!r}, and {logged[key]!r} in the log")
+        if last.get(key, getattr(one, key)) != getattr(one, key):
+            yield Fault("altered", "submission", name, f"{key} is {getattr(one, key)!r}, and {last[key]!r} in the log")
 
 
 def _logged(connection: Connection, action: str, subject: str) -> list[Mapping[str, Any]]:

@@ -18,6 +18,7 @@ from registry.evaluation.resolve import resolve_stored
 from registry.evaluation.verifying.faults import TOLERANCE, Fault
 from registry.evaluation.verifying.hiding import verify_hiding
 from registry.evaluation.verifying.kept import (
+    logged_submissions,
     name_of,
     verify_declared,
     verify_gold,
@@ -123,9 +124,11 @@ def _verify_task(connection: Connection, journal: Journal, row: TaskRow, executi
     verified.faults += verify_hiding(connection, row)
     try:
         ingest = Ingest(connection, journal, resolve_stored(row.manifest, row.slug))
-        verified.faults += verify_declared(ingest)
+        logged = logged_submissions(connection, row.slug)
+        verified.faults += verify_declared(ingest, logged)
     except Exception as error:
-        verified.faults.append(Fault("damaged", "task", row.slug, f"its manifest cannot be read: {error}"))
+        verified.faults.append(Fault("damaged", "task", row.slug,
+                                             f"its manifest, or the log of it, cannot be read: {error}"))
         return
     broken = set()
     for test_set, revision in _revisions(connection, row.task_id):
@@ -145,7 +148,8 @@ def _verify_task(connection: Connection, journal: Journal, row: TaskRow, executi
     ingest.parsed.look_up(connection, [one.submission_id for one in submissions])
     for one in submissions:
         try:
-            verified.faults += verify_submission(ingest, one, joined[one.submission_id])
+            verified.faults += verify_submission(ingest, one, joined[one.submission_id],
+                                                 logged.get(name_of(row.slug, one), ()))
             whole.add(one.submission_id)
         except Exception as error:
             verified.faults.append(Fault("damaged", "submission", name_of(row.slug, one),
