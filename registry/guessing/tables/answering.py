@@ -54,7 +54,7 @@ def pairings(table: Table, keys: tuple[int, ...], matched: Sequence[Matched], as
         found += _of_column((table, keys, n), right, matched, asked) if not has_answers else [
             one for one in _of_column((table, keys, n), right, matched, asked) if one.note == BESIDE]
     tell = any(not one.note for one in found)  # where others do, copies of all tell nothing
-    return _weighed(table, [one for one in found if not (tell and one.note == SAME)], matched, asked)
+    return _weighed(table, [one for one in found if one.blank or not (tell and one.note == SAME)], matched, asked)
 
 
 def _filled(of_items: dict[str, str]) -> dict[str, str]:
@@ -75,7 +75,8 @@ def _of_column(of: tuple[Table, tuple[int, ...], int], right: dict[str, str], ma
     for columns in shared:
         is_copied = all(one.aligned([*right], column) == list(right.values())
                         for one, column in zip(matched, columns, strict=True))
-        sure = LIKELY if len(shared) > 1 else OPEN if _is_doubtful(table, value, asked) else SURE
+        is_doubtful = _is_doubtful(table, value, asked) or _is_constant(matched, columns)
+        sure = LIKELY if len(shared) > 1 else OPEN if is_doubtful else SURE
         yield Pairing(value, columns, SAME if is_copied else "", sure, blank)
         answering = [n for one, column in zip(matched, columns, strict=True)
                      if (n := _beside(right, one, column, asked)) is not None]
@@ -99,6 +100,12 @@ def _is_doubtful(table: Table, n: int, asked: Asked) -> bool:
     """Whether a column tells items nothing apart but their rows: one value for all, or a number for each."""
     is_said = bool({"gold", "label"} & asked.options.keys())
     return not is_said and (len(table.column(n).values) == 1 or counts(table.column(n)))
+
+
+def _is_constant(matched: Sequence[Matched], columns: Sequence[int]) -> bool:
+    """Whether all systems have one value for all items, and other columns beside."""
+    return all(len(one.table.column(n).values) == 1 and len(one.table.names) > len(one.keys) + 1
+               for one, n in zip(matched, columns, strict=True))
 
 
 def _weighed(table: Table, found: Sequence[Pairing], matched: Sequence[Matched], asked: Asked) -> list[Pairing]:
