@@ -95,6 +95,12 @@ RIGHT = {  # files, gold first; the format, and options of the gold's and of the
     "sentences of documents": (  # in other columns, and without a header
         [rows(PAIRS[1], GOLD, PAIRS[0], header=("n", "label", "doc_id"), separator=","), rows(*PAIRS, [0.5] * 24, A)],
         "labels", {"item": "doc_id", "within": ("n",)}, {"within": ("column2",), "item": "item"}),
+    "numbered lines": (  # WMT's quality estimation: the language pair, the system, the segment, the score
+        ["".join(f"{n / 7}\n" for n in range(24)),
+         "".join(f"en-de\tours\t{n}\t{n % 5 / 3}\n" for n in range(24))], "scores",
+        {"item": (), "columns": ("gold",)}, {"item": (), "columns": ("column1", "column2", "column3", "score")}),
+    "lists of documents": (["".join(f"{i} 0 d1 1\n" for i in IDS), json.dumps({i: ["d2", "d1"] for i in IDS})],
+                           "trec", {"syntax": "delimited"}, {"syntax": "json"}),
     "several labels of an item": (
         [rows(IDS, RATED, *FLAGS, header=("id", "n", *"xyz"), separator=","),
          rows(*FLAGS[::-1], IDS[::-1], header=(*"zyx", "id"))], "multilabel",
@@ -162,6 +168,10 @@ WRONG = {  # files; what the error says
     "an item twice": ([rows([*IDS, "q00"], [*GOLD, "no"]), rows(IDS, A)], "item 'q00': stands twice, first in line 1"),
     "no gold of some items": ([rows(IDS, [g * (n % 3 > 0) for n, g in enumerate(GOLD)]), rows(IDS, A, ["1"] * 24)],
                               "gold: column 2 of 2 has nothing in 8 of 24 rows: if these items have no label"),
+    "objects of documents": (
+        ["".join(f"{i} 0 d1 1\n" for i in IDS), "".join(json.dumps(
+            {"qid": i, "hits": [{"doc": "d1", "score": 0.5}]}) + "\n" for i in IDS)],
+        """`jq -s 'map({(.["qid"]|tostring): (.["hits"] | map({(.["doc"]|tostring): .["score"]}) | add // {})}) | add'"""),
     "probabilities of labels": (
         [rows(IDS, *FLAGS, header=("id", *"xyz")), rows(IDS, *([n / 32 for n in range(24)] for _ in "xyz"), header=(
             "id", *"xyz"))], "of how probable they are, as in column 'x': write 1 for the labels"),
