@@ -29,6 +29,8 @@ class Multilabel(TableReader, NamedSetReader):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.unscored != ("",):
+            raise InputError("option 'unscored' goes with numbers; of multilabel every cell is 1 or 0")
         for label in self.labels:
             if not label or not label.isprintable() or self.labels.count(label) > 1 or label in self.item:
                 raise InputError(f"option 'labels' of multilabel has {label!r}, which is empty, invisible, the item's "

@@ -171,7 +171,7 @@ WRONG = {  # files; what the error says
     "objects of documents": (
         ["".join(f"{i} 0 d1 1\n" for i in IDS), "".join(json.dumps(
             {"qid": i, "hits": [{"doc": "d1", "score": 0.5}]}) + "\n" for i in IDS)],
-        """`jq -s 'map({(.["qid"]|tostring): (.["hits"] | map({(.["doc"]|tostring): .["score"]}) | add // {})}) | add'"""),
+        """jq -s 'map({(.["qid"]|tostring): (.["hits"] | map({(.["doc"]|tostring): .["score"]}) | add // {})})"""),
     "probabilities of labels": (
         [rows(IDS, *FLAGS, header=("id", *"xyz")), rows(IDS, *([n / 32 for n in range(24)] for _ in "xyz"), header=(
             "id", *"xyz"))], "of how probable they are, as in column 'x': write 1 for the labels"),
