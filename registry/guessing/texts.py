@@ -43,9 +43,8 @@ def _is_even(document: Document) -> bool:
     lines = [line.rstrip() for _, line in text_lines(document) if line.strip()]
     gaps = sum(line.startswith(" ") or "  " in line for line in lines)
     return any(table.form.get("separator") == "whitespace" for table in tables(document)) or any(
-        sum(is_number(line.split()[at]) for line in lines) >= EVEN * (len(lines) - 1) for at in (0, -1)) or (
+        sum(is_number(line.split()[at]) for line in lines) >= max(2, EVEN * (len(lines) - 1)) for at in (0, -1)) or (
         _GAPS * len(lines) <= gaps < len(lines))
-
 
 
 def names_before_text(documents: Sequence[Document], kind: str = "lines") -> InputError | None:
