@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
-from shlex import quote
+from shlex import quote, split
 from typing import Any
 
 from registry.errors import InputError, counted, together
@@ -20,7 +20,7 @@ from registry.readers import Reader
 from registry.values import Value
 
 _TOLD = 5  # files that nothing reads
-_LABELS = 3  # columns of them, at least, that may be all meant
+_LABELS = 2  # columns of them, at least, that may be all meant
 _ASKED = {"header": "does the first line name the columns?", "gold": "which column has the gold?",
           "label": "which column has the labels?", "score": "which column has the scores?",
           "item": "which column names the items?", "offset": "are words counted from 0 or from 1?",
@@ -69,8 +69,9 @@ def _unlike(guesses: Sequence[Guess], trial: Trial) -> list[Guess]:
 
 def _is_said(answer: str, asked: Asked) -> bool:
     """Whether the user has given the options that say what is meant."""
-    said = {f"--as {asked.kind}", *(f"--option {name}={_shown(value)}" for name, value in asked.options.items())}
-    return all(f"--{one}".strip() in said for one in answer.split("--")[1:])
+    said = {("--as", asked.kind), *(("--option", f"{name}={_shown(value)}") for name, value in asked.options.items())}
+    words = split(answer)
+    return all(one in said for one in zip(words[::2], words[1::2], strict=True))
 
 
 def _chosen(guesses: Sequence[Guess], options: Mapping[str, Any]) -> tuple[Sequence[Guess], dict[str, Any]]:
@@ -131,7 +132,8 @@ def _question(best: Sequence[Guess], asked: Asked) -> QuestionError:
     """Ask which guess is meant."""
     path = best[0].gold.path
     of_guesses = [guess.answer for guess in best]
-    is_told = len(set(of_guesses)) == len(best) or not all(_is_said(answer, asked) for answer in of_guesses)
+    is_told = len(set(of_guesses)) == len(best) or (
+        len({guess.reader for guess in best}) > 1 and not all(_is_said(answer, asked) for answer in of_guesses))
     if len({guess.reader.name for guess in best}) > 1 or (all(of_guesses) and is_told) or len(best) == 1:
         answers = {guess.answer or _said_by(guess): guess.means or "; ".join(guess.why) for guess in best}
         shared = [why for why in best[0].why[1:] if len(best) > 1 and all(why in guess.why for guess in best)]
@@ -155,11 +157,10 @@ def _or_all(best: Sequence[Guess]) -> str:
     """What to do where several columns of 0 and 1 may be labels that items have or have not."""
     columns = [dict(zip(table.names, range(len(table.names)), strict=True)).get(getattr(guess.reader, "label", ""))
                for guess in best for table in tables(guess.gold)[:1]]
-    if len(best) < _LABELS or not all(n is not None and tables(best[0].gold)[0].column(n).values <= {"0", "1"}
-                                      for n in columns):
+    if not _LABELS <= len(best) == len({*columns}) or not all(
+            n is not None and tables(best[0].gold)[0].column(n).values <= {"0", "1"} for n in columns):
         return ""
-    return ('. Or, if these are labels of which an item may have several, write those of each as {"item": "a", '
-            '"answers": ["x", "y"]} on a line, of gold and systems (--as responses)')
+    return ". Or, if these are labels of which an item may have several, say --as multilabel"
 
 
 def _said_by(guess: Guess) -> str:
@@ -190,6 +191,6 @@ def _differing(readers: Sequence[Reader]) -> Iterator[str]:
 def _shown(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, tuple) and len(value) > 1:
+    if isinstance(value, tuple | list) and len(value) > 1:
         return json.dumps(value)
-    return str(value[0] if isinstance(value, tuple) else value)
+    return str(value[0] if isinstance(value, tuple | list) and value else value)

@@ -12,12 +12,13 @@ from typing import NamedTuple
 from registry.errors import InputError, UnknownNameError, counted
 from registry.guessing.decide import decide
 from registry.guessing.files import Files, files
-from registry.guessing.guess import LIKELY, SURE, Asked, Guess, QuestionError, System
+from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Guess, QuestionError, System
 from registry.guessing.marked import marked, unlike
 from registry.guessing.rankings import rankings
 from registry.guessing.runs import told as told_of_runs
 from registry.guessing.span_lists import span_lists
 from registry.guessing.tables.apiece import apiece
+from registry.guessing.tables.flags import flags
 from registry.guessing.tables.keyed import VALUE, keyed
 from registry.guessing.tables.named import named
 from registry.guessing.tables.positional import positional
@@ -106,13 +107,22 @@ def _guesses(given: Files, asked: Asked) -> Iterator[Guess]:
     trial = Trial(asked.missing)
     found = list(chain(marked(gold, systems, asked, trial), tagged(gold, systems, asked, trial)))
     found = found or list(rankings(gold, systems, asked, trial))
-    for family in (span_lists, named, keyed, positional):
-        found = found or list(family(gold, systems, asked))
-    yield from (_or_apart(guess) if apart and guess.reader.name in VALUE else guess for guess in found)
-    if asked.kind is None and unlike(gold, systems) is not None:
-        return
-    if all(guess.sure < SURE or getattr(guess.reader, "separator", "") == "whitespace" for guess in found):
-        yield from texts(gold, systems, asked, beside=bool(found))
+    for family in (span_lists, flags, named, keyed, positional):
+        if all(guess.sure == OPEN and guess.answer for guess in found):
+            found = _all_open([*found, *family(gold, systems, asked)]) if found else list(family(gold, systems, asked))
+    text: list[Guess] = []
+    if (asked.kind is not None or unlike(gold, systems) is None) and all(
+            guess.sure < SURE or getattr(guess.reader, "separator", "") == "whitespace" for guess in found):
+        text = list(texts(gold, systems, asked, beside=max((guess.sure for guess in found), default=None)))
+    if any(guess.sure == OPEN for guess in text):
+        found = [*(guess for guess in found if guess.sure == SURE), *_all_open([
+            guess for guess in found if guess.sure < SURE])]
+    yield from (_or_apart(guess) if apart and guess.reader.name in VALUE else guess for guess in (*found, *text))
+
+
+def _all_open(guesses: Sequence[Guess]) -> list[Guess]:
+    """Guesses of other formats, of which it has to be said which is meant."""
+    return [replace(guess, sure=OPEN, answer=guess.answer or f"--as {guess.reader.name}") for guess in guesses]
 
 
 def _or_apart(guess: Guess) -> Guess:

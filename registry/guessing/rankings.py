@@ -1,16 +1,18 @@
-"""Judgments and runs of other columns than TREC's: BEIR's three under a header, MS MARCO's, objects in JSON."""
+"""Judgments and runs of other columns than TREC's: BEIR's three under a header, MS MARCO's, JSON."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
+from shlex import quote
 from typing import Any, NamedTuple
 
 from registry.errors import InputError, counted
 from registry.guessing.guess import OPEN, SURE, Asked, Given, Guess, System
-from registry.guessing.looks import is_number, text_lines
+from registry.guessing.looks import is_number, records, text_lines
 from registry.guessing.trial import Trial
 from registry.readers import Document, Trec
 from registry.readers.parsing.json_entries import json_members
@@ -40,22 +42,25 @@ def rankings(gold: Document, systems: Sequence[Given], asked: Asked, trial: Tria
     """Guess the columns of judgments and runs that are not both TREC's own.
 
     Raises:
-        InputError: Judgments that are surely some, and a run of ranks instead of scores.
+        InputError: Judgments that are surely some, and a run of ranks instead of scores, or an object for each query.
     """
     right = _form(gold, _JUDGMENTS)
     if not asked.allows("trec", "ranking") or right is None:
         return
     forms = [_form(given.document, _RUN) for given in systems]
     found = [form for form in forms if form is not None]
+    if len(found) < len(forms) and asked.kind is None and (known := next((error for given, form in zip(
+            systems, forms, strict=True) if form is None and (error := _objects(given.document, gold))), None)):
+        raise known
     if len(found) < len(forms) or (right.width == _JUDGMENTS and all(form.width == _RUN for form in found)):
         return
     is_sure = right.header or right.width == _JUDGMENTS or all(form.width == _RUN for form in found) or (
         not right.width and not any(form.width for form in found))
-    if not is_sure and not all(form.width != _THREE or _has_decimals(given.document)
+    if not is_sure and not all(form.width != _THREE or _has_decimals(given.document, form)
                                for given, form in zip(systems, found, strict=True)):
         return  # places in a text, say
     ranks = next((given for given, form in zip(systems, found, strict=True)
-                  if form.width == _THREE and _has_ranks(given.document)), None)
+                  if form.width == _THREE and _has_ranks(given.document, form)), None)
     if ranks is not None:
         raise InputError(f"its last column counts from 1 in each query, as ranks do, and {gold.path} has judgments: "
                          "a run needs scores, of which more is better; write 1/rank, say", path=ranks.document.path)
@@ -69,9 +74,12 @@ def rankings(gold: Document, systems: Sequence[Given], asked: Asked, trial: Tria
             Trec.build({**form.options("run", "score"), **more}), judgments=reader.judgments)) for more in _MORE]
         chosen.append(next((system for system in tried if not isinstance(trial.joined(
             Guess(gold, reader, (), ()), items, system), InputError)), tried[0]))
+    grades = _numbers(gold, right)
+    is_graded = right.width == _THREE and all(form.width == _THREE and _numbers(given.document, form) <= grades
+                                              for given, form in zip(systems, found, strict=True))  # or labels of pairs
     yield Guess(gold, reader, tuple(chosen), (
         f"{gold.path}: judgments, {_written(right)}: {counted(len(items), 'query', 'queries')}",
-        f"runs: {', '.join(dict.fromkeys(map(_written, found)))}"), SURE if is_sure else OPEN,
+        f"runs: {', '.join(dict.fromkeys(map(_written, found)))}"), SURE if is_sure and not is_graded else OPEN,
         "queries, documents, and their relevance or scores", answer="--as trec")
 
 
@@ -86,7 +94,7 @@ def _form(document: Document, usual: int) -> _Form | None:
     """How judgments or a run are written; None where a file is neither, or each query has one document alone."""
     rows = [line.split() for _, line in text_lines(document) if line.strip() and not line.startswith("#")]
     if rows and rows[0][0].startswith("{"):
-        return _Form(0) if _is_object(document) else None
+        return _Form(0) if _is_object(document) or (usual == _RUN and _has_lists(document)) else None
     header = len(rows) > 1 and _QUERY.fullmatch(rows[0][0]) is not None and not is_number(rows[0][-1])
     rows = rows[header:]
     widths = {len(row) for row in rows}
@@ -112,12 +120,64 @@ def _is_object(document: Document) -> bool:
         isinstance(number, int | float) and not isinstance(number, bool) for of in queries for number in of.values())
 
 
-def _has_decimals(document: Document) -> bool:
-    return any(line.strip() and not float(line.split()[2]).is_integer() for _, line in text_lines(document))
+def _has_lists(document: Document) -> bool:
+    """Whether a file is an object of queries, each the list of its documents."""
+    try:
+        queries = [value for _, name, value in json_members(document) if name is not None]
+    except InputError:
+        return False
+    return bool(queries) and all(isinstance(query, list) and query and all(type(name) in (str, int) for name in query)
+                                 for query in queries)
 
 
-def _has_ranks(document: Document) -> bool:
+def _objects(document: Document, gold: Document) -> InputError | None:
+    """Say how a run is written that has an object for each query of the gold, and the list of its documents within."""
+    found = records(document)
+    queries = {line.split()[0] for _, line in text_lines(gold) if line.strip()}
+    for row in () if found is None else found.rows[:1]:
+        lists = [name for name, value in row.items() if isinstance(value, list) and value]
+        named = [name for name, value in row.items() if type(value) in (str, int) and str(value) in queries]
+        if len(lists) == len(named) == 1 and (documents := _documents(row[lists[0]])):
+            program = f"map({{(.[{json.dumps(named[0])}]|tostring): (.[{json.dumps(lists[0])}] | {documents})}}) | add"
+            each = "-s " if found is not None and found.form["syntax"] == "jsonl" else ""
+            return InputError("has an object for each query, and runs in JSON are read that are one object with all "
+                              f"queries. Write it so, as `jq {each}{quote(program)} FILE` does", path=document.path)
+    return None
+
+
+def _documents(listed: list[Any]) -> str:
+    """A program for jq that makes of a list its documents, with their scores if it has some; none of another list."""
+    first = listed[0]
+    if type(first) in (str, int):
+        return "map(tostring)"
+    if not isinstance(first, dict):
+        return ""
+    name = next((key for key, value in first.items() if isinstance(value, str)), None) or next(
+        (key for key, value in first.items() if type(value) is int and key.casefold().endswith("id")), None)
+    score = next((key for key, value in first.items() if isinstance(value, float)), None) or next(
+        (key for key, value in first.items() if type(value) is int and key != name and key.casefold() == "score"), None)
+    if name is None:
+        return ""
+    of = f".[{json.dumps(name)}]|tostring"
+    return f"map({of})" if score is None else f"map({{({of}): .[{json.dumps(score)}]}}) | add // {{}}"
+
+
+def _rows(document: Document, form: _Form) -> list[list[str]]:
+    """The cells of the lines below the header."""
+    lines = [line.split() for _, line in text_lines(document) if line.strip() and not line.startswith("#")]
+    return lines[form.header:]
+
+
+def _numbers(document: Document, form: _Form) -> set[str]:
+    """The last numbers of rows of three columns; none of other files."""
+    return {row[2] for row in _rows(document, form)} if form.width == _THREE else set()
+
+
+def _has_decimals(document: Document, form: _Form) -> bool:
+    return not all(float(number).is_integer() for number in _numbers(document, form))
+
+
+def _has_ranks(document: Document, form: _Form) -> bool:
     """Whether the last of three columns counts the documents of every query from 1."""
-    rows = [line.split() for _, line in text_lines(document) if line.strip()]
     return all([row[2] for row in of] == [str(n + 1) for n in range(len(of))] for of in (
-        list(group) for _, group in groupby(rows, key=lambda row: row[0])))
+        list(group) for _, group in groupby(_rows(document, form), key=lambda row: row[0])))

@@ -22,7 +22,7 @@ _LINES = (  # what all lines look like, and what it is
      "speakers' turns (RTTM)"),
     (re.compile(rf"\S+ \S+ {_TIME} {_TIME} \S+(?: [\d.]+)?"), "words in time (CTM)"),
     (re.compile(rf"\S+ \S+ \S+ {_TIME} {_TIME} .+"), "segments in time (STM)"),
-    (re.compile(r"#(?:begin|end) document.*|\S+ \d+ \d+ \S+ .*"), "coreferences (CoNLL 2012)"),
+    (re.compile(r"#(?:begin|end) document.*|\S+ \d+ \d+ \S+ .*(?: -|[()]\S*)"), "coreferences (CoNLL 2012)"),
     (re.compile(r"\S+: (?:ref|hyp)=\[.*\]"), "references and transcripts in turn (icefall)"),
     (re.compile(r"S .*|A -?\d+ -?\d+\|\|\|.*"), "corrections of sentences (M2)"))
 _SHOWN = 40  # characters of a name

@@ -9,7 +9,8 @@ from statistics import mean
 from registry.errors import counted
 from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Given, Guess, System
 from registry.guessing.looks import WORDS, Table, even_mark, header, is_number, repair, tables, text_lines
-from registry.guessing.tables.keyed import VALUE, called, is_header_of_all, table_reader, told_renamed
+from registry.guessing.tables.keyed import VALUE, is_header_of_all, table_reader, told_renamed
+from registry.guessing.tables.keys import called, counts
 from registry.guessing.tables.values import Kind, kinds, renamed
 from registry.readers import Document
 
@@ -35,6 +36,11 @@ class _Rows:
         return self.open_ended and mean(len(cell.split()) for cell in self.cells) >= WORDS
 
     @property
+    def is_worded(self) -> bool:
+        """Whether most lines have several words, and hardly one is as another: an item's name, say, and its label."""
+        return self.open_ended and 2 * sum(len(cell.split()) > 1 for cell in self.cells) > len(self.cells)
+
+    @property
     def cells(self) -> list[str]:
         """The values, a blank one where a line is."""
         return self.table.column(self.column).cells
@@ -44,12 +50,14 @@ def positional(gold: Document, systems: Sequence[Given], asked: Asked) -> Iterat
     """Guess labels or numbers of systems whose lines stand in the gold's order."""
     if not any(asked.allows(name, gives) for name, gives in (("labels", "label"), ("scores", "score"))):
         return
-    theirs = [list(_lines(given.document)) for given in systems]
-    if not all(theirs):
-        return
-    mine = [*_lines(gold), *(_Rows(table, n, table.sure, f"{table.written}; {table.why}") for table in tables(gold)
-                             for n, name in enumerate(table.names) if asked.names("label", table.names, name))]
-    for right in mine:
+    bare = [list(_lines(given.document)) for given in systems]
+    numbered = [found or list(_numbered(given.document)) for found, given in zip(bare, systems, strict=True)]
+    mine = [*((right, numbered) for right in _lines(gold)), *(
+        (_Rows(table, n, table.sure, f"{table.written}; {table.why}"), bare) for table in tables(gold)
+        for n, name in enumerate(table.names) if asked.names("label", table.names, name))]
+    for right, theirs in mine:
+        if not all(theirs):
+            continue
         chosen = [_fitting(right, found) for found in theirs]
         if asked.options.get("header") is not False and is_header_of_all(right.table, [one.table for one in chosen]):
             continue
@@ -64,14 +72,32 @@ def positional(gold: Document, systems: Sequence[Given], asked: Asked) -> Iterat
 def _guess(gold: Document, right: _Rows, systems: Sequence[tuple[Given, _Rows]], kind: Kind) -> Guess:
     of_gold, of_system = VALUE[kind.format]
     read = tuple(System(given.name, given.document, table_reader(
-        kind.format, rows.table, (), {of_system: 0}, options=renamed(kind.format, {*right.cells}, {*rows.cells})))
-        for given, rows in systems)
+        kind.format, rows.table, (), {of_system: rows.column},
+        options=renamed(kind.format, {*right.cells}, {*rows.cells}))) for given, rows in systems)
     why = (f"{gold.path}: {right.why}", f"{kind.format} in {called(right.table, right.column)}: {kind.why}",
-           "the systems have a value on each line and no key: taken to be in the gold's order, "
+           f"{_ordered([rows for _, rows in systems])}: taken to be in the gold's order, "
            f"{counted(len(right.cells), 'item')}", *told_renamed(read))
-    sure = min(kind.sure, right.sure, *(rows.sure for _, rows in systems))
+    sure = min(kind.sure, right.sure, *(rows.sure for _, rows in systems), OPEN if right.is_worded else SURE)
     return Guess(gold, table_reader(kind.format, right.table, (), {of_gold: right.column}), read, why, sure, kind.means,
-                 kind.metric, answer=f"--as {kind.format}" if kind.sure < SURE else "")
+                 kind.metric, answer=f"--as {kind.format}" if kind.sure < SURE or right.is_worded else "")
+
+
+def _ordered(systems: Sequence[_Rows]) -> str:
+    """Say what stands on the systems' lines."""
+    rows = next((one for one in systems if len(one.table.names) > 1), None)
+    return "the systems have a value on each line and no key" if rows is None else (
+        f"the systems number their lines, and have a value in {called(rows.table, rows.column)}")
+
+
+def _numbered(document: Document) -> Iterator[_Rows]:
+    """A file of rows that one column numbers in their order, and of whose others one alone is not the same in all."""
+    for table in tables(document):
+        columns = {n: table.column(n) for n in range(len(table.names))}
+        counting = [n for n, column in columns.items() if counts(column) and column.cells == sorted(
+            column.cells, key=float)]
+        varied = [n for n, column in columns.items() if len(column.values) > 1 and n not in counting]
+        if len(counting) == len(varied) == 1:
+            yield _Rows(table, varied[0], table.sure, f"{table.written}; {table.why}")
 
 
 def _fitting(right: _Rows, found: Sequence[_Rows]) -> _Rows:
