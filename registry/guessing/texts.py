@@ -62,7 +62,8 @@ def _mended(document: Document) -> dict[str, list[str]]:
 def _is_text(document: Document, words: int) -> bool:
     lines = [line for _, line in text_lines(document)]
     filled = [line for line in lines if line.strip()]
-    if not filled or filled[0].lstrip().startswith(("{", "<")) or all(map(is_number, filled)) or (
+    marked = [line for line in filled if line.lstrip().startswith(("{", "<"))]  # maybe below a line that is not
+    if not filled or 2 * len(marked) > len(filled) or filled[0] in marked[:1] or all(map(is_number, filled)) or (
             is_json(readable(document))):
         return False
     if any(table.form.get("separator") != "whitespace" or (not table.header and any(

@@ -6,6 +6,7 @@ Bytes that are changed at random seldom get past the parser; what these changes 
 import json
 import math
 from contextlib import suppress
+from copy import deepcopy
 
 _VALUES = [
     None, True, False, 0, -1, 1, 2, 0.5, -0.0, 1e308, 5e-324, 2**53 + 1, 2**63, -(2**64), 10**400, -(10**320),
@@ -39,28 +40,31 @@ def _changed(value, rng):
             places = [place for place in places if place[2] == depth] or places
         holder, key, deep = rng.choice(places)
         rng.choice(_CHANGES if deep else _CHANGES[:2])(holder, key, rng, places, again)
-    text = json.dumps(top[""], ensure_ascii=rng.random() < 0.5, indent=rng.choice((None, None, 1)))
+    text = json.dumps(top[""], ensure_ascii=rng.random() < 0.5, indent=rng.choice((None,) * 5 + (1,)))
     for key in again:
         text = text.replace(json.dumps(_TWICE), key, 1).replace(f'"{_TWICE}"', key, 1)
     return text.encode(errors="surrogatepass")
 
 
-def _places(value, deep=0):
+def _places(top):
     """Every value below this one: what holds it, its key there, and how deep that is."""
-    for key in list(value) if isinstance(value, dict) else range(len(value)):
-        yield value, key, deep
-        if isinstance(value[key], dict | list):
-            yield from _places(value[key], deep + 1)
+    left = [(top, 0)]
+    while left:
+        value, deep = left.pop()
+        for key in value if isinstance(value, dict) else range(len(value)):
+            yield value, key, deep
+            if isinstance(value[key], dict | list):
+                left.append((value[key], deep + 1))
 
 
 def _nasty(holder, key, rng, places, again):
-    holder[key] = rng.choice(_VALUES)
+    holder[key] = deepcopy(rng.choice(_VALUES))
 
 
 def _other(holder, key, rng, places, again):
     """A copy of a value that stands elsewhere, so that nothing holds itself."""
     of, at, _ = rng.choice(places)
-    holder[key] = json.loads(json.dumps(of[at]))
+    holder[key] = deepcopy(of[at])
 
 
 def _gone(holder, key, rng, places, again):
@@ -76,26 +80,27 @@ def _renamed(holder, key, rng, places, again):
 
 def _added(holder, key, rng, places, again):
     if isinstance(holder, dict):
-        holder[rng.choice(_KEYS)] = rng.choice(_VALUES)
+        holder[rng.choice(_KEYS)] = deepcopy(rng.choice(_VALUES))
     else:
-        holder.insert(rng.randrange(len(holder) + 1), rng.choice([*_VALUES, *holder]))
+        holder.insert(rng.randrange(len(holder) + 1), deepcopy(rng.choice([*_VALUES, *holder])))
 
 
 def _wrapped(holder, key, rng, places, again):
     with suppress(IndexError, KeyError):
-        holder[key] = rng.choice(([holder[key]], {"a": holder[key]}, json.dumps(holder[key]), [holder[key]] * 2))
+        value = holder[key]
+        holder[key] = rng.choice(([value], {"a": value}, json.dumps(value), [value, deepcopy(value)]))
 
 
 def _deep(holder, key, rng, places, again):
     value = 1
-    for _ in range(rng.choice((50, 400))):
+    for _ in range(rng.choice((10, 10, 30, 400))):
         value = [value] if rng.random() < 0.5 else {"a": value}
     holder[key] = value
 
 
 def _twice(holder, key, rng, places, again):
     if isinstance(holder, dict) and _TWICE not in holder:
-        holder[_TWICE] = rng.choice(_VALUES)
+        holder[_TWICE] = deepcopy(rng.choice(_VALUES))
         again.append(json.dumps(key))
 
 
