@@ -67,7 +67,7 @@ def _is_text(document: Document, words: int) -> bool:
             is_json(readable(document))):
         return False
     if any(table.form.get("separator") != "whitespace" or (not table.header and any(
-            table.column(n).is_numeric for n in range(len(table.names)))) for table in tables(document)):
+            table.column(n).is_mostly_numeric for n in range(len(table.names)))) for table in tables(document)):
         return False  # times or scores, such as RTTM's
     return even_mark(filled) in ("", ",") and mean(len(line.split()) for line in filled) >= words and (
         len(set(filled)) >= DISTINCT * len(filled))

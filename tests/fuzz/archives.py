@@ -20,7 +20,7 @@ def zip_mutated(content, rng, of_member):
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             members = [[name, archive.read(name), zipfile.ZIP_DEFLATED, stat.S_IFREG | 0o644]
                        for name in archive.namelist()]
-    except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError, EOFError):
+    except Exception:  # of which zipfile has many; it was damaged before
         return content
     for _ in range(rng.choice((1, 1, 2, 3))):
         if members:

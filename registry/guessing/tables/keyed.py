@@ -179,6 +179,7 @@ def _valued(gold: Document, table: Table, key: int, matched: Sequence[Matched], 
                                                         f"{', '.join(places)}"))
             elif note and not said and all(other == _SAME for other, _, _ in candidates):  # what describes items, say
                 guess = replace(guess, sure=OPEN, answer=f"--as {kind.format}")
+            guess = replace(guess, repeated=note == _SAME and any(other == _BESIDE for other, _, _ in candidates))
             yield replace(guess, means=f"{guess.means}, {note}") if note else guess
 
 
