@@ -28,6 +28,7 @@ from registry.manifest import load_manifest
 MARK = "<!-- evalregistry -->"  # by which an earlier comment is found again
 LONGEST = 60_000  # characters of a comment; GitHub takes 65,536
 LARGEST = 2**28  # bytes of one submission
+ALL, MOST = 2**30, 1000  # bytes and files of all: objects of a few KiB may unfold to many, and be there many times
 SECONDS = 1800  # for the comparison
 
 _PLAIN_FILES = ("100644", "100755")
@@ -91,7 +92,7 @@ def judge(git: _Git, base: str, head: str, manifest: str, *, allow_changes: bool
         task = folder / manifest
         before = _submissions(task)
         wanted = [of for of in changes if of.status == "A" or (allow_changes and folder / of.path in before)]
-        problems = [problem for of in wanted if (problem := _write(git, of, folder))]
+        problems = [problem for of in wanted if (problem := _place(of, folder))]
         submissions = _submissions(task)
         given = [of for of in wanted if folder / of.path in submissions]
         others = [of for of in changes if of not in given]
@@ -100,7 +101,7 @@ def judge(git: _Git, base: str, head: str, manifest: str, *, allow_changes: bool
         problems += [f"{of.path}: " + (
             "a submission that is there already is not changed; add another file" if folder / of.path in before else
             f"no submission by {manifest}; propose such changes by themselves") for of in others]
-        if problems:
+        if problems := problems or _fill(git, given, folder):
             return Verdict(_comment("Refused: a submission adds files of its own only.", "\n".join(problems)),
                            refused=True)
         return _evaluated(task, [of.path for of in given], folder)
@@ -112,24 +113,36 @@ def _submissions(manifest: Path) -> set[Path]:
     return {path for _, _, path, _ in expanded(task, refuse=lambda _: None)}
 
 
-def _write(git: _Git, of: Change, folder: Path) -> str | None:
-    """Write a file of the head into the folder; says why not, where it is none that may be there, and is empty then."""
+def _place(of: Change, folder: Path) -> str | None:
+    """Make an empty file where one of the head is to be; says why not, where it is none that may be there."""
     path = folder / of.path
     if not path.parent.resolve().is_relative_to(folder) or (path.exists() and not path.is_file()) or path.is_symlink():
         return f"{of.path}: leads out of the repository"
-    problem = None
-    if of.mode not in _PLAIN_FILES:
-        problem = f"{of.path}: a link or a repository; submit the file itself"
-    elif not of.path.isprintable():
-        problem = f"{of.path!r}: the name is no printable text"
-    elif (size := git.size(of.blob)) > LARGEST:
-        problem = f"{of.path}: {size >> 20} MiB; {LARGEST >> 20} MiB are the most"
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(b"" if problem else git.content(of.blob))
+        path.write_bytes(b"")
     except OSError as error:  # a folder in the place of a file of the base
         return f"{of.path}: cannot stand there: {error.strerror}"
-    return problem
+    if of.mode not in _PLAIN_FILES:
+        return f"{of.path}: a link or a repository; submit the file itself"
+    return None if of.path.isprintable() else f"{of.path!r}: the name is no printable text"
+
+
+def _fill(git: _Git, given: Sequence[Change], folder: Path) -> list[str]:
+    """Write the submissions of the head into the files made for them; says which may not be."""
+    if len(given) > MOST:
+        return [f"{len(given):,} files; {MOST:,} are the most"]
+    problems, left = [], ALL
+    for of in given:
+        size = git.size(of.blob)
+        left -= size
+        if size > LARGEST:
+            problems.append(f"{of.path}: {size >> 20} MiB; {LARGEST >> 20} MiB are the most")
+        elif left < 0:
+            return [*problems, f"{of.path}: with it all files have more than {ALL >> 20} MiB; submit fewer at once"]
+        else:
+            (folder / of.path).write_bytes(git.content(of.blob))
+    return problems
 
 
 def _evaluated(manifest: Path, paths: Sequence[str], folder: Path) -> Verdict:

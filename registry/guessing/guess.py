@@ -15,6 +15,7 @@ from registry.metric_names import common_metric
 from registry.metrics import Metric
 from registry.readers import Document, Reader
 
+_MOST = 12  # answers that a question shows
 SURE, LIKELY, OPEN = 2, 1, 0  # it follows from the files; it is what such files mostly are; another is as likely
 
 
@@ -50,6 +51,7 @@ class Guess:
         metric: The metric that goes with the values, where their kind alone does not say it.
         cluster: The attribute whose values are units.
         answer: The options of the command by which a user says that this is meant, where they follow from nothing else.
+        repeated: Whether all systems repeat the gold in what is read, and have another column of such values.
     """
 
     gold: Document
@@ -61,6 +63,7 @@ class Guess:
     metric: Metric | None = None
     cluster: str | None = None
     answer: str = ""
+    repeated: bool = False
 
 
 @dataclass(frozen=True)
@@ -103,8 +106,10 @@ class QuestionError(InputError):
 
     def __init__(self, question: str, answers: Mapping[str, str], path: str = "") -> None:
         super().__init__(question, path=path or None)
-        width = max(map(len, answers))
-        self.excerpt = "\n".join(f"  {option:<{width}}  {means}".rstrip() for option, means in answers.items())
+        shown = list(answers.items())[:_MOST]
+        width = max(len(option) for option, _ in shown)
+        lines = [f"  {option:<{width}}  {means}".rstrip() for option, means in shown]
+        self.excerpt = "\n".join(lines + [f"  and {len(answers) - len(shown)} more"] * (len(answers) > len(shown)))
 
 
 def options_of(reader: Reader, beside: Reader | None = None) -> dict[str, Any]:

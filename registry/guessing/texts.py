@@ -74,11 +74,12 @@ def _mended(document: Document) -> dict[str, list[str]]:
 def _is_text(document: Document, words: int) -> bool:
     lines = [line for _, line in text_lines(document)]
     filled = [line for line in lines if line.strip()]
-    if not filled or filled[0].lstrip().startswith(("{", "<")) or all(map(is_number, filled)) or (
+    marked = [line for line in filled if line.lstrip().startswith(("{", "<"))]  # maybe below a line that is not
+    if not filled or 2 * len(marked) > len(filled) or filled[0] in marked[:1] or all(map(is_number, filled)) or (
             is_json(readable(document))):
         return False
     if any(table.form.get("separator") != "whitespace" or (not table.header and any(
-            table.column(n).is_numeric for n in range(len(table.names)))) for table in tables(document)):
+            table.column(n).is_mostly_numeric for n in range(len(table.names)))) for table in tables(document)):
         return False  # times or scores, such as RTTM's
     return even_mark(filled) in ("", ",") and mean(len(line.split()) for line in filled) >= words and (
         len(set(filled)) >= DISTINCT * len(filled))

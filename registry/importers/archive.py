@@ -21,6 +21,7 @@ from registry.readers import Document
 MAX_MEMBER = 2**28  # bytes of one member, unfolded
 MAX_ALL = 2**32  # bytes of all members that are read, unfolded
 
+_PLAIN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2)  # LZMA takes what memory the archive says
 _ZSTANDARD = 93  # the method's number in the zip format; Python's own reader knows it from 3.14 on
 _LOCAL_HEADER = struct.Struct("<4s22xHH")
 
@@ -81,6 +82,8 @@ class Archive:
         try:
             if member.compress_type == _ZSTANDARD:
                 content = self._zstandard(member, limit)
+            elif member.compress_type not in _PLAIN:
+                raise ValueError(f"it is compressed by method {member.compress_type}; zip it as usual, by deflate")
             else:
                 with self._zip.open(member) as file:
                     content = file.read(limit + 1)

@@ -10,6 +10,7 @@ import contextlib
 import io
 import random
 import shutil
+import sys
 import tempfile
 import time
 import traceback
@@ -99,6 +100,7 @@ def main():
     parser.add_argument("--minutes", type=float, default=10)
     parser.add_argument("--first", type=int, default=0)
     given = parser.parse_args()
+    sys.stdout.reconfigure(errors="backslashreplace")
     n, failed = given.first, []
     with tempfile.TemporaryDirectory() as folder:
         trials = Trials(Path(folder))

@@ -101,6 +101,21 @@ def test_what_it_may_not_do_is_refused(repository, task):
     assert repository.propose(adding("systems/a.tsv", good), "--allow-changes")[0] == 0
 
 
+def test_many_large_files_are_not_unfolded(repository, monkeypatch):
+    """A stranger's object is pushed once, and may stand in a thousand files."""
+    changes = [pull_request.Change(f"systems/{n}.tsv", "100644", "0" * 40, "A") for n in range(20)]
+    git, written = pull_request._Git(repository.at), []
+    monkeypatch.setattr(git, "changes", lambda *_: changes)
+    monkeypatch.setattr(git, "size", lambda _: pull_request.LARGEST)
+    monkeypatch.setattr(git, "content", lambda blob: written.append(blob) or b"x")
+    verdict = pull_request.judge(git, repository.base, repository.base, "task.toml")
+    assert "systems/4.tsv: with it all files have more than 1024 MiB; submit fewer at once" in verdict.comment
+    assert len(written) == 4
+    monkeypatch.setattr(pull_request, "MOST", 19)
+    assert "20 files; 19 are the most" in pull_request.judge(git, repository.base, repository.base, "task.toml").comment
+    assert len(written) == 4
+
+
 def test_commits_are_named_by_their_digests(repository, tmp_path):
     assert main(["--repository", str(repository.at), "--base", "main", f"--head={'--output=x'}", "--comment",
                  str(tmp_path / "c.md")]) == 3

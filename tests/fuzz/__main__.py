@@ -38,6 +38,7 @@ def main():
     parser.add_argument("--seed", type=int, help="of the mutations; else the time")
     parser.add_argument("--trial", type=int, help="only this trial")
     given = parser.parse_args()
+    sys.stdout.reconfigure(errors="backslashreplace")
     seed = int(time.time()) if given.seed is None else given.seed
     known, failures = seeds(real=True), 0
     for reader in given.reader:

@@ -47,6 +47,7 @@ def main():
     parser.add_argument("--seed", type=int, default=int(time.time()), help="of the mutations; else the time")
     parser.add_argument("--trial", type=int, help="only this trial")
     given = parser.parse_args()
+    sys.stdout.reconfigure(errors="backslashreplace")
     failures = 0
     for name in [name for name in LOGS if name.startswith(tuple(given.log or [""]))]:
         n, refused, failed = fuzz(name, seed=given.seed, seconds=60 * given.minutes, only=given.trial)

@@ -2,6 +2,9 @@
 
 import re
 
+from tests.fuzz.archives import zip_mutated
+from tests.fuzz.structures import json_mutated
+
 _NASTY = [
     b"\0", b"\xef\xbb\xbf", b"\xff\xfe", b"\x1f\x8b", b"\r", b"\r\n", b"\n", b"\n\n", b"\t", b"\t\t", b"\xc2\xa0",
     b"\xe2\x80\xa8", b"\xe2\x80\xae", b"\xf0\x9f\x98\x80", b"\xed\xa0\x80", b"\xc0\x80", b"\xcc\x81", b'"', b"'", b"\\",
@@ -15,10 +18,20 @@ _WORD = re.compile(rb"[^\s]+")
 
 
 def mutated(content, rng):
-    """Change `content` in one to six ways, each of which may repeat a line hundreds of times."""
+    """Change `content` in one to six ways, each of which may repeat a line hundreds of times.
+
+    JSON and zip files are changed as bytes, and as often in what they hold.
+    """
     for _ in range(rng.choice((1, 1, 1, 2, 2, 3, 4, 6))):
-        content = rng.choice(_MUTATIONS)(content, rng)[:LONGEST]
+        changes = _of_structure(content) if rng.random() < 0.5 else None
+        content = (changes or rng.choice(_MUTATIONS))(content, rng)[:LONGEST]
     return content
+
+
+def _of_structure(content):
+    if content.startswith(b"PK\3\4"):
+        return lambda content, rng: zip_mutated(content, rng, mutated)
+    return json_mutated if content[:200].lstrip()[:1] in (b"{", b"[") else None
 
 
 def _place(content, rng, longest=64):

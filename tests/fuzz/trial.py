@@ -34,7 +34,7 @@ def trial(seed, name):
     """Mutate a seed as `name` decides, read it in all ways, and say what failed, or None."""
     content = mutated(seed.content, random.Random(name))
     try:
-        with _at_most(SECONDS):
+        with at_most(SECONDS):
             examine(seed, content)
     except Exception:
         return traceback.format_exc(limit=-4)
@@ -141,7 +141,7 @@ def _diagnose(seed, document, problems, answers):
 
 
 @contextmanager
-def _at_most(seconds):
+def at_most(seconds):
     def ended(*_):
         raise Failure(f"not done after {seconds} seconds")
 

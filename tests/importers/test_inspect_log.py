@@ -34,9 +34,9 @@ def members(head, samples):
     return {"_journal/start.json": {"version": 2}, **full, "summaries.json": samples, "header.json": head}
 
 
-def deflated(contents):
+def deflated(contents, method=zipfile.ZIP_DEFLATED):
     file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as folder:
+    with zipfile.ZipFile(file, "w", method) as folder:
         for name, content in contents.items():
             folder.writestr(name, content if isinstance(content, bytes | str) else json.dumps(content))
     return file.getvalue()
@@ -169,6 +169,7 @@ def test_an_id_that_means_another_sample_is_found(registry, log):
     (deflated(members(header(), [sample("\x1b[2J", 1, {"m": 1})])), "is empty or has a control or invisible character"),
     (deflated({"header.json": header()})[:-30], "1.eval: not a zip file"),
     (zstandard_zip({"header.json": header()}, change=lambda b: b[:9] + b"\0\0\0" + b[12:]), "cannot be unpacked"),
+    (deflated({"header.json": header()}, zipfile.ZIP_LZMA), "it is compressed by method 14; zip it as usual"),
 ])
 def test_what_is_wrong_is_named_with_its_member(registry, tmp_path, content, says):
     (tmp_path / "1.eval").write_bytes(content)

@@ -136,8 +136,11 @@ def test_a_submission_s_metadata_and_date_are_its_attributes(registry, write, tm
 
 
 @pytest.mark.parametrize(("metadata", "says"), [
-    ("a: [", "metadata.yaml: not YAML"), ("[" * 5000, "metadata.yaml: not YAML"), ("x: " + "9" * 5000, "not YAML"),
-    ("!!python/object/apply:os.system [ls]", "metadata.yaml: not YAML"), ("x: " + "y" * 2**16, "more than 64 KiB"),
+    ("a: [", "metadata.yaml: not YAML"), ("[" * 5000, "metadata.yaml: not YAML"), ('x: "\\UFFFFFFFF"', "not YAML"),
+    ("!!python/object/apply:os.system [ls]", "yaml:1: not YAML .* 'python/obj"), ("x: " + "y" * 2**16, "than 64 KiB"),
+    ("a0: &a0 {}\n" + "".join(f"a{n + 1}: &a{n + 1} {{<<: [*a{n}, *a{n}]}}\n" for n in range(60)), "'<<' merges mapp"),
+    ("info:\n  name: a\n  name: b\n", "yaml:2: not YAML: the key 'name' stands twice"),
+    ("info: !!timestamp x\ntags: {org: !!bool x, model: !!int '', os_model: 1:1.0}\nname: " + "9" * 5000, None),
     ("a: &x " + "y" * 30000 + "\nmodel: [" + "*x," * 9000 + "]\ntags: {model: [" + "*x," * 100 + "]}", None),
     ("info: {name: 0x" + "f" * 30000 + "}", None)])
 def test_hostile_metadata_are_refused_or_cut(write, tmp_path, metadata, says):

@@ -161,7 +161,8 @@ def _valued(gold: Document, table: Table, keys: tuple[int, ...], matched: Sequen
                 guess = replace(guess, sure=OPEN, answer=f"--as {kind.format}" if is_same else _said(guess, table))
             notes = [of.note] * bool(of.note) + [f"not those in {called(table, n)}, which is refused as it has nothing "
                                                  "for some items" for n in (of.beside,) if n is not None]
-            yield replace(guess, sure=min(guess.sure, of.sure), means=", ".join((guess.means, *notes))), of
+            yield replace(guess, sure=min(guess.sure, of.sure), means=", ".join((guess.means, *notes)),
+                          repeated=of.note == SAME and bool(repeated)), of
 
 
 def _said(guess: Guess, table: Table) -> str:

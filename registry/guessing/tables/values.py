@@ -13,11 +13,13 @@ from registry.guessing.guess import LIKELY, OPEN, SURE, Asked
 from registry.guessing.looks import WORDS, is_number
 from registry.metrics import Metric, Spearman
 
-_SHOWN = 5  # values in a message
+_SHOWN, _SHORT = 5, 40  # values in a message, and characters of one
 _MARKS = re.compile(r"[-_?*.]+")  # what a gold has in place of a label
 _BETWEEN = re.compile(r"[\s,;|]+")  # several answers
 _MARK = re.compile(r"[,;|]")
 _LIST = re.compile(r"\[.*\]")
+_TAG = re.compile(r"O|[BIESLU]-\S+")  # of tokens
+_MOST = 0.9  # the share of cells that are of one kind, of which the others are rather mistakes
 _FEW = 10  # items; of more, labels that are mostly different ones may be words of a text
 
 
@@ -58,7 +60,8 @@ def kinds(right: Sequence[str], answers: Sequence[Sequence[str]], asked: Asked) 
             mostly_unlike = 2 * len(values) > len(right) > _FEW
             is_text = asked.kind is None and mostly_unlike and mean(len(cell.split()) for cell in right) >= WORDS
             are_sets = asked.kind is None and _are_sets(values)
-            sure = OPEN if is_text or not common or are_sets else LIKELY if mostly_unlike else SURE
+            odd = _odd(right, answers) if numbers else None
+            sure = OPEN if is_text or not common or are_sets or odd else LIKELY if mostly_unlike else SURE
             if none := sorted(value for value in values - given if _MARKS.fullmatch(value)):
                 as_labels += (f"; of these no system gives {', '.join(map(repr, none))}: if it stands for no label, "
                               "take its items out of the gold")
@@ -66,7 +69,7 @@ def kinds(right: Sequence[str], answers: Sequence[Sequence[str]], asked: Asked) 
                 ", right where every letter is the gold's; as text, write files of one segment on each line"
                 if is_text else ", each combination one of its own; as sets, write those of each as "
                 '{"item": "a", "answers": ["x", "y"]} on a line, of gold and systems (--as responses)'
-                if are_sets else ""), as_labels)
+                if are_sets else f"; nearly all are {odd}" if odd else ""), as_labels)
         return
     sure_of_labels, sure_of_numbers = _sure(values, given)
     if labels != numbers:
@@ -76,6 +79,17 @@ def kinds(right: Sequence[str], answers: Sequence[Sequence[str]], asked: Asked) 
     if numbers and sure_of_numbers is not None:
         yield Kind("scores", sure_of_numbers, f"they are numbers, of which more is more ({shown})",
                    f"numbers, {len(values)} different ones: {shown}", Spearman())
+
+
+def _odd(right: Sequence[str], answers: Sequence[Sequence[str]]) -> str | None:
+    """What nearly all cells of a file are, as it seems by mistake, in words: numbers, or tags of tokens."""
+    for cells in (right, *answers):
+        filled = [cell for cell in cells if cell.strip()]
+        for is_one, what in ((is_number, "numbers"), (_TAG.fullmatch, "tags of tokens")):
+            others = [cell for cell in filled if not is_one(cell)]
+            if 0 < len(others) <= (1 - _MOST) * len(filled):
+                return f"{what}, and {others[0][:_SHORT]!r} is none"
+    return None
 
 
 def several(right: Set[str], cells: Sequence[str]) -> str | None:
