@@ -74,7 +74,7 @@ def site(
     from registry.reports.page import card, feed, pair_files, site_index
     from registry.reports.page import page as html
 
-    address = "" if url is None else _address(url)
+    address = "" if url is None else folder_address(url)
     how = execution(workers, cluster, memory, quiet=quiet)
     target = database(db, wait)
     tasks = [_run(Path(one), root, target, actor_name(actor), how) if one.endswith(".toml") else one
@@ -97,7 +97,7 @@ def site(
             say(f"warning: {former}: is of before, and the index does not lead there; remove it if nobody is to see it")
 
 
-def _address(url: str) -> str:
+def folder_address(url: str) -> str:
     """The address of a folder, with the slash that it ends with.
 
     Raises:
