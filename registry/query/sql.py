@@ -72,8 +72,7 @@ def answer(connection: Connection, query: Query) -> QueryResult:
 def execute(cursor: Any, query: Query) -> list[str]:
     """Begin a query on a cursor of DuckDB; gives what there is to tell beside the rows. See `answer`."""
     with translating(query):
-        checked = check(cursor, query)
-        told = _unpacked(cursor, checked)
+        told = _unpacked(cursor, check(cursor, query))
         cursor.execute(query.sql, dict(query.parameters) or None)
     return told
 

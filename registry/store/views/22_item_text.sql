@@ -21,6 +21,7 @@
 -- item_id: the item
 WITH unpacked AS (
     SELECT error('item_text: its texts are in compressed files, which `registry query` unpacks and SQL cannot') AS why
+    FROM gold_revision
 )
 SELECT
     NULL::VARCHAR AS task,
