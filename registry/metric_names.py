@@ -147,6 +147,18 @@ def metric_title(metric_name: str) -> str:
     return metric_name if package_of(metric_name) else parse("metric", METRICS, metric_name).title
 
 
+def metric_decimals(metric_name: str) -> int:
+    """How many decimals of a metric's scores people see where the task does not say; of a package's as of most.
+
+    >>> metric_decimals("SpanF(type=none, beta=1)"), metric_decimals("chrF(char_order=6, word_order=0, beta=2)")
+    (4, 2)
+    """
+    if package_of(metric_name):
+        return Metric.decimals
+    metric: Metric = parse("metric", METRICS, metric_name)
+    return metric.original.decimals
+
+
 def says_no_more(name: str, metric_name: str, usual: str) -> bool:
     """Whether a metric's id tells no more than its usual title."""
     return name == metric_name.partition("(")[0] or _folded(name) == _folded(usual.partition(" (")[0])

@@ -121,8 +121,8 @@ def answer_here(question, timeout, write_bytes):
     written = io.StringIO()
     try:
         with Database(question.path, organiser=question.organiser).querying(output=question.output) as connection:
-            write(connection, question, written)
-            return concealed_of(connection).told
+            told = write(connection, question, written)
+            return [*concealed_of(connection).told, *told]
     finally:
         write_bytes(written.getvalue().encode())
 

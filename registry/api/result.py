@@ -66,7 +66,8 @@ class Result(Shown):
 
     def _stream(self) -> Iterator[list[Row]]:
         with self._reading.cursor() as cursor:
-            yield from batches(execute(cursor, self._query), self._query)
+            execute(cursor, self._query)
+            yield from batches(cursor, self._query)
 
     def __len__(self) -> int:
         """How many there were when they were last looked at: `list` asks too, after it has begun to iterate."""

@@ -71,11 +71,10 @@ def site(
     first, as `registry run` does.
     """
     from registry.files import replace_files, update_file
-    from registry.manifest.fields import check_address
     from registry.reports.page import card, feed, pair_files, site_index
     from registry.reports.page import page as html
 
-    address = "" if url is None else taken(check_address, url, "--url").rstrip("/") + "/"
+    address = "" if url is None else folder_address(url)
     how = execution(workers, cluster, memory, quiet=quiet)
     target = database(db, wait)
     tasks = [_run(Path(one), root, target, actor_name(actor), how) if one.endswith(".toml") else one
@@ -96,6 +95,17 @@ def site(
     for task in left_out:
         if (former := output / "tasks" / f"{task}.html").exists():
             say(f"warning: {former}: is of before, and the index does not lead there; remove it if nobody is to see it")
+
+
+def folder_address(url: str) -> str:
+    """The address of a folder, with the slash that it ends with.
+
+    Raises:
+        InputError: It is none.
+    """
+    from registry.manifest.fields import check_address
+
+    return taken(check_address, url, "--url").rstrip("/") + "/"
 
 
 def _site_contents(connection: Connection, named: Sequence[str],

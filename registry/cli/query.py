@@ -47,7 +47,8 @@ def query(
 ) -> None:
     """Answer one SELECT over the registry's tables and views.
 
-    It can change and reach nothing, and is ended at its limits. `registry schema` says what there is to ask for.
+    It can change and reach nothing, and is ended at its limits. `registry schema` says what there is to ask for; texts
+    of items and of what systems say, where they were brought in, are the view item_text.
     """
     from registry.query.process import ask
     from registry.query.question import Query, QueryRequest
@@ -60,19 +61,19 @@ def query(
         size_in_bytes(max_memory, "--max-memory", least=_LEAST_MEMORY), max_rows, width=width, color=color,
         organiser=organiser.get())
     if output is not None:
-        hidden = _written(question, output, timeout or None)
+        told = _written(question, output, timeout or None)
     elif chosen == "parquet":
         raise InputError("parquet is no text; name a new file for it with --output")
     else:
-        hidden = ask(question, timeout or None, lambda written: typer.echo(written, nl=False))
-    for sentence in hidden:
+        told = ask(question, timeout or None, lambda written: typer.echo(written, nl=False))
+    for sentence in told:
         say(f"note: {sentence}")
     if output is not None:
         say(f"{output}: written")
 
 
 def _written(question: QueryRequest, output: Path, timeout: float | None) -> list[str]:
-    """Write the answer into a new file; gives why tables of scores and results are empty."""
+    """Write the answer into a new file; gives what is left out of it, and why."""
     from registry.files import new_file
     from registry.query.process import ask
 

@@ -9,7 +9,7 @@ import typer
 
 from registry.cli.console import say
 from registry.cli.options import Db, database, organiser, size_in_bytes
-from registry.cli.page import Items
+from registry.cli.page import Items, folder_address
 from registry.errors import RegistryError
 
 _LEAST_MEMORY = 64  # megabytes, as `query` needs
@@ -32,13 +32,16 @@ AllowedHosts = Annotated[list[str] | None, typer.Option("--allow-host", metavar=
     "A name that this machine is called by in addresses; can be repeated."))]
 Origins = Annotated[list[str] | None, typer.Option("--cors", metavar="ORIGIN", help=(
     "Let scripts of pages from there read what is served: https://example.org, or * for all; can be repeated."))]
+Url = Annotated[str | None, typer.Option("--url", metavar="BASE", help=(
+    "Where readers find the site, behind a proxy, for the links of the feed; else at the address that they ask."))]
 Verbose = Annotated[bool, typer.Option("--verbose", help="Log every request on stderr.")]
 
 
 def serve(
     host: Host = "127.0.0.1", port: Port = 8000, db: Db = None, items: Items = 0, sql: Sql = None,
     timeout: Timeout = 10, max_rows: MaxRows = 100_000, max_memory: MaxMemory = "1G", queries: AtOnce = 2,
-    cache: Kept = "256M", allow_host: AllowedHosts = None, cors: Origins = None, verbose: Verbose = False,
+    cache: Kept = "256M", allow_host: AllowedHosts = None, cors: Origins = None, url: Url = None,
+    verbose: Verbose = False,
 ) -> None:
     """Serve the site live over HTTP.
 
@@ -56,7 +59,8 @@ def serve(
         pass
     settings = Settings(
         target.path, organiser.get(), items, limits if (is_open if sql is None else sql) else None,
-        size_in_bytes(cache, "--cache"), (host, *(allow_host or ())), tuple(map(_origin, cors or ())))
+        size_in_bytes(cache, "--cache"), (host, *(allow_host or ())), tuple(map(_origin, cors or ())),
+        "" if url is None else folder_address(url))
     listener = server.bound(host, port)
     if not is_open:
         say(f"warning: {host} can be reached from other machines, and nobody is asked who they are"

@@ -14,7 +14,6 @@ from typing import Any
 
 from registry.errors import InputError
 from registry.evaluation.resolve import ResolvedTask
-from registry.leaderboards.leaderboard import DECIMALS
 from registry.manifest import Manifest
 
 LONGEST_KEY = 36  # characters of a column's key and title, by the platform's database
@@ -116,7 +115,7 @@ def _columns(task: ResolvedTask) -> Iterator[dict[str, Any]]:
         sorting = "asc" if task.metrics[name].better == "lower" else "desc"
         of = declared[name]
         yield {"title": (of.title or name)[:LONGEST_KEY], "key": name, "index": n, "sorting": sorting,
-               "precision": DECIMALS if of.decimals is None else of.decimals, "hidden": False}
+               "precision": task.metrics[name].decimals if of.decimals is None else of.decimals, "hidden": False}
 
 
 def pages(task: ResolvedTask, of_phases: Sequence[Phase], *, hidden: bool) -> Mapping[str, str]:

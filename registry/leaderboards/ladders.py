@@ -65,7 +65,7 @@ def ladders(connection: Connection, task: str | None) -> list[Ladder]:
                 rows = tuple(_row(n, of.name, of.shown) for n, of in enumerate(raised, 1))
                 found.append(Ladder(row.slug, test_set.name, track, metric.alias, metric.name, of_track[-1].step,
                                     of_track[-1].shown, len(of_track), rows,
-                                    **metric_form(row.manifest, metric.alias)))
+                                    **metric_form(row.manifest, metric.alias, metric.name)))
     return found
 
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import groupby
 from typing import Any, Literal
 
 import numpy as np
@@ -16,7 +17,7 @@ from registry.leaderboards.comparison import Comparison
 from registry.leaderboards.decisions import Decisions
 from registry.leaderboards.intervals import NO_INTERVALS, Intervals
 from registry.manifest import stored_manifest
-from registry.metric_names import metric_label, metric_title, says_no_more
+from registry.metric_names import metric_decimals, metric_label, metric_title, says_no_more
 
 Ranks = Literal["range", "cluster", "neighbour", "simultaneous", "bootstrap"]
 DECIMALS = 4  # of scores that people see, unless the task says otherwise
@@ -156,7 +157,19 @@ class Leaderboard:
         """Why it is not of today, what speaks against its ranks, and what is remarkable about its submissions."""
         among = "" if self.facet is None else ", in all items of the test set"
         doubted = tuple(f"Simultaneous ranks: {said}." for said in self.cautions)
-        return self.outdated + doubted + footnotes([(of.shown, of.remarks) for of in self.standings], among)
+        remarks = footnotes([(of.shown, of.remarks) for of in self.standings], among)
+        return self.outdated + doubted + self._alike_as_shown + remarks
+
+    @property
+    def _alike_as_shown(self) -> tuple[str, ...]:
+        """A sentence where ranks part scores that people see alike."""
+        ranked = [of for of in self.standings if of.score is not None and of.rank is not None]
+        groups = [list(group) for _, group in groupby(ranked, lambda of: f"{of.score:.{self.decimals}f}")]
+        parted = [[of.shown for of in group] for group in groups if len({of.rank for of in group}) > 1]
+        if len(parted) == 1:
+            return (f"{_names(parted[0])}: scores differ behind the digits that are shown, and ranks rest on these.",)
+        return (f"{sum(map(len, parted))} systems are shown with the score of another of another rank: scores differ "
+                "behind the digits that are shown, and ranks rest on these.",) if parted else ()
 
     @property
     def teams(self) -> bool:
@@ -224,13 +237,11 @@ def title(board: Mapping[str, Any], declared: str | None = None) -> str:
         f": {metric}" if alone else f": {name} = {metric}")
 
 
-def metric_form(manifest: str, metric: str) -> dict[str, Any]:
-    """How people see a metric of a task, as its stored manifest declares it, by the names of `Leaderboard`."""
+def metric_form(manifest: str, metric: str, metric_name: str) -> dict[str, Any]:
+    """How people see a metric of a task, by the names of `Leaderboard`: as its stored manifest says, else as usual."""
     declared = next((of for of in stored_manifest(manifest).metric if of.id == metric), None)
-    if declared is None:  # any more
-        return {}
-    decimals = {} if declared.decimals is None else {"decimals": declared.decimals}
-    return {"declared_title": declared.title, **decimals}
+    title, decimals = (None, None) if declared is None else (declared.title, declared.decimals)
+    return {"declared_title": title, "decimals": metric_decimals(metric_name) if decimals is None else decimals}
 
 
 def shown_names(rows: Sequence[Mapping[str, Any]], side: str = "") -> list[str]:

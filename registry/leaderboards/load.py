@@ -87,7 +87,7 @@ def declared_leaderboards(connection: Connection, task_row: TaskRow, metric: str
     slug = task_row.slug
     found = leaderboards(stored or stored_boards(connection, [slug], metric, pairs)[slug], chosen, drawn)
     return [replace(board, about=manifest.task.said, cautions=tuple(cautions.get(board.key.name, ())),
-                    **metric_form(task_row.manifest, board.metric)) for board in found]
+                    **metric_form(task_row.manifest, board.metric, board.metric_name)) for board in found]
 
 
 def _leaderboard(of: StoredBoard, ranks: Ranks, drawn: Places, family: StoredFamily) -> Leaderboard:

@@ -28,7 +28,8 @@ class Metric(Value):
 
     `takes` is the kind of gold and answer values that it compares, `family` the shape of its statistics, `better` the
     direction of its score, `scorer` the program that tests compare it with, `extra` the optional dependencies that it
-    needs, `unbounded` whether there is no worst value, and `called` what people call it, with options in braces.
+    needs, `unbounded` whether there is no worst value, `called` what people call it, with options in braces, and
+    `decimals` how many of its scores papers print.
     """
 
     takes: ClassVar[str]
@@ -39,6 +40,7 @@ class Metric(Value):
     extra: ClassVar[str] = ""
     unbounded: ClassVar[bool] = False
     called: ClassVar[str] = ""
+    decimals: ClassVar[int] = 4
 
     def words(self) -> tuple[str, Collection[str]]:
         """What people call it by some of its options, and which these are; empty where only its name says it."""

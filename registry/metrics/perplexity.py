@@ -19,6 +19,7 @@ class Perplexity(AdditiveMetric):
     """
 
     called = "perplexity"
+    decimals = 2
     takes = "logprob"
     family = "ratio"
     better = "lower"

@@ -53,6 +53,7 @@ class BLEU(_SegmentMetric):
     """Corpus BLEU up to 4-grams, from 0 to 100."""
 
     called = "BLEU"
+    decimals = 2
     family = "bleu"
     citation = "Papineni et al. 2002; Post 2018"
 
@@ -88,6 +89,7 @@ class ChrF(_SegmentMetric):
     """Character n-gram F-score, from 0 to 100; with word n-grams (`word_order = 2`) it is chrF++."""
 
     name = "chrF"
+    decimals = 2
     family = "chrf"
     citation = "Popović 2015, 2017"
 
@@ -129,6 +131,7 @@ class TER(QuotientMetric, _SegmentMetric):
     """Translation edit rate in percent: edits over the references' average length; lower is better."""
 
     called = "TER"
+    decimals = 2
     better = "lower"
     citation = "Snover et al. 2006"
     coefficients = ((100, 0), (0, 1))  # edits over reference length, in percent

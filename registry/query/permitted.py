@@ -92,6 +92,7 @@ _NESTED = """
 
 # Those that take a table's name as a text, and so may mean the one in the file where a temporary one hides it.
 BY_NAME = frozenset({"histogram", "histogram_values", "pragma_storage_info"})
+ITEM_TEXT = "item_text"  # the view whose rows are made for who asks
 TABLE_FUNCTIONS = frozenset(_TABLE_FUNCTIONS.split())
 VIEWS = frozenset(_VIEWS.split())
 FUNCTIONS = frozenset(" ".join((_OPERATORS, _AGGREGATES, _NUMBERS, _TEXTS, _TIMES, _NESTED)).lower().split())

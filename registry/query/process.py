@@ -36,7 +36,7 @@ _OF_DUCKDB = 0.8  # of the memory: what DuckDB counts itself; the rest is for wh
 def ask(question: QueryRequest, timeout: float | None, write_bytes: Callable[[bytes], object]) -> list[str]:
     """Have a question answered in a process of its own; `write_bytes` gets the answer's UTF-8 as it comes.
 
-    Gives what is to be told beside it: whose scores are hidden, and therefore left out.
+    Gives what is to be told beside it: what is left out because it is hidden, or not there.
 
     Raises:
         RegistryError: What the query raises, with its exit status and excerpt.
@@ -129,9 +129,9 @@ def answer(question: QueryRequest, lifeline: int) -> None:
             database = Database(question.path, organiser=question.organiser)
             with database.querying(memory=int(question.memory * _OF_DUCKDB), output=question.output) as connection:
                 _bound(question.memory, 0 if question.output is None else question.max_bytes)
-                write(connection, question, sys.stdout)
+                told = write(connection, question, sys.stdout)
                 sys.stdout.flush()
-                sys.stderr.write("\n" + json.dumps(concealed_of(connection).told))
+                sys.stderr.write("\n" + json.dumps([*concealed_of(connection).told, *told]))
         except MemoryError:
             raise LimitError("the query needs more memory than it may take; --max-memory allows more") from None
     except RegistryError as error:

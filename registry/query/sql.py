@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import duckdb
 from sqlalchemy import Connection
@@ -33,7 +33,8 @@ _EXPLAIN = re.compile(rf"{_SPACE}EXPLAIN\b{_SPACE}(?:ANALYZE\b{_SPACE})?(?:\([^(
 _PLACE = re.compile(r"\n\nLINE (\d+): ")
 _MACROS = "SELECT function_name FROM duckdb_functions() WHERE function_type = 'table_macro' AND NOT internal"
 _OWN_FUNCTIONS = "SELECT DISTINCT lower(function_name) FROM duckdb_functions() WHERE internal"
-_CONCEALED = "SELECT 1 FROM duckdb_tables() WHERE database_name = 'temp' LIMIT 1"
+_CONCEALED = (f"SELECT 1 FROM duckdb_tables() WHERE database_name = 'temp' "  # noqa: S608
+              f"AND table_name <> '{permitted.ITEM_TEXT}' LIMIT 1")
 _OWN_VIEWS = "SELECT view_name FROM duckdb_views() WHERE internal"
 BATCH = 2048  # rows; DuckDB's own vectors hold so many
 
@@ -43,10 +44,17 @@ Row = tuple[Any, ...]
 
 @dataclass(frozen=True)
 class QueryResult:
-    """The names of a result's columns (a name may stand twice), and its rows as they come, some at a time."""
+    """What a query finds.
+
+    Attributes:
+        columns: Their names, of which one may stand twice.
+        batches: The rows as they come, some at a time.
+        told: What there is to tell beside them.
+    """
 
     columns: list[str]
     batches: Iterator[list[Row]]
+    told: list[str]
 
 
 def answer(connection: Connection, query: Query) -> QueryResult:
@@ -56,15 +64,17 @@ def answer(connection: Connection, query: Query) -> QueryResult:
         QueryError: It is not exactly one SELECT or EXPLAIN, or DuckDB refuses it; carries DuckDB's own words.
         MemoryError: It needs more memory than it may take. Both can also come with the rows.
     """
-    cursor = execute(another(connection), query)
-    return QueryResult([column[0] for column in cursor.description], batches(cursor, query))
+    cursor = another(connection)
+    told = execute(cursor, query)
+    return QueryResult([column[0] for column in cursor.description], batches(cursor, query), told)
 
 
-def execute(cursor: Any, query: Query) -> Any:
-    """Begin a query on a cursor of DuckDB, and return the cursor; see `answer`."""
+def execute(cursor: Any, query: Query) -> list[str]:
+    """Begin a query on a cursor of DuckDB; gives what there is to tell beside the rows. See `answer`."""
     with translating(query):
-        check(cursor, query)
-        return cursor.execute(query.sql, dict(query.parameters) or None)
+        told = _unpacked(cursor, check(cursor, query))
+        cursor.execute(query.sql, dict(query.parameters) or None)
+    return told
 
 
 def columns_of(cursor: Any, query: Query) -> list[str]:
@@ -74,8 +84,7 @@ def columns_of(cursor: Any, query: Query) -> list[str]:
         QueryError: As `answer`.
     """
     with translating(query, first_line=2):
-        explains = check(cursor, query)
-        if explains:
+        if check(cursor, query).explains:
             return ["explain_key", "explain_value"]
         cursor.execute(f"FROM (\n{_without_end(query.sql)}\n) LIMIT 0", dict(query.parameters) or None)
     return [column[0] for column in cursor.description]
@@ -88,15 +97,18 @@ def count_of(cursor: Any, query: Query) -> int:
         QueryError, MemoryError: As `answer`.
     """
     with translating(query, first_line=2):
-        if check(cursor, query):
-            return len(execute(cursor, query).fetchall())
+        checked = check(cursor, query)
+        if checked.explains:
+            execute(cursor, query)
+            return len(cursor.fetchall())
+        _unpacked(cursor, checked)
         select = f"SELECT count(*) FROM (\n{_without_end(query.sql)}\n)"  # noqa: S608 - it was checked
         (n,) = cursor.execute(select, dict(query.parameters) or None).fetchone()
     return int(n)
 
 
-def write_parquet(connection: Connection, query: Query, path: Path, max_rows: int | None = None) -> None:
-    """Write a query's rows to the one file that the connection was opened for.
+def write_parquet(connection: Connection, query: Query, path: Path, max_rows: int | None = None) -> list[str]:
+    """Write a query's rows to the one file that the connection was opened for; gives what there is to tell beside them.
 
     Raises:
         QueryError, MemoryError: As `answer`.
@@ -105,8 +117,10 @@ def write_parquet(connection: Connection, query: Query, path: Path, max_rows: in
     """
     driver = another(connection)
     with translating(query, first_line=2):
-        if check(driver, query):
+        checked = check(driver, query)
+        if checked.explains:
             raise QueryError("EXPLAIN has no rows for a parquet file; take another --format", path=query.source)
+        told = _unpacked(driver, checked)
         limit = "" if max_rows is None else f"LIMIT {max_rows + 1}"
         select = f"FROM (\n{_without_end(query.sql)}\n) {limit}"
         copy = f"COPY ({select}) TO {quoted(path)} (FORMAT parquet, USE_TMP_FILE false)"
@@ -116,6 +130,16 @@ def write_parquet(connection: Connection, query: Query, path: Path, max_rows: in
             raise explain(str(error), path) or error from None
     if max_rows is not None and written > max_rows:
         raise too_many_rows(max_rows)
+    return told
+
+
+def _unpacked(driver: Any, checked: Checked) -> list[str]:
+    """Make the rows of the view of texts where a query asks for them; gives notes on it."""
+    if permitted.ITEM_TEXT not in checked.tables:
+        return []
+    from registry.query.texts import unpack  # late: few queries need the readers of files
+
+    return unpack(driver)
 
 
 def _without_end(sql: str) -> str:
@@ -134,8 +158,15 @@ def too_many_rows(max_rows: int) -> LimitError:
     return LimitError(f"the result has more than {max_rows} rows; --max-rows allows more, LIMIT asks for fewer")
 
 
-def check(driver: Any, query: Query) -> bool:
-    """Refuse what is not exactly one harmless SELECT or EXPLAIN; says whether it is an EXPLAIN.
+class Checked(NamedTuple):
+    """What a harmless query is: whether it is an EXPLAIN, and the names of its tables."""
+
+    explains: bool
+    tables: Set[str]
+
+
+def check(driver: Any, query: Query) -> Checked:
+    """Refuse what is not exactly one harmless SELECT or EXPLAIN.
 
     Raises:
         QueryError: It is refused.
@@ -159,7 +190,7 @@ def check(driver: Any, query: Query) -> bool:
     _require_permitted(driver, named, query)
     if driver.execute(_CONCEALED).fetchall():
         _require_concealed(driver, named, query)
-    return explains
+    return Checked(explains, named.tables)
 
 
 @dataclass

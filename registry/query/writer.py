@@ -19,8 +19,8 @@ from registry.rendering.table import Table
 TABLE_ROWS = 10_000  # that a table, which is written in one piece, has at most unless more are asked for
 
 
-def write(connection: Connection, question: QueryRequest, out: TextIO) -> None:
-    """Write the answer to a question to `out`, or into its output file.
+def write(connection: Connection, question: QueryRequest, out: TextIO) -> list[str]:
+    """Write the answer to a question to `out`, or into its output file; gives what there is to tell beside it.
 
     Raises:
         QueryError: The query is refused.
@@ -29,14 +29,13 @@ def write(connection: Connection, question: QueryRequest, out: TextIO) -> None:
         StoreError: The file cannot be written.
     """
     if question.output is not None:
-        write_parquet(connection, question.query, question.output, question.max_rows)
-        return
+        return write_parquet(connection, question.query, question.output, question.max_rows)
     found = answer(connection, question.query)
     keys = _distinct(found.columns)
     if question.format != "table":
         rows = _rows(found, question.max_rows)
         out.writelines(lines(keys, rows, question.format, terminal=question.width is not None))
-        return
+        return found.told
     shown: list[Row] = []
 
     def table() -> str:
@@ -50,6 +49,7 @@ def write(connection: Connection, question: QueryRequest, out: TextIO) -> None:
         out.write(table())
         raise
     out.write(table())
+    return found.told
 
 
 def _rows(found: QueryResult, max_rows: int | None) -> Iterator[Row]:

@@ -10,6 +10,7 @@ from typing import Any
 from registry.errors import counted
 from registry.leaderboards.leaderboard import DECIMALS, Leaderboard, Ranks, Standing, shown_names
 from registry.leaderboards.sentences import are_significant
+from registry.metric_names import metric_decimals
 from registry.rendering.table import Column, Table, number, text
 from registry.reports.boards import interval, pair_columns, places_left, rank_ranges
 from registry.significance import CORRECTIONS
@@ -146,8 +147,9 @@ def macro_pair_table(board: MacroBoard, past: str = "") -> Table:
         f"{are_significant(won, len(rows))} at {board.alpha:g}; "
         f"{family(board.correction, len(rows), board.test)} of units within each of the test sets "
         f"{', '.join(board.test_sets)}.")
-    return Table(rows, pair_columns(rows, DECIMALS), f"{board.task}{track}: macro {board.metric}",
-                 (*filter(None, [past]), said), MACRO_PAIR_KEYS)
+    columns = pair_columns(rows, metric_decimals(board.metric_name))
+    return Table(rows, columns, f"{board.task}{track}: macro {board.metric}", (*filter(None, [past]), said),
+                 MACRO_PAIR_KEYS)
 
 
 def _wide(boards: Sequence[Leaderboard], averages: Sequence[MacroBoard]) -> WideBoard:

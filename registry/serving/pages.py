@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from starlette.requests import Request
@@ -24,6 +25,8 @@ from registry.serving.reading.source import Found
 from registry.serving.served import Served
 
 _FILE, _PAIRS = ".html", ".pairs"
+_HOST = re.compile(r"([A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]{2,45}\])(:[0-9]{1,5})?")
+_OF_A_CHANGE = 2_000  # bytes
 _ATOM = "application/atom+xml; charset=utf-8"
 # A page has its own policy in itself; what shows it in a frame could have its reader click on something.
 _PAGE = {"Content-Security-Policy": "frame-ancestors 'self'"}
@@ -42,14 +45,26 @@ async def _index(served: Served) -> Found[Content]:
 
 
 async def changed(request: Request, served: Served) -> Response:
-    """The feed of what changed."""
+    """The feed of what changed, whose links lead to where it was asked for: programs keep it apart from its place."""
     read(request.query_params, ())
-    return await respond(request, served.source, ("feed",), lambda: _changed(served))
+    address = served.settings.url or address_of(request.url.scheme, request.headers.get("host", ""))
+    return await respond(request, served.source, ("feed", address), lambda: _changed(served, address))
 
 
-async def _changed(served: Served) -> Found[Content]:
-    found = await served.source.read(lambda opened: changes(opened.connection, open_tasks(opened)[0]))
-    return await served.source.draw(found.state, lambda: Content(_ATOM, feed(found.value).encode()))
+def address_of(scheme: str, host: str) -> str:
+    """The address of the site as a request names it; nothing where its header Host is none.
+
+    >>> [address_of("http", host) for host in ("eval.example.org", "[::1]:8000", '127.0.0.1:80"/><a', "a/b", "a@b", "")]
+    ['http://eval.example.org/', 'http://[::1]:8000/', '', '', '', '']
+    """
+    return f"{scheme}://{host}/" if scheme in ("http", "https") and _HOST.fullmatch(host) else ""
+
+
+async def _changed(served: Served, address: str) -> Found[Content]:
+    found = await served.source.kept(
+        ("changes",), lambda: served.source.read(lambda opened: changes(opened.connection, open_tasks(opened)[0])),
+        lambda found: _OF_A_CHANGE * len(found.changes))
+    return await served.source.draw(found.state, lambda: Content(_ATOM, feed(found.value, address).encode()))
 
 
 async def task(request: Request, served: Served) -> Response:

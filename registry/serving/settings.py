@@ -41,6 +41,7 @@ class Settings:
         room: The bytes that what is kept in memory may take.
         hosts: Names that this machine is called by, beside its addresses and localhost.
         origins: Whose pages' scripts may read what is served, `https://example.org`; `*`: everybody's.
+        url: Where readers find the site, ending with a slash, for the links of the feed; else where they asked.
     """
 
     path: Path
@@ -50,6 +51,7 @@ class Settings:
     room: int = 2**28
     hosts: tuple[str, ...] = ()
     origins: tuple[str, ...] = ()
+    url: str = ""
 
     @property
     def shows_texts(self) -> bool:

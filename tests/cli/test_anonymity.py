@@ -17,6 +17,8 @@ import typer
 import registry as package
 from registry.cli.app import app
 from registry.errors import HiddenError, QueryError
+from registry.query.question import Query
+from registry.query.sql import answer
 from registry.store import models, views
 from registry.store.database import Database
 from registry.studies import STUDIES
@@ -119,7 +121,7 @@ def test_no_table_or_view_holds_a_name_or_lets_sql_around(secrets):
     for organiser in (False, True):
         with Database(told.db, organiser=organiser).querying() as connection:
             found[organiser] = {name for name in everything
-                                if hits(str(connection.exec_driver_sql(f"FROM {name}").all()))}
+                                if hits(str(list(answer(connection, Query(f"FROM {name}", {})).batches)))}
     assert found[False] == set()
     assert found[True] >= {"team", "system", "event", "run", "submission", "submission_source", "leaderboard",
                            "pairwise"}

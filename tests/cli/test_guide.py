@@ -12,6 +12,7 @@ from registry.cli import app
 from registry.cli.guide import shells
 from registry.cli.guide.completion import Candidate, candidates
 from registry.cli.guide.layout import STORE, TEST, WORK, parameter_groups
+from registry.studies import Known
 from tests.generated_docs import MANUAL
 from tests.manual_page import manual_page
 from tests.needs import need
@@ -83,7 +84,7 @@ def test_where_there_is_nothing_yet_the_next_step_is_told(registry, task):
     assert "Here is task/task.toml." in registry("run", exit_code=2).stderr
 
 
-def test_commands_options_and_choices_are_completed():
+def test_commands_options_and_choices_are_completed(monkeypatch):
     assert values("bo") == ["board"]
     assert values("study", "synth") == ["synthesize"]
     assert values("--", "bo") == ["board"]
@@ -96,6 +97,9 @@ def test_commands_options_and_choices_are_completed():
     assert values("export", "x", "bib") == ["bibtex"]
     assert values("compare", "--correction", "h") == ["holm", "hochberg"]
     assert "--alpha" in values("study", "power", "--al")  # of the study's class
+    with monkeypatch.context() as patch:  # what studies share is known without importing one
+        patch.setattr(Known, "load", lambda _: pytest.fail("a study was imported"))
+        assert values("study", "threshold", "small", "-j", "2", "--test", "mc") == ["mcnemar"]
     assert values("nothing", "") == values("board", "small", "") == values("backup", "x", "") == []
 
 

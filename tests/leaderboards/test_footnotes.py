@@ -1,4 +1,31 @@
-"""Footnotes of boards: among which items their counts are."""
+"""Footnotes of boards: among which items their counts are, and which scores are alike as they are shown."""
+
+from dataclasses import replace
+
+from registry.leaderboards.leaderboard import metric_form
+from registry.metrics import METRICS
+from tests.reports.boards import leaderboard
+
+MANIFEST = """{"manifest": 1, "task": {"id": "t"}, "test_set": [{"name": "test", "gold": "g", "format": "lines"}],
+    "metric": [{"name": "BLEU"}, {"name": "chrF", "decimals": 1}, {"name": "WER"}]}"""
+
+
+def test_decimals_are_those_of_the_metric_unless_the_task_says_otherwise():
+    """Metrics from 0 to 100 have two, as others from 0 to 1 have four."""
+    shown = {name: metric_form(MANIFEST, name, repr(METRICS[name]()))["decimals"] for name in ("BLEU", "chrF", "WER")}
+    assert shown == {"BLEU": 2, "chrF": 1, "WER": 4}
+    assert metric_form(MANIFEST, "gone", repr(METRICS["TER"]())) == {"declared_title": None, "decimals": 2}
+
+
+def test_scores_that_differ_behind_what_is_shown_are_told_of():
+    board = replace(leaderboard("abcd", [26.123, 26.1191, 26.12, 20.0]), decimals=2)
+    (told,) = board.footnotes
+    assert told.startswith("a, b, c: scores differ behind the digits")
+    assert replace(board, decimals=3).footnotes == ()
+    ties = [replace(of, rank=1, score=26.12) for of in board.standings[:3]]
+    assert replace(board, standings=(*ties, board.standings[3])).footnotes == ()
+    several = replace(leaderboard("abcd", [26.123, 26.121, 20.001, 20.0]), decimals=2)
+    assert [told[:24] for told in several.footnotes] == ["4 systems are shown with"]
 
 
 def test_a_remark_counts_in_all_items_where_a_board_has_some_of_them(registry, task, scored):

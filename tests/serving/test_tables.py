@@ -41,10 +41,14 @@ def test_tables_and_pages_are_those_of_commands(registry, scored, task, served, 
     (only,) = rows("/boards")
     assert only["signature"] == board.json[0]["signature"]
     assert (only["systems"], only["pairs"], only["best"]) == (3, 3, board.json[0]["submission"])
-    registry("site", "-o", tmp_path / "site", "--items", "2")
+    registry("site", "-o", tmp_path / "site", "--items", "2", "--url", "http://127.0.0.1")
     for path, file in {"/": "index.html", "/index.html": "index.html", "/tasks/small": "tasks/small.html",
                        "/tasks/small.html": "tasks/small.html", "/feed.xml": "feed.xml"}.items():
         assert client.get(path).text == (tmp_path / "site" / file).read_text()
+    elsewhere = served(items=2, hosts=("eval.example.org",), url="https://eval.example.org/mt/")
+    assert 'href="https://eval.example.org/mt/tasks/small.html' in elsewhere.get("/feed.xml").text
+    no_host = client.get("/feed.xml", headers={"Host": '127.0.0.1:80"/><evil'}).raise_for_status().text
+    assert ("evil" in no_host, 'href="tasks/small.html' in no_host) == (False, True)
 
 
 @pytest.mark.slow

@@ -63,7 +63,8 @@ class _Place:
 
     def option(self, flag: str) -> Any:
         """The option that is called so; None where there is none."""
-        found = next((of for of in self.parameters() if flag in (*of.opts, *of.secondary_opts)), None)
+        known = (*self.parameters(), *self._shared())
+        found = next((of for of in known if flag in (*of.opts, *of.secondary_opts)), None)
         return found if found is not None or not self._complete() else self.option(flag)
 
     def options(self) -> list[Any]:
@@ -74,6 +75,11 @@ class _Place:
     def parameters(self) -> list[Any]:
         """Arguments and options as far as they are known."""
         return list(self.command.get_params(self.context))
+
+    def _shared(self) -> list[Any]:
+        """The options that a command has in common with its like, where so far only some of its own are known."""
+        shared = getattr(self.command, "shared", None)
+        return [] if shared is None else list(shared().get_params(self.context))
 
     def _complete(self) -> bool:
         """Take the command with all of its options, where so far only some are known."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import Field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -48,6 +48,9 @@ if TYPE_CHECKING:
 NoTask = Annotated[str | None, typer.Argument(metavar="TASK", help=(
     "A task's id; without one, what can be said before there is any."), autocompletion=names.tasks)]
 
+_Parameter = tuple[str, Any, Any]  # of a command: its name, its annotation and its default value
+
+CHOICES: dict[str, Any] = {"metric": ChosenMetric, "test_set": TestSet, "track": Track, "facet": Facet}
 SETTINGS: dict[str, Any] = {
     "test": Annotated[str | None, typer.Option("--test", "-t", metavar="TEST", help=(
         "The significance test (`registry list tests`); else as the task declares."),
@@ -69,6 +72,10 @@ Shown = Annotated[str | None, typer.Option("--show", metavar="TABLE", help=(
     "Which of the study's tables to print; the first if none is given."))]
 Plot = Annotated[Path | None, typer.Option("--plot", metavar="FILE", help=(
     "Also draw it into this .svg, .png or .pdf; needs the extra plot."))]
+_COMMON: tuple[_Parameter, ...] = (("db", Db, None), ("format_", OutputFormat, None), ("actor", Actor, None),
+                                   ("dry_run", DryRun, False), ("wait", Wait, 60))
+_WORK: tuple[_Parameter, ...] = (("workers", Workers, None), ("cluster", Cluster, None), ("memory", Memory, None),
+                                 ("quiet", Quiet, False))
 
 
 class StudyCommand(TyperCommand):
@@ -82,6 +89,11 @@ class StudyCommand(TyperCommand):
         """The command of the study itself, with all of its options."""
         return _derived(str(self.name))
 
+    def shared(self) -> Any:
+        """A command with the options that studies share, which are known without importing any."""
+        return _command("shared", "", [*_named_options((*CHOICES, *SETTINGS)), ("plot", Plot, None), *_COMMON, *_WORK],
+                        lambda _: None)
+
 
 def add_study(app: typer.Typer, name: str, heading: str | None = None) -> None:
     """Add the command of a study, listed below a heading; until it is used it is known to take a task."""
@@ -94,29 +106,38 @@ def add_study(app: typer.Typer, name: str, heading: str | None = None) -> None:
 def _derived(name: str) -> Any:
     """The command of a study, with its options."""
     study = STUDIES[name].load()
+    more = (study.__doc__ or "").partition("\n\n")[2]
+    return _command(name, f"{STUDIES[name].said}\n\n{inspect.cleandoc(more)}", _parameters(study),
+                    lambda given: _ask(study, given))
 
+
+def _command(name: str, said: str, parameters: Iterable[_Parameter], do: Callable[[Mapping[str, Any]], None]) -> Any:
+    """A command of these parameters, whose values `do` gets by their names."""
     def command(**given: Any) -> None:
-        _ask(study, given)
+        do(given)
 
     command.__signature__ = inspect.Signature([  # type: ignore[attr-defined]
         inspect.Parameter(key, inspect.Parameter.KEYWORD_ONLY, annotation=of, default=default)
-        for key, of, default in _parameters(study)])
-    more = (study.__doc__ or "").partition("\n\n")[2]
+        for key, of, default in parameters])
     alone = typer.Typer(add_completion=False, rich_markup_mode=None)
-    alone.command(name, cls=GuidedCommand, help=f"{STUDIES[name].said}\n\n{inspect.cleandoc(more)}")(command)
+    alone.command(name, cls=GuidedCommand, help=said)(command)
     return typer.main.get_command(alone)
 
 
-def _parameters(study: type[Study]) -> Iterator[tuple[str, Any, Any]]:
+def _named_options(named: Iterable[str], metric: Any = ChosenMetric) -> Iterator[_Parameter]:
+    """The options that choose boards, of which the metric can be given in two ways, and settings of significance."""
+    for name in named:
+        yield name, (CHOICES | SETTINGS | {"metric": metric})[name], None
+
+
+def _parameters(study: type[Study]) -> Iterator[_Parameter]:
     """The name, annotation and default value of everything that may be given."""
     yield "task", *{"one": (Task, inspect.Parameter.empty), "all": (TaskName, None), "none": (NoTask, None)}[study.task]
     hints = typing.get_type_hints(study)
     for field in _options(study):
         yield field.name, *_option(field, hints[field.name])
-    choices = {"metric": MetricAlias if study.every_metric else ChosenMetric, "test_set": TestSet, "track": Track,
-               "facet": Facet}
-    for name in (*study.choice, *study.settings):
-        yield name, (choices | SETTINGS)[name], None
+    yield from _named_options((*study.choice, *study.settings),
+                              MetricAlias if study.every_metric else ChosenMetric)
     yield "shown", Shown, None
     if study.figures:
         yield "plot", Plot, None
@@ -124,11 +145,9 @@ def _parameters(study: type[Study]) -> Iterator[tuple[str, Any, Any]]:
         names: Any = typing.Literal[study.figures]
         yield "figure", Annotated[names | None, typer.Option("--figure", help=(
             "What to draw; else what suits what is found."))], None
-    yield from (("db", Db, None), ("format_", OutputFormat, None), ("actor", Actor, None), ("dry_run", DryRun, False),
-                ("wait", Wait, 60))
+    yield from _COMMON
     if study.computes:
-        yield from (("workers", Workers, None), ("cluster", Cluster, None), ("memory", Memory, None),
-                    ("quiet", Quiet, False))
+        yield from _WORK
 
 
 def _options(study: type[Study]) -> list[Field[Any]]:

@@ -19,7 +19,7 @@ from registry.errors import HiddenError, InputError
 from registry.evaluation.comparing.leaderboard_key import LeaderboardKey
 from registry.leaderboards.details.bests import NewBest, histories
 from registry.leaderboards.details.phases import phases
-from registry.leaderboards.leaderboard import DECIMALS, metric_form, shown_names
+from registry.leaderboards.leaderboard import metric_form, shown_names
 from registry.manifest import stored_manifest
 from registry.metric_names import metric_title
 from registry.store import catalog
@@ -180,11 +180,11 @@ def _bests(connection: Connection, rows: Mapping[int, TaskRow]) -> Iterator[Chan
     digests = dict(map(tuple, connection.execute(_OF_ENTRY))) if moved else {}
     for row in (rows[task_id] for task_id in sorted(moved)):
         primary = catalog.primary_metric(connection, row.task_id)
-        form = metric_form(row.manifest, primary.alias)
-        title = form.get("declared_title") or metric_title(primary.name)
+        form = metric_form(row.manifest, primary.alias, primary.name)
+        title = form["declared_title"] or metric_title(primary.name)
         for of in histories(connection, row, phases(connection, row.slug)):
             if of.key.metric != primary.alias:
                 continue
             for before, best in zip(of.bests, of.bests[1:], strict=False):
                 key = f"best|{digests.get(best.entry, '')}|{of.key.name}"
-                yield _change(row, best.at, key, BestOf(of.key, title, form.get("decimals", DECIMALS), best, before))
+                yield _change(row, best.at, key, BestOf(of.key, title, form["decimals"], best, before))

@@ -134,7 +134,8 @@ def _state(connection: Connection, row: Any) -> State:
     version = str(_signed(row.signature, "task")).rpartition("@")[2]
     pairs = _pairs(connection, row.comparison_id, [of.submission_id for of in stood], list(systems))
     return State(_key(row), row.comparison_id, row.signature, row.metric_name, row.gold, version, row.n_items,
-                 row.n_units, row.code, settings, systems, dict(pairs), **metric_form(row.manifest, row.metric))
+                 row.n_units, row.code, settings, systems, dict(pairs),
+                 **metric_form(row.manifest, row.metric, row.metric_name))
 
 
 def _signed(signature: str, key: str) -> str | None:

@@ -108,6 +108,13 @@ def concealed_of(connection: Connection) -> Concealed:
     return found
 
 
+def hidden_scorings(driver: Any) -> set[int]:
+    """The scorings of blind phases, whose answers one of DuckDB's own connections does not get to see."""
+    if not driver.execute("SELECT 1 FROM duckdb_tables() WHERE temporary AND table_name = 'secret_scoring'").fetchall():
+        return set()
+    return {scoring_id for (scoring_id,) in driver.execute("SELECT scoring_id FROM temp.secret_scoring").fetchall()}
+
+
 def another(connection: Connection) -> Any:
     """Another of DuckDB's own connections to the same database, from which as much is hidden."""
     driver = driver_of(connection).duplicate()

@@ -47,7 +47,7 @@ def tab(browser, unused):
         for event, listener in listeners:
             page.remove_listener(event, listener)
         page.mouse.move(0, 0)
-        page.emulate_media(color_scheme="light")
+        page.emulate_media(color_scheme="light", media="screen")
         page.goto("about:blank")
         unused[kind].append(page)
 

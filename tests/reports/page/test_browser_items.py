@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from registry.leaderboards.items import Known
 from tests.reports.boards import HOSTILE
 from tests.reports.page.accessibility import violations
@@ -101,6 +103,26 @@ def test_trees_are_a_table_of_what_differs(open_page):
     assert page.locator("figure.tree .arc").count() == 2 + 3
     assert page.locator("figure.tree .differs").count() == 1 + 2
     assert "2 of 3 words differ" in page.locator("figcaption").inner_text()
+    page.emulate_media(media="print")
+    assert page.locator("figure.tree svg").is_visible()
+
+
+@pytest.mark.slow
+def test_a_tree_that_is_too_wide_for_paper_is_printed_as_a_list(open_page):
+    """Sixty words in a row, each the head of the next one; elm has another relation at word 2."""
+    known = [Known(f"{n - 1}>{n}", "dep" if n > 1 else "root", in_gold=True) for n in range(1, 61)]
+    given = {"oak": [*range(60)], "elm": [0, 60, *range(2, 60)], "ash": [*range(59)]}
+    page = open_page(contents(items=[sets(
+        "i1", "tree", [*known, Known("1>2", "obj")], given, tokens=[f"word{n}" for n in range(1, 61)])]))
+    opened(page, "i1")
+    page.get_by_label("draw the tree of elm").click()
+    drawing, words = page.locator("figure.tree svg"), page.locator(".tree-list li")
+    assert (drawing.is_visible(), words.first.is_visible()) == (True, False)
+    page.emulate_media(media="print")
+    assert (drawing.is_visible(), words.count()) == (False, 60)
+    assert words.all_inner_texts()[:3] == [
+        "word1 root ← root", "word2 ✗ obj ← word11 (gold: dep ← word11)", "word3 dep ← word22"]
+    assert page.locator("figcaption").inner_text() == "elm: 1 of 60 words differ."
 
 
 def test_links_are_a_grid(open_page):

@@ -48,7 +48,10 @@ function arcChange(item, arc, gold) {
   return el("span", { class: "wrong-arc" }, "✗ ", relation, relation.length && head.length ? " " : "", head);
 }
 
-// A response's tree above the words, and the gold's below them; what only one of both has is dashed.
+const PAPER = 1050; // pixels: a wider drawing would have its relations below 6 points on a page of A4 or Letter
+
+// A response's tree above the words, and the gold's below them; what only one of both has is dashed. On paper one that
+// is too wide for it is a list of the words.
 function treeFigure(of, item, response, tree, gold) {
   const arcs = [...gold.values()].map(one => (tree.lacking.has(one.word) ? tree.own.get(one.word) : one)).filter(Boolean);
   const drawn = arcs.filter(({ head }) => typeof head === "number");
@@ -59,13 +62,25 @@ function treeFigure(of, item, response, tree, gold) {
   const width = places.at(-1) + 60, base = rise + 6, lower = base + 26;
   const draw = (one, level, up) => arcPath(one, level, { x: places, y: up ? base : lower, sign: up ? -1 : 1, differs: differs(one), up });
   const wrong = tree.lacking.size, name = visible(of.names[response.by[0]]);
-  return el("figure", { class: "tree", tabindex: -1 },
-    el("figcaption", {}, el("b", {}, named(of.names[response.by[0]])), ` above the words, the gold below: ${wrong} of ${gold.size} words differ.`),
+  return el("figure", { class: width > PAPER ? "tree beyond-paper" : "tree", tabindex: -1 },
+    el("figcaption", {}, el("b", {}, named(of.names[response.by[0]])), el("span", { class: "of-drawing" }, " above the words, the gold below"),
+      `: ${wrong} of ${gold.size} words differ.`),
     el("div", { class: "wide", role: "region", tabindex: 0, "aria-label": `Tree of ${name}` },
       svg("svg", { width, height: lower + fall, viewBox: `0 0 ${width} ${lower + fall}`, role: "img",
         "aria-label": `Tree of ${name} and the gold's; the table above lists the words that differ` },
       drawn.map(one => draw(one, above.get(one), true)), [...gold.values()].map(one => draw(one, below.get(one), false)),
-      item.tokens.map((form, n) => svg("text", { x: places[n], y: base + 17, "text-anchor": "middle" }, harmless(form))))));
+      item.tokens.map((form, n) => svg("text", { x: places[n], y: base + 17, "text-anchor": "middle" }, harmless(form))))),
+    width > PAPER ? treeList(item, tree, gold) : "");
+}
+
+// The words of a tree one by one, each with its arc, and with the gold's where that is another one.
+function treeList(item, tree, gold) {
+  const own = place => (tree.own.has(place) ? arcOf(item, tree.own.get(place)) : "no such word");
+  return el("ol", { class: "tree-list" }, item.tokens.map((form, n) => {
+    const place = n + 1, arc = gold.has(place) ? arcOf(item, gold.get(place)) : "no arc";
+    return el("li", {}, el("b", {}, el("bdi", {}, harmless(form))), " ",
+      tree.lacking.has(place) ? [el("span", { class: "wrong-arc" }, "✗ ", own(place)), " (gold: ", arc, ")"] : arc);
+  }));
 }
 
 // Where words stand, so far apart that their forms, and the relations between neighbours, have room.

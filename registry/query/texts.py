@@ -1,0 +1,166 @@
+"""The view `item_text`: texts of items and of what submissions say of them, unpacked when a query names it.
+
+A registry keeps texts in the files that were read, compressed, and SQL can read neither zlib nor the formats. So the
+rows are made for the connection that asks, in a temporary table of the view's name; nothing of them is kept.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from registry.items import Item, Tagged
+from registry.query.permitted import ITEM_TEXT
+from registry.readers import READERS, Document, Reader
+from registry.store.hiding.concealment import hidden_scorings
+from registry.store.rows import quoted, texts
+from registry.treebank import Sentence
+from registry.values import parse
+
+_TEXT = "segment"  # what readers of texts give
+_WITH_WORDS = ("span", "tree")  # and those of answers about words that stand beside them
+_NAMED = 5  # tasks that a note names
+
+_TABLE = f"""
+    CREATE OR REPLACE TEMP TABLE {ITEM_TEXT} (
+        task VARCHAR, test_set VARCHAR, item VARCHAR, position INTEGER, source VARCHAR, gold VARCHAR,
+        golds MAP(VARCHAR, VARCHAR), team VARCHAR, system VARCHAR, version VARCHAR, replicate SMALLINT, output VARCHAR,
+        scoring_id INTEGER, item_id INTEGER)"""
+_TEST_SETS = """
+    SELECT task.slug, test_set.test_set_id, test_set.gold_revision_id, gold_revision.reader
+    FROM test_set JOIN task USING (task_id)
+    JOIN gold_revision ON gold_revision.gold_revision_id = test_set.gold_revision_id
+    WHERE test_set.is_declared ORDER BY task.task_id, test_set.position"""
+_RUNS = """
+    SELECT ranked.name, ranked.scoring_id, of.replicate, submission.reader, of.source_digest
+    FROM ranked_submission AS ranked JOIN submission USING (submission_id)
+    JOIN submission_source AS of ON of.submission_id = ranked.submission_id
+    WHERE ranked.test_set_id = ? AND ranked.scoring_id IS NOT NULL ORDER BY of.source_digest"""
+# The rows of a run, or of all: {golds} and {source} in SQL, {said} a table of the outputs.
+_ROWS = f"""
+    INSERT INTO temp.{ITEM_TEXT}
+    SELECT ranked.task, ranked.test_set, item.key, item.position, {{source}}, {{gold}}, {{golds}}, ranked.team,
+        ranked.system, ranked.version, of.replicate, said.output, ranked.scoring_id, item.item_id
+    FROM _words AS words JOIN item ON item.item_id = words.item_id
+    JOIN ranked_submission AS ranked ON ranked.gold_revision_id = item.gold_revision_id
+    JOIN submission_source AS of ON of.submission_id = ranked.submission_id
+    LEFT JOIN {{said}} AS said ON said.item_id = words.item_id {{same_run}}
+    WHERE ranked.scoring_id IS NOT NULL AND {{which}}"""  # noqa: S608
+
+
+class _Run(NamedTuple):
+    name: str
+    scoring_id: int
+    replicate: int
+    reader: str
+    digest: str
+
+
+def unpack(driver: Any) -> list[str]:
+    """Make the rows of `item_text` on one of DuckDB's own connections; gives notes on what has none.
+
+    What is hidden from the connection stays so: teams have the names that it sees, blind phases have no rows.
+    """
+    driver.execute(_TABLE)
+    without, files = list[str](), _Files(driver)
+    for task, test_set_id, gold_revision_id, named in driver.execute(_TEST_SETS).fetchall():
+        reader: Reader = parse("reader", READERS, named)
+        items = [] if reader.gives not in (_TEXT, *_WITH_WORDS) else _items(driver, files, gold_revision_id, named)
+        if reader.gives == _TEXT:
+            _add_texts(driver, files, test_set_id, items)
+        elif any(_words(item) for _, item in items):
+            _add_words(driver, test_set_id, items)
+        else:
+            without.append(task)
+    return _told(list(dict.fromkeys(without)))
+
+
+def _told(tasks: Sequence[str]) -> list[str]:
+    if not tasks:
+        return []
+    more = f" and {len(tasks) - _NAMED} more" if len(tasks) > _NAMED else ""
+    return [f"{ITEM_TEXT} has nothing of {', '.join(tasks[:_NAMED])}{more}: no texts were brought in, only answers or "
+            "scores (item_output, item_score)"]
+
+
+class _Files:
+    """The kept files; the one that was read last is at hand, for it may hold many systems."""
+
+    def __init__(self, driver: Any) -> None:
+        self._driver = driver
+        ((name,),) = driver.execute("SELECT current_database()").fetchall()
+        self._source = '"' + name.replace('"', '""') + '".main.source'  # also where queries do not get to see bytes
+        self._last: Document | None = None
+        self._digest = ""
+
+    def document(self, digest: str, path: str) -> Document:
+        if self._last is None or self._digest != digest:
+            query = f"SELECT content FROM {self._source} WHERE digest = ?"  # noqa: S608
+            ((content,),) = self._driver.execute(query, [digest]).fetchall()
+            self._last, self._digest = Document(path, zlib.decompress(content)), digest
+        return self._last
+
+
+def _items(driver: Any, files: _Files, gold_revision_id: int, reader: str) -> list[tuple[int, Item]]:
+    """The items of a gold revision with their ids."""
+    documents = {role: files.document(digest, role) for role, digest in driver.execute(
+        "SELECT role, source_digest FROM gold_source WHERE gold_revision_id = ? AND reader = ?",
+        [gold_revision_id, reader]).fetchall()}
+    of: Reader = parse("reader", READERS, reader)
+    query = "SELECT key, item_id FROM item WHERE gold_revision_id = ?"
+    ids = dict(driver.execute(query, [gold_revision_id]).fetchall())
+    return [(ids[item.key], item) for item in of.read_gold(documents) if item.key in ids]
+
+
+def _words(item: Item) -> str:
+    """The words of an item as a line; empty where only places in it are known."""
+    if isinstance(item.gold, Tagged):
+        return " ".join(item.gold.tokens)
+    return " ".join(word.form for word in item.gold.words) if isinstance(item.gold, Sentence) else ""
+
+
+def _add_texts(driver: Any, files: _Files, test_set_id: int, items: Sequence[tuple[int, Item]]) -> None:
+    """Add what every run says of the items of a test set, beside sources and references."""
+    golds: Mapping[str, str] = items[0][1].gold if items else {}
+    columns = {name: f"text {n}" for n, name in enumerate(golds)}  # by which no name can be meant for another
+    arrays = {column: texts([item.gold[name] for _, item in items]) for name, column in columns.items()}
+    named = [f"{quoted(name)}: {_column(columns, name)}" for name in columns if name != "source"]
+    parts = {"source": _column(columns, "source"), "gold": _column(columns, "gold"),
+             "golds": f"map {{{', '.join(named)}}}" if named else "NULL", "said": "_said", "same_run": "",
+             "which": "ranked.scoring_id = ? AND of.replicate = ?"}
+    ids = {item.key: item_id for item_id, item in items}
+    driver.register("_words", {"item_id": np.array([*ids.values()], dtype=np.int32), **arrays})
+    hidden = hidden_scorings(driver)
+    for run in map(_Run._make, driver.execute(_RUNS, [test_set_id]).fetchall()):
+        if run.scoring_id in hidden:
+            continue
+        reader: Reader = parse("reader", READERS, run.reader)
+        answers = [answer for answer in reader.read_answers(files.document(run.digest, run.name)) if answer.key in ids]
+        driver.register("_said", {
+            "item_id": np.array([ids[answer.key] for answer in answers], dtype=np.int32),
+            "output": texts([str(answer.value) for answer in answers])})
+        driver.execute(_ROWS.format(**parts), [run.scoring_id, run.replicate])
+        driver.unregister("_said")
+    driver.unregister("_words")
+
+
+def _column(columns: Mapping[str, str], name: str) -> str:
+    return f'words."{columns[name]}"' if name in columns else "NULL"
+
+
+def _add_words(driver: Any, test_set_id: int, items: Sequence[tuple[int, Item]]) -> None:
+    """Add what the runs answer about the items of a test set, beside their words."""
+    driver.register("_words", {"item_id": np.array([item_id for item_id, _ in items], dtype=np.int32),
+                               "text": texts([_words(item) for _, item in items])})
+    gold = """(SELECT string_agg(said, '; ' ORDER BY said, answer_id) FROM (
+        SELECT if(type = '', key, type || ' ' || key) AS said, answer_id
+        FROM answer WHERE answer.item_id = item.item_id AND in_gold))"""
+    hidden = ", ".join(map(str, hidden_scorings(driver))) or "-1"
+    driver.execute(_ROWS.format(
+        source='words."text"', gold=gold, golds="NULL", said="item_output",
+        same_run="AND said.scoring_id = ranked.scoring_id AND said.replicate = of.replicate",
+        which=f"ranked.test_set_id = ? AND ranked.scoring_id NOT IN ({hidden})"), [test_set_id])
+    driver.unregister("_words")

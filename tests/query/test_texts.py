@@ -1,0 +1,72 @@
+"""The view of texts: what stands in items and what systems say of them, unpacked when a query names it."""
+
+import duckdb
+import pytest
+
+import registry as package
+
+TASK = """manifest = 1
+[task]
+id = "mt"
+[[test_set]]
+name = "test"
+gold = "gold.txt"
+format = "lines"
+source = "source.txt"
+references = [{ name = "B", path = "b.txt" }]
+attributes = "documents.txt"
+[submission]
+missing = "worst"
+[[metric]]
+name = "WER"
+[significance]
+seed = 1
+[[submit]]
+file = "runs/{system}.{run}.txt"
+"""
+SOURCE, GOLD, B = ("eins", "zwei", "drei"), ("one", "two", "three"), ("1", "2", "3")
+SAID = {"ours.1": ("one", "tow", ""), "ours.2": ("one", "two", "3"), "theirs.1": ("'x'; \t$1", "two", "\u202eeerht")}
+
+
+@pytest.fixture
+def translations(scored, tmp_path):
+    folder = tmp_path / "mt"
+    (folder / "runs").mkdir(parents=True)
+    for name, lines in {"source": SOURCE, "gold": GOLD, "b": B, "documents": ("d",) * 3}.items():
+        (folder / f"{name}.txt").write_text("\n".join(lines) + "\n")
+    for name, lines in SAID.items():
+        (folder / "runs" / f"{name}.txt").write_text("\n".join(lines) + "\n")
+    (folder / "task.toml").write_text(TASK)
+    scored(folder / "task.toml")
+
+
+@pytest.mark.slow
+def test_texts_of_translations(registry, translations):
+    asked = "SELECT system || '.' || (replicate + 1) AS run, * FROM item_text"
+    rows = registry("query", asked, "--format", "json").json
+    assert len(rows) == 9
+    for row in rows:
+        n = row["position"]
+        assert (row["item"], row["source"], row["gold"], row["golds"], row["output"]) == (
+            str(n + 1), SOURCE[n], GOLD[n], {"gold": GOLD[n], "B": B[n]}, SAID[row["run"]][n] or None)
+    with package.open("registry.duckdb") as opened:  # frames and lengths ask several times on one connection
+        result = opened.query("FROM item_text WHERE output IS NULL")
+        assert (len(result), result.columns[:3]) == (1, ["task", "test_set", "item"])
+        assert [row[2] for row in result] == ["3"]
+    with duckdb.connect("registry.duckdb", read_only=True) as other, pytest.raises(duckdb.Error, match="compressed"):
+        other.execute("FROM item_text").fetchall()
+    registry("hide", "mt")
+    registry("hide", "mt", "--scores")  # who has the texts has the scores
+    count = "SELECT count(*) AS n, count(DISTINCT output) AS said FROM item_text"
+    assert registry("query", count, "--format", "json").json == [{"n": 0, "said": 0}]
+    assert registry("--organiser", "query", count, "--format", "json").json == [{"n": 9, "said": 6}]
+    registry("reveal", "mt", "--scores")
+    (row,) = registry("query", "SELECT DISTINCT team FROM item_text WHERE output = 'tow'", "--format", "json").json
+    assert row["team"].startswith("Team ")
+
+
+@pytest.mark.slow
+def test_tasks_without_texts_are_named(registry, scored, task):
+    scored(task)
+    found = registry("query", "FROM item_text", "--format", "json")
+    assert (found.json, "item_text has nothing of small" in found.stderr) == ([], True)
