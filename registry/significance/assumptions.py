@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from registry.errors import counted
 from registry.judged import FEW_FOR_T, FEW_WEIGHTED, is_random
+from registry.significance.cautions.broken_levels import broken_levels
 from registry.significance.cautions.judge_bias import judged_items, n_telling
 from registry.significance.cautions.unlike_runs import outlying_runs
 from registry.significance.cautions.weak_null import (
@@ -115,6 +116,10 @@ def _outlying_runs(test: PairTest, matrix: Matrix) -> str | None:
     return None if isinstance(test, Crossed) and test.over not in ("all", "runs") else outlying_runs(matrix)
 
 
+def _broken_levels(test: PairTest, matrix: Matrix) -> str | None:
+    return broken_levels(matrix, test.over) if isinstance(test, Crossed) else None
+
+
 def _two_runs(test: PairTest, matrix: Matrix) -> str | None:
     if not isinstance(test, Crossed) or test.over == "items" or 2 not in numbers_of_levels(matrix):
         return None
@@ -171,8 +176,9 @@ def _another_null(test: PairTest, matrix: Matrix) -> str | None:
 
 RULES: Sequence[Callable[[PairTest, Matrix], str | None]] = (
     _independent, _t_without_a_mean, _t_on_categories, _units_instead_of_the_score, _bootstrap_of_few,
-    _bootstrap_of_uneven_units, _judged_of_uneven_units, _runs_on_these_items, _outlying_runs, _two_runs,
-    _crossed_of_few, _bootstrap_of_small_strata, _williams_on_ranks, _responses_that_share_an_item, _another_null)
+    _bootstrap_of_uneven_units, _judged_of_uneven_units, _runs_on_these_items, _outlying_runs, _broken_levels,
+    _two_runs, _crossed_of_few, _bootstrap_of_small_strata, _williams_on_ranks, _responses_that_share_an_item,
+    _another_null)
 
 
 def misuses(test: PairTest, matrix: Matrix) -> list[str]:

@@ -87,7 +87,7 @@ def test_pairs_without_a_gain_or_that_never_move_are_left_out():
 def test_strata_are_left_out_and_clusters_of_correlations_refused():
     matrix = StatisticMatrix(np.ones((4, 2, 1)), lambda sums: sums[..., 0], strata=np.array([0, 0, 1, 1]))
     assert drawable(matrix).strata is None
-    assert any("strata are left out" in warning for warning in warnings_of_sets(matrix, 4))
+    assert any("strata are left out" in warning for warning in warnings_of_sets(matrix, np.arange(4)))
     with pytest.raises(InputError, match="do not add up over clusters"):
         drawable(PairMatrix(np.ones((4, 2, 2)), units=np.array([0, 0, 1, 1])))
     with pytest.raises(InputError, match="take --unit item"):
