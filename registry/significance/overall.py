@@ -73,7 +73,7 @@ class CochranQ(OverallTest):
     """Cochran's Q: McNemar's (uncorrected) test for more than two systems."""
 
     name: ClassVar[str] = "cochran"
-    null: ClassVar[str] = "in an item that some systems get right, any others of as many are as likely to be these"
+    null: ClassVar[str] = "whichever systems get an item right, any others of the same number are as likely to"
     assumes: ClassVar[str] = ("items are independent of each other and each is right or wrong; many items differ; no "
                               "systems are more alike than others")
     citation: ClassVar[str] = "Cochran 1950"
