@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from registry.errors import counted
 from registry.judged import FEW_FOR_T, FEW_WEIGHTED, is_random
-from registry.significance.cautions.broken_levels import broken_levels
 from registry.significance.cautions.judge_bias import judged_items, n_telling
 from registry.significance.cautions.unlike_runs import outlying_runs
 from registry.significance.cautions.weak_null import (
@@ -24,6 +23,7 @@ from registry.significance.cautions.weak_null import (
     skewed_one_sided,
 )
 from registry.significance.correlations.matrix import PEARSON, PairMatrix
+from registry.significance.crossed.broken_levels import broken_levels
 from registry.significance.crossed.tables import numbers_of_levels
 from registry.significance.matrix import Matrix, additive
 from registry.significance.pairwise.base import PairTest
