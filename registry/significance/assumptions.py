@@ -47,9 +47,11 @@ def is_categorical(matrix: Matrix) -> bool:
     return len(np.unique(scores[~np.isnan(scores)])) <= 2
 
 
-def _independent(test: PairTest, matrix: Matrix) -> str | None:  # noqa: ARG001
-    return (f"{test.name} assumes that the systems' results are independent; on one test set they hardly ever are, and "
-            "real differences are missed (Yeh 2000): take permutation") if test.independent else None
+def _independent(test: PairTest, matrix: Matrix) -> str | None:
+    where, instead = (("on items that they share", "") if matrix.unequal else
+                      ("on one test set", ": take permutation"))  # which takes no systems with items of their own
+    return (f"{test.name} assumes that the systems' results are independent; {where} they hardly ever are, and "
+            f"real differences are missed (Yeh 2000){instead}") if test.independent else None
 
 
 def _t_without_a_mean(test: PairTest, matrix: Matrix) -> str | None:

@@ -35,6 +35,7 @@ def test_it_is_told_of_few_items_that_vary_more(x, y, is_told):
     m = own_items(x, y)
     for test in (TwoSampleT(), RankSum()):
         (found,) = test.run(m, [(0, 1)], Settings())
+        assert misuses(test, m)[0].endswith("(Yeh 2000)")  # and names no test that needs the same items
         assert (UNEVEN_SAMPLES in found.note) == any(UNEVEN_SAMPLES in said for said in misuses(test, m)) == is_told
     assert UNEVEN_SAMPLES not in TwoSampleT(pooled=False).run(m, [(0, 1)], Settings())[0].note
     assert UNEVEN_SAMPLES not in TwoSampleT().run(replace(m, unequal=False), [(0, 1)], Settings())[0].note
