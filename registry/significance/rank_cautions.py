@@ -14,6 +14,7 @@ from registry.errors import counted
 from registry.judged import FEW_LABELLED
 from registry.significance.assumptions import misuses
 from registry.significance.cautions.judge_bias import n_telling
+from registry.significance.cautions.rare_classes import rare_classes
 from registry.significance.cautions.unlike_runs import outlying_runs
 from registry.significance.cautions.weak_null import even_units, in_pairs, skewed
 from registry.significance.matrix import Matrix
@@ -50,10 +51,9 @@ def _of_draws(matrix: Matrix, method: str, alpha: float, resamples: int) -> Iter
         yield f"{counted(units, 'unit')}{looked}: {known}"
     elif (even := even_units(matrix)) < least:
         yield f"{units} units{looked} of unequal weight tell no more than {even:.1f} equal ones: {known}"
-    if method == "flips":
-        a, b = np.triu_indices(matrix.statistics.shape[1], 1)
-        yield from (in_pairs(told, len(a), _SKEWED) for of in skewed(matrix, a, b)
-                    if (told := int(np.count_nonzero(of.where))))
+    a, b = np.triu_indices(matrix.statistics.shape[1], 1)
+    found = [*((of.where, _SKEWED) for of in skewed(matrix, a, b) if method == "flips"), *rare_classes(matrix, a, b)]
+    yield from (in_pairs(told, len(a), said) for where, said in found if (told := int(np.count_nonzero(where))))
     if (needed := draws_needed(np.full(1, np.nan), "none", alpha)) > resamples:
         yield (f"with {counted(resamples, 'draw')} no error is large in few enough of them, and every system may have "
                f"every rank: set resamples to {needed:,} or more")
