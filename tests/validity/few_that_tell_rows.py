@@ -4,6 +4,8 @@ Two samples of items of their own, of which the smaller varies more; all systems
 same; intervals of scores that few items move. Bands come from a first look at 2,000 test sets.
 """
 
+from dataclasses import replace
+
 import numpy as np
 from scipy import special
 
@@ -13,7 +15,9 @@ from registry.significance.overall import OVERALL_TESTS
 from tests.validity.bands import Rate, Size, near
 from tests.validity.examinations import CoversInClosedForm, OverallP, PValues
 from tests.validity.populations import Population, over_one, ratio
+from tests.validity.rank_coverage import CLAIMS, HoldsRankSets
 from tests.validity.row import Row, slug
+from tests.validity.unlike_populations import rare_class
 
 
 def own_items(first, second, spread):
@@ -79,6 +83,13 @@ def of_few():
     for expected, low in ((2, 0.83), (5, 0.86), (10, 0.9)):
         yield Row(f"few-score-{expected}-interval", few_score(100, expected, (1, 5)), CoversInClosedForm("score"),
                   (Rate(low, 0.95, "coverage"),), 5000, 0)
+    better, alike = ((0.85, 0.8, 0.3), (0.75, 0.7, 0.5)), ((0.8, 0.7, 0.5),) * 2
+    for rare, systems, name, recalls in ((5, 2, "opposed", better), (5, 6, "opposed", better), (5, 6, "alike", alike),
+                                         (20, 6, "opposed", better), (20, 6, "alike", alike)):
+        null = rare_class(200, rare, recalls * (systems // 2))
+        yield Row(f"rare-ranks-{rare}-{systems}-{name}", replace(null, name=f"{null.name}, {systems} systems"),
+                  HoldsRankSets("bootstrap"), (*(Rate(0.5, 0.99, what) for what in CLAIMS), Rate(what="told apart")),
+                  2000, 0)
     for rare in (3, 6, 20):
         yield Row(f"rare-positives-{rare}-interval", rare_positives(300, rare), CoversInClosedForm("score"),
                   (Rate(0.7, 0.96, "coverage"),), 5000, 0)

@@ -108,7 +108,7 @@ GUARANTEES = (
                "rank-sets-bleu-*", "rank-sets-f1-opposed-100-20-flips", "rank-sets-5-runs-*",
                "rank-sets-documents-tied-20-6-bootstrap"),
               ("ranks-none", "rank-sets-[23]-runs-*", "rank-sets-documents-tied-8-*", "rank-sets-*-20-[68]-flips",
-               "heavy-ranks-*")),
+               "heavy-ranks-*", "rare-ranks-*")),
     Guarantee("intervals of differences, scores and effects cover at 95 %", "significance.md",
               "with its bootstrap interval", ("coverage-*", "interval-*", "accurate-score-500", "rare-class-20-score",
                                        "uneven-interval-120-*"),
