@@ -58,8 +58,8 @@ def intervals_of(of: Comparison, request: str | None, *, scores: bool) -> Interv
     lacking = [f"{what} have no intervals: {reason}." for what, key in (
         ("Scores", "no_scores"), ("Differences", "no_differences")) if (reason := closed.get(key))]
     if n := closed.get("n_skewed", 0):
-        lacking.insert(0, f"What units add is too skewed for the intervals of {counted(n, 'score')}, which may hold in "
-                          "less than 93 %: take more units.")
+        lacking.insert(0, f"What units add is too skewed, or comes of too few of them, for the intervals of "
+                          f"{counted(n, 'score')}, which may hold in less than 93 %: take more units.")
     if n_even := closed.get("n_even"):
         lacking.insert(0, f"{of.n_units} {of.unit}s tell no more of some system than {n_even:.1f} of equal weight: "
                           "intervals may hold in less than 93 %, and of few in far less.")

@@ -23,6 +23,7 @@ from registry.significance.cautions.weak_null import (
     told,
 )
 from registry.significance.correlations.matrix import PEARSON, PairMatrix
+from registry.significance.crossed.broken_levels import broken_levels
 from registry.significance.crossed.tables import numbers_of_levels
 from registry.significance.matrix import Matrix, additive
 from registry.significance.pairwise.base import PairTest
@@ -46,9 +47,11 @@ def is_categorical(matrix: Matrix) -> bool:
     return len(np.unique(scores[~np.isnan(scores)])) <= 2
 
 
-def _independent(test: PairTest, matrix: Matrix) -> str | None:  # noqa: ARG001
-    return (f"{test.name} assumes that the systems' results are independent; on one test set they hardly ever are, and "
-            "real differences are missed (Yeh 2000): take permutation") if test.independent else None
+def _independent(test: PairTest, matrix: Matrix) -> str | None:
+    where, instead = (("on items that they share", "") if matrix.unequal else
+                      ("on one test set", ": take permutation"))  # which takes no systems with items of their own
+    return (f"{test.name} assumes that the systems' results are independent; {where} they hardly ever are, and "
+            f"real differences are missed (Yeh 2000){instead}") if test.independent else None
 
 
 def _t_without_a_mean(test: PairTest, matrix: Matrix) -> str | None:
@@ -115,6 +118,10 @@ def _outlying_runs(test: PairTest, matrix: Matrix) -> str | None:
     return None if isinstance(test, Crossed) and test.over not in ("all", "runs") else outlying_runs(matrix)
 
 
+def _broken_levels(test: PairTest, matrix: Matrix) -> str | None:
+    return broken_levels(matrix, test.over) if isinstance(test, Crossed) else None
+
+
 def _two_runs(test: PairTest, matrix: Matrix) -> str | None:
     if not isinstance(test, Crossed) or test.over == "items" or 2 not in numbers_of_levels(matrix):
         return None
@@ -169,8 +176,9 @@ def _another_null(test: PairTest, matrix: Matrix) -> str | None:
 
 RULES: Sequence[Callable[[PairTest, Matrix], str | None]] = (
     _independent, _t_without_a_mean, _t_on_categories, _units_instead_of_the_score, _bootstrap_of_few,
-    _bootstrap_of_uneven_units, _judged_of_uneven_units, _runs_on_these_items, _outlying_runs, _two_runs,
-    _crossed_of_few, _bootstrap_of_small_strata, _williams_on_ranks, _responses_that_share_an_item, _another_null)
+    _bootstrap_of_uneven_units, _judged_of_uneven_units, _runs_on_these_items, _outlying_runs, _broken_levels,
+    _two_runs, _crossed_of_few, _bootstrap_of_small_strata, _williams_on_ranks, _responses_that_share_an_item,
+    _another_null)
 
 
 def misuses(test: PairTest, matrix: Matrix) -> list[str]:

@@ -73,8 +73,9 @@ class CochranQ(OverallTest):
     """Cochran's Q: McNemar's (uncorrected) test for more than two systems."""
 
     name: ClassVar[str] = "cochran"
-    null: ClassVar[str] = "every system is as likely to get an item right"
-    assumes: ClassVar[str] = "items are independent of each other and each is right or wrong; many items differ"
+    null: ClassVar[str] = "whichever systems get an item right, any others of the same number are as likely to"
+    assumes: ClassVar[str] = ("items are independent of each other and each is right or wrong; many items differ; no "
+                              "systems are more alike than others")
     citation: ClassVar[str] = "Cochran 1950"
     units: ClassVar[tuple[Unit, ...]] = ("item",)
 

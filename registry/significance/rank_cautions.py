@@ -14,6 +14,7 @@ from registry.errors import counted
 from registry.judged import FEW_LABELLED
 from registry.significance.assumptions import misuses
 from registry.significance.cautions.judge_bias import n_telling
+from registry.significance.cautions.rare_classes import rare_classes
 from registry.significance.cautions.unlike_runs import outlying_runs
 from registry.significance.cautions.weak_null import even_units, skewed, told
 from registry.significance.matrix import Matrix
@@ -50,9 +51,10 @@ def _of_draws(matrix: Matrix, method: str, alpha: float, resamples: int) -> Iter
         yield f"{counted(units, 'unit')}{looked}: {known}"
     elif (even := even_units(matrix)) < least:
         yield f"{units} units{looked} of unequal weight tell no more than {even:.1f} equal ones: {known}"
+    a, b = np.triu_indices(matrix.statistics.shape[1], 1)
     if method == "flips":
-        a, b = np.triu_indices(matrix.statistics.shape[1], 1)
         yield from told(skewed(matrix, a, b), _SKEWED)
+    yield from told(rare_classes(matrix, a, b))
     if (needed := draws_needed(np.full(1, np.nan), "none", alpha)) > resamples:
         yield (f"with {counted(resamples, 'draw')} no error is large in few enough of them, and every system may have "
                f"every rank: set resamples to {needed:,} or more")

@@ -35,6 +35,7 @@ class Population:
         judged: Whether columns are those of judged items (`registry.judged`).
         trainings: How often each system is trained, where its runs are random; then systems of statistics are runs.
         factors: Of each training the level of every factor, as `StatisticMatrix` has them; None: its number.
+        unequal: Whether each system has items of its own; its statistics are 0 elsewhere.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Population:
     trainings: int = 1
     judged: bool = False
     factors: tuple[dict[str, str], ...] | None = None
+    unequal: bool = False
 
     def sample(self, rng, runs):
         """Draw test sets, side by side in one matrix."""
@@ -66,7 +68,7 @@ class Population:
         return Sample(self, runs, StatisticMatrix(
             together, self.score, units=self.units, strata=self.strata, answers_to=self.answers_to,
             lower_is_better=self.lower_is_better, quotient=self.quotient, family=self.family, runs=trained,
-            multiple=self.trainings,
+            multiple=self.trainings, unequal=self.unequal,
             judged=JudgedItems(lambda sums: sums, None, self.lower_is_better) if self.judged else None,
             factors=self.factors and (self.factors,) * together.shape[1]))
 

@@ -38,6 +38,7 @@ from tests.validity.family_examinations import (
     InOrder,
     SteppedDown,
 )
+from tests.validity.few_that_tell_rows import of_few
 from tests.validity.history_rows import new_best_rows, winner_rows
 from tests.validity.judged_rows import judged
 from tests.validity.level_rows import bootstraps, exact, powers, sizes
@@ -216,5 +217,5 @@ def _families():
 GROUPS = (exact, sizes, unequal_profiles, profile_families, skewed_means, few_clusters, zipf_clusters, judged,
           bootstraps, powers, _intervals, _in_closed_form, _correlations, _families, rank_sets_rows, boards,
           eight_submissions, new_best_rows, winner_rows, suite_rows, replicability_rows, sizes_of_items,
-          sizes_of_families, beside_p_values, limits, of_studies)
+          sizes_of_families, beside_p_values, limits, of_studies, of_few)
 ROWS = {row.name: row for group in GROUPS for row in group()}

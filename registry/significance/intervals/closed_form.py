@@ -39,6 +39,7 @@ _GROUPS = 500  # of units, without each of which a correlation is computed: its 
 _TOGETHER = 2**22  # statistics whose influences are computed at once
 _DIGITS = 6  # of an interval's width: other systems can change the last bits of sums
 _LEAST_EVEN, _UNEVEN = 25, 0.5  # units of equal weight, and their share of all: below both, errors are too small
+_FEW_DEGREES, _FEW_OF_MANY = 8, 1 / 8  # of freedom, and as a share of units: below both, an error is hardly known
 _END = 1e-12  # a share so near to 0 or 1 is there
 
 
@@ -124,16 +125,22 @@ class ClosedForm:
         return ("wilson", "share") if self._right_or_wrong.any() else ("share",)
 
     def n_skewed(self) -> int:
-        """Of how many scores Student's interval covers too seldom, as units move them by too skewed amounts.
+        """Of how many scores the interval covers too seldom: units move them by too skewed amounts, or few of many do.
 
-        At 95 % it covers in less than 93 % where skewness adds 2 points to the errors (Hall 1992, section 2.6).
+        At 95 % Student's covers in less than 93 % where skewness adds 2 points to the errors (Hall 1992, section 2.6).
+        An error that few units make up is hardly known: as its fourth moments have it (Satterthwaite 1946), with the
+        degrees of freedom of a normal sample of so few.
         """
-        if self.score_methods != ("student",):
+        (*_, method) = self.score_methods
+        if method not in ("student", "share"):
             return 0
         moved = self._influences
+        squares, n = np.einsum("su,su->s", moved, moved), moved.shape[1]
         with np.errstate(divide="ignore", invalid="ignore"):
-            skewness = np.einsum("su,su,su->s", moved, moved, moved)**2 / np.einsum("su,su->s", moved, moved)**3
-        return int(np.count_nonzero(skewness > 2 * TOO_SKEWED))
+            degrees = 2 / (np.einsum("su,su,su,su->s", moved, moved, moved, moved) / squares**2 - 1 / n)
+            skewness = np.einsum("su,su,su->s", moved, moved, moved)**2 / squares**3
+        doubtful = (degrees < min(_FEW_DEGREES, n * _FEW_OF_MANY)) & ~self._right_or_wrong
+        return int(np.count_nonzero(doubtful | (skewness > 2 * TOO_SKEWED) if method == "student" else doubtful))
 
     def n_even(self) -> float | None:
         """How many units of equal weight tell as much, where they are too few to estimate errors from; else None."""

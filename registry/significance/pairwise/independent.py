@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 
 from registry.significance.base import Alternative, Observed, ObservedPairs, Settings, Tail, extremity
+from registry.significance.cautions.uneven_samples import uneven_samples
+from registry.significance.cautions.weak_null import Caution, Systems
 from registry.significance.distributions.normal import log_normal_p, log_t_p
 from registry.significance.matrix import Floats, Matrix
 from registry.significance.pairwise.base import PairTest
@@ -79,24 +82,51 @@ class IndependentTest(PairTest):
 
 
 class TwoSampleT(IndependentTest):
-    """Student's t-test of two independent samples with a common variance."""
+    """Student's t-test of two independent samples with a common variance; Welch's without, where it is not `pooled`."""
 
     name: ClassVar[str] = "two-sample-t"
     takes_unequal: ClassVar[bool] = True
     null: ClassVar[str] = "the mean scores of units are equal"
-    assumes: ClassVar[str] = "the systems' results are independent of each other, with nearly normal means"
-    citation: ClassVar[str] = "Student 1908; Yeh 2000, section 2.1"
+    assumes: ClassVar[str] = ("the systems' results are independent of each other, with nearly normal means; where "
+                              "pooled, they vary as much as each other, or there are as many of either")
+    citation: ClassVar[str] = "Student 1908; Yeh 2000, section 2.1; Welch 1947"
     of_unit_scores: ClassVar[bool] = True
+    pooled: bool = True
+
+    def cautions(self, matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
+        """Pairs of which the system with fewer items varies more, and a common variance is too small."""
+        if self.pooled:
+            yield from uneven_samples(matrix, a, b, lambda x, y: (_pooled(x, y)[0], _unpooled(x, y)[0]))
 
     def tail(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:
         """Compare the difference of means with its standard error under independence."""
-        n, m = len(a), len(b)
-        apart = [_deviations(scores, scores) for scores in (a, b)] if min(n, m) > 1 else []
-        spread = sum(float(d @ d) for d in apart) / max(1, n + m - 2)
-        if not spread:
+        squared, degrees = (_pooled if self.pooled else _unpooled)(a, b)
+        if not squared:
             return Tail(math.nan, "asymptotic", note="no variance within either system")
-        t = float(o.matrix.difference(a.mean(), b.mean())) / math.sqrt(spread * (1 / n + 1 / m))
-        return Tail(log_t_p(t, n + m - 2, alternative), "asymptotic", statistic=abs(t), favours=t)
+        t = float(o.matrix.difference(a.mean(), b.mean())) / math.sqrt(squared)
+        return Tail(log_t_p(t, degrees, alternative), "asymptotic", statistic=abs(t), favours=t)
+
+
+def _pooled(a: Floats, b: Floats) -> tuple[float, float]:
+    """The squared standard error of the difference of two means with a common variance, and its degrees of freedom."""
+    n, m = len(a), len(b)
+    if min(n, m) < 2:
+        return 0.0, 0
+    return sum(_squares(a, b)) / (n + m - 2) * (1 / n + 1 / m), n + m - 2
+
+
+def _unpooled(a: Floats, b: Floats) -> tuple[float, float]:
+    """The same where either system has a variance of its own (Welch 1947)."""
+    if min(len(a), len(b)) < 2:
+        return 0.0, 0
+    shares = [squares / (len(of) - 1) / len(of) for of, squares in zip((a, b), _squares(a, b), strict=True)]
+    weight = sum(share**2 / (len(of) - 1) for of, share in zip((a, b), shares, strict=True))
+    return sum(shares), sum(shares)**2 / weight if weight else 0
+
+
+def _squares(*samples: Floats) -> list[float]:
+    """The sum of squared deviations of either sample."""
+    return [float(apart @ apart) for apart in (_deviations(scores, scores) for scores in samples)]
 
 
 class _Proportions(IndependentTest):
@@ -171,14 +201,27 @@ class RankSum(IndependentTest):
 
     name: ClassVar[str] = "rank-sum"
     takes_unequal: ClassVar[bool] = True
-    null: ClassVar[str] = "a unit of either system is as likely to score higher than a unit of the other"
-    assumes: ClassVar[str] = "the systems' results are independent of each other"
+    null: ClassVar[str] = "scores of units have the same distribution for both systems"
+    assumes: ClassVar[str] = "the systems' results are independent of each other, and vary as much as each other"
     citation: ClassVar[str] = "Mann and Whitney 1947; Conover 1999, section 5.1"
     of_unit_scores: ClassVar[bool] = True
+
+    def cautions(self, matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:
+        """Pairs of which the system with fewer items varies more, so that ranks vary more than of one distribution."""
+        yield from uneven_samples(matrix, a, b, _squared_errors_of_u)
 
     def tail(self, o: Observed, a: Floats, b: Floats, alternative: Alternative) -> Tail:
         """Rank the units of both systems together."""
         return rank_sum(*((b, a) if o.matrix.lower_is_better else (a, b)), alternative)
+
+
+def _squared_errors_of_u(x: Floats, y: Floats) -> tuple[float, float]:
+    """The variance of U / (n m) under one distribution of both, and without (Brunner and Munzel 2000)."""
+    n, m = len(x), len(y)
+    ranks = midranks(np.concatenate([x, y]), 0.0)
+    placements = (ranks[:n] - midranks(x, 0.0)) / m, (ranks[n:] - midranks(y, 0.0)) / n
+    return (float(ranks.var(ddof=1)) / (n + m) / (n * m),
+            sum(float(of.var(ddof=1)) / len(of) for of in placements))
 
 
 def rank_sum(x: Floats, y: Floats, alternative: Alternative, rounding: float = 1e-12) -> Tail:

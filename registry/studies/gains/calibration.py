@@ -25,7 +25,7 @@ from registry.significance.matrix import Floats
 from registry.significance.resampling.draws import SETS, stream
 from registry.studies.board_study import BoardStudy, Case
 from registry.studies.gains.domains import Domains, bands, inside
-from registry.studies.gains.pair_gains import Gains, joined, packed, unpacked
+from registry.studies.gains.pair_gains import Gains, Places, joined, packed, unpacked
 from registry.studies.gains.resampled_test_sets import drawable, gains_of_sets, warnings_of_sets
 from registry.studies.gains.threshold import DRAWS, interval, resampled_systems
 from registry.studies.study import Finding, Row, option
@@ -78,9 +78,11 @@ class Calibration(BoardStudy):
         if not (whole > 0).any():
             raise InputError("no two systems differ on the whole test set, so there is no better one to find")
 
+        def units(n: int) -> Places:
+            return np.random.Generator(stream(settings.seed, SETS, n)).integers(0, matrix.n_units, size)
+
         def tested(start: int) -> list[Any]:
-            drawn = [np.random.Generator(stream(settings.seed, SETS, n)).integers(0, matrix.n_units, size)
-                     for n in range(start, min(start + _TOGETHER, self.sets))]
+            drawn = [units(n) for n in range(start, min(start + _TOGETHER, self.sets))]
             return packed(gains_of_sets(matrix, np.stack(drawn), settings, alpha))
 
         parts = case.parts.each(range(0, self.sets, _TOGETHER), tested)
@@ -88,7 +90,7 @@ class Calibration(BoardStudy):
         resampled = _Resampled(self.sets, len(whole), settings.seed, case.request.significance.confidence)
         rows = [_row(tests, low, high, resampled) for low, high in bands(alpha)]
         return Finding({"bands": rows}, _reading(rows[0], tests, size, self.sets, matrix.n_units),
-                       warnings_of_sets(case.board.matrix, size))
+                       warnings_of_sets(case.board.matrix, units(0)))
 
 
 @dataclass(frozen=True, eq=False)

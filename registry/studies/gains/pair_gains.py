@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from registry.errors import InputError, UnknownNameError, counted
 from registry.evaluation.comparing.board_statistics import Board
 from registry.significance import Bootstrap, Matrix, Settings
-from registry.significance.assumptions import misuses
+from registry.significance.assumptions import one_sided_misuses
 from registry.significance.matrix import Floats
 from registry.studies.board_study import Case, called
 from registry.studies.study import Row
@@ -124,8 +124,8 @@ def left_out(matrix: Matrix, gains: Gains) -> list[str]:
 
 
 def bootstrap_warnings(matrix: Matrix) -> list[str]:
-    """What a reader of the bootstrap's p-values must be warned of."""
-    return misuses(Bootstrap(), matrix.by_unit)
+    """What a reader of the bootstrap's one-sided p-values must be warned of."""
+    return one_sided_misuses(Bootstrap(), matrix.by_unit)
 
 
 def values_of(case: Case, systems: Sequence[str], attribute: str) -> NDArray[np.object_]:

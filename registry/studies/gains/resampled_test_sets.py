@@ -50,10 +50,10 @@ def of_sets(matrix: Matrix, sets: Places) -> Matrix:
         runs[units] for units in sets for runs in matrix.runs))
 
 
-def warnings_of_sets(matrix: Matrix, size: int) -> list[str]:
-    """What a reader of p-values on test sets of so many units, taken out of a board's matrix, must be warned of."""
+def warnings_of_sets(matrix: Matrix, units: Places) -> list[str]:
+    """What a reader of p-values on test sets like the one of these units of a board's matrix must be warned of."""
     strata = [] if matrix.strata is None else ["strata are left out: test sets are taken from all units"]
-    return [*bootstrap_warnings(of_sets(drawable(matrix), np.zeros((1, size), dtype=np.int64))), *strata]
+    return [*bootstrap_warnings(of_sets(drawable(matrix), units[None])), *strata]
 
 
 def gains_of_sets(matrix: Matrix, sets: Places, settings: Settings, alpha: float) -> Iterator[Gains]:

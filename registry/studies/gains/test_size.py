@@ -82,7 +82,7 @@ class Sizes(BoardStudy):
         larger, exponent = _larger(sizes, np.array(thresholds), confidence)
         points = [point for size, part in zip(sizes, parts, strict=True) for point in _points(size, part)]
         return Finding({"sizes": rows, "larger": larger, "pairs": points}, _reading(rows, larger, exponent, alpha),
-                       warnings_of_sets(case.board.matrix, sizes[0]))
+                       warnings_of_sets(case.board.matrix, units[:sizes[0]]))
 
     def _sizes(self, n: int) -> list[int]:
         if not 1 <= self.repetitions <= _MOST or not 0 < self.width < 1 or self.enough < 2:

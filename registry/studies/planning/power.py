@@ -17,6 +17,8 @@ from typing import ClassVar
 import numpy as np
 
 from registry.errors import InputError, counted
+from registry.significance import Bootstrap
+from registry.significance.assumptions import misuses
 from registry.significance.base import Observed
 from registry.significance.cautions.weak_null import skewed_one_sided, told
 from registry.significance.effects.power import Design, DrawnDesign, ExactMcNemar, MatchedTDesign, discordance
@@ -24,7 +26,6 @@ from registry.significance.matrix import Matrix
 from registry.significance.resampled_scores import resampled_scores, resampling_refusal, sharing_resamples
 from registry.significance.units import has_binary_units, unit_differences
 from registry.studies.board_study import BoardStudy, Case, called
-from registry.studies.gains.pair_gains import bootstrap_warnings
 from registry.studies.study import Finding, Row, option
 
 CORRELATIONS = (0.0, 0.25, 0.5, 0.75)  # of two systems' results, where none is declared
@@ -153,7 +154,7 @@ class Power(BoardStudy):
         few = [] if alpha * resamples >= _BEYOND else [
             f"only {alpha * resamples:.2g} of {resamples} resamples lie beyond the level {alpha:.2g}, so where it "
             f"begins is uncertain: take --resamples {math.ceil(_BEYOND / alpha)} or more"]
-        return [*bootstrap_warnings(matrix), *few]
+        return [*misuses(Bootstrap(), matrix), *few]
 
     def rows(self, planned: _Planned) -> list[Row]:
         """What can be detected on each number of units."""

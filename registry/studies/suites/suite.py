@@ -18,12 +18,14 @@ import numpy as np
 from registry.errors import InputError, UnknownNameError, counted
 from registry.evaluation.comparing.board_statistics import Board
 from registry.significance import MatchedT, PairMatrix, StatisticMatrix
+from registry.significance.cautions.rare_classes import rare_classes
 from registry.significance.cautions.weak_null import even_units
-from registry.significance.matrix import Floats
+from registry.significance.matrix import Floats, Matrix
 from registry.significance.ranks.rank_sets import LEAST_UNITS, RANK_DRAWS, RankSets, rank_sets, rank_sets_of_tests
 from registry.significance.resampled_scores import resampling_refusal
 from registry.studies.board_study import BoardStudy, Case
 from registry.studies.study import Finding, Row, option
+from registry.studies.suites.doubts import doubts_of_sets
 from registry.studies.suites.matrix import in_all, stacked
 
 
@@ -141,8 +143,14 @@ def _ranks(sets: RankSets | None, n: int, of: str) -> Row:
 
 
 def _doubts(boards: Sequence[Board]) -> list[str]:
+    rare = doubts_of_sets(boards, [board.key.test_set.name for board in boards], _of_rare_classes)
     least = LEAST_UNITS["bootstrap"]
     few = [f"{board.key.test_set.name} ({board.matrix.n_units}"
            f"{'' if board.matrix.n_units < least else f', no more than {even:.1f} of equal weight'})"
            for board in boards if (even := even_units(board.matrix)) < least]
-    return [f"few units in {', '.join(few)}: ranks with other items may not hold"] if few else []
+    return [*([f"few units in {', '.join(few)}: ranks with other items may not hold"] if few else []), *rare]
+
+
+def _of_rare_classes(matrix: Matrix) -> list[str]:
+    return [caution.said for caution in rare_classes(matrix, *np.triu_indices(matrix.statistics.shape[1], 1))
+            if caution.where.any()]

@@ -23,6 +23,8 @@ def classified(metric, sizes, wrong=3):
 @pytest.mark.parametrize(("metric", "sizes", "told"), [
     (BalancedAccuracy(), (100, 90, 19), True), (BalancedAccuracy(), (100, 90, 20), False),
     (LabelF(), (100, 90, 5), True), (LabelF(), (40, 30, 20), False),
+    (BalancedAccuracy(), (10, 8, 9), True),
+    (BalancedAccuracy(), (100, 5, 90, 0), True),  # the gold lacks a class that systems say
     (LabelF(average="micro"), (100, 90, 5), False), (MCC(), (100, 90, 5), False), (Kappa(), (100, 90, 5), False)])
 def test_it_is_told_where_a_rare_class_counts_as_much_as_others(metric, sizes, told):
     m = classified(metric, sizes)

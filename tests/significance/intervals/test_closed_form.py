@@ -130,3 +130,19 @@ def test_other_systems_change_nothing_of_a_pair():
     assert more.difference_methods == ("bonett-price", "student")
     assert np.array_equal(few.scores(), np.stack(more.scores())[:, :3])
     assert np.array_equal(few.differences(A, B), more.differences(A, B))
+
+
+def test_scores_that_few_of_many_units_move_are_told():
+    """Of k equal errors in n units the fourth moments have (k - 1) 2 n / (n - k) degrees of freedom, nearly."""
+    def told(of, places):
+        return intervals(of_scores(of[:, None].round(places))).n_skewed()
+
+    halves = np.zeros(200)
+    halves[:2] = 0.4
+    assert told(halves, 1) == 1
+    halves[:6] = 0.4
+    assert told(halves, 1) == 0
+    assert told(np.where(halves > 0, 1.0, 0.0), 0) == 0  # right or wrong: Wilson's
+    assert told(halves[:30], 1) == 0  # few units, but not few of many
+    assert told(np.exp(2 * RNG.standard_normal(50)) - 1, 3) == 1  # skewed, and beyond 0 and 1
+    assert told(RNG.standard_normal(50), 3) == 0

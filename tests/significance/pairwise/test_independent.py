@@ -54,12 +54,12 @@ def test_the_factor_with_unequal_deviations():
     assert understatement(x, y) == pytest.approx(math.sqrt((s1**2 + s2**2) / (s1**2 + s2**2 - 2 * r * s1 * s2)))
 
 
-@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=3, max_size=40), alternatives)
-def test_two_sample_t_is_scipys(units, alternative):
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), min_size=3, max_size=40), alternatives, st.booleans())
+def test_two_sample_t_is_scipys(units, alternative, pooled):
     a, b = np.array(units, dtype=float).T
     assume((a != b).any() and min(np.ptp(a), np.ptp(b)) > 0)
-    (found,) = TwoSampleT().run(of_scores(units), [(0, 1)], Settings(alternative))
-    expected = stats.ttest_ind(a, b, alternative=alternative)
+    (found,) = TwoSampleT(pooled).run(of_scores(units), [(0, 1)], Settings(alternative))
+    expected = stats.ttest_ind(a, b, alternative=alternative, equal_var=pooled)
     assert found.p_value == pytest.approx(expected.pvalue, rel=1e-9)
     assert found.statistic == pytest.approx(abs(expected.statistic), rel=1e-9, abs=1e-12)
 

@@ -13,6 +13,7 @@ from registry.significance.correlations.matrix import PairMatrix
 from registry.studies.gains.pair_gains import Gains, packed, unpacked
 from registry.studies.gains.resampled_test_sets import drawable, gains_of_sets, of_sets, warnings_of_sets
 from tests.benchmarks import bleu
+from tests.significance.matrices import of_scores
 
 SETTINGS = Settings(resamples=600, seed=5)
 RNG = np.random.default_rng(0)
@@ -87,7 +88,9 @@ def test_pairs_without_a_gain_or_that_never_move_are_left_out():
 def test_strata_are_left_out_and_clusters_of_correlations_refused():
     matrix = StatisticMatrix(np.ones((4, 2, 1)), lambda sums: sums[..., 0], strata=np.array([0, 0, 1, 1]))
     assert drawable(matrix).strata is None
-    assert any("strata are left out" in warning for warning in warnings_of_sets(matrix, 4))
+    assert any("strata are left out" in warning for warning in warnings_of_sets(matrix, np.arange(4)))
+    skewed = of_scores(np.column_stack([RNG.exponential(1, 240).round(3), np.ones(240)]))
+    assert any("too skewed for one-sided tests" in warning for warning in warnings_of_sets(skewed, np.arange(210)))
     with pytest.raises(InputError, match="do not add up over clusters"):
         drawable(PairMatrix(np.ones((4, 2, 2)), units=np.array([0, 0, 1, 1])))
     with pytest.raises(InputError, match="take --unit item"):

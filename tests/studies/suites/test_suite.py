@@ -5,10 +5,12 @@ import pytest
 from scipy import stats
 
 from registry.errors import InputError, UnknownNameError
+from registry.significance.cautions.rare_classes import RARE_CLASSES
 from registry.studies.suites.suite import Suite
 from tests.label_tasks import second_test_set
 from tests.studies.suites.coverage import missed, suite
 from tests.studies.unstored import case_of, means
+from tests.validity.unlike_populations import rare_class
 
 
 def case_of_scores(*boards):
@@ -39,6 +41,16 @@ def test_weights_are_of_the_average():
     assert [row["score"] for row in finding.tables["systems"]] == pytest.approx([3 / 4, (3 / 2 + 1) / 4])
     assert finding.tables["systems"][0]["sets_low"] is None
     assert [row["weight"] for row in finding.tables["test_sets"]] == [3, 1]
+
+
+def test_a_rare_class_on_one_set_is_told_of():
+    rng = np.random.default_rng(1)
+    matrices = [rare_class(200, rare, ((0.8, 0.7, 0.5),) * 2).sample(rng, 1).matrix for rare in (60, 4)]
+    case = case_of(*matrices, resamples=100)
+    for board in case.boards:
+        board.scores = board.matrix.scores()
+    (warning,) = Suite().run(case).warnings
+    assert warning == f"set1: {RARE_CLASSES}"
 
 
 @pytest.mark.parametrize(("weight", "error"), [("dev=2", UnknownNameError), ("set0=none", InputError),

@@ -1,0 +1,52 @@
+"""Systems with items of their own: told where the one with fewer items varies more, by errors that scipy has too."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from registry.significance import RankSum, Settings, TwoSampleT
+from registry.significance.assumptions import misuses
+from registry.significance.cautions.uneven_samples import UNEVEN_SAMPLES
+from registry.significance.pairwise.independent import _squared_errors_of_u
+from tests.significance.matrices import matrix
+
+FEW, MANY = np.linspace(-1, 1, 9), np.linspace(-1, 1, 40)
+
+
+def own_items(x, y):
+    """Two systems, each scored on items of its own."""
+    found = np.zeros((len(x) + len(y), 2, 2))
+    found[:len(x), 0] = np.stack([x, np.ones_like(x)], axis=-1)
+    found[len(x):, 1] = np.stack([y, np.ones_like(y)], axis=-1)
+    return matrix(found, unequal=True)
+
+
+@pytest.mark.parametrize(("x", "y", "is_told"), [
+    (3 * FEW + 0.1, MANY, True), (MANY, 3 * FEW + 0.1, True), (FEW + 0.1, 3 * MANY, False), (FEW + 0.1, MANY, False),
+    (3 * MANY + 0.1, MANY, False),  # as many of each
+    # variances of 9 and 40 values on a grid: F of 8 and 39 degrees exceeds their ratio by chance in 2.4 and 16.3 %
+    (1.4 * FEW + 0.1, MANY, True), (1.1 * FEW + 0.1, MANY, False)])
+def test_it_is_told_of_few_items_that_vary_more(x, y, is_told):
+    few, many = sorted((x, y), key=len)
+    by_chance = stats.f.sf(few.var(ddof=1) / many.var(ddof=1), len(few) - 1, len(many) - 1)
+    assert is_told == (len(few) < len(many) and by_chance < 0.1)
+    m = own_items(x, y)
+    for test in (TwoSampleT(), RankSum()):
+        (found,) = test.run(m, [(0, 1)], Settings())
+        assert misuses(test, m)[0].endswith("(Yeh 2000)")  # and names no test that needs the same items
+        assert (UNEVEN_SAMPLES in found.note) == any(UNEVEN_SAMPLES in said for said in misuses(test, m)) == is_told
+    assert UNEVEN_SAMPLES not in TwoSampleT(pooled=False).run(m, [(0, 1)], Settings())[0].note
+    assert UNEVEN_SAMPLES not in TwoSampleT().run(replace(m, unequal=False), [(0, 1)], Settings())[0].note
+
+
+def test_the_errors_of_u_are_those_of_two_tests():
+    """Of ties too: Mann and Whitney's z without continuity, and Brunner and Munzel's statistic."""
+    rng = np.random.default_rng(2)
+    x, y = rng.integers(0, 6, 12).astype(float), rng.integers(1, 5, 30).astype(float)
+    excess = stats.mannwhitneyu(x, y).statistic / (12 * 30) - 0.5
+    taken, true = _squared_errors_of_u(x, y)
+    p = stats.mannwhitneyu(x, y, use_continuity=False, method="asymptotic").pvalue
+    assert 2 * stats.norm.sf(abs(excess) / np.sqrt(taken)) == pytest.approx(p)
+    assert abs(excess) / np.sqrt(true) == pytest.approx(abs(stats.brunnermunzel(x, y).statistic))
