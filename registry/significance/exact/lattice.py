@@ -216,7 +216,7 @@ class _Tail:
         ratio = (math.sqrt(5) - 1) / 2
         a, b = right - ratio * (right - left), left + ratio * (right - left)
         rate_a, rate_b = rate(a), rate(b)
-        while right - left > max(0.5, spread / 4):
+        while right - left > 0.5:
             if rate_a < rate_b:
                 right, b, rate_b = b, a, rate_a
                 a = right - ratio * (right - left)

@@ -5,6 +5,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from registry.metrics import SpanF
+from registry.significance import Permutation, Settings, StatisticMatrix
+from registry.significance.base import METHODS
 from registry.significance.exact.quotient_tails import _Swaps
 
 
@@ -30,3 +33,17 @@ def test_a_threshold_is_the_first_move_that_reaches_the_observed_difference(larg
         for row, first in zip(rows, swaps.thresholds(rows).tolist(), strict=True):
             here, before = difference(first, row), difference(first - 1, row)
             assert before <= observed < here if beyond else before < observed <= here
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_where_every_swap_brings_f1s_nearer_only_none_and_all_are_as_extreme(seed):
+    """All 1,900 units favour one system, so p = 2 * 2^-1900: nearly all of the lattice is beyond any float."""
+    rng, n = np.random.default_rng(seed), 1900
+    gold = rng.poisson(10, (n, 1)).repeat(2, axis=1) + 1
+    hits = rng.binomial(gold, [0.9, 0.03])
+    metric = SpanF()
+    matrix = StatisticMatrix(np.stack([hits, hits + rng.poisson([0.5, 9], (n, 2)), gold], axis=-1).astype(float),
+                             metric.score, quotient=metric.quotient)
+    found = Permutation().run(matrix, [(0, 1)], Settings())
+    assert METHODS[found.method[0]] == "exact"
+    assert found.log10_p[0] == pytest.approx((1 - n) * np.log10(2), rel=1e-14)
