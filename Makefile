@@ -43,6 +43,7 @@ types: .venv/.installed
 
 suite: .venv/.installed
 	@$(BIN)/python -m compileall -q -j 0 registry  # once, where each process of the tests would do it in a new checkout
+	@[ -d tests/__pycache__ ] || $(BIN)/pytest --collect-only -qq >/dev/null || true  # so is what pytest makes of the tests
 	$(BIN)/pytest -n $(WORKERS) --dist worksteal
 
 # All that stands in README and docs/ because the program printed it; `make site` holds them to it again.

@@ -1,4 +1,7 @@
-"""The large tasks as registries, which several tests read."""
+"""The large tasks as registries, which several tests read.
+
+They are scored in one process: others would only take turns with the suite's own.
+"""
 
 from pathlib import Path
 
@@ -11,7 +14,7 @@ HERE = Path(__file__).parent
 def conll2018(scored, real_data):
     """The parsers of Old French, scored; gives the folder."""
     folder = real_data("conll2018-fro_srcmf")
-    scored(HERE / "conll2018-fro_srcmf.toml", "--root", folder, command="apply", then=("score",))
+    scored(HERE / "conll2018-fro_srcmf.toml", "--root", folder, command="apply", then=("score", "--workers", "1"))
     return folder
 
 
@@ -20,4 +23,4 @@ def wmt22(scored, real_data, tmp_path):
     """What `run` has said of the Czech-English systems; with few resamples, for speed."""
     manifest = tmp_path / "task.toml"
     manifest.write_text((HERE / "wmt22-cs-en.toml").read_text().replace("resamples = 10_000", "resamples = 100"))
-    return scored(manifest, "--root", real_data("wmt22-cs-en"))
+    return scored(manifest, "--root", real_data("wmt22-cs-en"), "--workers", "1")

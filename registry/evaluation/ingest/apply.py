@@ -176,12 +176,13 @@ def _move_deadlines(ingest: Ingest, before: Manifest, applied: Applied) -> None:
 def _apply_gold(ingest: Ingest, applied: Applied) -> set[str]:
     """Bring in the gold of every test set; gives the test sets whose gold is refused."""
     task, stale = ingest.task, set[str]()
-    had = {row.name for row in catalog.test_sets(ingest.connection, ingest.task_id) if row.gold_revision_id is not None}
+    before = {row.name: row for row in catalog.test_sets(ingest.connection, ingest.task_id)}
     for test_set in task.manifest.test_set:
+        stored = before[test_set.name]
         try:
-            revision = apply_gold(ingest, test_set, applied.version_before, redeclared=applied.task_changed)
+            revision = apply_gold(ingest, test_set, stored, applied.version_before, redeclared=applied.task_changed)
             if revision is not None:
-                applied.gold[test_set.name] = Change.changed if test_set.name in had else Change.added
+                applied.gold[test_set.name] = Change.added if stored.gold_revision_id is None else Change.changed
                 remarks = of_gold(ingest.items(revision), task.readers[test_set.name])
                 applied.warnings += [str(remark.error(test_set.gold or "")) for remark in remarks]
         except RegistryError as error:
@@ -189,8 +190,8 @@ def _apply_gold(ingest: Ingest, applied: Applied) -> set[str]:
             stale.add(test_set.name)
     if applied.task_changed or applied.gold:
         applied.warnings += check_names(task, {
-            row.name: partial(catalog.gold_names, ingest.connection, row.gold_revision_id)
-            for row in catalog.test_sets(ingest.connection, ingest.task_id)})
+            name: partial(catalog.gold_names, ingest.connection, row.gold_revision_id)
+            for name, row in ingest.test_sets.items()})
     return stale
 
 

@@ -16,8 +16,9 @@ from registry.store.row_types import GoldRevisionRow, TestSetRow
 from registry.store.rows import insert, insert_bulk, next_id
 
 
-def apply_gold(ingest: Ingest, test_set: TestSet, version_before: str | None, *, redeclared: bool) -> int | None:
-    """Bring a test set's gold into the registry; gives its revision where it is new or changed, else None.
+def apply_gold(ingest: Ingest, test_set: TestSet, stored: TestSetRow, version_before: str | None, *,
+               redeclared: bool) -> int | None:
+    """Bring the gold of a test set, `stored` before, into the registry; gives its revision where it is new or changed.
 
     The same content in another order or file form is the same gold. A changed one needs a `task.version` other than the
     one before. Files that were read before are read again only where the task is `redeclared`, and may group items
@@ -31,7 +32,6 @@ def apply_gold(ingest: Ingest, test_set: TestSet, version_before: str | None, *,
     documents = task.gold_documents(test_set, ingest.parsed.load)
     for document in documents.values():
         ingest.journal.read(document.name, document.digest)
-    stored = catalog.get(connection, TestSetRow, task_id=ingest.task_id, name=test_set.name)
     files = {role: document.digest for role, document in documents.items()}
     revision = stored.gold_revision_id
     if revision is not None and not redeclared and files == catalog.gold_sources(connection, revision, repr(reader)):

@@ -38,8 +38,7 @@ class Rescored:
 
     def replace(self, metric: DeclaredMetric, scoring_ids: Sequence[int]) -> None:
         """Forget some scores of a metric, which are computed anew."""
-        found = _rows(self._connection, metric.metric_id, scoring_ids)
-        if found:
+        if scoring_ids and (found := _rows(self._connection, metric.metric_id, scoring_ids)):
             self._former |= found
             self._metrics[metric.metric_id] = metric
             self._results |= comparisons.results_resting_on(self._connection, metric.metric_id, scoring_ids)
@@ -47,6 +46,8 @@ class Rescored:
 
     def settle(self, ingest: Ingest) -> None:
         """Log what is another score by now, once all are written."""
+        if not self._metrics:
+            return
         known, changed, otherwise = recorded(self._connection), [], dict[str, str]()
         for metric_id, metric in self._metrics.items():
             keys = [key for key in self._former if key[1] == metric_id]

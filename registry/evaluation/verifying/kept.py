@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import Connection, select
@@ -20,6 +20,7 @@ from registry.store.log.entries import entries
 from registry.store.row_types import GoldRevisionRow, NamedSubmission, TaskRow
 from registry.values import parse
 
+Logged = Mapping[str, Sequence[Mapping[str, Any]]]  # by the submission's name: when it was added last, then all changes
 _PROPERTIES = ("kind", "track_id", "withdrawn", "late", "missing", "attributes", "declared")
 
 
@@ -66,7 +67,7 @@ def verify_manifest(connection: Connection, task: TaskRow) -> Iterator[Fault]:
         yield Fault("missing", "log", signature, "the log does not say that this study was kept")
 
 
-def verify_declared(ingest: Ingest, logged_names: Iterable[str]) -> Iterator[Fault]:
+def verify_declared(ingest: Ingest, of_submissions: Logged) -> Iterator[Fault]:
     """Hold the metrics and test sets of a task, and which submissions it has, against its manifest and the log."""
     connection, task = ingest.connection, ingest.task
     if catalog.get(connection, TaskRow, slug=ingest.slug).title != task.manifest.task.title:
@@ -88,13 +89,13 @@ def verify_declared(ingest: Ingest, logged_names: Iterable[str]) -> Iterator[Fau
             yield Fault("altered", "test set", f"{ingest.slug}/{row.name}",
                         "its gold is not the one that the log names last")
     names = {name_of(ingest.slug, one) for one in catalog.submissions(connection, ingest.task_id)}
-    for name in logged_names:
+    for name in of_submissions:
         if name not in names:
             yield Fault("missing", "submission", name, "the log says that it was added")
 
 
-def logged_submissions(connection: Connection, slug: str) -> dict[str, Sequence[Mapping[str, Any]]]:
-    """What the log says of each submission to a task: when it was added last, and all changes."""
+def logged_submissions(connection: Connection, slug: str) -> Logged:
+    """What the log says of each submission to a task that it says was added."""
     added, changed = dict[str, Mapping[str, Any]](), defaultdict[str, list[Mapping[str, Any]]](list)
     for of in entries(connection, "submission-added", "submission-changed"):
         if of.subject.startswith(f"{slug}/"):
@@ -148,28 +149,27 @@ def verify_gold(ingest: Ingest, test_set: str, revision: GoldRevisionRow) -> Ite
                                                " is not that of its files")
 
 
-def verify_submission(ingest: Ingest, one: NamedSubmission, gold_revision_id: int,
-                      logged: Sequence[Mapping[str, Any]]) -> Iterator[Fault]:
+def verify_submission(ingest: Ingest, one: NamedSubmission, gold_revision_id: int, logged: Logged) -> Iterator[Fault]:
     """Read a submission again from its kept files, and hold its digest and properties against that and the log.
 
     Args:
         ingest: The command and the task.
         one: The submission.
         gold_revision_id: A revision of the gold that it was joined with.
-        logged: What the log says of it, that it was added first.
+        logged: What the log says of the task's submissions.
     """
     name = name_of(ingest.slug, one)
     reader, documents, answers = ingest.parsed.read(ingest.connection, one.submission_id)
     found = content_digest(reader, ingest.items(gold_revision_id), answers)
     if found != one.digest:
         yield Fault("altered", "submission", name, f"its kept files give the digest {found}, not {one.digest}")
-    if not logged:
+    if name not in logged:
         yield Fault("missing", "log", name, "the log does not say that it was added")
         return
-    if logged[0]["source"] != ", ".join(document.digest for document in documents):
+    if logged[name][0]["source"] != ", ".join(document.digest for document in documents):
         yield Fault("altered", "submission", name, "its files are not those that the log names")
     last = dict[str, Any]()
-    for said in logged:
+    for said in logged[name]:
         last |= said
     for key in _PROPERTIES:
         if last.get(key, getattr(one, key)) != getattr(one, key):

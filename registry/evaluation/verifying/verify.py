@@ -127,8 +127,7 @@ def _verify_task(connection: Connection, journal: Journal, row: TaskRow, executi
         logged = logged_submissions(connection, row.slug)
         verified.faults += verify_declared(ingest, logged)
     except Exception as error:
-        verified.faults.append(Fault("damaged", "task", row.slug,
-                                             f"its manifest, or the log of it, cannot be read: {error}"))
+        verified.faults.append(Fault("damaged", "task", row.slug, f"its manifest or log cannot be read: {error}"))
         return
     broken = set()
     for test_set, revision in _revisions(connection, row.task_id):
@@ -148,8 +147,7 @@ def _verify_task(connection: Connection, journal: Journal, row: TaskRow, executi
     ingest.parsed.look_up(connection, [one.submission_id for one in submissions])
     for one in submissions:
         try:
-            verified.faults += verify_submission(ingest, one, joined[one.submission_id],
-                                                 logged.get(name_of(row.slug, one), ()))
+            verified.faults += verify_submission(ingest, one, joined[one.submission_id], logged)
             whole.add(one.submission_id)
         except Exception as error:
             verified.faults.append(Fault("damaged", "submission", name_of(row.slug, one),
