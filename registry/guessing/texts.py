@@ -32,7 +32,7 @@ def texts(gold: Document, systems: Sequence[Given], asked: Asked, *, beside: int
     chosen = tuple(System(given.name, given.document, Lines.build(_mended(given.document))) for given in systems)
     why = (f"{gold.path}: text, a segment on each of {counted(n, 'line')}, aligned by its number; resemblance says "
            "that the systems' lines are in this order",)
-    is_open = asked.kind is None and asked.metric is None and all(map(_is_even, documents))
+    is_open = asked.kind is None and asked.metric is None and all(_is_even(given.document) for given in systems)
     sure = OPEN if is_open or beside == OPEN else SURE if beside is None else LIKELY
     yield Guess(gold, Lines.build(_mended(gold)), chosen, why, sure, "text, a segment on each line",
                 answer="--as lines" if sure == OPEN else "")
