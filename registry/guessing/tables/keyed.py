@@ -20,6 +20,7 @@ DOCUMENTS = frozenset(("document", "doc", "doc_id", "docid", "document_id"))
 _SAME, _BESIDE = "the same as the gold's", "not the gold's"
 _PLACES = frozenset(("begin", "end", "offset", "onset", "start"))  # in a text or in time: several items may have them
 _ID = re.compile(r"^(?:id|idx|uid|qid)$|[_. -]id$|[a-z]I[dD]$|[A-Z]_?ID$")
+_WIDE, _KEYS = 50, 100  # columns of a table of fewer rows, which is rather one torn line; keys that are tried
 _LABELS = 2  # of a decision
 _SHOWN = 40  # characters of a key
 _COLUMNS = 3  # between which blanks stand, where it is clear that they are some
@@ -49,12 +50,13 @@ def keyed(gold: Document, systems: Sequence[Given], asked: Asked) -> Iterator[Gu
     """Guess labels or numbers of items that are known by a key."""
     if not any(asked.allows(name, gives) for name, gives in (("labels", "label"), ("scores", "score"))):
         return
-    columns = [(table, n) for table in tables(gold) for n, name in enumerate(table.names)
+    columns = [(table, n) for table in tables(gold) if len(table.names) <= max(_WIDE, len(table.rows))
+               for n, name in enumerate(table.names)
                if asked.names("item", table.names, name) and ("item" in asked.options or may_name(table, n))]
     keys = [(table, n) for table, n in columns if table.column(n).is_key]
     if all(table.sure == OPEN for table, _ in keys):  # else an item that stands twice would be told as no key at all
         keys += [(table, n) for table, n in columns if table.column(n).is_nearly_key and not table.column(n).is_key]
-    for table, key in keys:
+    for table, key in keys[:_KEYS]:
         found = [one for given in systems if (one := _match(table, key, given)) is not None]
         if len(found) == len(systems) and (asked.options.get("header") is False or not is_header_of_all(
                 table, [one.table for one in found])):
@@ -177,7 +179,8 @@ def _valued(gold: Document, table: Table, key: int, matched: Sequence[Matched], 
                 places = dict.fromkeys(called(one.table, column) for one, column in zip(matched, columns, strict=True))
                 guess = replace(guess, why=(*guess.why, f"the systems repeat it, and have their own in "
                                                         f"{', '.join(places)}"))
-            elif note and not said and all(other == _SAME for other, _, _ in candidates):  # what describes items, say
+            elif not said and ((table.header and is_id(table.names[n])) or (note and all(
+                    other == _SAME for other, _, _ in candidates))):  # what names or describes items, say
                 guess = replace(guess, sure=OPEN, answer=f"--as {kind.format}")
             guess = replace(guess, repeated=note == _SAME and any(other == _BESIDE for other, _, _ in candidates))
             yield replace(guess, means=f"{guess.means}, {note}") if note else guess
