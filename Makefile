@@ -77,6 +77,7 @@ validity-peers: .venv/peers/.installed
 fuzz: .venv/.installed
 	$(BIN)/python -m tests.fuzz --minutes 10
 	$(BIN)/python -m tests.fuzz.importers --minutes 10
+	$(BIN)/python -m tests.fuzz.quick --minutes 1
 	$(BIN)/python -m tests.competitions.fuzz --minutes 10
 
 # WRITE=--write puts the logs that the programs have written in the place of those of tests/importers.

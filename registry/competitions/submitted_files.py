@@ -14,7 +14,7 @@ from pathlib import Path
 from registry.errors import InputError, counted
 from registry.readers import Document
 
-MOST = 1000  # files of a submission that are looked at
+MOST, DEEPEST = 1000, 10  # files of a submission, and folders within each other, that are looked at
 
 _OF_SYSTEMS = {"metadata", "metadata.yaml", "thumbs.db", "desktop.ini"}  # of the platform, Windows
 
@@ -29,7 +29,10 @@ def submitted_file(folder: Path, test_set: str, test_sets: Sequence[str]) -> Doc
         InputError: There is no such file, or more than one; or it is a link, or cannot be read.
     """
     name = answering(_files(folder), test_set, test_sets, "submission")
-    return replace(Document.load(folder / name), path=name, name=name)
+    try:
+        return replace(Document.load(folder / name), path=name, name=name)
+    except InputError as error:
+        raise InputError(error.message, path=name) from None
 
 
 def answering(files: Sequence[str], test_set: str, test_sets: Sequence[str], path: str) -> str:
@@ -54,6 +57,9 @@ def _files(folder: Path) -> list[str]:
     """The files of a submission by their paths in its folder, without those that systems add."""
     found = []
     for at, folders, names in os.walk(folder):
+        if len(Path(at).relative_to(folder).parts) > DEEPEST:
+            raise InputError(f"more than {DEEPEST} folders within each other; zip the system's output alone",
+                             path="submission")
         folders[:] = sorted(name for name in folders if not is_added(name))
         for name in (*sorted(names), *folders):
             path = Path(at) / name

@@ -42,7 +42,11 @@ def decide(guesses: Iterable[Guess], asked: Asked) -> Guess:
     for sure in (SURE, LIKELY, OPEN):  # what is less sure is not looked at where a guess holds
         holding = []
         for guess in (guess for guess in chosen if guess.sure == sure):
-            tried = list(_tried(guess, options, asked.missing))
+            try:
+                tried = list(_tried(guess, options, asked.missing))
+            except InputError as error:  # options that go with other guesses
+                failing.append((1, guess, [InputError(error.message, path=guess.gold.path)]))
+                continue
             problems = [trial.problems(one) for one in tried]
             holding += [one for one, wrong in zip(tried, problems, strict=True) if not wrong][:1]
             if all(problems):

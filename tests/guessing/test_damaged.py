@@ -24,6 +24,9 @@ DAMAGED = {  # files, the gold's first; what is said
                                           for n, of in enumerate(REPEATED))], "system1:1: no key 'prediction'"),
     "a score less, which leaves two words": (
         [TRIALS, "".join(f"LA_{n} {n / 7:.3f}\n" if n else "LA_0 LA_1\n" for n in range(24))], "no label is one of"),
+    "a comment among candidates": (
+        ["id,x,score\n# made\n" + "".join(f"a{n},{n % 2 > 0},{n / 8}\n" for n in range(24))],
+        "scores of which higher ones are better"),
     "a first line that is no object": (["\n".join(['"0"', *DOCCANO[1:]])] * 2, "no format is known"),
 }
 

@@ -13,11 +13,12 @@ from registry.errors import InputError, counted
 from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Given, Guess, System
 from registry.guessing.looks import Table, is_number, tables
 from registry.guessing.tables.answering import BESIDE, SAME, Pairing, pairings
-from registry.guessing.tables.keys import Matched, called, counts, match, matches, may_name, naming, together
+from registry.guessing.tables.keys import Matched, called, counts, is_id, match, matches, may_name, naming, together
 from registry.guessing.tables.values import Kind, kinds, renamed
 from registry.readers import READERS, Document, Reader
 
 DOCUMENTS = frozenset(("document", "doc", "doc_id", "docid", "document_id"))
+_WIDE, _KEYS = 50, 100  # columns of a table of fewer rows, which is rather one torn line; keys that are tried
 _LABELS = 2  # of a decision
 _SHOWN = 40  # characters of a key
 _COLUMNS = 3  # between which blanks stand, where it is clear that they are some
@@ -51,13 +52,14 @@ def keyed(gold: Document, systems: Sequence[Given], asked: Asked) -> Iterator[Gu
 def _named(gold: Document, systems: Sequence[Given],
            asked: Asked) -> Iterator[tuple[Table, tuple[int, ...], list[Matched]]]:
     """The columns of the gold that name items in all systems as well: one, or several together where there is none."""
-    columns = [(table, n) for table in tables(gold) for n, name in enumerate(table.names)
+    columns = [(table, n) for table in tables(gold) if len(table.names) <= max(_WIDE, len(table.rows))
+               for n, name in enumerate(table.names)
                if asked.names("item", table.names, name) and ("item" in asked.options or may_name(table, n))]
     keys = [(table, n) for table, n in columns if table.column(n).is_key]
     if all(table.sure == OPEN for table, _ in keys):  # else an item that stands twice would be told as no key at all
         keys += [(table, n) for table, n in columns if table.column(n).is_nearly_key and not table.column(n).is_key]
     is_found = False
-    for table, key in keys:
+    for table, key in keys[:_KEYS]:
         of_all = [match(table, key, given) for given in systems]
         if None not in of_all:
             is_found |= not counts(table.column(key))  # else it may number the rows, in each file for itself
@@ -157,6 +159,7 @@ def _valued(gold: Document, table: Table, keys: tuple[int, ...], matched: Sequen
                 places = dict.fromkeys(called(one.table, n) for one, n in columns)
                 guess = replace(guess, why=(*guess.why, f"the systems repeat it, and have their own in "
                                                         f"{', '.join(places)}"))
+            is_same |= not said and table.header and is_id(table.names[of.value])  # or what names them
             if is_same or of.sure == OPEN:
                 guess = replace(guess, sure=OPEN, answer=f"--as {kind.format}" if is_same else _said(guess, table))
             notes = [of.note] * bool(of.note) + [f"not those in {called(table, n)}, which is refused as it has nothing "

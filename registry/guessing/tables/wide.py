@@ -215,7 +215,8 @@ def _systems(document: Document, table: Table, roles: _Roles, systems: Sequence[
 
 def _flagged(document: Document, table: Table, roles: _Roles, asked: Asked) -> Iterator[Guess]:
     """A column flags the right ones among candidates, which systems rank by their scores."""
-    if not asked.allows("candidates", "answer") or not roles.keys or "separator" not in table.form:
+    if not asked.allows("candidates", "answer") or not roles.keys or "separator" not in table.form or (
+            "comment" in table.form):  # which their reader does not know
         return
     systems = [n for n in roles.numbers if n not in roles.flags and not is_size(table.names[n])
                and {float(cell) for cell in table.column(n).values if is_number(cell)} != {0, 1}]
