@@ -29,7 +29,7 @@ def rare_classes(matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:  
         a: The first systems of the pairs, [pairs].
         b: The second systems, [pairs].
     """
-    if matrix.family == "confusion" and matrix.runs is None:
+    if matrix.family == "confusion":
         yield Caution(np.full(len(a), _counts_a_rare_class(matrix)), RARE_CLASSES)
 
 
@@ -39,7 +39,7 @@ def _counts_a_rare_class(matrix: Matrix) -> bool:
     The rarest alone would not do: it may not count, as one that the gold lacks, or that the metric leaves out.
     """
     sums, score = matrix.statistics.sum(axis=0).astype(np.float64), additive(matrix).score
-    rare = np.repeat(sums[:, 2::3].max(axis=0, initial=0) < _FEW, 3)
+    rare = np.repeat(sums[:, 2::3].max(axis=0, initial=0) < _FEW * matrix.multiple, 3)
     scores = score(sums)
     defined = ~np.isnan(scores)
     without, twice = (score(np.where(rare, times * sums, sums))[defined] for times in (0, 2))

@@ -1,10 +1,12 @@
 """Classes of few items under scores that count classes alike: by which metrics they are told of, and from when not."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from registry.metrics import MCC, BalancedAccuracy, Kappa, LabelF
-from registry.significance import Bootstrap, Permutation, Settings, StatisticMatrix
+from registry.significance import Bootstrap, Crossed, Permutation, Settings, StatisticMatrix
 from registry.significance.assumptions import misuses
 from registry.significance.cautions.rare_classes import RARE_CLASSES
 
@@ -31,3 +33,16 @@ def test_it_is_told_where_a_rare_class_counts_as_much_as_others(metric, sizes, t
     for test in (Permutation(), Bootstrap()):
         assert (RARE_CLASSES in test.run(m, [(0, 1)], Settings(resamples=99))[0].note) is told
         assert any(RARE_CLASSES in said for said in misuses(test, m)) is told
+
+
+def test_runs_do_not_make_a_class_larger():
+    """Averages over four runs are kept as sums of four; whole runs are swapped on these very items."""
+    m = classified(BalancedAccuracy(), (100, 90, 19))
+    kept = 4 * m.statistics[:]
+    fixed = replace(m, statistics=kept, multiple=4)
+    runs = tuple(np.repeat(of[:, None], 4, axis=1) for of in np.moveaxis(kept / 4, 1, 0))
+    random = replace(fixed, runs=runs)
+    for test, among, told in ((Permutation(), fixed, True), (Permutation(), random, False), (Crossed(), random, True),
+                              (Crossed(over="items"), random, True), (Crossed(over="runs"), random, False)):
+        assert any(RARE_CLASSES in said for said in misuses(test, among)) is told
+    assert not any(RARE_CLASSES in said for said in misuses(Bootstrap(), classified(BalancedAccuracy(), (80, 70, 20))))
