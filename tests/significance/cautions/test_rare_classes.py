@@ -8,7 +8,7 @@ import pytest
 from registry.metrics import MCC, BalancedAccuracy, Kappa, LabelF
 from registry.significance import Bootstrap, Crossed, Permutation, Settings, StatisticMatrix
 from registry.significance.assumptions import misuses
-from registry.significance.cautions.rare_classes import RARE_CLASSES
+from registry.significance.cautions.rare_classes import RARE_CLASSES, RARE_IN_CLUSTERS
 
 
 def classified(metric, sizes, wrong=3):
@@ -46,3 +46,14 @@ def test_runs_do_not_make_a_class_larger():
                               (Crossed(over="items"), random, True), (Crossed(over="runs"), random, False)):
         assert any(RARE_CLASSES in said for said in misuses(test, among)) is told
     assert not any(RARE_CLASSES in said for said in misuses(Bootstrap(), classified(BalancedAccuracy(), (80, 70, 20))))
+
+
+@pytest.mark.parametrize(("clusters", "told"), [(19, True), (20, False)])
+def test_a_class_that_few_clusters_have_is_told_of_however_many_items_it_has(clusters, told):
+    """Each of three classes has clusters of its own, of five items each."""
+    m = classified(BalancedAccuracy(), (200, 150, 5 * clusters))
+    by_cluster = replace(m, units=np.arange(len(m.statistics)) // 5).by_unit
+    for test in (Permutation(), Bootstrap()):
+        assert any(RARE_IN_CLUSTERS in said for said in misuses(test, by_cluster)) is told
+        assert not any(RARE_CLASSES in said for said in misuses(test, by_cluster))
+        assert not any(RARE_IN_CLUSTERS in said for said in misuses(test, m))
