@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from registry.significance.cautions.weak_null import Caution, Systems, kish
 from registry.significance.matrix import Floats, Matrix, additive
 
-# items of a class, or clusters of equal weight that have it, from which on equal scores are told apart in less than 6.5 %
+# items of a class, or clusters of equal weight that have it, from which on equal scores are told apart in < 6.5 %
 _FEW = 20
 _SAME = 1e-12
 
