@@ -10,15 +10,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
-from registry.significance.cautions.weak_null import Caution, Systems
-from registry.significance.matrix import Matrix, additive
+from registry.significance.cautions.weak_null import Caution, Systems, kish
+from registry.significance.matrix import Floats, Matrix, additive
 
-_FEW = 20  # items of a class, from which on equal scores are told apart in less than 6.5 % at 5 %
+# items of a class, or clusters of equal weight that have it, from which on equal scores are told apart in < 6.5 %
+_FEW = 20
 _SAME = 1e-12
 
 RARE_CLASSES = ("the score hangs on a class with fewer than 20 items, however many there are in all: equal systems can "
                 "be told apart too often, and intervals are too short; take more items of it")
+RARE_IN_CLUSTERS = ("the score hangs on a class that few clusters have, fewer than 20 of equal weight: equal systems "
+                    "can be told apart too often, and intervals are too short; take more clusters with it")
 
 
 def rare_classes(matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:  # noqa: ARG001
@@ -29,19 +33,23 @@ def rare_classes(matrix: Matrix, a: Systems, b: Systems) -> Iterator[Caution]:  
         a: The first systems of the pairs, [pairs].
         b: The second systems, [pairs].
     """
-    if matrix.family == "confusion" and matrix.runs is None:
-        yield Caution(np.full(len(a), _counts_a_rare_class(matrix)), RARE_CLASSES)
+    if matrix.family == "confusion":
+        sums = matrix.statistics.sum(axis=0).astype(np.float64)
+        few_items = sums[:, 2::3].max(axis=0, initial=0) < _FEW * matrix.multiple
+        few_units = ~(kish(some[:, 0, 2::3] for some in matrix.by_block()) >= _FEW)  # of items one by one the same
+        told = _hangs_on(matrix, sums, few_items)
+        yield Caution(np.full(len(a), told), RARE_CLASSES)
+        yield Caution(np.full(len(a), not told and _hangs_on(matrix, sums, few_units)), RARE_IN_CLUSTERS)
 
 
-def _counts_a_rare_class(matrix: Matrix) -> bool:
-    """Whether classes of few items move the score, and would do so no more if all of them had twice as many.
+def _hangs_on(matrix: Matrix, sums: Floats, rare: NDArray[np.bool_]) -> bool:
+    """Whether rare classes [classes] move the score, and would do so no more if all of them had twice as many items.
 
     The rarest alone would not do: it may not count, as one that the gold lacks, or that the metric leaves out.
     """
-    sums, score = matrix.statistics.sum(axis=0).astype(np.float64), additive(matrix).score
-    rare = np.repeat(sums[:, 2::3].max(axis=0, initial=0) < _FEW, 3)
+    score, columns = additive(matrix).score, np.repeat(rare, 3)
     scores = score(sums)
     defined = ~np.isnan(scores)
-    without, twice = (score(np.where(rare, times * sums, sums))[defined] for times in (0, 2))
+    without, twice = (score(np.where(columns, times * sums, sums))[defined] for times in (0, 2))
     return bool((~(np.abs(without - scores[defined]) <= _SAME)).any()  # undefined without them, too
                 and (np.abs(twice - scores[defined]) <= _SAME).all())

@@ -161,16 +161,16 @@ def even_units(matrix: Matrix) -> float:
         matrix: By item or by unit.
     """
     if not isinstance(matrix, StatisticMatrix):
-        return matrix.n_units if matrix.units is None else float(_kish([np.bincount(matrix.units)[:, None]])[0])
+        return matrix.n_units if matrix.units is None else float(kish([np.bincount(matrix.units)[:, None]])[0])
     by_unit = matrix.by_unit
     if matrix.judged is not None:
-        return float(np.nanmin(_kish(some[:, :, WEIGHT] for some in by_unit.by_block()), initial=matrix.n_units))
+        return float(np.nanmin(kish(some[:, :, WEIGHT] for some in by_unit.by_block()), initial=matrix.n_units))
     if matrix.quotient is not None:
         return float(np.nanmin(even_units_of_each(by_unit), initial=matrix.n_units))
     if matrix.family == "ratio":  # a function of one, such as the root of a mean
-        return float(np.nanmin(_kish(some[:, :, 1] for some in by_unit.by_block()), initial=matrix.n_units))
+        return float(np.nanmin(kish(some[:, :, 1] for some in by_unit.by_block()), initial=matrix.n_units))
     counted = (np.abs(some[:, 0]) for some in by_unit.of_systems([0]).by_block())
-    found = _kish(np.column_stack([some, some.sum(axis=1)]) for some in counted)
+    found = kish(np.column_stack([some, some.sum(axis=1)]) for some in counted)
     return matrix.n_units if np.isnan(found).all() else float(np.nanmax(found))
 
 
@@ -180,10 +180,10 @@ def even_units_of_each(matrix: Matrix) -> Floats:
     Args:
         matrix: By unit, with a quotient.
     """
-    return _kish(under for _, under in matrix.parts_by_block())
+    return kish(under for _, under in matrix.parts_by_block())
 
 
-def _kish(weights: Iterable[NDArray[Any]]) -> Floats:
+def kish(weights: Iterable[NDArray[Any]]) -> Floats:
     """Kish's number of each column of weights, [some units, columns] each; nan where all are 0."""
     sums, squares = np.sum([[some.sum(axis=0), (some.astype(np.float64) ** 2).sum(axis=0)] for some in weights], axis=0)
     with np.errstate(divide="ignore", invalid="ignore"):

@@ -98,7 +98,8 @@ class Permutation(PairTest):
             yield from (of._replace(where=np.all([of.where, *(~other.where for other in few)], axis=0))
                         for of in mixed(matrix, a, b))
         yield from skewed(matrix, a, b)
-        yield from rare_classes(matrix, a, b)
+        if matrix.runs is None:  # else it speaks of these items
+            yield from rare_classes(matrix, a, b)
         yield from uneven_runs(matrix, a, b)
 
     def why_drawn(self, matrix: Matrix) -> str:

@@ -1,12 +1,14 @@
 """Classes of few items under scores that count classes alike: by which metrics they are told of, and from when not."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from registry.metrics import MCC, BalancedAccuracy, Kappa, LabelF
-from registry.significance import Bootstrap, Permutation, Settings, StatisticMatrix
+from registry.significance import Bootstrap, Crossed, Permutation, Settings, StatisticMatrix
 from registry.significance.assumptions import misuses
-from registry.significance.cautions.rare_classes import RARE_CLASSES
+from registry.significance.cautions.rare_classes import RARE_CLASSES, RARE_IN_CLUSTERS
 
 
 def classified(metric, sizes, wrong=3):
@@ -31,3 +33,27 @@ def test_it_is_told_where_a_rare_class_counts_as_much_as_others(metric, sizes, t
     for test in (Permutation(), Bootstrap()):
         assert (RARE_CLASSES in test.run(m, [(0, 1)], Settings(resamples=99))[0].note) is told
         assert any(RARE_CLASSES in said for said in misuses(test, m)) is told
+
+
+def test_runs_do_not_make_a_class_larger():
+    """Averages over four runs are kept as sums of four; whole runs are swapped on these very items."""
+    m = classified(BalancedAccuracy(), (100, 90, 19))
+    kept = 4 * m.statistics[:]
+    fixed = replace(m, statistics=kept, multiple=4)
+    runs = tuple(np.repeat(of[:, None], 4, axis=1) for of in np.moveaxis(kept / 4, 1, 0))
+    random = replace(fixed, runs=runs)
+    for test, among, told in ((Permutation(), fixed, True), (Permutation(), random, False), (Crossed(), random, True),
+                              (Crossed(over="items"), random, True), (Crossed(over="runs"), random, False)):
+        assert any(RARE_CLASSES in said for said in misuses(test, among)) is told
+    assert not any(RARE_CLASSES in said for said in misuses(Bootstrap(), classified(BalancedAccuracy(), (80, 70, 20))))
+
+
+@pytest.mark.parametrize(("clusters", "told"), [(19, True), (20, False)])
+def test_a_class_that_few_clusters_have_is_told_of_however_many_items_it_has(clusters, told):
+    """Each of three classes has clusters of its own, of five items each."""
+    m = classified(BalancedAccuracy(), (200, 150, 5 * clusters))
+    by_cluster = replace(m, units=np.arange(len(m.statistics)) // 5).by_unit
+    for test in (Permutation(), Bootstrap()):
+        assert any(RARE_IN_CLUSTERS in said for said in misuses(test, by_cluster)) is told
+        assert not any(RARE_CLASSES in said for said in misuses(test, by_cluster))
+        assert not any(RARE_IN_CLUSTERS in said for said in misuses(test, m))
