@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 from registry.errors import InputError
 from registry.evaluation.ingest.mistakes.headers import COLUMNS
 from registry.guessing.guess import LIKELY, OPEN, SURE
 from registry.readers import Document
-from registry.readers.parsing.delimited import Separator, Written, read_cells
+from registry.readers.parsing.delimited import MARKS, Separator, Written, read_cells
 from registry.readers.parsing.json_entries import json_members
 from registry.readers.parsing.json_lines import json_object
 from registry.readers.parsing.parquet import MAGIC, parquet_rows
@@ -31,6 +31,8 @@ _NO_NUMBER = frozenset(("", "-", "?", "na", "n/a", "nan", "none", "null"))  # wh
 _BOM = b"\xef\xbb\xbf"
 _MARKS = ";|\t,"  # in this order: commas stand in numbers, and in text
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
+_OTHER_NUMBER = re.compile(r"[+-]?\d+(?:,\d+|[.,]?\d* ?%)", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -104,6 +106,11 @@ class Column:
 def is_number(text: str) -> bool:
     """Whether readers of tables take a cell as a number."""
     return _NUMBER.fullmatch(text.strip()) is not None
+
+
+def is_other_number(text: str) -> bool:
+    """Whether a cell is a number as readers do not take it: with a decimal comma, or a sign of per cent."""
+    return _OTHER_NUMBER.fullmatch(text.strip()) is not None
 
 
 def repair(document: Document) -> tuple[str, ...]:
@@ -196,13 +203,15 @@ def _tables(document: Document) -> Iterator[Table]:
     mended = {"repair": repair(document)} if repair(document) else {}
     text = "\n" + given.text()
     comments = [None, "#"] if "\n#" in text else [None]
-    for separator, mark in zip(get_args(Separator), "\t, ", strict=True):
+    mark_of_all = even_mark(line for _, line in given.lines())
+    has_decimal_commas = mark_of_all == ";" and "," not in _DECIMAL_COMMA.sub("", text)
+    for separator, mark in MARKS.items():
         found: list[Table] = []
-        if mark in text:  # of tabs alone whitespace makes the same
+        if mark in text and not (mark == "," and has_decimal_commas):  # of tabs alone whitespace makes the same
             for comment in comments:
                 found += _delimited(given, separator, comment, mended)
         yield from found
-        if found and mark == "\t" and even_mark(line for _, line in given.lines()) == mark:
+        if found and mark == "\t" == mark_of_all:
             return  # blanks stand within its cells
 
 
@@ -262,7 +271,7 @@ def _delimited(document: Document, separator: Separator, comment: str | None,
     if not 2 <= width <= MOST_COLUMNS or times < EVEN * len(rows):
         return
     form = {"separator": separator, **({"comment": comment} if comment else {}), **mended}
-    what = {"tab": "tabs", "comma": "commas", "whitespace": "blanks"}[separator] + " between columns" + (
+    what = {"tab": "tabs", "comma": "commas", "semicolon": "semicolons", "whitespace": "blanks"}[separator] + " between columns" + (
         f", lines with {comment} passed over" if comment else "")
     sure, why = header(rows)
     names = tuple(f"column{n + 1}" for n in range(width))

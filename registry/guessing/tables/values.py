@@ -9,7 +9,7 @@ from statistics import mean
 from typing import Any
 
 from registry.guessing.guess import LIKELY, OPEN, SURE, Asked
-from registry.guessing.looks import WORDS, is_number
+from registry.guessing.looks import WORDS, is_number, is_other_number
 from registry.metrics import Metric, Spearman
 
 _SHOWN = 5  # values in a message
@@ -50,6 +50,8 @@ def kinds(right: Sequence[str], answers: Sequence[Sequence[str]], asked: Asked) 
     if not numeric:
         if labels:
             common = {value.casefold() for value in values} & {value.casefold() for value in given}
+            if all(is_number(value) or is_other_number(value) for value in values):
+                return  # numbers, though not as they are read
             if not common and (all(map(is_number, given - {""})) or several(values, list(given)) or all(
                     map(_LIST.fullmatch, values))):
                 return  # how sure a system is, at best, or several answers
