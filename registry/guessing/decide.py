@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields, replace
-from shlex import quote
+from shlex import quote, split
 from typing import Any
 
 from registry.errors import InputError, counted, together
@@ -69,8 +69,9 @@ def _unlike(guesses: Sequence[Guess], trial: Trial) -> list[Guess]:
 
 def _is_said(answer: str, asked: Asked) -> bool:
     """Whether the user has given the options that say what is meant."""
-    said = {f"--as {asked.kind}", *(f"--option {name}={_shown(value)}" for name, value in asked.options.items())}
-    return all(f"--{one}".strip() in said for one in answer.split("--")[1:])
+    said = {("--as", asked.kind), *(("--option", f"{name}={_shown(value)}") for name, value in asked.options.items())}
+    words = split(answer)
+    return all(one in said for one in zip(words[::2], words[1::2], strict=True))
 
 
 def _chosen(guesses: Sequence[Guess], options: Mapping[str, Any]) -> tuple[Sequence[Guess], dict[str, Any]]:
@@ -190,6 +191,6 @@ def _differing(readers: Sequence[Reader]) -> Iterator[str]:
 def _shown(value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, tuple) and len(value) > 1:
+    if isinstance(value, tuple | list) and len(value) > 1:
         return json.dumps(value)
-    return str(value[0] if isinstance(value, tuple) else value)
+    return str(value[0] if isinstance(value, tuple | list) and value else value)

@@ -27,7 +27,7 @@ WORDS = 3  # of a segment of text, on average: fewer may be labels
 EVEN = 0.95  # the share of lines that are as lines should be; the others are told of by the reader
 _FEW_KEYS = 3  # of a file that is one object: with more, they are the items
 _MANY_KEYS = 20  # of what so few hold: they are the items then
-_NO_NUMBER = frozenset(("", "-", "?", "na", "n/a", "nan", "none", "null"))  # what stands where a number is not there
+NO_NUMBER = frozenset(("", "-", "?", "na", "n/a", "nan", "none", "null"))  # what stands where a number is not there
 _BOM = b"\xef\xbb\xbf"
 _MARKS = ";|\t,"  # in this order: commas stand in numbers, and in text
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
@@ -94,7 +94,7 @@ class Column:
     @cached_property
     def is_mostly_numeric(self) -> bool:
         """Whether at least half of the cells with something in them are numbers: the others may be mistakes."""
-        filled = [cell for cell in self.cells if cell.strip().casefold() not in _NO_NUMBER]
+        filled = [cell for cell in self.cells if cell.strip().casefold() not in NO_NUMBER]
         return 2 * sum(map(is_number, filled)) >= len(filled) > 0
 
     @cached_property
@@ -287,7 +287,7 @@ def header(rows: Sequence[Sequence[str]]) -> tuple[int, str]:
     columns = [Column([row[n] for row in others if n < len(row)]) for n in range(len(first))]
     if not all(map(str.strip, first[1:])) or len(set(first)) < len(first):  # of row names the column has no name
         return OPEN, "a cell of the first line is empty or stands twice"
-    if any(column.is_numeric and not is_number(cell) and cell.strip().casefold() not in _NO_NUMBER for cell, column in
+    if any(column.is_numeric and not is_number(cell) and cell.strip().casefold() not in NO_NUMBER for cell, column in
            zip(first, columns, strict=True)):
         return SURE, "header: a column is of numbers but for the first line"
     if any(is_number(cell) for cell in first):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from registry.errors import InputError, UnknownNameError, counted
 from registry.guessing.decide import decide
 from registry.guessing.files import Files, files
-from registry.guessing.guess import LIKELY, SURE, Asked, Guess, QuestionError, System
+from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Guess, QuestionError, System
 from registry.guessing.marked import marked, unlike
 from registry.guessing.rankings import rankings
 from registry.guessing.runs import told as told_of_runs
@@ -108,11 +108,14 @@ def _guesses(given: Files, asked: Asked) -> Iterator[Guess]:
     found = found or list(rankings(gold, systems, asked, trial))
     for family in (span_lists, named, keyed, positional):
         found = found or list(family(gold, systems, asked))
-    yield from (_or_apart(guess) if apart and guess.reader.name in VALUE else guess for guess in found)
-    if asked.kind is None and unlike(gold, systems) is not None:
-        return
-    if all(guess.sure < SURE or getattr(guess.reader, "separator", "") == "whitespace" for guess in found):
-        yield from texts(gold, systems, asked, beside=bool(found))
+    text: list[Guess] = []
+    if (asked.kind is not None or unlike(gold, systems) is None) and all(
+            guess.sure < SURE or getattr(guess.reader, "separator", "") == "whitespace" for guess in found):
+        text = list(texts(gold, systems, asked, beside=bool(found)))
+    if any(guess.sure == OPEN for guess in text):
+        found = [replace(guess, sure=OPEN, answer=guess.answer or f"--as {guess.reader.name}") if guess.sure == LIKELY
+                 else guess for guess in found]
+    yield from (_or_apart(guess) if apart and guess.reader.name in VALUE else guess for guess in (*found, *text))
 
 
 def _or_apart(guess: Guess) -> Guess:

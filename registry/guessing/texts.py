@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 from statistics import mean
 
 from registry.errors import InputError, counted
-from registry.guessing.guess import LIKELY, SURE, Asked, Given, Guess, System
-from registry.guessing.looks import WORDS, even_mark, is_json, is_number, readable, repair, tables, text_lines
+from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Given, Guess, System
+from registry.guessing.looks import EVEN, WORDS, even_mark, is_json, is_number, readable, repair, tables, text_lines
 from registry.readers import Document, Lines
 
 DISTINCT = 0.5  # the share of lines that are no other line again
@@ -31,8 +31,17 @@ def texts(gold: Document, systems: Sequence[Given], asked: Asked, *, beside: boo
     chosen = tuple(System(given.name, given.document, Lines.build(_mended(given.document))) for given in systems)
     why = (f"{gold.path}: text, a segment on each of {counted(n, 'line')}, aligned by its number; resemblance says "
            "that the systems' lines are in this order",)
-    yield Guess(gold, Lines.build(_mended(gold)), chosen, why,
-                LIKELY if beside else SURE, "text, a segment on each line")
+    is_open = asked.kind is None and asked.metric is None and all(map(_is_even, documents))
+    sure = OPEN if is_open else LIKELY if beside else SURE
+    yield Guess(gold, Lines.build(_mended(gold)), chosen, why, sure, "text, a segment on each line",
+                answer="--as lines" if sure == OPEN else "")
+
+
+def _is_even(document: Document) -> bool:
+    """Whether lines may as well be rows of a table: all have as many words, or a number for the first or last."""
+    words = [line.split() for _, line in text_lines(document) if line.strip()]
+    return any(table.form.get("separator") == "whitespace" for table in tables(document)) or any(
+        sum(is_number(line[at]) for line in words) >= EVEN * (len(words) - 1) for at in (0, -1))
 
 
 def names_before_text(documents: Sequence[Document], kind: str = "lines") -> InputError | None:

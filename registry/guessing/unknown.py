@@ -24,7 +24,8 @@ from registry.guessing.looks import (
     text_lines,
 )
 from registry.guessing.marked import unlike
-from registry.guessing.tables.keyed import called, graded, matched, unmatched
+from registry.guessing.tables.keyed import graded, matched, unmatched
+from registry.guessing.tables.keys import called
 from registry.guessing.tables.values import several
 from registry.guessing.unread import REMEDY, answer_lists, blanks, nested
 from registry.readers import Document
@@ -129,7 +130,7 @@ def _many(gold: Document, systems: Sequence[Given]) -> InputError | None:
         for n, one in product(range(len(table.names)), found):
             for m in range(len(one.table.names)):
                 cell = several(table.column(n).values, one.table.column(m).cells)
-                if cell is not None and n != key and m != one.key:
+                if cell is not None and n != key and m not in one.keys:
                     return InputError(
                         f"{called(one.table, m)} has several labels in a cell, as {cell[:_SHOWN]!r}, of which "
                         f"{gold.path} has one for each item: leave the first for accuracy, or give one table of "
@@ -141,8 +142,8 @@ def _many(gold: Document, systems: Sequence[Given]) -> InputError | None:
 def probabilities(gold: Document, systems: Sequence[Given]) -> InputError | None:
     """Say that systems give each class a probability, and nothing else."""
     for _, _, found in matched(gold, systems):
-        table, key = found[0].table, found[0].key
-        columns = [table.column(n) for n in range(len(table.names)) if n != key]
+        table, keys = found[0].table, found[0].keys
+        columns = [table.column(n) for n in range(len(table.names)) if n not in keys]
         if len(columns) >= _CLASSES and all(column.is_numeric for column in columns) and not all(
                 column.is_whole for column in columns) and all(0.99 < sum(map(float, cells)) < 1.01 for cells in zip(
                     *(column.cells for column in columns), strict=True)):

@@ -17,11 +17,10 @@ from registry.readers.parsing.attribute_rows import rows_of
 from registry.readers.parsing.characters import unprintable
 from registry.readers.parsing.delimited import MARKS, Separator, Written, even_columns, read_header, unquoted
 from registry.readers.parsing.document import Document, split
-from registry.readers.parsing.json_entries import ABSENT, at_path, column_at_path, json_entries, json_rows, no_column
-from registry.readers.parsing.json_lines import json_columns
+from registry.readers.parsing.json_entries import ABSENT, at_path, json_entries, json_rows, no_column
 from registry.readers.parsing.numbered_rows import as_items
 from registry.readers.parsing.parquet import parquet_rows
-from registry.readers.tables import Syntax, as_text, columns_expected, delimited_rows, shown
+from registry.readers.tables import Syntax, as_text, columns_expected, delimited_rows, shown, text_columns
 from registry.values import TERSE
 
 Row = tuple[int, dict[str, str]]
@@ -38,6 +37,7 @@ class Labels(NamedReader):
         columns: The names of the columns, in order; with `header` the file's first line names them instead.
         item: The column that holds the item's key. The empty text numbers the rows from 1 instead: those of a
             submission are then the gold's items in their order, and one that is blank has no answer.
+        within: Columns in which items have their names, as sentences in documents; the key begins with their cells.
         label: The column that holds the label.
         header: The first line that is not a comment names the columns.
         comment: Lines that begin with this text are passed over.
@@ -66,6 +66,7 @@ class Labels(NamedReader):
     labels: tuple[str, ...] | None = None
     attributes: tuple[str, ...] | None = field(default=None, kw_only=True, metadata=TERSE)
     blank: Literal["reject", "missing"] = field(default="reject", kw_only=True, metadata=TERSE)
+    within: tuple[str, ...] = field(default=(), kw_only=True, metadata=TERSE)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -73,8 +74,10 @@ class Labels(NamedReader):
             raise InputError(f"option 'columns' of labels names a column twice: {', '.join(self.columns)}")
         if self.item == self.label:
             raise InputError("options 'item' and 'label' of labels name the same column")
+        if self.within and (not self.item or {self.item, self.label} & {*self.within}):
+            raise InputError("option 'within' of labels names other columns than 'item', which it needs, and 'label'")
         if self.syntax == "delimited" and not self.header:
-            for role in self._roles:
+            for role in (*self._roles, *self.within):
                 if role not in self.columns:
                     raise InputError(f"option 'columns' of labels has no column {role!r}; "
                                      f"{suggest(role, self.columns)}")
@@ -95,19 +98,18 @@ class Labels(NamedReader):
             raise document.error(f"option 'columns' of labels has no column {min(lacking)!r}")
         if (columns := reader._at_once(document)) is not None:
             labels = columns.pop(self.label)
-            keys = columns.pop(self.item) if self.item else map(str, range(1, len(labels) + 1))
-            return list(map(Item, keys, labels, rows_of(columns), count(self._first_line)))
-        return [
-            Item(key, label, {k: v for k, v in row.items() if k not in self._roles}, line)
-            for line, key, label, row in reader._entries(document)
-        ]
+            keys = self._keys(columns, len(labels))
+            attributes = rows_of({name: cells for name, cells in columns.items() if self._is_attribute(name)})
+            return list(map(Item, keys, labels, attributes, count(self._first_line)))
+        return [Item(key, label, {k: v for k, v in row.items() if self._is_attribute(k)}, line)
+                for line, key, label, row in reader._entries(document)]
 
     def parse_answers(self, document: Document) -> Sequence[Answer]:
         """Read a system's labels; further columns are passed over."""
         reader = replace(self, blank=self.blank if self.item else "missing", attributes=self.attributes and ())
         if (columns := reader._at_once(document)) is not None:
             labels = columns[self.label]
-            keys = columns[self.item] if self.item else [*map(str, range(1, len(labels) + 1))]
+            keys = self._keys(columns, len(labels))
             return AnswerColumns.of_labels(keys, labels, range(self._first_line, self._first_line + len(labels)))
         known: dict[str, str] = {}
         found = [(key, known.setdefault(label, label), line) for line, key, label, _ in reader._entries(document)
@@ -173,19 +175,11 @@ class Labels(NamedReader):
     def _objects_at_once(self, document: Document) -> dict[str, list[str]] | None:
         found: dict[str, list[str]] = {}
         for number, block in document.blocks():
-            plain = json_columns(block) or {}
-            plain |= {name: cells for name in self._wanted if (cells := column_at_path(plain, name)) is not None}
-            if self.attributes is not None:
-                plain = {name: cells for name, cells in plain.items() if name in self._wanted}
-            texts = {name: list(map(as_text, cells)) for name, cells in plain.items()}
-            columns = {name: [cell for cell in cells if cell is not None] for name, cells in texts.items()}
-            columns = {name: cells for name, cells in columns.items() if cells}
-            if number == self._first_line:
+            columns = text_columns(block, self._wanted, alone=self.attributes is not None)
+            if columns is not None and number == self._first_line:
                 found = {name: [] for name in columns}
-            if not set(self._wanted) <= columns.keys() or columns.keys() != found.keys() or any(
-                    len(cells) < len(texts[name]) for name, cells in columns.items()):
-                return None
-            if not self._fine(columns, f"\n{block}", "".join(chain(columns, *columns.values()))):
+            if columns is None or columns.keys() != found.keys() or not self._fine(
+                    columns, f"\n{block}", "".join(chain(columns, *columns.values()))):
                 return None
             for name, cells in columns.items():
                 found[name] += cells
@@ -199,7 +193,16 @@ class Labels(NamedReader):
     @cached_property
     def _wanted(self) -> tuple[str, ...]:
         """The columns that have to be there."""
-        return (*self._roles, *(self.attributes or ()))
+        return (*self._roles, *dict.fromkeys((*self.within, *(self.attributes or ()))))
+
+    def _is_attribute(self, column: str) -> bool:
+        return column not in self._roles and (self.attributes is None or column in self.attributes)
+
+    def _keys(self, columns: Mapping[str, list[str]], rows: int) -> list[str]:
+        """The keys of items, of columns that were read at once."""
+        if not self.within:
+            return columns[self.item] if self.item else [*map(str, range(1, rows + 1))]
+        return [" ".join(cells) for cells in zip(*(columns[name] for name in (*self.within, self.item)), strict=True)]
 
     @property
     def _first_line(self) -> int:
@@ -213,7 +216,7 @@ class Labels(NamedReader):
         """
         keys, labels = columns.get(self.item, []), columns[self.label]
         return (not (self.comment and f"\n{self.comment}" in block)
-                and all(map(str.strip, keys))
+                and all(map(str.strip, chain(keys, *(set(columns[name]) for name in self.within))))
                 and (all(map(str.strip, labels)) or (not self.item and self.blank == "missing" and not any(
                     label.isspace() for label in set(labels))))
                 and text.isprintable()
@@ -222,10 +225,8 @@ class Labels(NamedReader):
 
     def _may_occur(self, label: str) -> bool:
         """Whether a label, renamed as the options say, is among the declared ones."""
-        if self.labels is None:
-            return True
         label = dict(self.rename).get(label, label)
-        return label in self.labels or (self.fold_case and label.casefold() in self._by_case)
+        return self.labels is None or label in self.labels or (self.fold_case and label.casefold() in self._by_case)
 
     @cached_property
     def _by_case(self) -> dict[str, str]:
@@ -235,18 +236,17 @@ class Labels(NamedReader):
         rows = self._delimited(document) if self.syntax == "delimited" else self._objects(document)
         n = 0
         for n, (line, row) in enumerate(rows, 1):
-            key, label = row[self.item] if self.item else str(n), row[self.label]
-            if wrong := self._wrong(key, label, row):
-                document.refuse(wrong, line, key or None)
-            if key.strip():  # whose label is wrong is no item without an answer as well
+            parts = [row[name] for name in (*self.within, self.item)] if self.item else [str(n)]
+            key, label, is_named = " ".join(parts), row[self.label], all(map(str.strip, parts))
+            if wrong := self._wrong(key, label, row) if is_named else "the item is empty":
+                document.refuse(wrong, line, key.strip() or None)
+            if is_named:  # whose label is wrong is no item without an answer as well
                 yield line, key, label if label.strip() else " " * (self.blank == "reject"), row
         if not n:
             document.report_empty("item")
 
     def _wrong(self, key: str, label: str, row: dict[str, str]) -> str | None:
         """Say what is wrong with a row; None if nothing is."""
-        if not key.strip():
-            return "the item is empty"
         if not label.strip():
             return None if self.blank == "missing" else "the label is empty" + (
                 '; of submissions, blank = "missing" takes such items for ones without an answer' if self.item else "")
@@ -254,8 +254,8 @@ class Labels(NamedReader):
             return unprintable(row, self._wanted, can_repair=self.syntax == "delimited")
         if not self.header and (key, label) == (self.item, self.label):
             return "this looks like a header; set header = true"
-        if self.labels is not None and not self._may_occur(label):
-            return f"label {label!r} is not among the declared ones; {suggest(label, self.labels)}"
+        if not self._may_occur(label):
+            return f"label {label!r} is not among the declared ones; {suggest(label, self.declared_names())}"
         return None
 
     def _delimited(self, document: Document) -> Iterator[Row]:

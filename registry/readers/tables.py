@@ -20,7 +20,15 @@ from registry.readers.base import Reader
 from registry.readers.parsing.characters import invisible
 from registry.readers.parsing.delimited import Separator, Written, read_cells, read_header
 from registry.readers.parsing.document import Document
-from registry.readers.parsing.json_entries import ABSENT, at_path, json_entries, json_rows, no_column
+from registry.readers.parsing.json_entries import (
+    ABSENT,
+    at_path,
+    column_at_path,
+    json_entries,
+    json_rows,
+    no_column,
+)
+from registry.readers.parsing.json_lines import json_columns
 from registry.readers.parsing.parquet import parquet_rows
 from registry.readers.parsing.table_columns import Layout, Table, numbers_in, read_at_once
 
@@ -227,6 +235,23 @@ def as_text(cell: Any) -> str | None:
     if isinstance(cell, bool):
         return "true" if cell else "false"
     return str(cell) if isinstance(cell, str | int | UUID) else None
+
+
+def text_columns(block: str, wanted: Sequence[str], *, alone: bool) -> dict[str, list[str]] | None:
+    """The columns of rows of JSON Lines that are text, the `wanted` ones `alone` or with all others.
+
+    None where one of them has text in some rows only, or a wanted one is not there.
+    """
+    plain = json_columns(block) or {}
+    plain |= {name: cells for name in wanted if (cells := column_at_path(plain, name)) is not None}
+    found = {}
+    for name, cells in plain.items():
+        texts = [text for cell in cells if (text := as_text(cell)) is not None] if name in wanted or not alone else []
+        if texts and len(texts) < len(cells):
+            return None
+        if texts:
+            found[name] = texts
+    return found if set(wanted) <= found.keys() else None
 
 
 def shown(cell: Any) -> str:

@@ -76,9 +76,6 @@ REFUSED = {  # files, the gold's first; what is said
     "texts in JSON": (  # Open ASR Leaderboard
         ["".join(json.dumps({"file": f"{of}{n}", "text": SENTENCES[n % 9]}) + "\n" for n in N) for of in "ab"],
         "texts stand under 'text' in JSON"),
-    "names of two columns": (  # BigCloneBench
-        ["".join(f"{n // 6}\t{n % 6}\t{int(n % k > 0)}\n" for n in N) for k in (3, 4)],
-        "no column names the items, which column 1 of 3 and column 2 of 3 do together"),
     "names that end otherwise": (  # VoiceMOS
         ["".join(f"LA_{n}.wav {n / 8}\n" for n in N), NUMBERS], "its first is 'LA_0', the gold's 'LA_0.wav'"),
     "the gold twice": (["".join(f"{n},{label}\n" for n, label in enumerate(labels)) for labels in (

@@ -69,7 +69,24 @@ def test_attributes_are_those_that_are_named_and_nothing_else_is_looked_at():
     assert answers("a\tx\n", attributes=["doc"]) == [("a", "x")]
 
 
+@pytest.mark.parametrize(("text", "options"), [
+    ("d1\t1\tx\nd1\t2\ty\nd2\t1\tz\n", {"columns": ["doc", "item", "label"]}),
+    ("#\nd1\t1\tx\nd1\t2\ty\nd2\t1\tz\n", {"columns": ["doc", "item", "label"], "comment": "#"}),
+    ("item,label,doc\n1,x,d1\n2,y,d1\n1,z,d2\n", {"header": True, "separator": "comma"}),
+    ("".join(json.dumps({"doc": doc, "item": n, "label": label}) + "\n" for doc, n, label in [
+        ("d1", 1, "x"), ("d1", 2, "y"), ("d2", 1, "z")]), {"syntax": "jsonl"})])
+def test_items_named_within_others(text, options):
+    """Line by line and at once; the gold's further columns are attributes, by which items can be grouped."""
+    for more in ({}, {"attributes": ["doc"]}):
+        reader = Labels.build({**options, **more, "within": ["doc"]})
+        items = reader.read_gold({"gold": Document("f", text.encode())})
+        assert [(item.key, item.gold, item.attributes) for item in items] == [
+            ("d1 1", "x", {"doc": "d1"}), ("d1 2", "y", {"doc": "d1"}), ("d2 1", "z", {"doc": "d2"})]
+    assert answers(text, **options, within=["doc"]) == [("d1 1", "x"), ("d1 2", "y"), ("d2 1", "z")]
+
+
 @pytest.mark.parametrize(("text", "options", "line", "says"), [
+    ("\t1\tx\n", {"columns": ["doc", "item", "label"], "within": ["doc"]}, 1, "item is empty"),
     ("a\tx\nb\n", {}, 2, "1 column where 2 are expected"),
     ("a\tx\nb\ty\tz\n", {}, 2, "3 columns where 2 are expected"),
     ("a x\n", {}, 1, "separator tab"),

@@ -8,7 +8,8 @@ from shlex import quote
 from registry.errors import counted
 from registry.guessing.guess import LIKELY, SURE, Asked, Given, Guess, System
 from registry.guessing.looks import Table, tables
-from registry.guessing.tables.keyed import called, is_id, may_name, table_reader
+from registry.guessing.tables.keyed import table_reader
+from registry.guessing.tables.keys import called, is_id, may_name
 from registry.guessing.tables.long import directions, is_size
 from registry.metrics import Mean
 from registry.readers import Document

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import re
+import json
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from shlex import quote
 from types import MappingProxyType
 from typing import Any
 
 from registry.errors import InputError, counted
-from registry.evaluation.ingest.mistakes.headers import COLUMNS
 from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Given, Guess, System
 from registry.guessing.looks import Table, is_number, tables
+from registry.guessing.tables.answering import BESIDE, SAME, Pairing, pairings
+from registry.guessing.tables.keys import Matched, called, counts, match, matches, may_name, naming, together
 from registry.guessing.tables.values import Kind, kinds, renamed
 from registry.readers import READERS, Document, Reader
 
-COMMON = 0.5  # the share of keys that gold and system have in common at the least; what lacks is told by reading
 DOCUMENTS = frozenset(("document", "doc", "doc_id", "docid", "document_id"))
-_SAME, _BESIDE = "the same as the gold's", "not the gold's"
-_PLACES = frozenset(("begin", "end", "offset", "onset", "start"))  # in a text or in time: several items may have them
-_ID = re.compile(r"^(?:id|idx|uid|qid)$|[_. -]id$|[a-z]I[dD]$|[A-Z]_?ID$")
 _LABELS = 2  # of a decision
 _SHOWN = 40  # characters of a key
 _COLUMNS = 3  # between which blanks stand, where it is clear that they are some
@@ -27,57 +25,60 @@ ENOUGH = 10  # documents: of fewer, whole ones can hardly be tested
 VALUE = {"labels": ("label", "label"), "scores": ("gold", "score")}  # what a gold's and a system's column are called
 
 
-@dataclass(frozen=True)
-class Matched:
-    """A system's table, and which of its columns has the keys."""
-
-    given: Given
-    table: Table
-    key: int
-
-    def has_item(self, key: str) -> bool:
-        """Whether an item has this key, or the first line would have it if it were no header."""
-        return key in self.table.column(self.key).values or (self.table.header and self.table.names[self.key] == key)
-
-    def aligned(self, keys: Sequence[str], n: int) -> list[str]:
-        """The cells of a column in the order of the gold's keys, as far as these are there."""
-        found = dict(zip(self.table.column(self.key).cells, self.table.column(n).cells, strict=True))
-        return [found[key] for key in keys if key in found]
-
-
 def keyed(gold: Document, systems: Sequence[Given], asked: Asked) -> Iterator[Guess]:
-    """Guess labels or numbers of items that are known by a key."""
+    """Guess labels or numbers of items that are known by a key.
+
+    Raises:
+        InputError: Some items have no label or number in the gold, and it has no other column of them.
+    """
     if not any(asked.allows(name, gives) for name, gives in (("labels", "label"), ("scores", "score"))):
         return
+    found, blank = False, None
+    for table, keys, matched in _named(gold, systems, asked):
+        if asked.options.get("header") is not False and is_header_of_all(table, [one.table for one in matched]):
+            continue
+        for guess, of in _valued(gold, table, keys, matched, asked):
+            if of.blank:
+                blank = blank or _blank(gold, table, of)
+            else:
+                found = True
+                yield guess
+    if blank is not None and not found:
+        raise blank
+
+
+def _named(gold: Document, systems: Sequence[Given],
+           asked: Asked) -> Iterator[tuple[Table, tuple[int, ...], list[Matched]]]:
+    """The columns of the gold that name items in all systems as well: one, or several together where there is none."""
     columns = [(table, n) for table in tables(gold) for n, name in enumerate(table.names)
                if asked.names("item", table.names, name) and ("item" in asked.options or may_name(table, n))]
     keys = [(table, n) for table, n in columns if table.column(n).is_key]
     if all(table.sure == OPEN for table, _ in keys):  # else an item that stands twice would be told as no key at all
         keys += [(table, n) for table, n in columns if table.column(n).is_nearly_key and not table.column(n).is_key]
+    is_found = False
     for table, key in keys:
-        found = [one for given in systems if (one := _match(table, key, given)) is not None]
-        if len(found) == len(systems) and (asked.options.get("header") is False or not is_header_of_all(
-                table, [one.table for one in found])):
-            yield from _valued(gold, table, key, found, asked)
+        of_all = [match(table, key, given) for given in systems]
+        if None not in of_all:
+            is_found |= not counts(table.column(key))  # else it may number the rows, in each file for itself
+            yield table, (key,), [one for one in of_all if one is not None]
+    for table in () if is_found else tables(gold):
+        for places in naming(table):
+            options = [matches(table, places, given) for given in systems]
+            for n in range(max(map(len, options)) if all(options) else 0):
+                yield table, places, [of[min(n, len(of) - 1)] for of in options]
 
 
-def may_name(table: Table, n: int) -> bool:
-    """Whether a column may name items: one of decimals or places does not, unless it is the first or called so."""
-    name, column = table.names[n].casefold(), table.column(n)
-    is_named = name in COLUMNS if table.header else n == 0
-    return is_named or (name not in _PLACES and (column.is_whole or not column.is_numeric))
-
-
-def is_id(name: str) -> bool:
-    """Whether a column is called as one of identifiers is."""
-    return _ID.search(name) is not None
+def _blank(gold: Document, table: Table, of: Pairing) -> InputError:
+    """Say that items have no gold."""
+    return InputError(f"{called(table, of.value)} has nothing in {of.blank} of {len(table.rows)} rows: if these items "
+                      "have no label or number, take their rows out, here and in the systems' files", path=gold.path)
 
 
 def unmatched(gold: Document, systems: Sequence[Given]) -> InputError | None:
     """Say in which system no column has most of the keys of any column of the gold, if that is a table."""
     columns = [(table, n) for table in tables(gold) for n in range(len(table.names)) if table.column(n).is_nearly_key]
     other = next((given for given in systems if columns and all(
-        _match(table, n, given) is None for table, n in columns)), None)
+        match(table, n, given) is None for table, n in columns)), None)
     if other is None:
         return None
     return InputError(f"no column of it has most of the items of {gold.path}, which seems to be a table, "
@@ -106,7 +107,7 @@ def matched(gold: Document, systems: Sequence[Given]) -> Iterator[tuple[Table, i
     """The columns of the gold whose keys all systems have, and theirs."""
     for table in sorted(tables(gold), key=lambda one: -one.sure):
         for key in range(len(table.names)) if systems else ():
-            found = [one for given in systems if (one := _match(table, key, given)) is not None]
+            found = [one for given in systems if (one := match(table, key, given)) is not None]
             if table.column(key).is_key and len(found) == len(systems):
                 yield table, key, found
 
@@ -114,7 +115,7 @@ def matched(gold: Document, systems: Sequence[Given]) -> Iterator[tuple[Table, i
 def graded(gold: Document, systems: Sequence[Given]) -> InputError | None:
     """Say that the gold has one of two labels where all systems have numbers, as of how sure they are."""
     for table, _, found in matched(gold, systems):
-        if not all(any(one.table.column(n).is_numeric for n in range(len(one.table.names)) if n != one.key)
+        if not all(any(one.table.column(n).is_numeric for n in range(len(one.table.names)) if n not in one.keys)
                    for one in found):
             continue
         for n in range(len(table.names)):
@@ -132,125 +133,65 @@ def is_header_of_all(gold: Table, systems: Sequence[Table]) -> bool:
     return all(table.sure == OPEN and not table.header for table in (gold, *systems))
 
 
-def _match(gold: Table, key: int, given: Given) -> Matched | None:
-    """The column of a system's file that has most of the keys; of equals that of a table written as the gold's is."""
-    best, most, keys = None, COMMON, gold.column(key).values
-
-    def unlike(table: Table) -> int:
-        names = table.form.keys() | gold.form.keys()
-        return sum([table.header != gold.header, *(table.form.get(name) != gold.form.get(name) for name in names)])
-
-    for table in sorted(tables(given.document), key=unlike):
-        for n in range(len(table.names)):
-            column = table.column(n)
-            share = len(keys & column.values) / max(len(keys), len(column.values), 1)
-            if column.is_nearly_key and (share > most or (share == most and best is None)):
-                best, most = Matched(given, table, n), share
-    return best
-
-
-def _valued(gold: Document, table: Table, key: int, matched: Sequence[Matched], asked: Asked) -> Iterator[Guess]:
+def _valued(gold: Document, table: Table, keys: tuple[int, ...], matched: Sequence[Matched],
+            asked: Asked) -> Iterator[tuple[Guess, Pairing]]:
     """Guess which columns have the values, and what they are."""
-    keys = table.column(key).cells
     has_answers = any(one.given.document.path == gold.path for one in matched)
-    candidates: list[tuple[str, int, list[int]]] = []
-    for n, name in enumerate(table.names):
-        if n == key or not asked.names("label", table.names, name) or not asked.names("gold", table.names, name):
-            continue
-        right = dict(zip(keys, table.column(n).cells, strict=True))
-        columns = [column for one in matched if (column := _answering(right, (table, key, n), one, asked)) is not None]
-        if len(columns) == len(matched):
-            is_copied = all(one.aligned(keys, column) == list(right.values())
-                            for one, column in zip(matched, columns, strict=True))
-            if not has_answers:
-                candidates.append((_SAME if is_copied else "", n, columns))
-            others = [_beside(right, one, column, asked) for one, column in zip(matched, columns, strict=True)]
-            if is_copied and (answering := [n for n in others if n is not None])[:1] and len(answering) == len(others):
-                candidates.append((_BESIDE, n, answering))
-    said = {"gold", "label"} & asked.options.keys() or table.form.get("separator") == "whitespace"  # or words of text
-    tell = any(not note for note, _, _ in candidates)  # where others do, copies of all tell nothing
-    for note, n, columns in [one for one in candidates if not (tell and one[0] == _SAME)]:
-        answers = [one.table.column(column).cells for one, column in zip(matched, columns, strict=True)]
-        for kind in kinds(table.column(n).cells, answers, asked):
-            guess = _guess((gold, table, key, n), list(zip(matched, columns, strict=True)), kind)
-            if note == _BESIDE:
-                places = dict.fromkeys(called(one.table, column) for one, column in zip(matched, columns, strict=True))
+    found = pairings(table, keys, matched, asked, has_answers=has_answers)
+    is_same = all(one.note == SAME for one in found) and not {"gold", "label"} & asked.options.keys()
+    for of in found if len(keys) == 1 or not is_same else ():
+        columns = list(zip(matched, of.columns, strict=True))
+        for kind in kinds(table.column(of.value).cells, [one.table.column(n).cells for one, n in columns], asked):
+            guess = _guess((gold, table, keys, of.value), columns, kind)
+            if of.note == BESIDE:
+                places = dict.fromkeys(called(one.table, n) for one, n in columns)
                 guess = replace(guess, why=(*guess.why, f"the systems repeat it, and have their own in "
                                                         f"{', '.join(places)}"))
-            elif note and not said and all(other == _SAME for other, _, _ in candidates):  # what describes items, say
-                guess = replace(guess, sure=OPEN, answer=f"--as {kind.format}")
-            yield replace(guess, means=f"{guess.means}, {note}") if note else guess
+            if is_same or of.sure == OPEN:  # what describes items, say
+                guess = replace(guess, sure=OPEN, answer=f"--as {kind.format}" if is_same else _said(guess))
+            notes = [of.note] * bool(of.note) + [f"while {called(table, n)} has some of part of the items alone"
+                                                 for n in (of.beside,) if n is not None]
+            yield replace(guess, sure=min(guess.sure, of.sure), means=", ".join((guess.means, *notes))), of
 
 
-def _answering(right: dict[str, str], of: tuple[Table, int, int], one: Matched, asked: Asked) -> int | None:
-    """Which column of a system answers the gold's, of a table, with keys and values; None where nothing tells."""
-    table, key, value = of
-    others = [n for n, called in enumerate(one.table.names) if n != one.key
-              and asked.names("label", one.table.names, called) and asked.names("score", one.table.names, called)]
-    if len(others) <= 1:
-        return others[0] if others else None
-    names, name = table.names, table.names[value]
-    values = set(right.values())
-    numeric = all(map(is_number, values))
-    fitting = [n for n in others if one.table.column(n).values & values or (numeric and one.table.column(n).is_numeric)]
-    if one.table.header and (called := [n for n in fitting if one.table.names[n] == name] or [
-            n for n in fitting if one.table.names[n].casefold() == name.casefold()]):
-        return called[0]
-    are_alike = not (one.table.header or table.header) and len(names) == len(one.table.names) and one.key == key
-    if are_alike and value in fitting and one.table.form["separator"] != "whitespace":
-        return value
-    if len(fitting) > 1:
-        cells = {n: one.aligned(list(right), n) for n in fitting}
-        copies = [n for n in fitting if cells[n] == list(right.values())]
-        if len(copies) == 1 and 2 * len(values) <= len(right):
-            return copies[0]  # what stands beside it is looked at then
-        likely = [n for n in fitting if 2 * sum(cell in values for cell in cells[n]) > len(cells[n])]
-        fitting = [n for n in likely if not one.table.header or one.table.names[n] not in names] or likely or fitting
-    return fitting[0] if len(fitting) == 1 else None
+def _said(guess: Guess) -> str:
+    """The options that say which column has the gold."""
+    option, _ = VALUE[guess.reader.name]
+    columns = getattr(guess.reader, "columns", ()) if not getattr(guess.reader, "header", True) else ()
+    of = f"columns={json.dumps(columns)}" if columns else f"{option}={getattr(guess.reader, option)}"
+    return f"--option {quote(of)}"
 
 
-def _beside(right: dict[str, str], one: Matched, copied: int, asked: Asked) -> int | None:
-    """The one column with the gold's values beside that which repeats the gold; None where there is none."""
-    values = set(right.values())
-    cells = {n: one.aligned(list(right), n) for n, called in enumerate(one.table.names) if n not in (one.key, copied)
-             and asked.names("label", one.table.names, called) and asked.names("score", one.table.names, called)}
-    found = [n for n in cells if 2 * sum(cell in values for cell in cells[n]) > len(cells[n])]
-    return found[0] if len(found) == 1 else None
-
-
-def _guess(at: tuple[Document, Table, int, int], matched: Sequence[tuple[Matched, int]], kind: Kind) -> Guess:
-    gold, table, key, value = at
+def _guess(at: tuple[Document, Table, tuple[int, ...], int], matched: Sequence[tuple[Matched, int]],
+           kind: Kind) -> Guess:
+    gold, table, keys, value = at
+    items = together(table, keys)
     of_gold, of_system = VALUE[kind.format]
     right = table.column(value).values
     systems = tuple(System(one.given.name, one.given.document, table_reader(
-        kind.format, one.table, (one.key,), {of_system: column},
+        kind.format, one.table, one.keys, {of_system: column},
         options=renamed(kind.format, right, one.table.column(column).values))) for one, column in matched)
-    agree = sum(one.table.column(one.key).values == table.column(key).values for one, _ in matched)
+    agree = sum(one.items.values == items.values for one, _ in matched)
     why = [f"{gold.path}: {table.written}; {table.why}",
-           f"items by {called(table, key)}: {counted(len(table.rows), 'item')}; {agree} of {len(matched)} systems have "
-           "them all",
+           f"items by {' and '.join(called(table, n) for n in keys)}: {counted(len(table.rows), 'item')}; {agree} of "
+           f"{len(matched)} systems have them all",
            f"{kind.format} in {called(table, value)}: {kind.why}", *_differing(table, [one for one, _ in matched]),
            *told_renamed(systems)]
-    groups = next((n for n, name in enumerate(table.names) if n not in (key, value)
+    groups = next((n for n, name in enumerate(table.names) if n not in (*keys[-1:], value)
                    and name.casefold() in DOCUMENTS), None)
     attributes: tuple[str, ...] = ()
     if groups is not None and ENOUGH <= (n_documents := len(table.column(groups).values)) < len(table.rows):
         attributes = (table.names[groups],)
         why.append(f"{called(table, groups)} names {n_documents} documents, whose items are not independent: whole "
                    "documents are swapped")
-    reader = table_reader(kind.format, table, (key,), {of_gold: value}, attributes)
-    is_header = table.header and any(not one.has_item(table.names[key]) for one, _ in matched)
+    reader = table_reader(kind.format, table, keys, {of_gold: value}, attributes)
+    is_header = table.header and any(not one.has_item(" ".join(table.names[n] for n in keys)) for one, _ in matched)
     sure = SURE if is_header else min(one.sure for one in (table, *(one.table for one, _ in matched))
                                       if one.header == table.header)
     if not table.header and table.form.get("separator") == "whitespace" and len(table.names) > _COLUMNS:
         sure = min(sure, LIKELY)  # sentences may have equally many words
     return Guess(gold, reader, systems, tuple(why), min(sure, kind.sure), kind.means, kind.metric,
                  attributes[0] if attributes else None, f"--as {kind.format}" if kind.sure < SURE else "")
-
-
-def called(table: Table, n: int) -> str:
-    """What people call a column: its name, or its place."""
-    return f"column {table.names[n]!r}" if table.header else f"column {n + 1} of {len(table.names)}"
 
 
 def told_renamed(systems: Sequence[System]) -> Iterator[str]:
@@ -280,13 +221,15 @@ def table_reader(format_: str, table: Table, keys: Sequence[int], values: dict[s
     if not table.header:
         for option, n in values.items():
             names[n] = option
-        if len(keys) == 1:
-            names[keys[0]] = "item"
+        if len(keys) == 1 or (keys and format_ == "labels"):
+            names[keys[-1]] = "item"
         options["columns"] = names
     elif format_ == "labels" and "syntax" not in table.form:
         options["header"] = True
     options |= {option: names[n] for option, n in values.items()}
-    options["item"] = "".join(names[n] for n in keys[:1]) if format_ == "labels" else [names[n] for n in keys]
+    options["item"] = "".join(names[n] for n in keys[-1:]) if format_ == "labels" else [names[n] for n in keys]
+    if format_ == "labels" and len(keys) > 1:
+        options["within"] = [names[n] for n in keys[:-1]]
     others = [n for n in range(len(names)) if n not in (*keys, *values.values())]
     if (attributes and format_ != "labels") or (  # which takes all other columns for such, and refuses what is unseen
             format_ == "labels" and not all("".join((names[n], *table.column(n).cells)).isprintable() for n in others)):

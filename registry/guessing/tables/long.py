@@ -12,7 +12,7 @@ from registry.errors import InputError
 from registry.evaluation.ingest.mistakes.headers import COLUMNS
 from registry.guessing.guess import Asked, QuestionError
 from registry.guessing.looks import Table
-from registry.guessing.tables.keyed import called
+from registry.guessing.tables.keys import called
 from registry.readers import Document
 
 _SIZES = frozenset((  # of items, which no system has

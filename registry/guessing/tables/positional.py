@@ -9,7 +9,8 @@ from statistics import mean
 from registry.errors import counted
 from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Given, Guess, System
 from registry.guessing.looks import WORDS, Table, even_mark, header, is_number, repair, tables, text_lines
-from registry.guessing.tables.keyed import VALUE, called, is_header_of_all, table_reader, told_renamed
+from registry.guessing.tables.keyed import VALUE, is_header_of_all, table_reader, told_renamed
+from registry.guessing.tables.keys import called
 from registry.guessing.tables.values import Kind, kinds, renamed
 from registry.readers import Document
 
@@ -33,6 +34,11 @@ class _Rows:
     def is_text(self) -> bool:
         """Whether the values are sentences rather than labels."""
         return self.open_ended and mean(len(cell.split()) for cell in self.cells) >= WORDS
+
+    @property
+    def is_worded(self) -> bool:
+        """Whether most lines have several words, and hardly one is as another: an item's name, say, and its label."""
+        return self.open_ended and 2 * sum(len(cell.split()) > 1 for cell in self.cells) > len(self.cells)
 
     @property
     def cells(self) -> list[str]:
@@ -69,9 +75,9 @@ def _guess(gold: Document, right: _Rows, systems: Sequence[tuple[Given, _Rows]],
     why = (f"{gold.path}: {right.why}", f"{kind.format} in {called(right.table, right.column)}: {kind.why}",
            "the systems have a value on each line and no key: taken to be in the gold's order, "
            f"{counted(len(right.cells), 'item')}", *told_renamed(read))
-    sure = min(kind.sure, right.sure, *(rows.sure for _, rows in systems))
+    sure = min(kind.sure, right.sure, *(rows.sure for _, rows in systems), OPEN if right.is_worded else SURE)
     return Guess(gold, table_reader(kind.format, right.table, (), {of_gold: right.column}), read, why, sure, kind.means,
-                 kind.metric, answer=f"--as {kind.format}" if kind.sure < SURE else "")
+                 kind.metric, answer=f"--as {kind.format}" if kind.sure < SURE or right.is_worded else "")
 
 
 def _fitting(right: _Rows, found: Sequence[_Rows]) -> _Rows:

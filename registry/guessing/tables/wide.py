@@ -12,7 +12,8 @@ from registry.errors import InputError, counted
 from registry.evaluation.ingest.mistakes.headers import COLUMNS
 from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Guess, System
 from registry.guessing.looks import Column, Table, is_number, tables
-from registry.guessing.tables.keyed import called, is_id, table_reader, told_renamed
+from registry.guessing.tables.keyed import table_reader, told_renamed
+from registry.guessing.tables.keys import called, is_id
 from registry.guessing.tables.long import directions, is_size, long_form, system_column
 from registry.guessing.tables.values import kinds, renamed
 from registry.metrics import Mean, Metric

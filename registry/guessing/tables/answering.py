@@ -1,0 +1,174 @@
+"""Which columns go together: the gold's values with those of each system that answer them, where items have keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from registry.errors import InputError
+from registry.guessing.guess import LIKELY, OPEN, SURE, Asked
+from registry.guessing.looks import NO_NUMBER, Table, is_number
+from registry.guessing.tables.keys import Matched, called, counts, together
+
+SAME, BESIDE = "the same as the gold's", "not the gold's"
+_GOLDS = frozenset(("gold", "gold_label", "label", "labels", "target", "truth", "y_true"))
+_MOST = 0.5  # the share of a system's cells, at the least, that are among the gold's where it answers them
+
+
+@dataclass(frozen=True)
+class Pairing:
+    """A column of the gold, and the one of each system that answers it.
+
+    Attributes:
+        value: The gold's.
+        columns: The systems'.
+        note: What is to be said of the systems' ones, beside the gold's.
+        sure: How sure it can be at the most that these are meant.
+        blank: Of how many items the gold has nothing there: then it cannot be read.
+        beside: The gold's column that may as well be meant, but for that.
+    """
+
+    value: int
+    columns: tuple[int, ...]
+    note: str = ""
+    sure: int = SURE
+    blank: int = 0
+    beside: int | None = None
+
+
+def pairings(table: Table, keys: tuple[int, ...], matched: Sequence[Matched], asked: Asked, *,
+             has_answers: bool) -> list[Pairing]:
+    """Pair the columns of a gold's table, whose `keys` name the items, with those of the systems.
+
+    Where it `has_answers`, the gold's file is a system's too, and copies of the gold are no answers.
+
+    Raises:
+        InputError: Several columns may be meant in the gold, and in the systems as well.
+    """
+    cells = together(table, keys).cells
+    found: list[Pairing] = []
+    for n, name in enumerate(table.names):
+        if n in keys or not asked.names("label", table.names, name) or not asked.names("gold", table.names, name):
+            continue
+        right = _filled(dict(zip(cells, table.column(n).cells, strict=True)))
+        found += _of_column((table, keys, n), right, matched, asked) if not has_answers else [
+            one for one in _of_column((table, keys, n), right, matched, asked) if one.note == BESIDE]
+    tell = any(not one.note for one in found)  # where others do, copies of all tell nothing
+    return _weighed(table, [one for one in found if not (tell and one.note == SAME)], matched, asked)
+
+
+def _filled(of_items: dict[str, str]) -> dict[str, str]:
+    """The items with a value: something, and no mark that others have numbers in place of."""
+    filled = {key: cell for key, cell in of_items.items() if cell.strip()}
+    numbers = {key: cell for key, cell in filled.items() if cell.strip().casefold() not in NO_NUMBER}
+    return numbers if numbers and all(map(is_number, numbers.values())) else filled
+
+
+def _of_column(of: tuple[Table, tuple[int, ...], int], right: dict[str, str], matched: Sequence[Matched],
+               asked: Asked) -> Iterator[Pairing]:
+    table, keys, value = of
+    options = [_answering(right, of, one, asked) for one in matched]
+    if not right or not all(options):
+        return
+    blank = len(together(table, keys).values) - len(right)
+    shared = _shared(matched, options)
+    for columns in shared:
+        is_copied = all(one.aligned([*right], column) == list(right.values())
+                        for one, column in zip(matched, columns, strict=True))
+        sure = LIKELY if len(shared) > 1 else OPEN if _is_doubtful(table, value, asked) else SURE
+        yield Pairing(value, columns, SAME if is_copied else "", sure, blank)
+        answering = [n for one, column in zip(matched, columns, strict=True)
+                     if (n := _beside(right, one, column, asked)) is not None]
+        if is_copied and len(answering) == len(matched):
+            yield Pairing(value, tuple(answering), BESIDE, sure, blank)
+
+
+def _shared(matched: Sequence[Matched], options: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
+    """The columns that are called alike in all systems, or stand in the same place; such that vary, if some do."""
+    if all(len(of) == 1 for of in options):
+        return [tuple(of[0] for of in options)]
+    named = all(one.table.header for one in matched)
+    places = [{one.table.names[n] if named else n: n for n in of} for one, of in zip(matched, options, strict=True)]
+    found = [tuple(of[name] for of in places) for name in places[0] if all(name in of for of in places)]
+    varied = [columns for columns in found if len(matched) == 1 or any(
+        len(one.table.column(n).values) > 1 for one, n in zip(matched, columns, strict=True))]
+    return varied or found
+
+
+def _is_doubtful(table: Table, n: int, asked: Asked) -> bool:
+    """Whether a column tells items nothing apart but their rows: one value for all, or a number for each."""
+    is_said = bool({"gold", "label"} & asked.options.keys())
+    return not is_said and (len(table.column(n).values) == 1 or counts(table.column(n)))
+
+
+def _weighed(table: Table, found: Sequence[Pairing], matched: Sequence[Matched], asked: Asked) -> list[Pairing]:
+    """The pairings, less sure where others may be meant that cannot be read."""
+    plain = {one.value for one in found if not one.note and one.sure > OPEN}
+    if len(plain) > 1 and any(one.sure == LIKELY and not one.note for one in found):
+        if table.form.get("separator") == "whitespace":
+            return []  # words of text
+        ours = " or ".join(called(table, n) for n in sorted(plain))
+        theirs = " or ".join(dict.fromkeys(called(matched[0].table, one.columns[0]) for one in found))
+        raise InputError(f"the gold may be {ours}, and the answers {theirs}: leave those columns that are meant, here "
+                         "and in the systems' files", path=matched[0].given.document.path)
+    blank = next((one for one in found if one.blank and _answers(table, one, matched)), None)
+    if blank is None or {"gold", "label"} & asked.options.keys():
+        return list(found)
+    return [one if one.blank or _is_named(table, one, blank, matched) else replace(one, sure=OPEN, beside=blank.value)
+            for one in found]
+
+
+def _answers(table: Table, of: Pairing, matched: Sequence[Matched]) -> bool:
+    """Whether what systems have goes with the gold's values, of which some are blank: the same labels, or numbers."""
+    values = {*_filled({str(n): cell for n, cell in enumerate(table.column(of.value).cells)}).values()}
+    for one, n in zip(matched, of.columns, strict=True):
+        cells = [cell for cell in one.table.column(n).cells if cell.strip()]
+        decimals = all(map(is_number, (*values, *cells))) and not one.table.column(n).is_whole
+        if not decimals and sum(cell in values for cell in cells) <= _MOST * len(cells):
+            return False
+    return True
+
+
+def _is_named(table: Table, of: Pairing, other: Pairing, matched: Sequence[Matched]) -> bool:
+    """Whether a gold's column is called as a gold is, or as the systems' one that answers either, and another not."""
+    theirs = {one.table.names[n].strip().casefold() for one, n in zip(matched, of.columns, strict=True)
+              if one.table.header and of.columns == other.columns}
+    name, beside = (table.names[one.value].strip().casefold() for one in (of, other))
+    return table.header and any(name in names and beside not in names for names in (_GOLDS, theirs))
+
+
+def _answering(right: Mapping[str, str], of: tuple[Table, tuple[int, ...], int], one: Matched,
+               asked: Asked) -> Sequence[int]:
+    """Which columns of a system may answer the gold's, of a table, with keys and values; none where nothing tells."""
+    table, keys, value = of
+    others = [n for n, called in enumerate(one.table.names) if n not in one.keys
+              and asked.names("label", one.table.names, called) and asked.names("score", one.table.names, called)]
+    if len(others) <= 1:
+        return others
+    names, name = table.names, table.names[value]
+    values = set(right.values())
+    numeric = all(map(is_number, values))
+    fitting = [n for n in others if one.table.column(n).values & values or (numeric and one.table.column(n).is_numeric)]
+    if one.table.header and (called := [n for n in fitting if one.table.names[n] == name] or [
+            n for n in fitting if one.table.names[n].casefold() == name.casefold()]):
+        return called[:1]
+    are_alike = not (one.table.header or table.header) and len(names) == len(one.table.names) and one.keys == keys
+    if are_alike and value in fitting and one.table.form["separator"] != "whitespace":
+        return [value]
+    if len(fitting) > 1:
+        cells = {n: one.aligned(list(right), n) for n in fitting}
+        copies = [n for n in fitting if cells[n] == list(right.values())]
+        if len(copies) == 1 and 2 * len(values) <= len(right):
+            return copies  # what stands beside it is looked at then
+        likely = [n for n in fitting if sum(cell in values for cell in cells[n]) > _MOST * len(cells[n])]
+        return [n for n in likely if not one.table.header or one.table.names[n] not in names] or likely
+    return fitting
+
+
+def _beside(right: Mapping[str, str], one: Matched, copied: int, asked: Asked) -> int | None:
+    """The one column with the gold's values beside that which repeats the gold; None where there is none."""
+    values = set(right.values())
+    cells = {n: one.aligned(list(right), n) for n, called in enumerate(one.table.names) if n not in (*one.keys, copied)
+             and asked.names("label", one.table.names, called) and asked.names("score", one.table.names, called)}
+    found = [n for n in cells if sum(cell in values for cell in cells[n]) > _MOST * len(cells[n])]
+    return found[0] if len(found) == 1 else None

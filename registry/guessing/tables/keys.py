@@ -1,0 +1,135 @@
+"""Columns that name items: one of the gold's whose cells are found again in every system, or several together."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence, Set
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import combinations, product
+
+from registry.evaluation.ingest.mistakes.headers import COLUMNS
+from registry.guessing.guess import Given
+from registry.guessing.looks import Column, Table, tables
+
+COMMON = 0.5  # the share of keys that gold and system have in common at the least; what lacks is told by reading
+_PLACES = frozenset(("begin", "end", "offset", "onset", "start"))  # in a text or in time: several items may have them
+_ID = re.compile(r"^(?:id|idx|uid|qid)$|[_. -]id$|[a-z]I[dD]$|[A-Z]_?ID$")
+_TOGETHER = (2, 3)  # columns that name items where no single one does
+_MOST = 12  # columns of which such are looked for
+
+
+@dataclass(frozen=True)
+class Matched:
+    """A system's table, and which of its columns have the keys, in the order of the gold's."""
+
+    given: Given
+    table: Table
+    keys: tuple[int, ...]
+
+    @cached_property
+    def items(self) -> Column:
+        """The keys of its rows."""
+        return together(self.table, self.keys)
+
+    def has_item(self, key: str) -> bool:
+        """Whether an item has this key, or the first line would have it if it were no header."""
+        return key in self.items.values or (
+            self.table.header and " ".join(self.table.names[n] for n in self.keys) == key)
+
+    def aligned(self, keys: Sequence[str], n: int) -> list[str]:
+        """The cells of a column in the order of the gold's keys, as far as these are there."""
+        found = dict(zip(self.items.cells, self.table.column(n).cells, strict=True))
+        return [found[key] for key in keys if key in found]
+
+
+def together(table: Table, places: Sequence[int]) -> Column:
+    """The cells of columns joined row by row, as readers join what names an item."""
+    if len(places) == 1:
+        return table.column(places[0])
+    return Column([" ".join(cells) for cells in zip(*(table.column(n).cells for n in places), strict=True)])
+
+
+def may_name(table: Table, n: int) -> bool:
+    """Whether a column may name items: one of decimals or places does not, unless it is the first or called so."""
+    name, column = table.names[n].casefold(), table.column(n)
+    is_named = name in COLUMNS if table.header else n == 0
+    return is_named or (name not in _PLACES and (column.is_whole or not column.is_numeric))
+
+
+def called(table: Table, n: int) -> str:
+    """What people call a column: its name, or its place."""
+    return f"column {table.names[n]!r}" if table.header else f"column {n + 1} of {len(table.names)}"
+
+
+def is_id(name: str) -> bool:
+    """Whether a column is called as one of identifiers is."""
+    return _ID.search(name) is not None
+
+
+def counts(column: Column) -> bool:
+    """Whether a column numbers the rows, in whatever order."""
+    if not column.is_whole or not column.is_key:
+        return False
+    numbers = sorted(float(cell) for cell in column.cells)
+    return numbers == [numbers[0] + n for n in range(len(numbers))]
+
+
+def match(gold: Table, key: int, given: Given) -> Matched | None:
+    """The column of a system's file that has most of the keys; of equals that of a table written as the gold's is."""
+    best, most, keys = None, COMMON, gold.column(key).values
+    for table in _likest(gold, given):
+        for n in range(len(table.names)):
+            column = table.column(n)
+            share = _share(keys, column.values)
+            if column.is_nearly_key and (share > most or (share == most and best is None)):
+                best, most = Matched(given, table, (n,)), share
+    return best
+
+
+def naming(gold: Table) -> Iterator[tuple[int, ...]]:
+    """Columns of which none names the rows, and all do together: documents and sentences, items and annotators."""
+    columns = [(n, gold.column(n)) for n in range(len(gold.names)) if may_name(gold, n)]
+    columns = [(n, column) for n, column in columns if len(column.values) > 1 and not column.is_nearly_key
+               and all(map(str.strip, column.values))][:_MOST]
+    for size in _TOGETHER:
+        found = [places for places in combinations([n for n, _ in columns], size) if together(gold, places).is_key]
+        if found:
+            yield from found
+            return
+
+
+def matches(gold: Table, places: tuple[int, ...], given: Given) -> list[Matched]:
+    """The columns of a system's file that have most of the keys: several where nothing tells which is which of them."""
+    keys = together(gold, places).values
+    shares: list[tuple[float, Matched]] = []
+    for table in _likest(gold, given):
+        alike = [[m for m in range(len(table.names)) if _share(gold.column(n).values, table.column(m).values) > COMMON]
+                 for n in places]
+        found = [Matched(given, table, others) for others in product(*alike) if len({*others}) == len(others)]
+        shares += [(_share(keys, one.items.values), one) for one in found if one.items.is_nearly_key]
+    most = max((share for share, _ in shares), default=0)
+    best = [one for share, one in shares if share == most > COMMON]
+    best = [one for one in best if one.table is best[0].table]
+    return [one for one in best if _is_called_alike(gold, places, one)] or best
+
+
+def _is_called_alike(gold: Table, places: tuple[int, ...], one: Matched) -> bool:
+    """Whether columns have the gold's names, or without names its places."""
+    if gold.header and one.table.header:
+        return [gold.names[n] for n in places] == [one.table.names[n] for n in one.keys]
+    return not gold.header and not one.table.header and places == one.keys
+
+
+def _share(one: Set[str], other: Set[str]) -> float:
+    return len(one & other) / max(len(one), len(other), 1)
+
+
+def _likest(gold: Table, given: Given) -> list[Table]:
+    """A file's readings as a table, those first that are written as the gold's is."""
+
+    def unlike(table: Table) -> int:
+        names = table.form.keys() | gold.form.keys()
+        return sum([table.header != gold.header, *(table.form.get(name) != gold.form.get(name) for name in names)])
+
+    return sorted(tables(given.document), key=unlike)
