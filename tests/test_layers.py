@@ -39,7 +39,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
     "registry.guessing": [
         "guess", "files looks runs trial", "marked rankings span_lists tables tagged texts unread",
         "decide task unknown", "made"],
-    "registry.guessing.tables": ["keys named values", "answering", "keyed", "long positional", "apiece wide"],
+    "registry.guessing.tables": ["keys named", "decimals", "values", "answering", "keyed", "long positional", "apiece wide"],
     "registry.readers": [
         "parsing", "base", "alignments lines markup names tables", """
             bio

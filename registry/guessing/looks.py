@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from registry.errors import InputError
 from registry.evaluation.ingest.mistakes.headers import COLUMNS
@@ -25,6 +25,7 @@ PLACES = (("start", "end"), ("begin", "end"), ("start_offset", "end_offset"), ("
           ("startOffset", "endOffset"), ("from", "to"))  # of spans
 WORDS = 3  # of a segment of text, on average: fewer may be labels
 EVEN = 0.95  # the share of lines that are as lines should be; the others are told of by the reader
+_DEEPEST = 2  # objects within an object whose members are columns
 _FEW_KEYS = 3  # of a file that is one object: with more, they are the items
 _MANY_KEYS = 20  # of what so few hold: they are the items then
 NO_NUMBER = frozenset(("", "-", "?", "na", "n/a", "nan", "none", "null"))  # what stands where a number is not there
@@ -32,7 +33,6 @@ _BOM = b"\xef\xbb\xbf"
 _MARKS = ";|\t,"  # in this order: commas stand in numbers, and in text
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
-_OTHER_NUMBER = re.compile(r"[+-]?\d+(?:,\d+|[.,]?\d* ?%)", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -106,11 +106,6 @@ class Column:
 def is_number(text: str) -> bool:
     """Whether readers of tables take a cell as a number."""
     return _NUMBER.fullmatch(text.strip()) is not None
-
-
-def is_other_number(text: str) -> bool:
-    """Whether a cell is a number as readers do not take it: with a decimal comma, or a sign of per cent."""
-    return _OTHER_NUMBER.fullmatch(text.strip()) is not None
 
 
 def repair(document: Document) -> tuple[str, ...]:
@@ -205,7 +200,8 @@ def _tables(document: Document) -> Iterator[Table]:
     comments = [None, "#"] if "\n#" in text else [None]
     mark_of_all = even_mark(line for _, line in given.lines())
     has_decimal_commas = mark_of_all == ";" and "," not in _DECIMAL_COMMA.sub("", text)
-    for separator, mark in MARKS.items():
+    for separator in get_args(Separator):
+        mark = MARKS[separator]
         found: list[Table] = []
         if mark in text and not (mark == "," and has_decimal_commas):  # of tabs alone whitespace makes the same
             for comment in comments:
@@ -248,11 +244,21 @@ def _is_deep(members: Sequence[Any]) -> bool:
 
 
 def _objects(rows: Sequence[dict[str, Any]], form: dict[str, Any], what: str) -> Iterator[Table]:
+    rows = [dict(_within(row)) for row in rows]
     names = list(dict.fromkeys(name for row in rows for name, value in row.items()
                                if as_text(value) is not None or isinstance(value, float)))
     if 2 <= len(names) <= MOST_COLUMNS:
         cells = [[_cell(row.get(name)) for name in names] for row in rows]
         yield Table(tuple(names), cells, form, header=True, sure=SURE, why="keys name the columns", written=what)
+
+
+def _within(entry: Mapping[str, Any], path: str = "", depth: int = _DEEPEST) -> Iterator[tuple[str, Any]]:
+    """What stands in an object, and by their paths in those within it, as readers know columns."""
+    for name, value in entry.items():
+        if not isinstance(value, Mapping):
+            yield path + name, value
+        elif depth and "." not in name:
+            yield from _within(value, f"{path}{name}.", depth - 1)
 
 
 def _cell(value: Any) -> str:
@@ -271,7 +277,7 @@ def _delimited(document: Document, separator: Separator, comment: str | None,
     if not 2 <= width <= MOST_COLUMNS or times < EVEN * len(rows):
         return
     form = {"separator": separator, **({"comment": comment} if comment else {}), **mended}
-    what = {"tab": "tabs", "comma": "commas", "semicolon": "semicolons", "whitespace": "blanks"}[separator] + " between columns" + (
+    what = f"{'blanks' if separator == 'whitespace' else f'{separator}s'} between columns" + (
         f", lines with {comment} passed over" if comment else "")
     sure, why = header(rows)
     names = tuple(f"column{n + 1}" for n in range(width))

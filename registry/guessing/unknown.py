@@ -11,19 +11,9 @@ from statistics import mean
 from registry.errors import InputError
 from registry.guessing.files import Files
 from registry.guessing.guess import OPEN, Asked, Given
-from registry.guessing.looks import (
-    WORDS,
-    Table,
-    even_mark,
-    is_json,
-    is_number,
-    is_other_number,
-    readable,
-    records,
-    tables,
-    text_lines,
-)
+from registry.guessing.looks import WORDS, Table, even_mark, is_json, is_number, readable, records, tables, text_lines
 from registry.guessing.marked import unlike
+from registry.guessing.tables.decimals import otherwise
 from registry.guessing.tables.keyed import graded, matched, unmatched
 from registry.guessing.tables.keys import called
 from registry.guessing.tables.values import several
@@ -45,7 +35,7 @@ def unknown(given: Files, asked: Asked) -> InputError:
         return texts
     if any(one.document.path == given.gold.path for one in given.systems):
         return twice(given.gold.path)
-    for of_file in (_mark, nested, _broken, _numbers):
+    for of_file in (_mark, nested, _broken, otherwise):
         if (found := next((error for document in documents if (error := of_file(document)) is not None), None)):
             return found
     of_all: tuple[Callable[[Document, Sequence[Given]], InputError | None], ...] = (
@@ -70,19 +60,6 @@ def _mark(document: Document) -> InputError | None:
     mark = "" if _has_objects(document) else even_mark(line for _, line in text_lines(document))
     return InputError(f"its columns seem to have {mark!r} between them, which no reader takes; write tabs or commas",
                       path=document.path) if mark == "|" else None
-
-
-def _numbers(document: Document) -> InputError | None:
-    """Say that numbers have decimal commas, or signs of per cent."""
-    columns = [(f" {called(table, n)}", table.column(n).cells) for table in tables(document) if table.sure > OPEN
-               for n in range(len(table.names))]
-    lines = [line for _, line in text_lines(document) if line.strip()]
-    for where, cells in columns or [("", lines[1:])]:
-        if (cell := next(filter(is_other_number, cells), None)) is not None and all(
-                is_number(one) or is_other_number(one) for one in cells if one.strip()):
-            return InputError(f"has numbers as {cell!r}{where and ' in' + where}, and numbers are read with a decimal "
-                              "point and without a sign of per cent; write them so", path=document.path)
-    return None
 
 
 def _has_objects(document: Document) -> bool:

@@ -22,9 +22,11 @@ _LINES = (  # what all lines look like, and what it is
      "speakers' turns (RTTM)"),
     (re.compile(rf"\S+ \S+ {_TIME} {_TIME} \S+(?: [\d.]+)?"), "words in time (CTM)"),
     (re.compile(rf"\S+ \S+ \S+ {_TIME} {_TIME} .+"), "segments in time (STM)"),
-    (re.compile(r"#(?:begin|end) document.*|\S+ \d+ \d+ \S+ .*"), "coreferences (CoNLL 2012)"),
     (re.compile(r"\S+: (?:ref|hyp)=\[.*\]"), "references and transcripts in turn (icefall)"),
-    (re.compile(r"S .*|A -?\d+ -?\d+\|\|\|.*"), "corrections of sentences (M2)"))
+    (re.compile(r"S .*|A -?\d+ -?\d+\|\|\|.*"), "corrections of sentences (M2)"),
+    (re.compile(r"\S+ (?:ref|hyp|op|#csid) .*"), "alignments of words to references (Kaldi)"))
+_FIRST = (  # what the first line looks like
+    (re.compile(r"#begin document.*"), "coreferences (CoNLL 2012)"), (re.compile(r"%WER .*"), "reports of word errors"))
 _SHOWN = 40  # characters of a name
 _FEW, _MOST = 3, 8  # of what an object says of itself, of items there are more; and of what holds items
 _TIMES = ({"onset", "offset"}, {"start", "end"}, {"start_time", "end_time"})
@@ -41,7 +43,8 @@ def unread(gold: Document) -> InputError | None:
 
 def _of_lines(gold: Document) -> str | None:
     lines = [" ".join(line.split()) for _, line in text_lines(gold) if line.strip() and not line.startswith(";;")]
-    return next((what for line, what in _LINES if lines and all(map(line.fullmatch, lines))), None)
+    return next((what for first, what in _FIRST if lines and first.fullmatch(lines[0])), None) or next(
+        (what for line, what in _LINES if lines and all(map(line.fullmatch, lines))), None)
 
 
 def _of_columns(gold: Document) -> str | None:

@@ -73,14 +73,11 @@ def _of_column(of: tuple[Table, tuple[int, ...], int], right: dict[str, str], ma
     blank = len(together(table, keys).values) - len(right)
     shared = _shared(matched, options)
     for columns in shared:
-        is_copied = all(one.aligned([*right], column) == list(right.values())
-                        for one, column in zip(matched, columns, strict=True))
+        is_copied = all(_repeats(right, one, column) for one, column in zip(matched, columns, strict=True))
         sure = LIKELY if len(shared) > 1 else OPEN if _is_doubtful(table, value, asked) else SURE
         yield Pairing(value, columns, SAME if is_copied else "", sure, blank)
-        answering = [n for one, column in zip(matched, columns, strict=True)
-                     if (n := _beside(right, one, column, asked)) is not None]
-        if is_copied and len(answering) == len(matched):
-            yield Pairing(value, tuple(answering), BESIDE, sure, blank)
+        if is_copied and (answering := _beside(right, matched, columns, asked)) is not None:
+            yield Pairing(value, answering, BESIDE, sure, blank)
 
 
 def _shared(matched: Sequence[Matched], options: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
@@ -157,7 +154,7 @@ def _answering(right: Mapping[str, str], of: tuple[Table, tuple[int, ...], int],
         return [value]
     if len(fitting) > 1:
         cells = {n: one.aligned(list(right), n) for n in fitting}
-        copies = [n for n in fitting if cells[n] == list(right.values())]
+        copies = [n for n in fitting if _repeats(right, one, n)]
         if len(copies) == 1 and 2 * len(values) <= len(right):
             return copies  # what stands beside it is looked at then
         likely = [n for n in fitting if sum(cell in values for cell in cells[n]) > _MOST * len(cells[n])]
@@ -165,10 +162,26 @@ def _answering(right: Mapping[str, str], of: tuple[Table, tuple[int, ...], int],
     return fitting
 
 
-def _beside(right: Mapping[str, str], one: Matched, copied: int, asked: Asked) -> int | None:
-    """The one column with the gold's values beside that which repeats the gold; None where there is none."""
+def _repeats(right: Mapping[str, str], one: Matched, n: int) -> bool:
+    """Whether a system's column has the gold's values, of the items that it has."""
+    theirs = dict(zip(one.items.cells, one.table.column(n).cells, strict=True))
+    return all(theirs[key] == value for key, value in right.items() if key in theirs)
+
+
+def _beside(right: Mapping[str, str], matched: Sequence[Matched], copied: Sequence[int],
+            asked: Asked) -> tuple[int, ...] | None:
+    """The one column of each system with the gold's values, or decimals as these are, beside that which repeats it."""
     values = set(right.values())
-    cells = {n: one.aligned(list(right), n) for n, called in enumerate(one.table.names) if n not in (*one.keys, copied)
-             and asked.names("label", one.table.names, called) and asked.names("score", one.table.names, called)}
-    found = [n for n in cells if sum(cell in values for cell in cells[n]) > _MOST * len(cells[n])]
+    are_decimals = all(map(is_number, values)) and not all(float(value).is_integer() for value in values)
+    options: list[list[int]] = []
+    for one, copy in zip(matched, copied, strict=True):
+        cells = {n: one.aligned(list(right), n) for n, called in enumerate(one.table.names) if n not in (
+            *one.keys, copy) and asked.names("label", one.table.names, called) and asked.names(
+                "score", one.table.names, called)}
+        options.append([n for n in cells if sum(cell in values for cell in cells[n]) > _MOST * len(cells[n])] or [
+            n for n in cells if are_decimals and one.table.column(n).is_numeric and not one.table.column(n).is_whole])
+    if not all(options):
+        return None
+    found = [columns for columns in _shared(matched, options) if len(matched) == 1 or len({tuple(one.aligned(
+        list(right), n)) for one, n in zip(matched, columns, strict=True)}) > 1]  # what all have is of the items
     return found[0] if len(found) == 1 else None

@@ -10,7 +10,7 @@ from registry.errors import counted
 from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Given, Guess, System
 from registry.guessing.looks import WORDS, Table, even_mark, header, is_number, repair, tables, text_lines
 from registry.guessing.tables.keyed import VALUE, is_header_of_all, table_reader, told_renamed
-from registry.guessing.tables.keys import called
+from registry.guessing.tables.keys import called, counts, is_sorted, may_name, naming
 from registry.guessing.tables.values import Kind, kinds, renamed
 from registry.readers import Document
 
@@ -38,7 +38,7 @@ class _Rows:
     @property
     def is_worded(self) -> bool:
         """Whether most lines have several words, and hardly one is as another: an item's name, say, and its label."""
-        return self.open_ended and 2 * sum(len(cell.split()) > 1 for cell in self.cells) > len(self.cells)
+        return self.open_ended and 2 * sum(len(cell.split()) > 1 for cell in self.cells) >= len(self.cells)
 
     @property
     def cells(self) -> list[str]:
@@ -50,39 +50,71 @@ def positional(gold: Document, systems: Sequence[Given], asked: Asked) -> Iterat
     """Guess labels or numbers of systems whose lines stand in the gold's order."""
     if not any(asked.allows(name, gives) for name, gives in (("labels", "label"), ("scores", "score"))):
         return
-    theirs = [list(_lines(given.document)) for given in systems]
+    theirs = [list(_lines(given.document)) or _nameless(given.document) for given in systems]
     if not all(theirs):
         return
     mine = [*_lines(gold), *(_Rows(table, n, table.sure, f"{table.written}; {table.why}") for table in tables(gold)
-                             for n, name in enumerate(table.names) if asked.names("label", table.names, name))]
+                             for n, name in enumerate(table.names) if asked.names("label", table.names, name)
+                             and not (table.column(n).is_whole and table.column(n).is_key))]  # which names items
     for right in mine:
-        chosen = [_fitting(right, found) for found in theirs]
+        found = [_fitting(right, rows) for rows in theirs]
+        chosen = [one for one in found if one is not None]
+        if len(chosen) < len(theirs):
+            continue
         if asked.options.get("header") is not False and is_header_of_all(right.table, [one.table for one in chosen]):
             continue
         answers = [[cell for cell in one.cells if cell.strip()] for one in chosen]
         said = asked.kind is not None or asked.metric is not None
         if not said and (right.is_text or not all(_answers(right.cells, cells) for cells in answers)):
             continue
-        for kind in kinds(right.cells, answers, asked):
+        are_bare = all(len(one.table.names) == 1 for one in chosen)
+        for kind in (kind for kind in kinds(right.cells, answers, asked) if are_bare or kind.format == "labels"):
             yield _guess(gold, right, list(zip(systems, chosen, strict=True)), kind)
 
 
 def _guess(gold: Document, right: _Rows, systems: Sequence[tuple[Given, _Rows]], kind: Kind) -> Guess:
     of_gold, of_system = VALUE[kind.format]
     read = tuple(System(given.name, given.document, table_reader(
-        kind.format, rows.table, (), {of_system: 0}, options=renamed(kind.format, {*right.cells}, {*rows.cells})))
+        kind.format, rows.table, (), {of_system: rows.column}, options=renamed(kind.format, {*right.cells}, {*rows.cells})))
         for given, rows in systems)
     why = (f"{gold.path}: {right.why}", f"{kind.format} in {called(right.table, right.column)}: {kind.why}",
-           "the systems have a value on each line and no key: taken to be in the gold's order, "
-           f"{counted(len(right.cells), 'item')}", *told_renamed(read))
+           f"{_told(systems[0][1])}: taken to be in the gold's order, {counted(len(right.cells), 'item')}",
+           *told_renamed(read))
     sure = min(kind.sure, right.sure, *(rows.sure for _, rows in systems), OPEN if right.is_worded else SURE)
     return Guess(gold, table_reader(kind.format, right.table, (), {of_gold: right.column}), read, why, sure, kind.means,
                  kind.metric, answer=f"--as {kind.format}" if kind.sure < SURE or right.is_worded else "")
 
 
-def _fitting(right: _Rows, found: Sequence[_Rows]) -> _Rows:
-    """Of the ways to read a system's lines that with as many as the gold has; of both the surer one."""
-    return max(found, key=lambda one: (len(one.cells) == len(right.cells), one.sure))
+def _told(rows: _Rows) -> str:
+    """What is said of the systems' lines."""
+    if len(rows.table.names) == 1:
+        return "the systems have a value on each line and no key"
+    return f"the systems have their own in {called(rows.table, rows.column)}, and no names of items"
+
+
+def _fitting(right: _Rows, found: Sequence[_Rows]) -> _Rows | None:
+    """Of the ways to read a system's lines that with as many as the gold has; of both the surer one.
+
+    None where it is a table, and not one of its columns alone has as many values of the gold's.
+    """
+    if all(len(one.table.names) == 1 for one in found):
+        return max(found, key=lambda one: (len(one.cells) == len(right.cells), one.sure))
+    fitting = [one for one in found if len(one.cells) == len(right.cells) and _answers(right.cells, one.cells)]
+    surest = [one for one in fitting if one.sure == max(other.sure for other in fitting)]
+    return surest[0] if len(surest) == 1 else None
+
+
+def _nameless(document: Document) -> list[_Rows]:
+    """The columns of a table none of which names its rows, but for numbers of them in their order."""
+    found: list[_Rows] = []
+    for table in tables(document):
+        columns = {n: table.column(n) for n in range(len(table.names))}
+        numbers = [n for n, column in columns.items() if counts(column) and is_sorted(column)]
+        if any(column.is_nearly_key and may_name(table, n) for n, column in columns.items() if n not in numbers) or (
+                next(naming(table), None) is not None):
+            return []
+        found += (_Rows(table, n, table.sure, f"{table.written}; {table.why}") for n in columns if n not in numbers)
+    return found
 
 
 def _answers(right: Sequence[str], cells: Sequence[str]) -> bool:
