@@ -11,6 +11,7 @@ REQUIRED = {
     "candidates": {"item": ["noun", "verb"], "true": ["true", "1"]},
     "judged": {"drawn": "random"},
     "logprobs": {"base": "e"},
+    "multilabel": {"labels": ["anger", "joy"]},
     "naacl": {"offset": 1},
     "pharaoh": {"offset": 0},
     "statistics": {"statistics": ["hits", "all"]},

@@ -39,7 +39,8 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
     "registry.guessing": [
         "guess", "files looks runs trial", "marked rankings span_lists tables tagged texts unread",
         "decide task unknown", "made"],
-    "registry.guessing.tables": ["keys named", "decimals", "values", "answering", "keyed", "long positional", "apiece wide"],
+    "registry.guessing.tables": [
+        "keys named", "decimals", "values", "answering flags", "keyed", "long positional", "apiece wide"],
     "registry.readers": [
         "parsing", "base", "alignments lines markup names tables", """
             bio
@@ -49,6 +50,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
             labels
             logprobs
             mtme
+            multilabel
             nbest
             responses
             scores

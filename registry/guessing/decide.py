@@ -20,7 +20,7 @@ from registry.readers import Reader
 from registry.values import Value
 
 _TOLD = 5  # files that nothing reads
-_LABELS = 3  # columns of them, at least, that may be all meant
+_LABELS = 2  # columns of them, at least, that may be all meant
 _ASKED = {"header": "does the first line name the columns?", "gold": "which column has the gold?",
           "label": "which column has the labels?", "score": "which column has the scores?",
           "item": "which column names the items?", "offset": "are words counted from 0 or from 1?",
@@ -159,8 +159,7 @@ def _or_all(best: Sequence[Guess]) -> str:
     if len(best) < _LABELS or not all(n is not None and tables(best[0].gold)[0].column(n).values <= {"0", "1"}
                                       for n in columns):
         return ""
-    return ('. Or, if these are labels of which an item may have several, write those of each as {"item": "a", '
-            '"answers": ["x", "y"]} on a line, of gold and systems (--as responses)')
+    return ". Or, if these are labels of which an item may have several, say --as multilabel"
 
 
 def _said_by(guess: Guess) -> str:

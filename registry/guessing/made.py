@@ -18,6 +18,7 @@ from registry.guessing.rankings import rankings
 from registry.guessing.runs import told as told_of_runs
 from registry.guessing.span_lists import span_lists
 from registry.guessing.tables.apiece import apiece
+from registry.guessing.tables.flags import flags
 from registry.guessing.tables.keyed import VALUE, keyed
 from registry.guessing.tables.named import named
 from registry.guessing.tables.positional import positional
@@ -106,12 +107,12 @@ def _guesses(given: Files, asked: Asked) -> Iterator[Guess]:
     trial = Trial(asked.missing)
     found = list(chain(marked(gold, systems, asked, trial), tagged(gold, systems, asked, trial)))
     found = found or list(rankings(gold, systems, asked, trial))
-    for family in (span_lists, named, keyed, positional):
+    for family in (span_lists, flags, named, keyed, positional):
         found = found or list(family(gold, systems, asked))
     text: list[Guess] = []
     if (asked.kind is not None or unlike(gold, systems) is None) and all(
             guess.sure < SURE or getattr(guess.reader, "separator", "") == "whitespace" for guess in found):
-        text = list(texts(gold, systems, asked, beside=bool(found)))
+        text = list(texts(gold, systems, asked, beside=max((guess.sure for guess in found), default=None)))
     if any(guess.sure == OPEN for guess in text):
         found = [replace(guess, sure=OPEN, answer=guess.answer or f"--as {guess.reader.name}") if guess.sure == LIKELY
                  else guess for guess in found]

@@ -1,16 +1,18 @@
-"""Judgments and runs of other columns than TREC's: BEIR's three under a header, MS MARCO's, objects in JSON."""
+"""Judgments and runs of other columns than TREC's: BEIR's three under a header, MS MARCO's, JSON."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
+from shlex import quote
 from typing import Any, NamedTuple
 
 from registry.errors import InputError, counted
 from registry.guessing.guess import OPEN, SURE, Asked, Given, Guess, System
-from registry.guessing.looks import is_number, text_lines
+from registry.guessing.looks import is_number, records, text_lines
 from registry.guessing.trial import Trial
 from registry.readers import Document, Trec
 from registry.readers.parsing.json_entries import json_members
@@ -40,13 +42,16 @@ def rankings(gold: Document, systems: Sequence[Given], asked: Asked, trial: Tria
     """Guess the columns of judgments and runs that are not both TREC's own.
 
     Raises:
-        InputError: Judgments that are surely some, and a run of ranks instead of scores.
+        InputError: Judgments that are surely some, and a run of ranks instead of scores, or an object for each query.
     """
     right = _form(gold, _JUDGMENTS)
     if not asked.allows("trec", "ranking") or right is None:
         return
     forms = [_form(given.document, _RUN) for given in systems]
     found = [form for form in forms if form is not None]
+    if len(found) < len(forms) and asked.kind is None and (known := next((error for given, form in zip(
+            systems, forms, strict=True) if form is None and (error := _objects(given.document, gold))), None)):
+        raise known
     if len(found) < len(forms) or (right.width == _JUDGMENTS and all(form.width == _RUN for form in found)):
         return
     is_sure = right.header or right.width == _JUDGMENTS or all(form.width == _RUN for form in found) or (
@@ -86,7 +91,7 @@ def _form(document: Document, usual: int) -> _Form | None:
     """How judgments or a run are written; None where a file is neither, or each query has one document alone."""
     rows = [line.split() for _, line in text_lines(document) if line.strip() and not line.startswith("#")]
     if rows and rows[0][0].startswith("{"):
-        return _Form(0) if _is_object(document) else None
+        return _Form(0) if _is_object(document) or (usual == _RUN and _has_lists(document)) else None
     header = len(rows) > 1 and _QUERY.fullmatch(rows[0][0]) is not None and not is_number(rows[0][-1])
     rows = rows[header:]
     widths = {len(row) for row in rows}
@@ -110,6 +115,48 @@ def _is_object(document: Document) -> bool:
     names = {name for query in queries for name in query}
     return len(names) > max(map(len, queries)) and all(  # else they are columns
         isinstance(number, int | float) and not isinstance(number, bool) for of in queries for number in of.values())
+
+
+def _has_lists(document: Document) -> bool:
+    """Whether a file is an object of queries, each the list of its documents."""
+    try:
+        queries = [value for _, name, value in json_members(document) if name is not None]
+    except InputError:
+        return False
+    return bool(queries) and all(isinstance(query, list) and query and all(type(name) in (str, int) for name in query)
+                                 for query in queries)
+
+
+def _objects(document: Document, gold: Document) -> InputError | None:
+    """Say how a run is written that has an object for each query of the gold, and the list of its documents within."""
+    found = records(document)
+    queries = {line.split()[0] for _, line in text_lines(gold) if line.strip()}
+    for row in () if found is None else found.rows[:1]:
+        lists = [name for name, value in row.items() if isinstance(value, list) and value]
+        named = [name for name, value in row.items() if type(value) in (str, int) and str(value) in queries]
+        if len(lists) == len(named) == 1 and (documents := _documents(row[lists[0]])):
+            program = f"map({{(.[{json.dumps(named[0])}]|tostring): (.[{json.dumps(lists[0])}] | {documents})}}) | add"
+            each = "-s " if found is not None and found.form["syntax"] == "jsonl" else ""
+            return InputError("has an object for each query, and runs in JSON are read that are one object with all "
+                              f"queries. Write it so, as `jq {each}{quote(program)} FILE` does", path=document.path)
+    return None
+
+
+def _documents(listed: list[Any]) -> str:
+    """A program for jq that makes of a list its documents, with their scores if it has some; none of another list."""
+    first = listed[0]
+    if type(first) in (str, int):
+        return "map(tostring)"
+    if not isinstance(first, dict):
+        return ""
+    name = next((key for key, value in first.items() if isinstance(value, str)), None) or next(
+        (key for key, value in first.items() if type(value) is int and key.casefold().endswith("id")), None)
+    score = next((key for key, value in first.items() if isinstance(value, float)), None) or next(
+        (key for key, value in first.items() if type(value) is int and key != name and key.casefold() == "score"), None)
+    if name is None:
+        return ""
+    of = f".[{json.dumps(name)}]|tostring"
+    return f"map({of})" if score is None else f"map({{({of}): .[{json.dumps(score)}]}}) | add // {{}}"
 
 
 def _has_decimals(document: Document) -> bool:

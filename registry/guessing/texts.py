@@ -12,19 +12,20 @@ from registry.guessing.looks import EVEN, WORDS, even_mark, is_json, is_number, 
 from registry.readers import Document, Lines
 
 DISTINCT = 0.5  # the share of lines that are no other line again
+_GAPS = 0.1  # the share of lines with two blanks or more between words, at which cells may be empty there
 _NAME = re.compile(r"[\d_()-]")  # what all names of lines have, and no words do that end all lines of a text
 
 
-def texts(gold: Document, systems: Sequence[Given], asked: Asked, *, beside: bool = False) -> Iterator[Guess]:
-    """Guess text, unless the lines look like something else; `beside` another guess, words may be few."""
+def texts(gold: Document, systems: Sequence[Given], asked: Asked, *, beside: int | None = None) -> Iterator[Guess]:
+    """Guess text, unless the lines look like something else; `beside` another guess, so sure, words may be few."""
     if not asked.allows("lines", "segment"):
         return
-    words = 0 if beside or asked.metric is not None else WORDS
+    words = WORDS if beside is None and asked.metric is None else 0
     documents = (gold, *(given.document for given in systems))
     if asked.kind != "lines" and not all(_is_text(document, words) for document in documents):
         return
     if asked.kind != "lines" and (named := names_before_text(documents)) is not None:
-        if beside:
+        if beside is not None:
             return
         raise named
     n = sum(1 for _ in text_lines(gold))
@@ -32,16 +33,17 @@ def texts(gold: Document, systems: Sequence[Given], asked: Asked, *, beside: boo
     why = (f"{gold.path}: text, a segment on each of {counted(n, 'line')}, aligned by its number; resemblance says "
            "that the systems' lines are in this order",)
     is_open = asked.kind is None and asked.metric is None and all(map(_is_even, documents))
-    sure = OPEN if is_open else LIKELY if beside else SURE
+    sure = OPEN if is_open or beside == OPEN else SURE if beside is None else LIKELY
     yield Guess(gold, Lines.build(_mended(gold)), chosen, why, sure, "text, a segment on each line",
                 answer="--as lines" if sure == OPEN else "")
 
 
 def _is_even(document: Document) -> bool:
-    """Whether lines may as well be rows of a table: all have as many words, or a number for the first or last."""
-    words = [line.split() for _, line in text_lines(document) if line.strip()]
+    """Whether lines may as well be rows of a table: as many words in all, numbers at an end, gaps of blanks."""
+    lines = [line.strip() for _, line in text_lines(document) if line.strip()]
     return any(table.form.get("separator") == "whitespace" for table in tables(document)) or any(
-        sum(is_number(line[at]) for line in words) >= EVEN * (len(words) - 1) for at in (0, -1))
+        sum(is_number(line.split()[at]) for line in lines) >= EVEN * (len(lines) - 1) for at in (0, -1)) or (
+        sum("  " in line for line in lines) >= _GAPS * len(lines))
 
 
 def names_before_text(documents: Sequence[Document], kind: str = "lines") -> InputError | None:

@@ -11,6 +11,7 @@ from registry.readers.labels import Labels
 from registry.readers.lines import Lines
 from registry.readers.logprobs import LogProbabilities
 from registry.readers.mtme import Mtme
+from registry.readers.multilabel import Multilabel
 from registry.readers.nbest import NBest
 from registry.readers.parsing.document import Document
 from registry.readers.parsing.problems import Problems
@@ -30,6 +31,7 @@ READERS: Catalogue[Reader] = Catalogue("reader", Reader, (  # type: ignore[type-
     Sgml,
     NBest,
     Responses,
+    Multilabel,
     Candidates,
     Scores,
     Mtme,
@@ -44,6 +46,6 @@ READERS: Catalogue[Reader] = Catalogue("reader", Reader, (  # type: ignore[type-
 
 __all__ = [
     "READERS", "Bio", "Candidates", "Conllu", "Document", "Judged", "Labels", "Lines", "LogProbabilities", "Mtme",
-    "NBest", "Naacl", "Pharaoh", "Problems", "Reader", "Responses", "Scores", "Sgml", "Spans", "Statistics", "Trec",
-    "WmtXml",
+    "Multilabel", "NBest", "Naacl", "Pharaoh", "Problems", "Reader", "Responses", "Scores", "Sgml", "Spans",
+    "Statistics", "Trec", "WmtXml",
 ]

@@ -13,8 +13,8 @@ from dataclasses import field, replace
 from typing import Any, ClassVar, Literal
 
 from registry.columns import AnswerColumns
-from registry.items import Answer, Item, Response, Tagged
-from registry.readers.base import Reader
+from registry.items import Answer, AnswerSet, Item, Response, Tagged
+from registry.readers.base import AnswerSetReader, Reader
 from registry.readers.parsing.document import Document
 from registry.values import TERSE
 
@@ -95,6 +95,22 @@ class SpanReader(NamedReader):
     def copied(self, gold: Any, answer: Any) -> Iterable[str]:
         """The spans alone count."""
         return ("gold",) if gold.spans == answer.spans else ()
+
+
+class NamedSetReader(AnswerSetReader, NamedReader):
+    """What readers of sets of answers share; an answer's name is its type, or its key where it has none."""
+
+    def names(self, values: Iterable[Any]) -> Counter[str]:
+        """Count types, and the keys of answers without one."""
+        return Counter(response.type or response.key for value in values for response in value.responses)
+
+    def with_names(self, value: Any, name: Callable[[str], str]) -> Any:
+        """Give answers other types, or other keys where they have no type; the first of equal ones is kept."""
+        found: dict[tuple[str, str], Response] = {}
+        for key, type_, score in value.responses:
+            response = Response(key, name(type_), score) if type_ else Response(name(key), "", score)
+            found.setdefault(response[:2], response)
+        return AnswerSet(tuple(found[named] for named in sorted(found)))
 
 
 def by_case(names: Iterable[str]) -> dict[str, str]:

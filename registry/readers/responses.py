@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
 from registry.errors import InputError, suggest
 from registry.items import Answer, AnswerSet, Item, Response
-from registry.readers.base import AnswerSetReader
-from registry.readers.names import NamedReader
+from registry.readers.names import NamedSetReader
 from registry.readers.parsing.document import Document
 from registry.readers.parsing.json_lines import json_object
 
@@ -20,7 +18,7 @@ _KEYS = ("item", "answers", "attributes")
 _ANSWER_KEYS = ("key", "type", "score")
 
 
-class Responses(AnswerSetReader, NamedReader):
+class Responses(NamedSetReader):
     """One JSON object per item: `{"item": "s1", "answers": [...], "attributes": {"document": "d1"}}`.
 
     An answer is its key, as text, or `{"key": "3-7", "type": "causes", "score": 0.9}` with an optional type and, in
@@ -45,18 +43,6 @@ class Responses(AnswerSetReader, NamedReader):
     def parse_answers(self, document: Document) -> list[Answer]:
         """Read a system's answers; attributes are passed over."""
         return [Answer(key, answers, line) for line, key, answers, _ in _objects(document)]
-
-    def names(self, values: Iterable[Any]) -> Counter[str]:
-        """Count types, and the keys of answers without one."""
-        return Counter(response.type or response.key for value in values for response in value.responses)
-
-    def with_names(self, value: Any, name: Callable[[str], str]) -> Any:
-        """Give answers other types, or other keys where they have no type; the first of equal ones is kept."""
-        found: dict[tuple[str, str], Response] = {}
-        for key, type_, score in value.responses:
-            response = Response(key, name(type_), score) if type_ else Response(name(key), "", score)
-            found.setdefault(response[:2], response)
-        return AnswerSet(tuple(found[named] for named in sorted(found)))
 
 
 def _objects(document: Document) -> Iterator[tuple[int, str, AnswerSet, dict[str, str]]]:

@@ -6,7 +6,8 @@
 A run may begin with comments, lines that start with #, as trec_eval 10 takes them: metadata in the form of ir_metadata
 (Breuer, Keller and Schaer 2022), YAML between the lines `# ir_metadata.start` and `# ir_metadata.end`.
 
-Other tasks have other columns, or one JSON object for the whole file: `{"query": {"document": 0.5}}`.
+Other tasks have other columns, or one JSON object for the whole file: `{"query": {"document": 0.5}}`, or of a run its
+documents in their order, `{"query": ["first", "second"]}`: they have the scores 1, 1/2, 1/3 and so on then.
 
 Runs have 10^5 lines and more, so whole columns are read and checked at once, block by block; only where something is
 not as it should be are the lines looked at one by one.
@@ -51,7 +52,8 @@ class Trec(Reader):
     Attributes:
         judgments: The columns of the judgments: `query`, `document`, `relevance`, and others that are not used.
         run: The columns of a run: `query`, `document`, `score`, perhaps `tag`, and others that are not used.
-        syntax: `delimited`, or `json`: an object of queries, each an object of its documents' numbers.
+        syntax: `delimited`, or `json`: an object of queries, each an object of its documents' numbers, or in runs the
+            list of its documents, the best one first.
         other_queries: What to do about a run's queries that have no judgments: `reject` the file, or `ignore` them, as
             trec_eval does.
     """
@@ -178,7 +180,8 @@ def _json_number(cell: Any, format_: _Format[N]) -> N | None:
 def _of_object(document: Document, format_: _Format[N]) -> ByQuery[N]:
     """Read a file that is one object of queries."""
     found: ByQuery[N] = {}
-    for line, query, given in json_members(document):
+    for line, query, member in json_members(document):
+        given = _ranked(member, document, line, query) if format_.number == "score" else member
         if not query or not query.isprintable() or not isinstance(given, dict):
             document.refuse('expected an object of queries, each an object of its documents, {"query": {"document": '
                             "0.5}}", line)
@@ -194,6 +197,17 @@ def _of_object(document: Document, format_: _Format[N]) -> ByQuery[N]:
         found.setdefault(query, (line, kept))
     if not found:
         document.report_empty("query")
+    return found
+
+
+def _ranked(member: Any, document: Document, line: int, query: str | None) -> Any:
+    """The documents of a list with a score each; what is none as it is."""
+    if not isinstance(member, list) or not all(type(name) in (str, int) for name in member):
+        return member
+    found: dict[str, float] = {}
+    for rank, name in enumerate(map(str, member), 1):
+        if found.setdefault(name, 1 / rank) != 1 / rank:
+            document.refuse(f"document {name[:60]!r} stands twice; keep one", line, query, category="duplicate")
     return found
 
 

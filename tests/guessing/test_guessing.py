@@ -39,6 +39,9 @@ def objects(values, key):
 
 
 PAIRS = [f"d{n // 4}" for n in range(24)], [n % 4 for n in range(24)]
+GRID = [n % 5 for n in range(24)], [n // 5 for n in range(24)]
+SETS = [",".join("xyz"[k] for k in range(3) if n >> k & 1) or "none" for n in range(24)]
+FLAGS = [[int(n % k == 0) for n in range(24)] for k in (2, 3, 4)]
 SPANS = ["B-PER", "I-PER", "O", "B-LOC"] * 6
 ENDED = ["B-PER", "E-PER", "O", "S-LOC"] * 6
 LINKS = "".join(f"1-{1 + n % 3} {2 + n % 2}-2\n" for n in range(24))
@@ -92,6 +95,18 @@ RIGHT = {  # files, gold first; the format, and options of the gold's and of the
     "sentences of documents": (  # in other columns, and without a header
         [rows(PAIRS[1], GOLD, PAIRS[0], header=("n", "label", "doc_id"), separator=","), rows(*PAIRS, [0.5] * 24, A)],
         "labels", {"item": "doc_id", "within": ("n",)}, {"within": ("column2",), "item": "item"}),
+    "numbered lines": (  # WMT's quality estimation: the language pair, the system, the segment, the score
+        ["".join(f"{n / 7}\n" for n in range(24)),
+         "".join(f"en-de\tours\t{n}\t{n % 5 / 3}\n" for n in range(24))], "scores",
+        {"item": (), "columns": ("gold",)}, {"item": (), "columns": ("column1", "column2", "column3", "score")}),
+    "lists of documents": (["".join(f"{i} 0 d1 1\n" for i in IDS), json.dumps({i: ["d2", "d1"] for i in IDS})],
+                           "trec", {"syntax": "delimited"}, {"syntax": "json"}),
+    "several labels of an item": (
+        [rows(IDS, RATED, *FLAGS, header=("id", "n", *"xyz"), separator=","),
+         rows(*FLAGS[::-1], IDS[::-1], header=(*"zyx", "id"))], "multilabel",
+        {"item": ("id",), "labels": ("x", "y", "z")}, {"labels": ("x", "y", "z"), "separator": "tab"}),
+    "several labels of a row": ([rows(*FLAGS), rows(*FLAGS[1:], FLAGS[0])], "multilabel",
+                                {"item": (), "labels": ("label1", "label2", "label3")}, {}),
     "numbers of documents and sentences": (
         [rows(PAIRS[0], PAIRS[1], [n + 0.5 for n in RATED]), rows(PAIRS[0], PAIRS[1], RATED_A)], "scores",
         {"item": ("column1", "column2")}, {}),
@@ -116,6 +131,14 @@ OPEN = {  # files; the options that are asked for
     "a column that repeats the gold": ([objects(GOLD, "answer"), "".join(json.dumps(
         {"id": i, "answer": right, "prediction": label}) + "\n" for i, right, label in zip(IDS, GOLD, A, strict=True))],
         ["--option label=answer", "--option label=prediction"]),
+    "a constant column beside a gold of which half is blank": (
+        [rows(IDS, [g * (n % 2) for n, g in enumerate(GOLD)], B, header=("id", "stance", "mood"), separator=","),
+         *(rows(IDS, labels, ["no"] * 24, header=("id", "answer", "mode"), separator=",") for labels in (A, B))],
+        ["--option label=mood"]),
+    "rows of two columns that count alike": (
+        [rows(*GRID, GOLD, header=("p", "q", "label")), rows(*GRID, A, header=("r", "s", "label"))],
+        ["--option item=s", "--option item=r"]),
+    "combinations of labels": ([rows(IDS, SETS), rows(IDS, SETS[1:] + SETS[:1])], ["--as labels"]),
     "two columns of labels, one called alike in all": (
         [rows(IDS, GOLD, B, header=("id", "label", "extra")),
          rows(IDS, A, B[1:] + B[:1], header=("id", "klasse", "extra"))],
@@ -143,6 +166,15 @@ WRONG = {  # files; what the error says
     "other tokens": ([tagged(SPANS), tagged(SPANS).replace("w", "v")], "token 1 is 'v0', the gold's 'w0'"),
     "semicolons": ([rows(IDS, GOLD, separator=";"), rows(IDS, A, separator=";")], "seem to have ';' between them"),
     "an item twice": ([rows([*IDS, "q00"], [*GOLD, "no"]), rows(IDS, A)], "item 'q00': stands twice, first in line 1"),
+    "no gold of some items": ([rows(IDS, [g * (n % 3 > 0) for n, g in enumerate(GOLD)]), rows(IDS, A, ["1"] * 24)],
+                              "gold: column 2 of 2 has nothing in 8 of 24 rows: if these items have no label"),
+    "objects of documents": (
+        ["".join(f"{i} 0 d1 1\n" for i in IDS), "".join(json.dumps(
+            {"qid": i, "hits": [{"doc": "d1", "score": 0.5}]}) + "\n" for i in IDS)],
+        """jq -s 'map({(.["qid"]|tostring): (.["hits"] | map({(.["doc"]|tostring): .["score"]}) | add // {})})"""),
+    "probabilities of labels": (
+        [rows(IDS, *FLAGS, header=("id", *"xyz")), rows(IDS, *([n / 32 for n in range(24)] for _ in "xyz"), header=(
+            "id", *"xyz"))], "of how probable they are, as in column 'x': write 1 for the labels"),
     "other items": ([rows(IDS, GOLD), rows(WORDS, A)], "system1: no column of it has most of the items of"),
     "a header of all, and labels of others": (
         [rows(range(24), GOLD, header=("id", "label")), rows(range(24), "cab" * 8, header=("id", "label"))],

@@ -198,3 +198,13 @@ def test_a_query_that_stands_twice_in_a_file_that_breaks_off_has_no_likely_cause
     items = reader.read_gold({"gold": Document("g", b'{"q1": {"d1": 1}}')})
     diagnosis = Diagnosis(document, reader, [], {"test": items}, "test", problems.counts)
     assert (twice.category, diagnosis.cause(twice)) == ("duplicate", "")
+
+
+def test_lists_in_json_are_in_the_order_of_their_ranks():
+    reader = Trec(syntax="json")
+    (answer,) = reader.read_answers(Document("r", b'{"q1": ["d7", 4, "d2"]}'))
+    assert (answer.key, answer.value) == ("q1", {"d7": 1, "4": 1 / 2, "d2": 1 / 3})
+    with pytest.raises(InputError, match="r:2: item 'q2': document 'd7' stands twice"):
+        reader.read_answers(Document("r", b'{"q1": ["d7"],\n"q2": ["d7", "d7"]}'))
+    with pytest.raises(InputError, match="expected an object of queries"):
+        reader.read_gold({"gold": Document("g", b'{"q1": ["d7"]}')})

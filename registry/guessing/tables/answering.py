@@ -54,7 +54,7 @@ def pairings(table: Table, keys: tuple[int, ...], matched: Sequence[Matched], as
         found += _of_column((table, keys, n), right, matched, asked) if not has_answers else [
             one for one in _of_column((table, keys, n), right, matched, asked) if one.note == BESIDE]
     tell = any(not one.note for one in found)  # where others do, copies of all tell nothing
-    return _weighed(table, [one for one in found if not (tell and one.note == SAME)], matched, asked)
+    return _weighed(table, [one for one in found if one.blank or not (tell and one.note == SAME)], matched, asked)
 
 
 def _filled(of_items: dict[str, str]) -> dict[str, str]:
@@ -74,7 +74,8 @@ def _of_column(of: tuple[Table, tuple[int, ...], int], right: dict[str, str], ma
     shared = _shared(matched, options)
     for columns in shared:
         is_copied = all(_repeats(right, one, column) for one, column in zip(matched, columns, strict=True))
-        sure = LIKELY if len(shared) > 1 else OPEN if _is_doubtful(table, value, asked) else SURE
+        is_doubtful = _is_doubtful(table, value, asked) or _is_constant(matched, columns)
+        sure = LIKELY if len(shared) > 1 else OPEN if is_doubtful else SURE
         yield Pairing(value, columns, SAME if is_copied else "", sure, blank)
         if is_copied and (answering := _beside(right, matched, columns, asked)) is not None:
             yield Pairing(value, answering, BESIDE, sure, blank)
@@ -98,14 +99,21 @@ def _is_doubtful(table: Table, n: int, asked: Asked) -> bool:
     return not is_said and (len(table.column(n).values) == 1 or counts(table.column(n)))
 
 
+def _is_constant(matched: Sequence[Matched], columns: Sequence[int]) -> bool:
+    """Whether all systems have one value for all items, and other columns beside."""
+    return all(len(one.table.column(n).values) == 1 and len(one.table.names) > len(one.keys) + 1
+               for one, n in zip(matched, columns, strict=True))
+
+
 def _weighed(table: Table, found: Sequence[Pairing], matched: Sequence[Matched], asked: Asked) -> list[Pairing]:
     """The pairings, less sure where others may be meant that cannot be read."""
-    plain = {one.value for one in found if not one.note and one.sure > OPEN}
-    if len(plain) > 1 and any(one.sure == LIKELY and not one.note for one in found):
+    plain = {one.value for one in found if one.note != SAME and one.sure > OPEN}
+    if len(plain) > 1 and any(one.sure == LIKELY for one in found):
         if table.form.get("separator") == "whitespace":
             return []  # words of text
         ours = " or ".join(called(table, n) for n in sorted(plain))
-        theirs = " or ".join(dict.fromkeys(called(matched[0].table, one.columns[0]) for one in found))
+        theirs = " or ".join(dict.fromkeys(called(matched[0].table, one.columns[0]) for one in found
+                                           if one.sure > OPEN))
         raise InputError(f"the gold may be {ours}, and the answers {theirs}: leave those columns that are meant, here "
                          "and in the systems' files", path=matched[0].given.document.path)
     blank = next((one for one in found if one.blank and _answers(table, one, matched)), None)
@@ -149,8 +157,7 @@ def _answering(right: Mapping[str, str], of: tuple[Table, tuple[int, ...], int],
     if one.table.header and (called := [n for n in fitting if one.table.names[n] == name] or [
             n for n in fitting if one.table.names[n].casefold() == name.casefold()]):
         return called[:1]
-    are_alike = not (one.table.header or table.header) and len(names) == len(one.table.names) and one.keys == keys
-    if are_alike and value in fitting and one.table.form["separator"] != "whitespace":
+    if value in fitting and one.keys == keys and _are_alike(table, one.table):
         return [value]
     if len(fitting) > 1:
         cells = {n: one.aligned(list(right), n) for n in fitting}
@@ -160,6 +167,14 @@ def _answering(right: Mapping[str, str], of: tuple[Table, tuple[int, ...], int],
         likely = [n for n in fitting if sum(cell in values for cell in cells[n]) > _MOST * len(cells[n])]
         return [n for n in likely if not one.table.header or one.table.names[n] not in names] or likely
     return fitting
+
+
+def _are_alike(table: Table, other: Table) -> bool:
+    """Whether the columns of tables without headers hold the same in each place, as far as their values tell."""
+    if table.header or other.header or len(table.names) != len(other.names) or other.form["separator"] == "whitespace":
+        return False
+    columns = [(table.column(n), other.column(n)) for n in range(len(table.names))]
+    return all(ours.values & theirs.values or (ours.is_numeric and theirs.is_numeric) for ours, theirs in columns)
 
 
 def _repeats(right: Mapping[str, str], one: Matched, n: int) -> bool:

@@ -33,18 +33,19 @@ def keyed(gold: Document, systems: Sequence[Given], asked: Asked) -> Iterator[Gu
     """
     if not any(asked.allows(name, gives) for name, gives in (("labels", "label"), ("scores", "score"))):
         return
-    found, blank = False, None
+    found, blank = False, list[tuple[int, InputError]]()
     for table, keys, matched in _named(gold, systems, asked):
-        if asked.options.get("header") is not False and is_header_of_all(table, [one.table for one in matched]):
+        if asked.options.get("header") is not False and (is_header_of_all(table, [one.table for one in matched]) or all(
+                table.header and _begins_otherwise(table, keys, one) for one in matched)):
             continue
         for guess, of in _valued(gold, table, keys, matched, asked):
             if of.blank:
-                blank = blank or _blank(gold, table, of)
+                blank.append((table.sure, _blank(gold, table, of)))
             else:
                 found = True
                 yield guess
-    if blank is not None and not found:
-        raise blank
+    if blank and not found:
+        raise max(blank, key=lambda one: one[0])[1]
 
 
 def _named(gold: Document, systems: Sequence[Given],
@@ -66,6 +67,11 @@ def _named(gold: Document, systems: Sequence[Given],
             options = [matches(table, places, given) for given in systems]
             for n in range(max(map(len, options)) if all(options) else 0):
                 yield table, places, [of[min(n, len(of) - 1)] for of in options]
+
+
+def _begins_otherwise(gold: Table, keys: tuple[int, ...], one: Matched) -> bool:
+    """Whether a system's first line is no item, where it is read without a header: then it has one, with a gap."""
+    return not one.table.header and one.items.cells[0] not in together(gold, keys).values
 
 
 def _blank(gold: Document, table: Table, of: Pairing) -> InputError:
@@ -138,8 +144,12 @@ def _valued(gold: Document, table: Table, keys: tuple[int, ...], matched: Sequen
     """Guess which columns have the values, and what they are."""
     has_answers = any(one.given.document.path == gold.path for one in matched)
     found = pairings(table, keys, matched, asked, has_answers=has_answers)
-    is_same = all(one.note == SAME for one in found) and not {"gold", "label"} & asked.options.keys()
-    for of in found if len(keys) == 1 or not is_same else ():
+    said = {"gold", "label"} & asked.options.keys()
+    repeated = {one.value for one in found if one.note == BESIDE}
+    for of in found:
+        is_same = of.note == SAME and of.value not in repeated and not said  # what describes items, say
+        if is_same and len(keys) > 1:
+            continue
         columns = list(zip(matched, of.columns, strict=True))
         for kind in kinds(table.column(of.value).cells, [one.table.column(n).cells for one, n in columns], asked):
             guess = _guess((gold, table, keys, of.value), columns, kind)
@@ -147,7 +157,7 @@ def _valued(gold: Document, table: Table, keys: tuple[int, ...], matched: Sequen
                 places = dict.fromkeys(called(one.table, n) for one, n in columns)
                 guess = replace(guess, why=(*guess.why, f"the systems repeat it, and have their own in "
                                                         f"{', '.join(places)}"))
-            if is_same or of.sure == OPEN:  # what describes items, say
+            if is_same or of.sure == OPEN:
                 guess = replace(guess, sure=OPEN, answer=f"--as {kind.format}" if is_same else _said(guess))
             notes = [of.note] * bool(of.note) + [f"while {called(table, n)} has some of part of the items alone"
                                                  for n in (of.beside,) if n is not None]

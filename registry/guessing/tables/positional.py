@@ -21,7 +21,8 @@ _FEW = 10  # lines; of fewer nothing tells labels from words
 class _Rows:
     """Lines as a table: of one column, or the gold's with keys; which column has the values, how sure that is.
 
-    `open_ended` values are mostly different ones: words rather than labels.
+    `open_ended` values are mostly different ones: words rather than labels. Of a table without keys only values
+    `of_labels` are taken: of several columns of numbers any may be meant.
     """
 
     table: Table
@@ -29,6 +30,7 @@ class _Rows:
     sure: int
     why: str
     open_ended: bool = False
+    of_labels: bool = False
 
     @property
     def is_text(self) -> bool:
@@ -50,16 +52,18 @@ def positional(gold: Document, systems: Sequence[Given], asked: Asked) -> Iterat
     """Guess labels or numbers of systems whose lines stand in the gold's order."""
     if not any(asked.allows(name, gives) for name, gives in (("labels", "label"), ("scores", "score"))):
         return
-    theirs = [list(_lines(given.document)) or _nameless(given.document) for given in systems]
-    if not all(theirs):
-        return
-    mine = [*_lines(gold), *(_Rows(table, n, table.sure, f"{table.written}; {table.why}") for table in tables(gold)
-                             for n, name in enumerate(table.names) if asked.names("label", table.names, name)
-                             and not (table.column(n).is_whole and table.column(n).is_key))]  # which names items
-    for right in mine:
-        found = [_fitting(right, rows) for rows in theirs]
-        chosen = [one for one in found if one is not None]
-        if len(chosen) < len(theirs):
+    bare = [list(_lines(given.document)) for given in systems]
+    nameless = [found or _nameless(given.document) for found, given in zip(bare, systems, strict=True)]
+    numbered = [found if bare_ else list(_numbered(given.document)) or found for bare_, found, given in zip(
+        bare, nameless, systems, strict=True)]
+    mine = [*((right, numbered) for right in _lines(gold)), *(
+        (_Rows(table, n, table.sure, f"{table.written}; {table.why}"), nameless) for table in tables(gold)
+        for n, name in enumerate(table.names) if asked.names("label", table.names, name)
+        and not (table.column(n).is_whole and table.column(n).is_key))]  # which names items
+    for right, theirs in mine:
+        fitting = [_fitting(right, found) for found in theirs]
+        chosen = [one for one in fitting if one is not None]
+        if len(chosen) < len(systems):
             continue
         if asked.options.get("header") is not False and is_header_of_all(right.table, [one.table for one in chosen]):
             continue
@@ -67,41 +71,42 @@ def positional(gold: Document, systems: Sequence[Given], asked: Asked) -> Iterat
         said = asked.kind is not None or asked.metric is not None
         if not said and (right.is_text or not all(_answers(right.cells, cells) for cells in answers)):
             continue
-        are_bare = all(len(one.table.names) == 1 for one in chosen)
-        for kind in (kind for kind in kinds(right.cells, answers, asked) if are_bare or kind.format == "labels"):
+        of_labels = any(one.of_labels for one in chosen)
+        for kind in (kind for kind in kinds(right.cells, answers, asked) if kind.format == "labels" or not of_labels):
             yield _guess(gold, right, list(zip(systems, chosen, strict=True)), kind)
 
 
 def _guess(gold: Document, right: _Rows, systems: Sequence[tuple[Given, _Rows]], kind: Kind) -> Guess:
     of_gold, of_system = VALUE[kind.format]
     read = tuple(System(given.name, given.document, table_reader(
-        kind.format, rows.table, (), {of_system: rows.column}, options=renamed(kind.format, {*right.cells}, {*rows.cells})))
-        for given, rows in systems)
+        kind.format, rows.table, (), {of_system: rows.column},
+        options=renamed(kind.format, {*right.cells}, {*rows.cells}))) for given, rows in systems)
     why = (f"{gold.path}: {right.why}", f"{kind.format} in {called(right.table, right.column)}: {kind.why}",
-           f"{_told(systems[0][1])}: taken to be in the gold's order, {counted(len(right.cells), 'item')}",
-           *told_renamed(read))
+           f"{_ordered([rows for _, rows in systems])}: taken to be in the gold's order, "
+           f"{counted(len(right.cells), 'item')}", *told_renamed(read))
     sure = min(kind.sure, right.sure, *(rows.sure for _, rows in systems), OPEN if right.is_worded else SURE)
     return Guess(gold, table_reader(kind.format, right.table, (), {of_gold: right.column}), read, why, sure, kind.means,
                  kind.metric, answer=f"--as {kind.format}" if kind.sure < SURE or right.is_worded else "")
 
 
-def _told(rows: _Rows) -> str:
-    """What is said of the systems' lines."""
-    if len(rows.table.names) == 1:
+def _ordered(systems: Sequence[_Rows]) -> str:
+    """Say what stands on the systems' lines."""
+    rows = next((one for one in systems if len(one.table.names) > 1), None)
+    if rows is None:
         return "the systems have a value on each line and no key"
-    return f"the systems have their own in {called(rows.table, rows.column)}, and no names of items"
+    place = called(rows.table, rows.column)
+    return f"the systems have their own in {place}, and no names of items" if rows.of_labels else (
+        f"the systems number their lines, and have a value in {place}")
 
 
-def _fitting(right: _Rows, found: Sequence[_Rows]) -> _Rows | None:
-    """Of the ways to read a system's lines that with as many as the gold has; of both the surer one.
-
-    None where it is a table, and not one of its columns alone has as many values of the gold's.
-    """
-    if all(len(one.table.names) == 1 for one in found):
-        return max(found, key=lambda one: (len(one.cells) == len(right.cells), one.sure))
-    fitting = [one for one in found if len(one.cells) == len(right.cells) and _answers(right.cells, one.cells)]
-    surest = [one for one in fitting if one.sure == max(other.sure for other in fitting)]
-    return surest[0] if len(surest) == 1 else None
+def _numbered(document: Document) -> Iterator[_Rows]:
+    """A file of rows that one column numbers in their order, and of whose others one alone is not the same in all."""
+    for table in tables(document):
+        columns = {n: table.column(n) for n in range(len(table.names))}
+        counting = [n for n, column in columns.items() if counts(column) and is_sorted(column)]
+        varied = [n for n, column in columns.items() if len(column.values) > 1 and n not in counting]
+        if len(counting) == len(varied) == 1:
+            yield _Rows(table, varied[0], table.sure, f"{table.written}; {table.why}")
 
 
 def _nameless(document: Document) -> list[_Rows]:
@@ -109,12 +114,24 @@ def _nameless(document: Document) -> list[_Rows]:
     found: list[_Rows] = []
     for table in tables(document):
         columns = {n: table.column(n) for n in range(len(table.names))}
-        numbers = [n for n, column in columns.items() if counts(column) and is_sorted(column)]
-        if any(column.is_nearly_key and may_name(table, n) for n, column in columns.items() if n not in numbers) or (
-                next(naming(table), None) is not None):
+        others = {n: column for n, column in columns.items() if not (counts(column) and is_sorted(column))}
+        if any(column.is_nearly_key and may_name(table, n) for n, column in others.items()) or any(
+                True for _ in naming(table)):
             return []
-        found += (_Rows(table, n, table.sure, f"{table.written}; {table.why}") for n in columns if n not in numbers)
+        found += (_Rows(table, n, table.sure, f"{table.written}; {table.why}", of_labels=True) for n in others)
     return found
+
+
+def _fitting(right: _Rows, found: Sequence[_Rows]) -> _Rows | None:
+    """Of the ways to read a system's lines that with as many as the gold has; of both the surer one.
+
+    None where it is a table, and not one of its columns alone has as many values of the gold's.
+    """
+    if found and all(len(one.table.names) == 1 for one in found):
+        return max(found, key=lambda one: (len(one.cells) == len(right.cells), one.sure))
+    fitting = [one for one in found if len(one.cells) == len(right.cells) and _answers(right.cells, one.cells)]
+    surest = [one for one in fitting if one.sure == max(other.sure for other in fitting)]
+    return surest[0] if len(surest) == 1 else None
 
 
 def _answers(right: Sequence[str], cells: Sequence[str]) -> bool:

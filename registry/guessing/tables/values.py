@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from statistics import mean
@@ -16,6 +17,7 @@ from registry.metrics import Metric, Spearman
 _SHOWN = 5  # values in a message
 _MARKS = re.compile(r"[-_?*.]+")  # what a gold has in place of a label
 _BETWEEN = re.compile(r"[\s,;|]+")  # several answers
+_MARK = re.compile(r"[,;|]")
 _LIST = re.compile(r"\[.*\]")
 _FEW = 10  # items; of more, labels that are mostly different ones may be words of a text
 
@@ -58,13 +60,16 @@ def kinds(right: Sequence[str], answers: Sequence[Sequence[str]], asked: Asked) 
                 return  # how sure a system is, at best, or several answers
             mostly_unlike = 2 * len(values) > len(right) > _FEW
             is_text = asked.kind is None and mostly_unlike and mean(len(cell.split()) for cell in right) >= WORDS
-            sure = OPEN if is_text or not common else LIKELY if mostly_unlike else SURE
+            are_sets = asked.kind is None and _are_sets(values)
+            sure = OPEN if is_text or not common or are_sets else LIKELY if mostly_unlike else SURE
             if none := sorted(value for value in values - given if _MARKS.fullmatch(value)):
                 as_labels += (f"; of these no system gives {', '.join(map(repr, none))}: if it stands for no label, "
                               "take its items out of the gold")
             yield Kind("labels", sure, f"labels of items ({shown})" + (
                 ", right where every letter is the gold's; as text, write files of one segment on each line"
-                if is_text else ""), as_labels)
+                if is_text else ", each combination one of its own; as sets, write those of each as "
+                '{"item": "a", "answers": ["x", "y"]} on a line, of gold and systems (--as responses)'
+                if are_sets else ""), as_labels)
         return
     sure_of_labels, sure_of_numbers = _sure(values, given)
     if labels != numbers:
@@ -81,6 +86,15 @@ def several(right: Set[str], cells: Sequence[str]) -> str | None:
     parts = {cell: _BETWEEN.split(cell.strip()) for cell in cells}
     found = [cell for cell, of in parts.items() if len(of) > 1 and right >= set(of)]
     return found[0] if found and not right & parts.keys() and 2 * len(found) > len(parts) else None
+
+
+def _are_sets(values: Set[str]) -> bool:
+    """Whether values seem to be several labels each, between marks: most of these stand in other values as well."""
+    parts = {value: {part.strip() for part in _MARK.split(value)} for value in values}
+    several = [of for of in parts.values() if len(of) > 1]
+    times = Counter(part for of in parts.values() for part in of)
+    again = [times[part] > 1 for part in set().union(*several)]
+    return len(several) > 1 and 2 * sum(again) > len(again)
 
 
 def renamed(format_: str, right: Set[str], given: Set[str]) -> dict[str, Any]:
