@@ -9,7 +9,8 @@ from shlex import quote
 from typing import Any
 
 from registry.errors import InputError
-from registry.guessing.looks import TYPES, is_number, records, tables, text_lines
+from registry.guessing.looks import TYPES, is_number, tables, text_lines
+from registry.guessing.records import records
 from registry.readers import Document
 from registry.readers.parsing.json_entries import json_members
 

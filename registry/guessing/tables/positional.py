@@ -8,7 +8,8 @@ from statistics import mean
 
 from registry.errors import counted
 from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Given, Guess, System
-from registry.guessing.looks import WORDS, Table, even_mark, header, is_number, repair, tables, text_lines
+from registry.guessing.looks import WORDS, Table, even_mark, header, is_number, tables, text_lines
+from registry.guessing.records import repair
 from registry.guessing.tables.keyed import VALUE, is_header_of_all, table_reader, told_renamed
 from registry.guessing.tables.keys import called, counts, is_sorted, may_name, naming
 from registry.guessing.tables.values import Kind, kinds, renamed
