@@ -10,8 +10,7 @@ from statistics import mean
 from typing import Any
 
 from registry.guessing.guess import LIKELY, OPEN, SURE, Asked
-from registry.guessing.looks import WORDS, is_number
-from registry.guessing.tables.decimals import is_other_number
+from registry.guessing.looks import WORDS, is_number, is_other_number
 from registry.metrics import Metric, Spearman
 
 _SHOWN = 5  # values in a message
