@@ -120,7 +120,7 @@ def _weighed(table: Table, found: Sequence[Pairing], matched: Sequence[Matched],
     if blank is None or {"gold", "label"} & asked.options.keys():
         return list(found)
     return [one if one.blank or _is_named(table, one, blank, matched) else replace(one, sure=OPEN, beside=blank.value)
-            for one in found]
+            for one in found if one.blank or (one.sure > OPEN and one.note != SAME)]
 
 
 def _answers(table: Table, of: Pairing, matched: Sequence[Matched]) -> bool:
