@@ -194,7 +194,8 @@ def _beside(right: Mapping[str, str], matched: Sequence[Matched], copied: Sequen
             asked: Asked) -> tuple[int, ...] | None:
     """The one column of each system with the gold's values, or decimals as these are, beside that which repeats it."""
     values = set(right.values())
-    are_decimals = all(map(is_number, values)) and not all(float(value).is_integer() for value in values)
+    are_decimals = len(matched) > 1 and all(map(is_number, values)) and not all(
+        float(value).is_integer() for value in values)  # of one system any may be of the items
     known, numbers = _folded(values), {float(value) for value in values if is_number(value)}
 
     def is_known(cell: str) -> bool:
