@@ -58,6 +58,15 @@ def test_decimals_stand_beside_the_golds(layout):
     assert [line.split()[1] for line in caught.value.excerpt.splitlines()] == ["gold=mos", "gold=noise"]
 
 
+def test_which_decimals_are_meant_is_asked(layout):
+    """Whether a system's are the gold's by chance, as its confidences may be, tells nothing."""
+    paths = layout([rows(IDS, RIGHT_SHARES, header=("id", "gold")),
+                    rows(IDS, SHARES[0], [*RIGHT_SHARES[5:], *RIGHT_SHARES[:5]], header=("id", "a", "sure"))])
+    with pytest.raises(QuestionError) as caught:
+        made(paths, Asked())
+    assert [line.split()[1] for line in caught.value.excerpt.splitlines()] == ["score=a", "score=sure"]
+
+
 REFUSED = {  # files, and what is said
     "decimal commas": ([f"id;{of}\n" + "".join(f"{i};0,{n}\n" for i, n in zip(IDS, range(10, 34), strict=True))
                         for of in ("gold", "a")], "has numbers as '0,10' in column 'gold'"),

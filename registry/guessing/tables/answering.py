@@ -12,6 +12,7 @@ from registry.guessing.tables.keys import Matched, called, counts, together
 
 SAME, BESIDE = "the same as the gold's", "not the gold's"
 _GOLDS = frozenset(("gold", "gold_label", "label", "labels", "target", "truth", "y_true"))
+_FEW = 10  # items
 _MOST = 0.5  # the share of a system's cells, at the least, that are among the gold's where it answers them
 
 
@@ -73,12 +74,22 @@ def _of_column(of: tuple[Table, tuple[int, ...], int], right: dict[str, str], ma
     blank = len(together(table, keys).values) - len(right)
     shared = _shared(matched, options)
     for columns in shared:
+        if _name_items(right, matched, columns):
+            continue
         is_copied = all(_repeats(right, one, column) for one, column in zip(matched, columns, strict=True))
         is_doubtful = _is_doubtful(table, value, asked) or _is_constant(matched, columns)
         sure = LIKELY if len(shared) > 1 else OPEN if is_doubtful else SURE
         yield Pairing(value, columns, SAME if is_copied else "", sure, blank)
         if is_copied and (answering := _beside(right, matched, columns, asked)) is not None:
             yield Pairing(value, answering, BESIDE, sure, blank)
+
+
+def _name_items(right: Mapping[str, str], matched: Sequence[Matched], columns: Sequence[int]) -> bool:
+    """Whether each item has another value, and the systems have the same ones for other items: a second key."""
+    values = {*right.values()}
+    return len(values) == len(right) > _FEW and all(
+        one.table.column(n).is_key and one.table.column(n).values == values and not _repeats(right, one, n)
+        for one, n in zip(matched, columns, strict=True))
 
 
 def _shared(matched: Sequence[Matched], options: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
@@ -163,9 +174,11 @@ def _answering(right: Mapping[str, str], of: tuple[Table, tuple[int, ...], int],
     if len(fitting) > 1:
         cells = {n: one.aligned(list(right), n) for n in fitting}
         copies = [n for n in fitting if _repeats(right, one, n)]
-        if len(copies) == 1 and 2 * len(values) <= len(right):
+        are_decimals = _are_decimals(values)
+        if len(copies) == 1 and (are_decimals or 2 * len(values) <= len(right)):
             return copies  # what stands beside it is looked at then
-        likely = [n for n in fitting if sum(cell in values for cell in cells[n]) > _MOST * len(cells[n])] or [
+        likely = fitting if are_decimals else [  # of which it tells nothing that some are the gold's
+            n for n in fitting if sum(cell in values for cell in cells[n]) > _MOST * len(cells[n])] or [
             n for n in fitting if sum(cell.casefold() in _folded(values) for cell in cells[n]) > _MOST * len(cells[n])]
         return [n for n in likely if not one.table.header or one.table.names[n] not in names] or likely
     return fitting
@@ -177,6 +190,11 @@ def _are_alike(table: Table, other: Table) -> bool:
         return False
     columns = [(table.column(n), other.column(n)) for n in range(len(table.names))]
     return all(ours.values & theirs.values or (ours.is_numeric and theirs.is_numeric) for ours, theirs in columns)
+
+
+def _are_decimals(values: Set[str]) -> bool:
+    """Whether all values are numbers, of which some are not whole."""
+    return all(map(is_number, values)) and not all(float(value).is_integer() for value in values)
 
 
 def _folded(cells: Set[str]) -> set[str]:
@@ -194,8 +212,7 @@ def _beside(right: Mapping[str, str], matched: Sequence[Matched], copied: Sequen
             asked: Asked) -> tuple[int, ...] | None:
     """The one column of each system with the gold's values, or decimals as these are, beside that which repeats it."""
     values = set(right.values())
-    are_decimals = len(matched) > 1 and all(map(is_number, values)) and not all(
-        float(value).is_integer() for value in values)  # of one system any may be of the items
+    are_decimals = len(matched) > 1 and _are_decimals(values)  # of one system any may be of the items
     known, numbers = _folded(values), {float(value) for value in values if is_number(value)}
 
     def is_known(cell: str) -> bool:
