@@ -57,11 +57,11 @@ def rankings(gold: Document, systems: Sequence[Given], asked: Asked, trial: Tria
         return
     is_sure = right.header or right.width == _JUDGMENTS or all(form.width == _RUN for form in found) or (
         not right.width and not any(form.width for form in found))
-    if not is_sure and not all(form.width != _THREE or _has_decimals(given.document)
+    if not is_sure and not all(form.width != _THREE or _has_decimals(given.document, form)
                                for given, form in zip(systems, found, strict=True)):
         return  # places in a text, say
     ranks = next((given for given, form in zip(systems, found, strict=True)
-                  if form.width == _THREE and _has_ranks(given.document)), None)
+                  if form.width == _THREE and _has_ranks(given.document, form)), None)
     if ranks is not None:
         raise InputError(f"its last column counts from 1 in each query, as ranks do, and {gold.path} has judgments: "
                          "a run needs scores, of which more is better; write 1/rank, say", path=ranks.document.path)
@@ -163,18 +163,22 @@ def _documents(listed: list[Any]) -> str:
     return f"map({of})" if score is None else f"map({{({of}): .[{json.dumps(score)}]}}) | add // {{}}"
 
 
+def _rows(document: Document, form: _Form) -> list[list[str]]:
+    """The cells of the lines below the header."""
+    lines = [line.split() for _, line in text_lines(document) if line.strip() and not line.startswith("#")]
+    return lines[form.header:]
+
+
 def _numbers(document: Document, form: _Form) -> set[str]:
-    """The last numbers of the rows of three columns; none of other files."""
-    rows = [line.split() for _, line in text_lines(document) if line.strip() and not line.startswith("#")]
-    return {row[2] for row in rows[form.header:]} if form.width == _THREE else set()
+    """The last numbers of rows of three columns; none of other files."""
+    return {row[2] for row in _rows(document, form)} if form.width == _THREE else set()
 
 
-def _has_decimals(document: Document) -> bool:
-    return any(line.strip() and not float(line.split()[2]).is_integer() for _, line in text_lines(document))
+def _has_decimals(document: Document, form: _Form) -> bool:
+    return not all(float(number).is_integer() for number in _numbers(document, form))
 
 
-def _has_ranks(document: Document) -> bool:
+def _has_ranks(document: Document, form: _Form) -> bool:
     """Whether the last of three columns counts the documents of every query from 1."""
-    rows = [line.split() for _, line in text_lines(document) if line.strip()]
     return all([row[2] for row in of] == [str(n + 1) for n in range(len(of))] for of in (
-        list(group) for _, group in groupby(rows, key=lambda row: row[0])))
+        list(group) for _, group in groupby(_rows(document, form), key=lambda row: row[0])))

@@ -152,8 +152,9 @@ def _together(gold: Document, systems: Sequence[Given]) -> InputError | None:  #
         if any(table.column(n).is_nearly_key for n in range(len(table.names))):
             return None
         for names in _naming(table):
-            return InputError(f"no column names the items, which {', '.join(names[:-1])} and {names[-1]} do together: "
-                              "write these as one column, here and in the systems' files. Or, if these are runs of "
+            return InputError(f"no column names the items, which {', '.join(names[:-1])} and {names[-1]} do together, "
+                              "and not all systems' files have such: write both there too. Or, if several people have "
+                              "labelled each item, leave one label of it, as most have it; if these are runs of "
                               "systems, join all files into one with a column 'system', and say --as long",
                               path=gold.path)
         if len(table.names) == _PAIR and len(set(map(tuple, table.rows))) == len(table.rows):

@@ -30,9 +30,10 @@ def answers(paths, asked):
             for one in said]
 
 
-def test_decimals_below_no_header_may_be_scores_of_all(tmp_path):
+@pytest.mark.parametrize("item", ["sys{n}-utt{m}", "{k},{m}"])
+def test_decimals_below_no_header_may_be_scores_of_all(item, tmp_path):
     """VoiceMOS's answer.txt: nothing tells whether the first has people's ratings; a correlation does."""
-    paths = written(tmp_path, "answer.txt", lambda k, n: f"sys{n}-utt{n * 7},{n / 8 + k / 16}\n")
+    paths = written(tmp_path, "answer.txt", lambda k, n: f"{item.format(n=n, m=n % 5, k=n // 5)},{n / 8 + k / 16}\n")
     assert answers(paths, Asked()) == [
         ({"score": "score", "better": "higher"}, [*SYSTEMS]), ({"score": "score", "better": "lower"}, [*SYSTEMS]),
         ({"gold": "gold"}, [*SYSTEMS[1:]])]

@@ -175,6 +175,10 @@ WRONG = {  # files; what the error says
     "probabilities of labels": (
         [rows(IDS, *FLAGS, header=("id", *"xyz")), rows(IDS, *([n / 32 for n in range(24)] for _ in "xyz"), header=(
             "id", *"xyz"))], "of how probable they are, as in column 'x': write 1 for the labels"),
+    "an item of two columns twice": (
+        [rows([*PAIRS[0], "d0"], [*PAIRS[1], 0], [*GOLD, "no"]), rows(*PAIRS, A)], "item 'd0 0': stands twice, first"),
+    "several people's labels": (
+        [rows(*PAIRS, GOLD), rows(sorted({*PAIRS[0]}), A[:6])], "do together, and not all systems' files have such"),
     "other items": ([rows(IDS, GOLD), rows(WORDS, A)], "system1: no column of it has most of the items of"),
     "a header of all, and labels of others": (
         [rows(range(24), GOLD, header=("id", "label")), rows(range(24), "cab" * 8, header=("id", "label"))],

@@ -171,6 +171,8 @@ def _answering(right: Mapping[str, str], of: tuple[Table, tuple[int, ...], int],
         return called[:1]
     if value in fitting and one.keys == keys and _are_alike(table, one.table):
         return [value]
+    if numeric and not all(float(value).is_integer() for value in values):  # others may be numbers of rows
+        fitting = [n for n in fitting if not one.table.column(n).is_whole] or fitting
     if len(fitting) > 1:
         cells = {n: one.aligned(list(right), n) for n in fitting}
         copies = [n for n in fitting if _repeats(right, one, n)]
@@ -189,7 +191,9 @@ def _are_alike(table: Table, other: Table) -> bool:
     if table.header or other.header or len(table.names) != len(other.names) or other.form["separator"] == "whitespace":
         return False
     columns = [(table.column(n), other.column(n)) for n in range(len(table.names))]
-    return all(ours.values & theirs.values or (ours.is_numeric and theirs.is_numeric) for ours, theirs in columns)
+    return all(sum(cell in ours.values for cell in theirs.cells) > _MOST * len(theirs.cells) or (
+        ours.is_numeric and theirs.is_numeric and ours.is_whole == theirs.is_whole and ours.is_key == theirs.is_key)
+        for ours, theirs in columns)
 
 
 def _are_decimals(values: Set[str]) -> bool:

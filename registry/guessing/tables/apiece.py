@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from shlex import quote
 
 from registry.errors import InputError, counted
 from registry.guessing.guess import LIKELY, SURE, Asked, Given, Guess, System
 from registry.guessing.looks import Table, tables
 from registry.guessing.tables.keyed import table_reader
-from registry.guessing.tables.keys import called, is_id, may_name, summary
+from registry.guessing.tables.keys import called, is_id, may_name, naming, summary, together
 from registry.guessing.tables.long import directions, is_size
 from registry.metrics import Mean
 from registry.readers import Document
 
 _NO_SCORES = frozenset(("gold", "label", "labels", "prediction", "predictions", "score", "scores", "value"))  # or gold
-_BARE = 2  # columns, which have no names
 
 
 def apiece(gold: Document, name: str, systems: Sequence[Given], asked: Asked) -> Iterator[Guess]:
@@ -30,19 +30,20 @@ def apiece(gold: Document, name: str, systems: Sequence[Given], asked: Asked) ->
         return
     theirs = [next((one for one in tables(given.document) if one.header == table.header and one.names == table.names),
                    None) for given in systems]
-    keys = [n for n in range(len(table.names)) if table.column(n).is_key and may_name(table, n)]
-    key = next((n for n in keys if is_id(table.names[n])), keys[0] if keys else None)
-    if key is None or not all(one is not None and one.column(key).values == table.column(key).values for one in theirs):
+    alone = [(n,) for n in range(len(table.names)) if table.column(n).is_key and may_name(table, n)]
+    keys = next((of for of in alone if is_id(table.names[of[0]])), next(chain(alone, naming(table)), None))
+    if keys is None or not all(one is not None and together(one, keys).values == together(table, keys).values
+                               for one in theirs):
         return
     everyone = [Given(name, gold), *systems]
-    of_scores = _has_scores if table.header else _has_decimals
-    columns = [n for n, called in enumerate(table.names) if n != key and asked.names("score", table.names, called)
-               and all(one is not None and of_scores(one, n) for one in (table, *theirs))]
-    if columns and (last := summary(table.column(key))) is not None:
+    columns = [n for n, called in enumerate(table.names) if n not in keys and asked.names("score", table.names, called)
+               and all(one is not None and (_has_scores(one, n) if table.header else _has_decimals(one, keys, n))
+                       for one in (table, *theirs))]
+    if columns and (last := summary(together(table, keys))) is not None:
         raise InputError(f"the last row is called {last!r}, as one that sums up the others is; take such rows out of "
                          "all files", path=gold.path, item=last)
     for n in columns:
-        for guess in _of_column((gold, table, key, n), everyone, asked):
+        for guess in _of_column((gold, table, keys, n), everyone, asked):
             yield replace(guess, sure=min(LIKELY, guess.sure)) if len(columns) > 1 else guess
 
 
@@ -54,14 +55,15 @@ def _has_scores(table: Table, n: int) -> bool:
     return (column.is_numeric or is_truth) and name not in _NO_SCORES and not is_size(name)
 
 
-def _has_decimals(table: Table, n: int) -> bool:
+def _has_decimals(table: Table, keys: tuple[int, ...], n: int) -> bool:
     """Whether a table is of names and decimals alone, which as well as a gold's may be a system's."""
-    return len(table.names) == _BARE and table.column(n).is_numeric and not table.column(n).is_whole
+    return len(table.names) == len(keys) + 1 and table.column(n).is_numeric and not table.column(n).is_whole
 
 
-def _of_column(of: tuple[Document, Table, int, int], everyone: Sequence[Given], asked: Asked) -> Iterator[Guess]:
-    document, table, key, score = of
-    reader = table_reader("scores", table, (key,), {"score": score})
+def _of_column(of: tuple[Document, Table, tuple[int, ...], int], everyone: Sequence[Given],
+               asked: Asked) -> Iterator[Guess]:
+    document, table, keys, score = of
+    reader = table_reader("scores", table, keys, {"score": score})
     name = table.names[score] if table.header else "score"
     systems = tuple(System(given.name, given.document, reader) for given in everyone)
     higher, lower = directions(table.names[score])
@@ -69,9 +71,9 @@ def _of_column(of: tuple[Document, Table, int, int], everyone: Sequence[Given], 
         if asked.options.get("better", better) != better or ((higher or lower) and not named):
             continue
         is_sure = "better" in asked.options or (bool(named) and not (higher and lower))
-        yield Guess(document, table_reader("scores", table, (key,), {}), systems, (
+        yield Guess(document, table_reader("scores", table, keys, {}), systems, (
             f"{document.path}: {table.written}; {table.why}",
-            f"items by {called(table, key)}: {counted(len(table.rows), 'item')}",
+            f"items by {' and '.join(called(table, n) for n in keys)}: {counted(len(table.rows), 'item')}",
             f"no gold: {counted(len(systems), 'file')} have scores in {called(table, score)}, each those of a system",
             f"their mean, {better} is better"), SURE if is_sure else LIKELY,
             f"each file has scores of a system in {called(table, score)}, of which {better} ones are better",

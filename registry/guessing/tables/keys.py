@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, product
+from math import prod
 
 from registry.evaluation.ingest.mistakes.headers import COLUMNS
 from registry.guessing.guess import Given
-from registry.guessing.looks import Column, Table, is_other_number, tables
+from registry.guessing.looks import EVEN, Column, Table, is_other_number, tables
 
 COMMON = 0.5  # the share of keys that gold and system have in common at the least; what lacks is told by reading
 _PLACES = frozenset(("begin", "end", "offset", "onset", "start"))  # in a text or in time: several items may have them
@@ -18,7 +19,7 @@ _ID = re.compile(r"^(?:id|idx|uid|qid)$|[_. -]id$|[a-z]I[dD]$|[A-Z]_?ID$")
 _SUMMARY = re.compile(  # what a row is called that is none of an item
     r"all|average|avg|mean|median|overall|sum|total|std\W?(?:dev|deviation)?|sd|\d+ ?(?:quantile|percentile|%)", re.I)
 _TOGETHER = (2, 3)  # columns that name items where no single one does
-_MOST = 12  # columns of which such are looked for
+_MOST = 8  # columns of which such are looked for
 
 
 @dataclass(frozen=True)
@@ -108,9 +109,11 @@ def naming(gold: Table) -> Iterator[tuple[int, ...]]:
     columns = [(n, column) for n, column in columns if len(column.values) > 1 and not column.is_nearly_key
                and all(map(str.strip, column.values))][:_MOST]
     for size in _TOGETHER:
-        found = [places for places in combinations([n for n, _ in columns], size) if together(gold, places).is_key]
-        if found:
-            yield from found
+        found = [places for places in combinations([n for n, _ in columns], size)
+                 if prod(len(gold.column(n).values) for n in places) >= EVEN * len(gold.rows)
+                 and together(gold, places).is_nearly_key]
+        if found:  # of items that stand twice it is told then
+            yield from [places for places in found if together(gold, places).is_key] or found
             return
 
 
@@ -120,8 +123,9 @@ def matches(gold: Table, places: tuple[int, ...], given: Given) -> list[Matched]
     shares: list[tuple[float, Matched]] = []
     for table in _likest(gold, given):
         alike = [[m for m in range(len(table.names)) if _share(gold.column(n).values, table.column(m).values) > COMMON]
-                 for n in places]
+                 [:_MOST] for n in places]
         found = [Matched(given, table, others) for others in product(*alike) if len({*others}) == len(others)]
+        found = [one for one in found if _is_called_alike(gold, places, one)] or found
         shares += [(_share(keys, one.items.values), one) for one in found if one.items.is_nearly_key]
     most = max((share for share, _ in shares), default=0)
     best = [one for share, one in shares if share == most > COMMON]

@@ -13,7 +13,7 @@ from registry.evaluation.ingest.mistakes.headers import COLUMNS
 from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Guess, System
 from registry.guessing.looks import Column, Table, is_number, tables
 from registry.guessing.tables.keyed import DOCUMENTS, table_reader, told_renamed
-from registry.guessing.tables.keys import called, is_id, naming, summary
+from registry.guessing.tables.keys import called, is_id, naming, summary, together
 from registry.guessing.tables.long import directions, is_size, long_form, system_column
 from registry.guessing.tables.values import kinds, renamed
 from registry.metrics import Mean, Metric
@@ -128,8 +128,9 @@ def _keys(table: Table, flags: Sequence[int]) -> tuple[int, ...]:
     counting = [n for n in unique[:1] if n == 0 and _counts(table.column(0).cells)]
     if found := named or of_words or counting:
         return (found[0],)
-    parts = [of for of in naming(table) if not any(table.names[n].casefold() in GOLDS for n in of) and any(
-        table.names[n].casefold() in COLUMNS | DOCUMENTS or is_id(table.names[n]) for n in of)]
+    parts = [of for of in naming(table) if together(table, of).is_key
+             and not any(table.names[n].casefold() in GOLDS for n in of)
+             and any(table.names[n].casefold() in COLUMNS | DOCUMENTS or is_id(table.names[n]) for n in of)]
     if len(parts) == 1:
         return parts[0]
     together = [tuple(row[n] for n in words) for row in table.rows if len(row) == len(table.names)]
