@@ -110,6 +110,12 @@ RIGHT = {  # files, gold first; the format, and options of the gold's and of the
     "numbers of documents and sentences": (
         [rows(PAIRS[0], PAIRS[1], [n + 0.5 for n in RATED]), rows(PAIRS[0], PAIRS[1], RATED_A)], "scores",
         {"item": ("column1", "column2")}, {}),
+    "one table of sentences": ([rows(GOLD, PAIRS[1], A, PAIRS[0], header=("gold", "sent", "a", "doc"), separator=",")],
+                               "labels", {"item": "doc", "within": ("sent",)}, {"label": "a"}),
+    "one table of numbered parts": (
+        [rows([n // 4 for n in range(24)], PAIRS[1], [n + 0.5 for n in RATED], RATED_A,
+              header=("p", "q", "gold", "a"), separator=",")],
+        "scores", {"item": ("p", "q")}, {"score": "a"}),
     "one table": ([rows(IDS, GOLD, A, B, header=("id", "gold", "a", "b"), separator=",")], "labels",
                   {"label": "gold"}, {"label": "b"}),
     "one table of a metric": ([rows(IDS, RATED, RATED_A, header=("id", "a", "b"), separator=",")], "scores", {}, {}),
@@ -302,7 +308,7 @@ def test_a_label_is_never_another_one_in_silence(tmp_path_factory, data):
     """However columns, headers, separators and lines are shuffled: answers are joined as they are, or it is asked."""
     folder, draw = tmp_path_factory.mktemp("layouts"), data.draw
     keys = draw(st.sampled_from([[(i,) for i in IDS], [(i,) for i in WORDS], [*zip(*PAIRS, strict=True)],
-                                 [(n % 5, n // 5) for n in range(24)]]))
+                                 [(n % 8, n // 8) for n in range(24)]]))
     classes = draw(st.sampled_from([["yes", "no", "maybe"], ["0", "1", "2"], ["O", "B-x", "I-x"], ["1.5", "2", "id"]]))
     named = dict(zip(["yes", "no", "maybe"], classes, strict=True))
     blank = draw(st.sampled_from([99, 99, 2, 3]))  # every so many-th item has no label in the gold

@@ -13,7 +13,7 @@ from registry.evaluation.ingest.mistakes.headers import COLUMNS
 from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Guess, System
 from registry.guessing.looks import Column, Table, is_number, tables
 from registry.guessing.tables.keyed import DOCUMENTS, table_reader, told_renamed
-from registry.guessing.tables.keys import called, is_id, naming, summary, together
+from registry.guessing.tables.keys import called, counts, is_id, naming, summary, together
 from registry.guessing.tables.long import directions, is_size, long_form, system_column
 from registry.guessing.tables.values import kinds, renamed
 from registry.metrics import Mean, Metric
@@ -26,6 +26,7 @@ _SYSTEM = frozenset((  # what a column that names systems is called, in one of i
     "submission", "system", "team"))
 _NAME = frozenset(("id", "name"))  # the other words of such a column
 _PAIRS = ({"model_a", "model_b"}, {"system_a", "system_b"}, {"model_1", "model_2"}, {"system_1", "system_2"})
+_PARTS = 2  # columns: documents, say, and their sentences
 _LIKE_LABELS = 0.2  # the share of cells with the gold's labels, but for their case, of which others may be mistakes
 _FLAGS = ({"true", "false"}, {"yes", "no"}, {"0", "1"}, {"y", "n"}, {"t", "f"})
 
@@ -130,11 +131,23 @@ def _keys(table: Table, flags: Sequence[int]) -> tuple[int, ...]:
         return (found[0],)
     parts = [of for of in naming(table) if together(table, of).is_key
              and not any(table.names[n].casefold() in GOLDS for n in of)
-             and any(table.names[n].casefold() in COLUMNS | DOCUMENTS or is_id(table.names[n]) for n in of)]
+             and (any(table.names[n].casefold() in COLUMNS | DOCUMENTS or is_id(table.names[n]) for n in of)
+                  or _is_nested(table, of) or _is_nested(table, of[::-1]))]
     if len(parts) == 1:
         return parts[0]
-    together = [tuple(row[n] for n in words) for row in table.rows if len(row) == len(table.names)]
-    return tuple(words) if len(words) > 1 and len(set(together)) == len(table.rows) else ()
+    joined = [tuple(row[n] for n in words) for row in table.rows if len(row) == len(table.names)]
+    return tuple(words) if len(words) > 1 and len(set(joined)) == len(table.rows) else ()
+
+
+def _is_nested(table: Table, places: Sequence[int]) -> bool:
+    """Whether of two columns of whole numbers the second counts the rows of each number of the first."""
+    if len(places) != _PARTS or not all(table.column(n).is_whole for n in places):
+        return False
+    within: dict[str, list[str]] = {}
+    for outer, inner in zip(*(table.column(n).cells for n in places), strict=True):
+        within.setdefault(outer, []).append(inner)
+    first = {min(of, key=float) for of in within.values()}
+    return len(first) == 1 and all(counts(Column(of)) for of in within.values())
 
 
 def _is_score_like(table: Table, n: int) -> bool:
