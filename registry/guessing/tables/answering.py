@@ -87,7 +87,7 @@ def _of_column(of: tuple[Table, tuple[int, ...], int], right: dict[str, str], ma
 def _name_items(right: Mapping[str, str], matched: Sequence[Matched], columns: Sequence[int]) -> bool:
     """Whether each item has another value, and the systems have the same ones for other items: a second key."""
     values = {*right.values()}
-    return len(values) == len(right) > _FEW and all(
+    return len(values) == len(right) > _FEW and not _are_decimals(values) and all(
         one.table.column(n).is_key and one.table.column(n).values == values and not _repeats(right, one, n)
         for one, n in zip(matched, columns, strict=True))
 
