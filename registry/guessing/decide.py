@@ -126,12 +126,18 @@ def _nothing(failing: Sequence[tuple[int, Guess, list[InputError]]]) -> InputErr
     """Say why the nearest guess does not hold."""
     _, guess, problems = min(failing, key=lambda one: one[0])  # the surest of equals
     what = f"read as {guess.reader.name}"
-    errors = [InputError(error.message + ("" if n else f" ({what})") + (
-        "; --missing says it here" if error.category == "missing" else ""), path=error.path, line=error.line,
-        item=error.item, category=error.category) for n, error in enumerate(problems[:_TOLD])]
+    errors = [InputError(error.message + ("" if n else f" ({what})") + _here(error), path=error.path, line=error.line,
+                         item=error.item, category=error.category) for n, error in enumerate(problems[:_TOLD])]
     if len(problems) > _TOLD:
         errors.append(InputError(f"{counted(len(problems) - _TOLD, 'more file does', 'more files do')} not read"))
     return together(errors)
+
+
+def _here(error: InputError) -> str:
+    """By which option of the command is said what a manifest would say."""
+    if error.category == "missing":
+        return "; --missing says it here"
+    return "; --option fold_case=true says it here" if "fold_case = true" in error.message else ""
 
 
 def _question(best: Sequence[Guess], asked: Asked) -> QuestionError:

@@ -122,6 +122,10 @@ def _plain(found: Sequence[Path]) -> list[Path]:
 
 
 def _visible(folder: Path) -> list[Path]:
+    within = next((path for path in sorted(folder.glob("*/*")) if path.is_file()), None)
+    if within is not None and not any(path.is_file() for path in folder.iterdir()):
+        raise InputError("no file in this folder, but in those within it; name the gold, and then the systems' files, "
+                         f"as {folder}/*/{within.name}", path=folder)
     return find_files(folder, lambda name: not name.startswith("."), "file", deep=False)
 
 
@@ -181,7 +185,7 @@ def system_names(paths: Sequence[Path]) -> list[str]:
     """
     parts = [_bare(path).split(".") for path in paths]
     if len({tuple(part) for part in parts}) < len(parts):
-        parts = [[*path.parent.parts[-2:], ".".join(part)] for path, part in zip(paths, parts, strict=True)]
+        parts = [[*path.parent.parts, ".".join(part)] for path, part in zip(paths, parts, strict=True)]
     for side in (0, -1):
         while len(parts) > 1 and min(map(len, parts)) > 1 and len({part[side] for part in parts}) == 1:
             for part in parts:

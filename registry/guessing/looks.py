@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 from registry.errors import InputError
 from registry.evaluation.ingest.mistakes.headers import COLUMNS
 from registry.guessing.guess import LIKELY, OPEN, SURE
+from registry.guessing.records import first_line, readable, records, repair
 from registry.readers import Document
-from registry.readers.parsing.delimited import Separator, Written, read_cells
+from registry.readers.parsing.delimited import MARKS, Separator, Written, read_cells
 from registry.readers.parsing.json_entries import json_members
-from registry.readers.parsing.json_lines import json_object
-from registry.readers.parsing.parquet import MAGIC, parquet_rows
+from registry.readers.parsing.parquet import MAGIC
 from registry.readers.tables import as_text
 
 MOST_COLUMNS = 1000  # in which keys and values are looked for
@@ -25,12 +25,12 @@ PLACES = (("start", "end"), ("begin", "end"), ("start_offset", "end_offset"), ("
           ("startOffset", "endOffset"), ("from", "to"))  # of spans
 WORDS = 3  # of a segment of text, on average: fewer may be labels
 EVEN = 0.95  # the share of lines that are as lines should be; the others are told of by the reader
-_FEW_KEYS = 3  # of a file that is one object: with more, they are the items
-_MANY_KEYS = 20  # of what so few hold: they are the items then
+_DEEPEST = 2  # objects within an object whose members are columns
 NO_NUMBER = frozenset(("", "-", "?", "na", "n/a", "nan", "none", "null"))  # what stands where a number is not there
-_BOM = b"\xef\xbb\xbf"
 _MARKS = ";|\t,"  # in this order: commas stand in numbers, and in text
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_OTHER_NUMBER = re.compile(r"[+-]?\d+(?:,\d+|[.,]?\d* ?%)", re.ASCII)
+_DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 
 
 @dataclass(frozen=True)
@@ -106,14 +106,9 @@ def is_number(text: str) -> bool:
     return _NUMBER.fullmatch(text.strip()) is not None
 
 
-def repair(document: Document) -> tuple[str, ...]:
-    """What has to be mended so that a file is read at all: a byte-order mark."""
-    return ("bom",) if document.content.startswith(_BOM) else ()
-
-
-def readable(document: Document) -> Document:
-    """The file, with that mended."""
-    return document.declared(repair(document))
+def is_other_number(text: str) -> bool:
+    """Whether a cell is a number as readers do not take it: with a decimal comma, or a sign of per cent."""
+    return _OTHER_NUMBER.fullmatch(text.strip()) is not None
 
 
 def text_lines(document: Document) -> Iterator[tuple[int, str]]:
@@ -152,98 +147,45 @@ def tables(document: Document) -> list[Table]:
     return found
 
 
-class Records(NamedTuple):
-    """The objects that a file holds, the options of readers that say how, and the same in words."""
-
-    rows: Sequence[dict[str, Any]]
-    form: dict[str, Any]
-    written: str
-
-
-def records(document: Document) -> Records | None:
-    """The objects of a file in JSON or Parquet; None where it is no such file.
-
-    Raises:
-        InputError: The file is no text.
-    """
-    key = ("guessed", "records")
-    if key not in document.made:
-        document.made[key] = _records(document)
-    found: Records | None = document.made[key]
-    return found
-
-
-def _records(document: Document) -> Records | None:
-    if document.content.startswith(MAGIC):
-        return Records([row for _, row in parquet_rows(document)], {"syntax": "parquet"}, "Parquet")
-    given = readable(document)
-    if not _first_line(given).startswith(("{", "[")):
-        return None
-    return _json(given, {"repair": repair(document)} if repair(document) else {})
-
-
-def _first_line(document: Document) -> str:
-    return next((line for _, line in document.lines() if line.strip()), "").lstrip()
-
-
 def _tables(document: Document) -> Iterator[Table]:
     if (found_records := records(document)) is not None:
         yield from _objects(*found_records)
         return
     given = readable(document)
-    if _first_line(given).startswith("{") or is_json(given):  # no table: another reader says what is wrong
+    if first_line(given).startswith("{") or is_json(given):  # no table: another reader says what is wrong
         return
     mended = {"repair": repair(document)} if repair(document) else {}
     text = "\n" + given.text()
     comments = [None, "#"] if "\n#" in text else [None]
-    for separator, mark in zip(get_args(Separator), "\t, ", strict=True):
+    mark_of_all = even_mark(line for _, line in given.lines())
+    has_decimal_commas = mark_of_all == ";" and "," not in _DECIMAL_COMMA.sub("", text)
+    for separator in get_args(Separator):
+        mark = MARKS[separator]
         found: list[Table] = []
-        if mark in text:  # of tabs alone whitespace makes the same
+        if mark in text and not (mark == "," and has_decimal_commas):  # of tabs alone whitespace makes the same
             for comment in comments:
                 found += _delimited(given, separator, comment, mended)
         yield from found
-        if found and mark == "\t" and even_mark(line for _, line in given.lines()) == mark:
+        if found and mark == "\t" == mark_of_all:
             return  # blanks stand within its cells
 
 
-def _json(document: Document, mended: dict[str, Any]) -> Records | None:
-    """JSON Lines, or one value that is a list of objects or names its items."""
-    try:
-        rows = [json_object(line, document.path, n) for n, line in document.lines() if line.strip()]
-    except InputError:
-        rows = []
-    if len(rows) > 1 or (rows and len(rows[0]) <= _FEW_KEYS and not any(
-            isinstance(value, dict) for value in rows[0].values())):
-        return Records(rows, {"syntax": "jsonl", **mended}, "JSON Lines")
-    try:
-        members = [(name, value) for _, name, value in json_members(document)]
-    except InputError:
-        return None
-    if _is_deep([value for name, value in members if name is not None]):
-        return None
-    rows = [value if name is None else {**(value if isinstance(value, dict) else {"value": value}), "item": name}
-            for name, value in members if name is not None or isinstance(value, dict)]
-    if not rows or len(rows) < len(members):
-        return None
-    named = "object of items" if members[0][0] is not None else "list of objects"
-    return Records(rows, {"syntax": "json", **mended}, f"JSON, one {named}")
-
-
-def _is_deep(members: Sequence[Any]) -> bool:
-    """Whether an object's members are no items: some alone are objects, none shares a key, or they hold the items."""
-    objects = [member for member in members if isinstance(member, dict)]
-    keys = Counter(key for member in objects for key in member)
-    return bool(objects) and (
-        len(objects) < len(members) or (len(members) > 1 and max(keys.values(), default=0) == 1)
-        or (len(members) <= _FEW_KEYS and len(keys) > _MANY_KEYS))
-
-
 def _objects(rows: Sequence[dict[str, Any]], form: dict[str, Any], what: str) -> Iterator[Table]:
+    rows = [dict(_within(row)) for row in rows]
     names = list(dict.fromkeys(name for row in rows for name, value in row.items()
                                if as_text(value) is not None or isinstance(value, float)))
     if 2 <= len(names) <= MOST_COLUMNS:
         cells = [[_cell(row.get(name)) for name in names] for row in rows]
         yield Table(tuple(names), cells, form, header=True, sure=SURE, why="keys name the columns", written=what)
+
+
+def _within(entry: Mapping[str, Any], path: str = "", depth: int = _DEEPEST) -> Iterator[tuple[str, Any]]:
+    """What stands in an object, and by their paths in those within it, as readers know columns."""
+    for name, value in entry.items():
+        if not isinstance(value, Mapping):
+            yield path + name, value
+        elif depth and "." not in name:
+            yield from _within(value, f"{path}{name}.", depth - 1)
 
 
 def _cell(value: Any) -> str:
@@ -262,7 +204,7 @@ def _delimited(document: Document, separator: Separator, comment: str | None,
     if not 2 <= width <= MOST_COLUMNS or times < EVEN * len(rows):
         return
     form = {"separator": separator, **({"comment": comment} if comment else {}), **mended}
-    what = {"tab": "tabs", "comma": "commas", "whitespace": "blanks"}[separator] + " between columns" + (
+    what = f"{'blanks' if separator == 'whitespace' else f'{separator}s'} between columns" + (
         f", lines with {comment} passed over" if comment else "")
     sure, why = header(rows)
     names = tuple(f"column{n + 1}" for n in range(width))

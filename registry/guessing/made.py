@@ -117,7 +117,8 @@ def _guesses(given: Files, asked: Asked) -> Iterator[Guess]:
     if any(guess.sure == OPEN for guess in text):
         found = [*(guess for guess in found if guess.sure == SURE), *_all_open([
             guess for guess in found if guess.sure < SURE])]
-    yield from (_or_apart(guess) if apart and guess.reader.name in VALUE else guess for guess in (*found, *text))
+    yield from (_or_apart(guess) if apart and guess.reader.name in (*VALUE, "multilabel") else guess
+                for guess in (*found, *text))
 
 
 def _all_open(guesses: Sequence[Guess]) -> list[Guess]:
@@ -127,9 +128,10 @@ def _all_open(guesses: Sequence[Guess]) -> list[Guess]:
 
 def _or_apart(guess: Guess) -> Guess:
     """A guess by which the first file is the gold, where as well all files may have scores of a system each."""
-    column, _ = VALUE[guess.reader.name]
-    said = quote(f"{column}={getattr(guess.reader, column)}")
-    return replace(guess, sure=min(LIKELY, guess.sure), answer=f"--option {said}",
+    name = guess.reader.name
+    column, _ = VALUE.get(name, ("", ""))
+    said = f"--option {quote(f'{column}={getattr(guess.reader, column)}')}" if column else f"--as {name}"
+    return replace(guess, sure=min(LIKELY if column else OPEN, guess.sure), answer=said,
                    means=f"{guess.gold.path} is the gold: {guess.means}")
 
 

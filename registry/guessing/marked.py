@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from registry.errors import InputError
 from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Given, Guess, System
-from registry.guessing.looks import readable, text_lines
+from registry.guessing.looks import text_lines
+from registry.guessing.records import readable
 from registry.guessing.trial import Trial
 from registry.readers import Conllu, Document, Naacl, Pharaoh, Reader, Responses, Trec
 

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 
 from registry.errors import InputError, counted
 from registry.guessing.guess import OPEN, SURE, Asked, Given, Guess, System
-from registry.guessing.looks import is_number, records, text_lines
+from registry.guessing.looks import is_number, text_lines
+from registry.guessing.records import records
 from registry.guessing.trial import Trial
 from registry.readers import Document, Trec
 from registry.readers.parsing.json_entries import json_members

@@ -11,7 +11,8 @@ from typing import Any
 
 from registry.errors import counted
 from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Given, Guess, System
-from registry.guessing.looks import PLACES, TYPES, WORDS, Column, Records, records
+from registry.guessing.looks import PLACES, TYPES, WORDS, Column
+from registry.guessing.records import Records, records
 from registry.readers import Document, Spans
 from registry.readers.parsing.json_entries import ABSENT, at_path, followed
 from registry.readers.tables import as_text

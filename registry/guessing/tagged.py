@@ -10,7 +10,8 @@ from typing import Any
 
 from registry.errors import counted
 from registry.guessing.guess import LIKELY, SURE, Asked, Given, Guess, System
-from registry.guessing.looks import is_number, repair, text_lines
+from registry.guessing.looks import is_number, text_lines
+from registry.guessing.records import repair
 from registry.guessing.trial import Trial
 from registry.items import Answer, Item
 from registry.readers import Bio, Document

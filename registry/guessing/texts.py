@@ -8,7 +8,8 @@ from statistics import mean
 
 from registry.errors import InputError, counted
 from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Given, Guess, System
-from registry.guessing.looks import EVEN, WORDS, even_mark, is_json, is_number, readable, repair, tables, text_lines
+from registry.guessing.looks import EVEN, WORDS, even_mark, is_json, is_number, tables, text_lines
+from registry.guessing.records import readable, repair
 from registry.readers import Document, Lines
 
 DISTINCT = 0.5  # the share of lines that are no other line again

@@ -11,8 +11,10 @@ from statistics import mean
 from registry.errors import InputError
 from registry.guessing.files import Files
 from registry.guessing.guess import OPEN, Asked, Given
-from registry.guessing.looks import WORDS, Table, even_mark, is_json, is_number, readable, records, tables, text_lines
+from registry.guessing.looks import WORDS, Table, even_mark, is_json, is_number, tables, text_lines
 from registry.guessing.marked import unlike
+from registry.guessing.records import readable, records
+from registry.guessing.tables.decimals import otherwise
 from registry.guessing.tables.keyed import graded, matched, unmatched
 from registry.guessing.tables.keys import called
 from registry.guessing.tables.values import several
@@ -32,17 +34,21 @@ def unknown(given: Files, asked: Asked) -> InputError:
     documents = (given.gold, *(system.document for system in given.systems))
     if (texts := _texts(given)) is not None:
         return texts
-    if any(one.document.path == given.gold.path for one in given.systems):
-        return twice(given.gold.path)
-    for of_file in (_mark, nested, _broken):
+    for of_file in (_mark, nested, _broken, otherwise):
         if (found := next((error for document in documents if (error := of_file(document)) is not None), None)):
             return found
+    if any(one.document.path == given.gold.path for one in given.systems):
+        return twice(given.gold.path)
     of_all: tuple[Callable[[Document, Sequence[Given]], InputError | None], ...] = (
         lambda gold, _: answer_lists(gold), lambda gold, _: blanks(gold), _measures, graded, _many, unlike, _together,
         _lists, unmatched, _bare)
     for finder in of_all if given.systems else ():
         if (found := finder(given.gold, given.systems)) is not None:
             return found
+    if not given.systems and (ways := tables(given.gold)) and all(not one.header or one.sure == OPEN for one in ways):
+        return InputError("is one table whose first line names no columns, and of a table of all systems these names "
+                          "are what they are called: give it such a line, as item,gold,SYSTEM,SYSTEM; or, if this is "
+                          "the gold, name the systems' files after it", path=given.gold.path)
     what = "these files" if given.systems else "this file alone; if it is the gold, name the systems' files after it"
     what += f", with values that {asked.metric} compares" if asked.metric else ""
     return InputError(f"no format is known by {what}; name it with --as (`registry list readers`, `registry list "
@@ -58,7 +64,7 @@ def twice(path: str) -> InputError:
 def _mark(document: Document) -> InputError | None:
     mark = "" if _has_objects(document) else even_mark(line for _, line in text_lines(document))
     return InputError(f"its columns seem to have {mark!r} between them, which no reader takes; write tabs or commas",
-                      path=document.path) if mark in (";", "|") else None
+                      path=document.path) if mark == "|" else None
 
 
 def _has_objects(document: Document) -> bool:

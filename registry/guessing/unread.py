@@ -9,7 +9,8 @@ from shlex import quote
 from typing import Any
 
 from registry.errors import InputError
-from registry.guessing.looks import TYPES, is_number, records, tables, text_lines
+from registry.guessing.looks import TYPES, is_number, tables, text_lines
+from registry.guessing.records import records
 from registry.readers import Document
 from registry.readers.parsing.json_entries import json_members
 
@@ -22,9 +23,11 @@ _LINES = (  # what all lines look like, and what it is
      "speakers' turns (RTTM)"),
     (re.compile(rf"\S+ \S+ {_TIME} {_TIME} \S+(?: [\d.]+)?"), "words in time (CTM)"),
     (re.compile(rf"\S+ \S+ \S+ {_TIME} {_TIME} .+"), "segments in time (STM)"),
-    (re.compile(r"#(?:begin|end) document.*|\S+ \d+ \d+ \S+ .*(?: -|[()]\S*)"), "coreferences (CoNLL 2012)"),
     (re.compile(r"\S+: (?:ref|hyp)=\[.*\]"), "references and transcripts in turn (icefall)"),
-    (re.compile(r"S .*|A -?\d+ -?\d+\|\|\|.*"), "corrections of sentences (M2)"))
+    (re.compile(r"S .*|A -?\d+ -?\d+\|\|\|.*"), "corrections of sentences (M2)"),
+    (re.compile(r"\S+ (?:ref|hyp|op|#csid) .*"), "alignments of words to references (Kaldi)"))
+_FIRST = (  # what the first line looks like
+    (re.compile(r"#begin document.*"), "coreferences (CoNLL 2012)"), (re.compile(r"%WER .*"), "reports of word errors"))
 _SHOWN = 40  # characters of a name
 _FEW, _MOST = 3, 8  # of what an object says of itself, of items there are more; and of what holds items
 _TIMES = ({"onset", "offset"}, {"start", "end"}, {"start_time", "end_time"})
@@ -41,7 +44,8 @@ def unread(gold: Document) -> InputError | None:
 
 def _of_lines(gold: Document) -> str | None:
     lines = [" ".join(line.split()) for _, line in text_lines(gold) if line.strip() and not line.startswith(";;")]
-    return next((what for line, what in _LINES if lines and all(map(line.fullmatch, lines))), None)
+    return next((what for first, what in _FIRST if lines and first.fullmatch(lines[0])), None) or next(
+        (what for line, what in _LINES if lines and all(map(line.fullmatch, lines))), None)
 
 
 def _of_columns(gold: Document) -> str | None:
@@ -73,18 +77,25 @@ def nested(document: Document) -> InputError | None:
         members = list(json_members(document)) if document.content.lstrip()[:1] == b"{" and not tables(document) else []
     except InputError:
         return None
+    named = {name: value for _, name, value in members}
+    if named.keys() >= {"columns", "data"} and all(isinstance(one, list) for one in (named["columns"], named["data"])):
+        return _as_pandas("its columns' names and rows apart", document)
     found = {str(name)[:_SHOWN]: entries for _, name, value in members if (entries := _entries(value))}
     if not 0 < len(found) <= _MOST:
         return None
     if all(name == str(n) for _, _, of in members for n, name in enumerate(of if isinstance(of, dict) else "?")):
-        return InputError("has each column as an object of rows by their numbers, as pandas writes it; JSON is read "
-                          "that has an object for each item, as to_json(orient='records') writes", path=document.path)
+        return _as_pandas("each column as an object of rows by their numbers", document)
     largest = sorted(found, key=lambda name: -len(found[name]))
     plain = next((name for name in largest if all(map(_is_plain, found[name]))), None)
     write = "Write it so" if plain is None else f"Write it so, as `jq {quote(f'.{json.dumps(plain)}')} FILE` does"
     return InputError(f"its items stand within {' or '.join(map(repr, found))}, and JSON is read that has an object "
                       f"for each item: on lines, in a list, or in one object by their names. {write}, or {REMEDY}",
                       path=document.path)
+
+
+def _as_pandas(what: str, document: Document) -> InputError:
+    return InputError(f"has {what}, as pandas writes it; JSON is read that has an object for each item, as "
+                      "to_json(orient='records') writes", path=document.path)
 
 
 def answer_lists(gold: Document) -> InputError | None:

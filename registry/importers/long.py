@@ -27,7 +27,7 @@ class Long(ScoredImporter):
         test_set: The column that names the benchmark, where there are several.
         attributes: Columns that are attributes of the item.
         syntax: `delimited`, `jsonl` or `json`, whose columns may be paths; Parquet is known by its content.
-        separator: Between columns of text: `comma`, `tab` or `whitespace`.
+        separator: Between columns of text: `comma`, `semicolon`, `tab` or `whitespace`.
         columns: The names of the columns in order, where the text has no header.
         unscored: What stands in place of a score where there is none.
         metric: What boards call the mean of the scores.

@@ -36,7 +36,7 @@ class Wide(Importer):
         attributes: Columns that are attributes of the item.
         systems: The columns of the systems; without any all that no other option names.
         runs: What these columns are called where a system has several, one for each run: `{system}.{run}`.
-        separator: Between columns of text: `comma`, `tab` or `whitespace`.
+        separator: Between columns of text: `comma`, `semicolon`, `tab` or `whitespace`.
         unscored: What stands in place of a score where a system has none for the item.
         better: Whether `higher` or `lower` scores are the better ones.
         metric: What boards call the mean of the scores.
@@ -108,8 +108,8 @@ class Wide(Importer):
         rows = read_cells(document, Written(self.separator))
         line, header = next(rows, (1, []))
         if len(header) == 1 and any(mark in header[0] for mark in "\t,;|"):
-            raise InputError(f"only one column, {header[0]!r}; --option separator=comma, tab or whitespace says what "
-                             "separates them", path=document.path, line=line)
+            raise InputError(f"only one column, {header[0]!r}; --option separator=comma, semicolon, tab or whitespace "
+                             "says what separates them", path=document.path, line=line)
         columns = read_header(header, (*self.item, *self.attributes, *self.systems), document, line)
         first_line, first = next(rows, (line, []))
         return _Head(columns, first, line, first_line)

@@ -37,7 +37,7 @@ class Candidates(AnswerSetReader):
             then its negative, so that higher is better everywhere.
         unscored: What stands for the score of a candidate that the system does not return.
         attributes: Columns of the gold that are attributes of the candidate.
-        separator: Between columns: `tab`, `comma` (with double quotes as in RFC 4180) or `whitespace`.
+        separator: Between columns: `tab`, `comma` or `semicolon` (with double quotes as in RFC 4180), or `whitespace`.
 
     Blank lines are passed over, and so are all other columns.
     """

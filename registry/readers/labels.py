@@ -15,7 +15,7 @@ from registry.items import Answer, Item
 from registry.readers.names import NamedReader, by_case
 from registry.readers.parsing.attribute_rows import rows_of
 from registry.readers.parsing.characters import unprintable
-from registry.readers.parsing.delimited import Separator, Written, even_columns, read_header, unquoted
+from registry.readers.parsing.delimited import MARKS, Separator, Written, even_columns, read_header, unquoted
 from registry.readers.parsing.document import Document, split
 from registry.readers.parsing.json_entries import ABSENT, at_path, json_entries, json_rows, no_column
 from registry.readers.parsing.numbered_rows import as_items
@@ -32,8 +32,8 @@ class Labels(NamedReader):
     """Item and label on every line; further columns of the gold are attributes of the item.
 
     Attributes:
-        separator: Between columns: `tab`, `comma` (with double quotes as in RFC 4180) or `whitespace` (any run of
-            blanks).
+        separator: Between columns: `tab`, `comma` or `semicolon` (with double quotes as in RFC 4180), or `whitespace`
+            (any run of blanks).
         columns: The names of the columns, in order; with `header` the file's first line names them instead.
         item: The column that holds the item's key. The empty text numbers the rows from 1 instead: those of a
             submission are then the gold's items in their order, and one that is blank has no answer.
@@ -152,14 +152,15 @@ class Labels(NamedReader):
                 return None
             if not names:
                 head, _, rows = rows.partition("\n")
-                names = tuple(head.split(",") if self.separator == "comma" else split(head, self.separator))
+                names = tuple(split(head, "whitespace") if self.separator == "whitespace" else
+                              head.split(MARKS[self.separator]))
                 found = [[] for _ in names]
                 if not set(self._wanted) <= set(names) or len(set(names)) < len(names) or names[0][:1] == "{":
                     return None
             if (columns := even_columns(rows, len(names), self.separator)) is None:
                 return None
             kept = dict(zip(names, columns, strict=True))
-            text = block.replace("\n", "").replace("" if self.separator == "comma" else "\t", "")
+            text = block.replace("\n", "").replace("\t" if self.separator in ("tab", "whitespace") else "", "")
             if self.attributes is not None:
                 kept = {name: kept[name] for name in self._wanted}
                 text = "".join(chain.from_iterable(kept.values()))

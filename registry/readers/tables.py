@@ -55,8 +55,8 @@ class TableReader(Reader):
         attributes: Columns of the gold that are attributes of the item.
         syntax: `delimited`, `jsonl` (one JSON object per line), `json` (a list of such objects, or one object with
             items as keys) or `parquet`. Columns are keys of the objects, or paths to deeper ones: `results.rouge2.f`.
-        separator: Between the columns of delimited text: `tab`, `comma` (with double quotes as in RFC 4180) or
-            `whitespace` (any run of blanks).
+        separator: Between the columns of delimited text: `tab`, `comma` or `semicolon` (with double quotes as in RFC
+            4180), or `whitespace` (any run of blanks).
         columns: The names of the columns in order, where delimited text has no header that names them.
         comment: Lines that begin with this text are passed over.
         unscored: What stands in place of a number where a system has none for the item; so does JSON's null. `"-1"`

@@ -20,6 +20,7 @@ from registry.errors import InputError, counted
 from registry.identity import canonical_json
 from registry.items import Answer, Item
 from registry.readers import Document, Problems, Reader, Responses
+from registry.readers.parsing.delimited import MARKS
 
 _DEVELOPMENT = re.compile(r"(?<![a-z])(dev|devel|development|train|training|trial|valid|validation)(?![a-z])", re.I)
 _SPELLINGS: dict[str, Callable[[str], str]] = {
@@ -100,9 +101,9 @@ class Diagnosis:
         reader: Any = self.reader
         if "separator" not in reader.forms or getattr(reader, "syntax", "delimited") != "delimited":
             return
-        for mark in (mark for mark in ";|," if mark in self._text):
+        for mark in (mark for mark in ";|," if mark in self._text and mark != MARKS[reader.separator]):
             problems = Problems(0)
-            text = self._text.replace(mark, {"tab": "\t", "comma": ",", "whitespace": " "}[reader.separator])
+            text = self._text.replace(mark, MARKS[reader.separator])
             try:
                 answers = replace(reader, skip=0).read_answers(Document(self.document.path, text.encode(), problems))
             except InputError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from registry.errors import InputError
@@ -12,6 +12,7 @@ from registry.guessing.tables.keys import Matched, called, counts, together
 
 SAME, BESIDE = "the same as the gold's", "not the gold's"
 _GOLDS = frozenset(("gold", "gold_label", "label", "labels", "target", "truth", "y_true"))
+_FEW = 10  # items
 _MOST = 0.5  # the share of a system's cells, at the least, that are among the gold's where it answers them
 
 
@@ -73,15 +74,22 @@ def _of_column(of: tuple[Table, tuple[int, ...], int], right: dict[str, str], ma
     blank = len(together(table, keys).values) - len(right)
     shared = _shared(matched, options)
     for columns in shared:
-        is_copied = all(one.aligned([*right], column) == list(right.values())
-                        for one, column in zip(matched, columns, strict=True))
+        if _name_items(right, matched, columns):
+            continue
+        is_copied = all(_repeats(right, one, column) for one, column in zip(matched, columns, strict=True))
         is_doubtful = _is_doubtful(table, value, asked) or _is_constant(matched, columns)
         sure = LIKELY if len(shared) > 1 else OPEN if is_doubtful else SURE
         yield Pairing(value, columns, SAME if is_copied else "", sure, blank)
-        answering = [n for one, column in zip(matched, columns, strict=True)
-                     if (n := _beside(right, one, column, asked)) is not None]
-        if is_copied and len(answering) == len(matched):
-            yield Pairing(value, tuple(answering), BESIDE, sure, blank)
+        if is_copied and (answering := _beside(right, matched, columns, asked)) is not None:
+            yield Pairing(value, answering, BESIDE, sure, blank)
+
+
+def _name_items(right: Mapping[str, str], matched: Sequence[Matched], columns: Sequence[int]) -> bool:
+    """Whether each item has another value, and the systems have the same ones for other items: a second key."""
+    values = {*right.values()}
+    return len(values) == len(right) > _FEW and not _are_decimals(values) and all(
+        one.table.column(n).is_key and one.table.column(n).values == values and not _repeats(right, one, n)
+        for one, n in zip(matched, columns, strict=True))
 
 
 def _shared(matched: Sequence[Matched], options: Sequence[Sequence[int]]) -> list[tuple[int, ...]]:
@@ -156,7 +164,8 @@ def _answering(right: Mapping[str, str], of: tuple[Table, tuple[int, ...], int],
     names, name = table.names, table.names[value]
     values = set(right.values())
     numeric = all(map(is_number, values))
-    fitting = [n for n in others if one.table.column(n).values & values or (numeric and one.table.column(n).is_numeric)]
+    fitting = [n for n in others if _folded(one.table.column(n).values) & _folded(values) or (
+        numeric and one.table.column(n).is_numeric)]
     if one.table.header and (called := [n for n in fitting if one.table.names[n] == name] or [
             n for n in fitting if one.table.names[n].casefold() == name.casefold()]):
         return called[:1]
@@ -166,10 +175,13 @@ def _answering(right: Mapping[str, str], of: tuple[Table, tuple[int, ...], int],
         fitting = [n for n in fitting if not one.table.column(n).is_whole] or fitting
     if len(fitting) > 1:
         cells = {n: one.aligned(list(right), n) for n in fitting}
-        copies = [n for n in fitting if cells[n] == list(right.values())]
-        if len(copies) == 1 and 2 * len(values) <= len(right):
+        copies = [n for n in fitting if _repeats(right, one, n)]
+        are_decimals = _are_decimals(values)
+        if len(copies) == 1 and (are_decimals or 2 * len(values) <= len(right)):
             return copies  # what stands beside it is looked at then
-        likely = [n for n in fitting if sum(cell in values for cell in cells[n]) > _MOST * len(cells[n])]
+        likely = fitting if are_decimals else [  # of which it tells nothing that some are the gold's
+            n for n in fitting if sum(cell in values for cell in cells[n]) > _MOST * len(cells[n])] or [
+            n for n in fitting if sum(cell.casefold() in _folded(values) for cell in cells[n]) > _MOST * len(cells[n])]
         return [n for n in likely if not one.table.header or one.table.names[n] not in names] or likely
     return fitting
 
@@ -184,10 +196,41 @@ def _are_alike(table: Table, other: Table) -> bool:
         for ours, theirs in columns)
 
 
-def _beside(right: Mapping[str, str], one: Matched, copied: int, asked: Asked) -> int | None:
-    """The one column with the gold's values beside that which repeats the gold; None where there is none."""
+def _are_decimals(values: Set[str]) -> bool:
+    """Whether all values are numbers, of which some are not whole."""
+    return all(map(is_number, values)) and not all(float(value).is_integer() for value in values)
+
+
+def _folded(cells: Set[str]) -> set[str]:
+    """Cells whatever the case of their letters: that it differs is told when they are read."""
+    return {cell.casefold() for cell in cells}
+
+
+def _repeats(right: Mapping[str, str], one: Matched, n: int) -> bool:
+    """Whether a system's column has the gold's values, of the items that it has."""
+    theirs = dict(zip(one.items.cells, one.table.column(n).cells, strict=True))
+    return all(theirs[key] == value for key, value in right.items() if key in theirs)
+
+
+def _beside(right: Mapping[str, str], matched: Sequence[Matched], copied: Sequence[int],
+            asked: Asked) -> tuple[int, ...] | None:
+    """The one column of each system with the gold's values, or decimals as these are, beside that which repeats it."""
     values = set(right.values())
-    cells = {n: one.aligned(list(right), n) for n, called in enumerate(one.table.names) if n not in (*one.keys, copied)
-             and asked.names("label", one.table.names, called) and asked.names("score", one.table.names, called)}
-    found = [n for n in cells if sum(cell in values for cell in cells[n]) > _MOST * len(cells[n])]
+    are_decimals = len(matched) > 1 and _are_decimals(values)  # of one system any may be of the items
+    known, numbers = _folded(values), {float(value) for value in values if is_number(value)}
+
+    def is_known(cell: str) -> bool:
+        return cell.strip().casefold() in known or (is_number(cell) and float(cell) in numbers)
+
+    options: list[list[int]] = []
+    for one, copy in zip(matched, copied, strict=True):
+        cells = {n: one.aligned(list(right), n) for n, called in enumerate(one.table.names) if n not in (
+            *one.keys, copy) and asked.names("label", one.table.names, called) and asked.names(
+                "score", one.table.names, called)}
+        options.append([n for n in cells if sum(map(is_known, cells[n])) > _MOST * len(cells[n])] or [
+            n for n in cells if are_decimals and one.table.column(n).is_numeric and not one.table.column(n).is_whole])
+    if not all(options):
+        return None
+    found = [columns for columns in _shared(matched, options) if len(matched) == 1 or len({tuple(one.aligned(
+        list(right), n)) for one, n in zip(matched, columns, strict=True)}) > 1]  # what all have is of the items
     return found[0] if len(found) == 1 else None

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 from shlex import quote
 
-from registry.errors import counted
+from registry.errors import InputError, counted
 from registry.guessing.guess import LIKELY, SURE, Asked, Given, Guess, System
 from registry.guessing.looks import Table, tables
 from registry.guessing.tables.keyed import table_reader
-from registry.guessing.tables.keys import called, is_id, may_name, naming, together
+from registry.guessing.tables.keys import called, is_id, may_name, naming, summary, together
 from registry.guessing.tables.long import directions, is_size
 from registry.metrics import Mean
 from registry.readers import Document
@@ -35,11 +36,15 @@ def apiece(gold: Document, name: str, systems: Sequence[Given], asked: Asked) ->
                                for one in theirs):
         return
     everyone = [Given(name, gold), *systems]
-    for n in range(len(table.names)):
-        if n not in keys and asked.names("score", table.names, table.names[n]) and all(
-                one is not None and (_has_scores(one, n) if table.header else _has_decimals(one, keys, n))
-                for one in (table, *theirs)):
-            yield from _of_column((gold, table, keys, n), everyone, asked)
+    columns = [n for n, called in enumerate(table.names) if n not in keys and asked.names("score", table.names, called)
+               and all(one is not None and (_has_scores(one, n) if table.header else _has_decimals(one, keys, n))
+                       for one in (table, *theirs))]
+    if columns and (last := summary(together(table, keys))) is not None:
+        raise InputError(f"the last row is called {last!r}, as one that sums up the others is; take such rows out of "
+                         "all files", path=gold.path, item=last)
+    for n in columns:
+        for guess in _of_column((gold, table, keys, n), everyone, asked):
+            yield replace(guess, sure=min(LIKELY, guess.sure)) if len(columns) > 1 else guess
 
 
 def _has_scores(table: Table, n: int) -> bool:

@@ -11,11 +11,13 @@ from math import prod
 
 from registry.evaluation.ingest.mistakes.headers import COLUMNS
 from registry.guessing.guess import Given
-from registry.guessing.looks import EVEN, Column, Table, tables
+from registry.guessing.looks import EVEN, Column, Table, is_other_number, tables
 
 COMMON = 0.5  # the share of keys that gold and system have in common at the least; what lacks is told by reading
 _PLACES = frozenset(("begin", "end", "offset", "onset", "start"))  # in a text or in time: several items may have them
 _ID = re.compile(r"^(?:id|idx|uid|qid)$|[_. -]id$|[a-z]I[dD]$|[A-Z]_?ID$")
+_SUMMARY = re.compile(  # what a row is called that is none of an item
+    r"all|average|avg|mean|median|overall|sum|total|std\W?(?:dev|deviation)?|sd|\d+ ?(?:quantile|percentile|%)", re.I)
 _TOGETHER = (2, 3)  # columns that name items where no single one does
 _MOST = 8  # columns of which such are looked for
 
@@ -55,7 +57,8 @@ def may_name(table: Table, n: int) -> bool:
     """Whether a column may name items: one of decimals or places does not, unless it is the first or called so."""
     name, column = table.names[n].casefold(), table.column(n)
     is_named = name in COLUMNS if table.header else n == 0
-    return is_named or (name not in _PLACES and (column.is_whole or not column.is_numeric))
+    return not all(map(is_other_number, column.values)) and (
+        is_named or (name not in _PLACES and (column.is_whole or not column.is_numeric)))
 
 
 def called(table: Table, n: int) -> str:
@@ -74,6 +77,18 @@ def counts(column: Column) -> bool:
         return False
     numbers = sorted(float(cell) for cell in column.cells)
     return numbers == [numbers[0] + n for n in range(len(numbers))]
+
+
+def is_sorted(column: Column) -> bool:
+    """Whether the numbers of a column rise."""
+    numbers = [float(cell) for cell in column.cells]
+    return numbers == sorted(numbers)
+
+
+def summary(column: Column) -> str | None:
+    """What the last row is called, where that is the mean of the others or the like; None where it is not."""
+    last = column.cells[-1].strip() if column.cells else ""
+    return last if _SUMMARY.fullmatch(last) else None
 
 
 def match(gold: Table, key: int, given: Given) -> Matched | None:

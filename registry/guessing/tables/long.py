@@ -40,7 +40,8 @@ def long_form(document: Document, table: Table, system: int, asked: Asked) -> In
         table.column(n).is_mostly_numeric or {cell.casefold() for cell in table.column(n).values} == {"true", "false"})]
     scores = [n for n in scores if names[n].strip().casefold() in _SCORES] or scores
     said += "".join(f" --option {name}={value}" for name, value in table.form.items() if (name, value) in (
-        ("separator", "tab"), ("separator", "whitespace"), ("syntax", "jsonl"), ("syntax", "json")))
+        ("separator", "tab"), ("separator", "semicolon"), ("separator", "whitespace"), ("syntax", "jsonl"),
+        ("syntax", "json")))
     if not items or not scores:
         return InputError(f"{what}; say which columns have the items and the numbers: {said} --option item=COLUMN "
                           "--option score=COLUMN, and --option run=COLUMN where a system has several. If rows are "

@@ -8,9 +8,10 @@ from statistics import mean
 
 from registry.errors import counted
 from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Given, Guess, System
-from registry.guessing.looks import WORDS, Table, even_mark, header, is_number, repair, tables, text_lines
+from registry.guessing.looks import WORDS, Table, even_mark, header, is_number, tables, text_lines
+from registry.guessing.records import repair
 from registry.guessing.tables.keyed import VALUE, is_header_of_all, table_reader, told_renamed
-from registry.guessing.tables.keys import called, counts
+from registry.guessing.tables.keys import called, counts, is_sorted, may_name, naming
 from registry.guessing.tables.values import Kind, kinds, renamed
 from registry.readers import Document
 
@@ -21,7 +22,8 @@ _FEW = 10  # lines; of fewer nothing tells labels from words
 class _Rows:
     """Lines as a table: of one column, or the gold's with keys; which column has the values, how sure that is.
 
-    `open_ended` values are mostly different ones: words rather than labels.
+    `open_ended` values are mostly different ones: words rather than labels. Of a table without keys only values
+    `of_labels` are taken: of several columns of numbers any may be meant.
     """
 
     table: Table
@@ -29,6 +31,7 @@ class _Rows:
     sure: int
     why: str
     open_ended: bool = False
+    of_labels: bool = False
 
     @property
     def is_text(self) -> bool:
@@ -38,7 +41,7 @@ class _Rows:
     @property
     def is_worded(self) -> bool:
         """Whether most lines have several words, and hardly one is as another: an item's name, say, and its label."""
-        return self.open_ended and 2 * sum(len(cell.split()) > 1 for cell in self.cells) > len(self.cells)
+        return self.open_ended and 2 * sum(len(cell.split()) > 1 for cell in self.cells) >= len(self.cells)
 
     @property
     def cells(self) -> list[str]:
@@ -51,21 +54,26 @@ def positional(gold: Document, systems: Sequence[Given], asked: Asked) -> Iterat
     if not any(asked.allows(name, gives) for name, gives in (("labels", "label"), ("scores", "score"))):
         return
     bare = [list(_lines(given.document)) for given in systems]
-    numbered = [found or list(_numbered(given.document)) for found, given in zip(bare, systems, strict=True)]
+    nameless = [found or _nameless(given.document) for found, given in zip(bare, systems, strict=True)]
+    numbered = [found if bare_ else list(_numbered(given.document)) or found for bare_, found, given in zip(
+        bare, nameless, systems, strict=True)]
     mine = [*((right, numbered) for right in _lines(gold)), *(
-        (_Rows(table, n, table.sure, f"{table.written}; {table.why}"), bare) for table in tables(gold)
-        for n, name in enumerate(table.names) if asked.names("label", table.names, name))]
+        (_Rows(table, n, table.sure, f"{table.written}; {table.why}"), nameless) for table in tables(gold)
+        for n, name in enumerate(table.names) if asked.names("label", table.names, name)
+        and not (table.column(n).is_whole and table.column(n).is_key))]  # which names items
     for right, theirs in mine:
-        if not all(theirs):
+        fitting = [_fitting(right, found) for found in theirs]
+        chosen = [one for one in fitting if one is not None]
+        if len(chosen) < len(systems):
             continue
-        chosen = [_fitting(right, found) for found in theirs]
         if asked.options.get("header") is not False and is_header_of_all(right.table, [one.table for one in chosen]):
             continue
         answers = [[cell for cell in one.cells if cell.strip()] for one in chosen]
         said = asked.kind is not None or asked.metric is not None
         if not said and (right.is_text or not all(_answers(right.cells, cells) for cells in answers)):
             continue
-        for kind in kinds(right.cells, answers, asked):
+        of_labels = any(one.of_labels for one in chosen)
+        for kind in (kind for kind in kinds(right.cells, answers, asked) if kind.format == "labels" or not of_labels):
             yield _guess(gold, right, list(zip(systems, chosen, strict=True)), kind)
 
 
@@ -85,24 +93,46 @@ def _guess(gold: Document, right: _Rows, systems: Sequence[tuple[Given, _Rows]],
 def _ordered(systems: Sequence[_Rows]) -> str:
     """Say what stands on the systems' lines."""
     rows = next((one for one in systems if len(one.table.names) > 1), None)
-    return "the systems have a value on each line and no key" if rows is None else (
-        f"the systems number their lines, and have a value in {called(rows.table, rows.column)}")
+    if rows is None:
+        return "the systems have a value on each line and no key"
+    place = called(rows.table, rows.column)
+    return f"the systems have their own in {place}, and no names of items" if rows.of_labels else (
+        f"the systems number their lines, and have a value in {place}")
 
 
 def _numbered(document: Document) -> Iterator[_Rows]:
     """A file of rows that one column numbers in their order, and of whose others one alone is not the same in all."""
     for table in tables(document):
         columns = {n: table.column(n) for n in range(len(table.names))}
-        counting = [n for n, column in columns.items() if counts(column) and column.cells == sorted(
-            column.cells, key=float)]
+        counting = [n for n, column in columns.items() if counts(column) and is_sorted(column)]
         varied = [n for n, column in columns.items() if len(column.values) > 1 and n not in counting]
         if len(counting) == len(varied) == 1:
             yield _Rows(table, varied[0], table.sure, f"{table.written}; {table.why}")
 
 
-def _fitting(right: _Rows, found: Sequence[_Rows]) -> _Rows:
-    """Of the ways to read a system's lines that with as many as the gold has; of both the surer one."""
-    return max(found, key=lambda one: (len(one.cells) == len(right.cells), one.sure))
+def _nameless(document: Document) -> list[_Rows]:
+    """The columns of a table none of which names its rows, but for numbers of them in their order."""
+    found: list[_Rows] = []
+    for table in tables(document):
+        columns = {n: table.column(n) for n in range(len(table.names))}
+        others = {n: column for n, column in columns.items() if not (counts(column) and is_sorted(column))}
+        if any(column.is_nearly_key and may_name(table, n) for n, column in others.items()) or any(
+                True for _ in naming(table)):
+            return []
+        found += (_Rows(table, n, table.sure, f"{table.written}; {table.why}", of_labels=True) for n in others)
+    return found
+
+
+def _fitting(right: _Rows, found: Sequence[_Rows]) -> _Rows | None:
+    """Of the ways to read a system's lines that with as many as the gold has; of both the surer one.
+
+    None where it is a table, and not one of its columns alone has as many values of the gold's.
+    """
+    if found and all(len(one.table.names) == 1 for one in found):
+        return max(found, key=lambda one: (len(one.cells) == len(right.cells), one.sure))
+    fitting = [one for one in found if len(one.cells) == len(right.cells) and _answers(right.cells, one.cells)]
+    surest = [one for one in fitting if one.sure == max(other.sure for other in fitting)]
+    return surest[0] if len(surest) == 1 else None
 
 
 def _answers(right: Sequence[str], cells: Sequence[str]) -> bool:

@@ -13,7 +13,7 @@ from registry.evaluation.ingest.mistakes.headers import COLUMNS
 from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Guess, System
 from registry.guessing.looks import Column, Table, is_number, tables
 from registry.guessing.tables.keyed import DOCUMENTS, table_reader, told_renamed
-from registry.guessing.tables.keys import called, counts, is_id, naming, together
+from registry.guessing.tables.keys import called, counts, is_id, naming, summary, together
 from registry.guessing.tables.long import directions, is_size, long_form, system_column
 from registry.guessing.tables.values import kinds, renamed
 from registry.metrics import Mean, Metric
@@ -26,7 +26,6 @@ _SYSTEM = frozenset((  # what a column that names systems is called, in one of i
     "submission", "system", "team"))
 _NAME = frozenset(("id", "name"))  # the other words of such a column
 _PAIRS = ({"model_a", "model_b"}, {"system_a", "system_b"}, {"model_1", "model_2"}, {"system_1", "system_2"})
-_TOTALS = frozenset(("all", "average", "avg", "mean", "overall", "sum", "total"))
 _PARTS = 2  # columns: documents, say, and their sentences
 _LIKE_LABELS = 0.2  # the share of cells with the gold's labels, but for their case, of which others may be mistakes
 _FLAGS = ({"true", "false"}, {"yes", "no"}, {"0", "1"}, {"y", "n"}, {"t", "f"})
@@ -93,8 +92,7 @@ def _check_shape(document: Document, table: Table, roles: _Roles, asked: Asked) 
         raise long_form(document, table, system, asked)
     if not roles.keys and (system := system_column(table)) is not None:
         raise long_form(document, table, system, asked)
-    last = table.rows[-1][roles.keys[0]] if roles.keys and len(table.rows[-1]) > roles.keys[0] else ""
-    if last.strip().casefold() in _TOTALS:
+    if roles.keys and (last := summary(table.column(roles.keys[0]))) is not None:
         raise InputError(f"the last row is called {last!r}, as the {last} of the others is; take it out, or say --as "
                          "scores if it is an item", path=document.path, item=last)
 
@@ -158,7 +156,7 @@ def _is_score_like(table: Table, n: int) -> bool:
 
 def _counts(cells: Sequence[str]) -> bool:
     """Whether cells are numbers one after the other, but for a last one that is called as a mean of the others."""
-    items = cells[:-1] if cells[-1].strip().casefold() in _TOTALS else cells
+    items = cells[:-1] if summary(Column(list(cells))) is not None else cells
     numbers = [float(cell) for cell in items if is_number(cell)]
     return len(numbers) == len(items) > 0 and numbers == [numbers[0] + n for n in range(len(numbers))]
 

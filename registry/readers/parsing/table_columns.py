@@ -17,7 +17,7 @@ from registry.columns import Floats, Rows
 from registry.errors import InputError
 from registry.families import LARGEST_OTHER, LARGEST_WHOLE
 from registry.items import Item
-from registry.readers.parsing.delimited import Separator, unquoted
+from registry.readers.parsing.delimited import MARKS, Separator, unquoted
 from registry.readers.parsing.document import MAX_CELLS, MAX_LINES, Document
 from registry.readers.parsing.json_entries import flattened
 from registry.readers.parsing.json_lines import json_columns
@@ -28,7 +28,6 @@ ENOUGH = 2**15  # bytes of a file from which on DuckDB, which takes 10 ms to sta
 
 _NUMBER = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"  # that of `readers.tables`, in ASCII
 _BYTE_ORDER_MARK = "\ufeff"
-_DELIMITERS = {"tab": "\t", "comma": ",", "whitespace": " "}
 _WHOLE = {"TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"}
 _TEXTS = _WHOLE | {"VARCHAR", "BOOLEAN", "UUID"}
 _DECIMAL = {"FLOAT", "DOUBLE"}  # what is the same number as a double
@@ -94,7 +93,7 @@ def read_at_once(document: Document, layout: Layout) -> Table | None:
 def _delimited(document: Document, layout: Layout) -> Table | None:
     import duckdb
 
-    text, delimiter = document.text().rstrip("\n"), _DELIMITERS[layout.separator]
+    text, delimiter = document.text().rstrip("\n"), MARKS[layout.separator]
     if not _is_plain(text, layout) or not (plain := unquoted(text, layout.separator)):
         return None
     head, _, rest = plain.partition("\n")
