@@ -40,7 +40,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
         "guess records", "files looks runs trial", "marked rankings span_lists tables tagged texts unread",
         "decide task unknown", "made"],
     "registry.guessing.tables": [
-        "keys named", "decimals", "values", "answering flags", "keyed", "long positional", "apiece wide"],
+        "keys named values", "answering decimals flags", "keyed", "long positional", "apiece wide"],
     "registry.readers": [
         "parsing", "base", "alignments lines markup names tables", """
             bio

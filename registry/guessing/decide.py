@@ -120,19 +120,26 @@ def _nothing(failing: Sequence[tuple[int, Guess, list[InputError]]]) -> InputErr
     """Say why the nearest guess does not hold."""
     _, guess, problems = min(failing, key=lambda one: one[0])  # the surest of equals
     what = f"read as {guess.reader.name}"
-    errors = [InputError(error.message + ("" if n else f" ({what})") + (
-        "; --missing says it here" if error.category == "missing" else ""), path=error.path, line=error.line,
-        item=error.item, category=error.category) for n, error in enumerate(problems[:_TOLD])]
+    errors = [InputError(error.message + ("" if n else f" ({what})") + _here(error), path=error.path, line=error.line,
+                         item=error.item, category=error.category) for n, error in enumerate(problems[:_TOLD])]
     if len(problems) > _TOLD:
         errors.append(InputError(f"{counted(len(problems) - _TOLD, 'more file does', 'more files do')} not read"))
     return together(errors)
+
+
+def _here(error: InputError) -> str:
+    """By which option of the command is said what a manifest would say."""
+    if error.category == "missing":
+        return "; --missing says it here"
+    return "; --option fold_case=true says it here" if "fold_case = true" in error.message else ""
 
 
 def _question(best: Sequence[Guess], asked: Asked) -> QuestionError:
     """Ask which guess is meant."""
     path = best[0].gold.path
     of_guesses = [guess.answer for guess in best]
-    is_told = len(set(of_guesses)) == len(best) or not all(_is_said(answer, asked) for answer in of_guesses)
+    is_told = len(set(of_guesses)) == len(best) or (
+        len({guess.reader for guess in best}) > 1 and not all(_is_said(answer, asked) for answer in of_guesses))
     if len({guess.reader.name for guess in best}) > 1 or (all(of_guesses) and is_told) or len(best) == 1:
         answers = {guess.answer or _said_by(guess): guess.means or "; ".join(guess.why) for guess in best}
         shared = [why for why in best[0].why[1:] if len(best) > 1 and all(why in guess.why for guess in best)]
@@ -156,8 +163,8 @@ def _or_all(best: Sequence[Guess]) -> str:
     """What to do where several columns of 0 and 1 may be labels that items have or have not."""
     columns = [dict(zip(table.names, range(len(table.names)), strict=True)).get(getattr(guess.reader, "label", ""))
                for guess in best for table in tables(guess.gold)[:1]]
-    if len(best) < _LABELS or not all(n is not None and tables(best[0].gold)[0].column(n).values <= {"0", "1"}
-                                      for n in columns):
+    if not _LABELS <= len(best) == len({*columns}) or not all(
+            n is not None and tables(best[0].gold)[0].column(n).values <= {"0", "1"} for n in columns):
         return ""
     return ". Or, if these are labels of which an item may have several, say --as multilabel"
 

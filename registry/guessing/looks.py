@@ -29,6 +29,7 @@ _DEEPEST = 2  # objects within an object whose members are columns
 NO_NUMBER = frozenset(("", "-", "?", "na", "n/a", "nan", "none", "null"))  # what stands where a number is not there
 _MARKS = ";|\t,"  # in this order: commas stand in numbers, and in text
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+_OTHER_NUMBER = re.compile(r"[+-]?\d+(?:,\d+|[.,]?\d* ?%)", re.ASCII)
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 
 
@@ -103,6 +104,11 @@ class Column:
 def is_number(text: str) -> bool:
     """Whether readers of tables take a cell as a number."""
     return _NUMBER.fullmatch(text.strip()) is not None
+
+
+def is_other_number(text: str) -> bool:
+    """Whether a cell is a number as readers do not take it: with a decimal comma, or a sign of per cent."""
+    return _OTHER_NUMBER.fullmatch(text.strip()) is not None
 
 
 def text_lines(document: Document) -> Iterator[tuple[int, str]]:

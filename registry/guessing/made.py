@@ -108,22 +108,30 @@ def _guesses(given: Files, asked: Asked) -> Iterator[Guess]:
     found = list(chain(marked(gold, systems, asked, trial), tagged(gold, systems, asked, trial)))
     found = found or list(rankings(gold, systems, asked, trial))
     for family in (span_lists, flags, named, keyed, positional):
-        found = found or list(family(gold, systems, asked))
+        if all(guess.sure == OPEN and guess.answer for guess in found):
+            found = _all_open([*found, *family(gold, systems, asked)]) if found else list(family(gold, systems, asked))
     text: list[Guess] = []
     if (asked.kind is not None or unlike(gold, systems) is None) and all(
             guess.sure < SURE or getattr(guess.reader, "separator", "") == "whitespace" for guess in found):
         text = list(texts(gold, systems, asked, beside=max((guess.sure for guess in found), default=None)))
     if any(guess.sure == OPEN for guess in text):
-        found = [replace(guess, sure=OPEN, answer=guess.answer or f"--as {guess.reader.name}") if guess.sure == LIKELY
-                 else guess for guess in found]
-    yield from (_or_apart(guess) if apart and guess.reader.name in VALUE else guess for guess in (*found, *text))
+        found = [*(guess for guess in found if guess.sure == SURE), *_all_open([
+            guess for guess in found if guess.sure < SURE])]
+    yield from (_or_apart(guess) if apart and guess.reader.name in (*VALUE, "multilabel") else guess
+                for guess in (*found, *text))
+
+
+def _all_open(guesses: Sequence[Guess]) -> list[Guess]:
+    """Guesses of other formats, of which it has to be said which is meant."""
+    return [replace(guess, sure=OPEN, answer=guess.answer or f"--as {guess.reader.name}") for guess in guesses]
 
 
 def _or_apart(guess: Guess) -> Guess:
     """A guess by which the first file is the gold, where as well all files may have scores of a system each."""
-    column, _ = VALUE[guess.reader.name]
-    said = quote(f"{column}={getattr(guess.reader, column)}")
-    return replace(guess, sure=min(LIKELY, guess.sure), answer=f"--option {said}",
+    name = guess.reader.name
+    column, _ = VALUE.get(name, ("", ""))
+    said = f"--option {quote(f'{column}={getattr(guess.reader, column)}')}" if column else f"--as {name}"
+    return replace(guess, sure=min(LIKELY if column else OPEN, guess.sure), answer=said,
                    means=f"{guess.gold.path} is the gold: {guess.means}")
 
 

@@ -8,7 +8,7 @@ from itertools import islice
 from typing import NamedTuple
 
 from registry.errors import InputError
-from registry.guessing.guess import LIKELY, SURE, Asked, Given, Guess, System
+from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Given, Guess, System
 from registry.guessing.looks import text_lines
 from registry.guessing.records import readable
 from registry.guessing.trial import Trial
@@ -75,9 +75,18 @@ def marked(gold: Document, systems: Sequence[Given], asked: Asked, trial: Trial)
                 names = [system.name for system in chosen if system.reader == other]
                 more = f" and {len(names) - 3} more" if len(names) > 3 else ""
                 why.append(f"otherwise {', '.join(names[:3])}{more}: {other!r}")
-            yield Guess(gold, reader, tuple(chosen), tuple(why), LIKELY if n else SURE)
+            if isinstance(reader, Naacl) and _are_rows([gold, *(given.document for given in systems)]):
+                yield Guess(gold, reader, tuple(chosen), tuple(why), OPEN, format_.what, answer=f"--as {reader.name}")
+            else:
+                yield Guess(gold, reader, tuple(chosen), tuple(why), LIKELY if n else SURE)
             if reader.gives != "alignment":
                 break  # readers that allow more read the same
+
+
+def _are_rows(documents: Sequence[Document]) -> bool:
+    """Whether the first two of three numbers name the same lines in all files, which may be items with a label each."""
+    named = [[tuple(line.split()[:2]) for _, line in text_lines(document) if line.strip()] for document in documents]
+    return all(len({*of}) == len(of) and {*of} == {*named[0]} for of in named)
 
 
 def unlike(gold: Document, systems: Sequence[Given]) -> InputError | None:

@@ -75,9 +75,12 @@ def rankings(gold: Document, systems: Sequence[Given], asked: Asked, trial: Tria
             Trec.build({**form.options("run", "score"), **more}), judgments=reader.judgments)) for more in _MORE]
         chosen.append(next((system for system in tried if not isinstance(trial.joined(
             Guess(gold, reader, (), ()), items, system), InputError)), tried[0]))
+    grades = _numbers(gold, right)
+    is_graded = right.width == _THREE and all(form.width == _THREE and _numbers(given.document, form) <= grades
+                                              for given, form in zip(systems, found, strict=True))  # or labels of pairs
     yield Guess(gold, reader, tuple(chosen), (
         f"{gold.path}: judgments, {_written(right)}: {counted(len(items), 'query', 'queries')}",
-        f"runs: {', '.join(dict.fromkeys(map(_written, found)))}"), SURE if is_sure else OPEN,
+        f"runs: {', '.join(dict.fromkeys(map(_written, found)))}"), SURE if is_sure and not is_graded else OPEN,
         "queries, documents, and their relevance or scores", answer="--as trec")
 
 
@@ -158,6 +161,12 @@ def _documents(listed: list[Any]) -> str:
         return ""
     of = f".[{json.dumps(name)}]|tostring"
     return f"map({of})" if score is None else f"map({{({of}): .[{json.dumps(score)}]}}) | add // {{}}"
+
+
+def _numbers(document: Document, form: _Form) -> set[str]:
+    """The last numbers of the rows of three columns; none of other files."""
+    rows = [line.split() for _, line in text_lines(document) if line.strip() and not line.startswith("#")]
+    return {row[2] for row in rows[form.header:]} if form.width == _THREE else set()
 
 
 def _has_decimals(document: Document) -> bool:

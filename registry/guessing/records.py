@@ -88,6 +88,9 @@ def _json(document: Document, mended: dict[str, Any]) -> Records | None:
 def _is_deep(members: Sequence[Any]) -> bool:
     """Whether an object's members are no items: some alone are objects, none shares a key, or they hold the items."""
     objects = [member for member in members if isinstance(member, dict)]
+    lists = [member for member in members if isinstance(member, list)]
+    if any(member and all(isinstance(one, dict) for one in member) for member in lists) and len(lists) < len(members):
+        return True
     keys = Counter(key for member in objects for key in member)
     return bool(objects) and (
         len(objects) < len(members) or (len(members) > 1 and max(keys.values(), default=0) == 1)

@@ -41,10 +41,11 @@ def texts(gold: Document, systems: Sequence[Given], asked: Asked, *, beside: int
 
 def _is_even(document: Document) -> bool:
     """Whether lines may as well be rows of a table: as many words in all, numbers at an end, gaps of blanks."""
-    lines = [line.strip() for _, line in text_lines(document) if line.strip()]
+    lines = [line.rstrip() for _, line in text_lines(document) if line.strip()]
+    gaps = sum(line.startswith(" ") or "  " in line for line in lines)
     return any(table.form.get("separator") == "whitespace" for table in tables(document)) or any(
-        sum(is_number(line.split()[at]) for line in lines) >= EVEN * (len(lines) - 1) for at in (0, -1)) or (
-        sum("  " in line for line in lines) >= _GAPS * len(lines))
+        sum(is_number(line.split()[at]) for line in lines) >= max(2, EVEN * (len(lines) - 1)) for at in (0, -1)) or (
+        _GAPS * len(lines) <= gaps < len(lines))
 
 
 def names_before_text(documents: Sequence[Document], kind: str = "lines") -> InputError | None:

@@ -34,17 +34,21 @@ def unknown(given: Files, asked: Asked) -> InputError:
     documents = (given.gold, *(system.document for system in given.systems))
     if (texts := _texts(given)) is not None:
         return texts
-    if any(one.document.path == given.gold.path for one in given.systems):
-        return twice(given.gold.path)
     for of_file in (_mark, nested, _broken, otherwise):
         if (found := next((error for document in documents if (error := of_file(document)) is not None), None)):
             return found
+    if any(one.document.path == given.gold.path for one in given.systems):
+        return twice(given.gold.path)
     of_all: tuple[Callable[[Document, Sequence[Given]], InputError | None], ...] = (
         lambda gold, _: answer_lists(gold), lambda gold, _: blanks(gold), _measures, graded, _many, unlike, _together,
         _lists, unmatched, _bare)
     for finder in of_all if given.systems else ():
         if (found := finder(given.gold, given.systems)) is not None:
             return found
+    if not given.systems and (ways := tables(given.gold)) and all(not one.header or one.sure == OPEN for one in ways):
+        return InputError("is one table whose first line names no columns, and of a table of all systems these names "
+                          "are what they are called: give it such a line, as item,gold,SYSTEM,SYSTEM; or, if this is "
+                          "the gold, name the systems' files after it", path=given.gold.path)
     what = "these files" if given.systems else "this file alone; if it is the gold, name the systems' files after it"
     what += f", with values that {asked.metric} compares" if asked.metric else ""
     return InputError(f"no format is known by {what}; name it with --as (`registry list readers`, `registry list "

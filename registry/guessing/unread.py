@@ -77,18 +77,25 @@ def nested(document: Document) -> InputError | None:
         members = list(json_members(document)) if document.content.lstrip()[:1] == b"{" and not tables(document) else []
     except InputError:
         return None
+    named = {name: value for _, name, value in members}
+    if named.keys() >= {"columns", "data"} and all(isinstance(one, list) for one in (named["columns"], named["data"])):
+        return _as_pandas("its columns' names and rows apart", document)
     found = {str(name)[:_SHOWN]: entries for _, name, value in members if (entries := _entries(value))}
     if not 0 < len(found) <= _MOST:
         return None
     if all(name == str(n) for _, _, of in members for n, name in enumerate(of if isinstance(of, dict) else "?")):
-        return InputError("has each column as an object of rows by their numbers, as pandas writes it; JSON is read "
-                          "that has an object for each item, as to_json(orient='records') writes", path=document.path)
+        return _as_pandas("each column as an object of rows by their numbers", document)
     largest = sorted(found, key=lambda name: -len(found[name]))
     plain = next((name for name in largest if all(map(_is_plain, found[name]))), None)
     write = "Write it so" if plain is None else f"Write it so, as `jq {quote(f'.{json.dumps(plain)}')} FILE` does"
     return InputError(f"its items stand within {' or '.join(map(repr, found))}, and JSON is read that has an object "
                       f"for each item: on lines, in a list, or in one object by their names. {write}, or {REMEDY}",
                       path=document.path)
+
+
+def _as_pandas(what: str, document: Document) -> InputError:
+    return InputError(f"has {what}, as pandas writes it; JSON is read that has an object for each item, as "
+                      "to_json(orient='records') writes", path=document.path)
 
 
 def answer_lists(gold: Document) -> InputError | None:

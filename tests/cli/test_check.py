@@ -65,7 +65,7 @@ def bioes(text):
                                    for row in rows]), "format", 1, None, 400,
      'the file reads well with syntax = "jsonl", where the task wants "delimited"'),
     ("stance", lambda text: text.replace("\t", ";"), "format", 1, None, 400,
-     "the file has ';' between its cells, where the task wants separator = \"tab\""),
+     'the file reads well with separator = "semicolon", where the task wants "tab"'),
     ("entities", lambda text: text.replace("\t", "|"), "format", 2, None, 5730,
      "the file has '|' between its cells, where the task wants separator = \"tab\""),
     ("relations", lambda text: "[" + text.strip().replace("\n", ",\n") + "]", "format", 1, None, 160,

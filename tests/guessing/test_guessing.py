@@ -164,7 +164,7 @@ WRONG = {  # files; what the error says
     "letter case": ([rows(IDS, GOLD), rows(IDS, [label.upper() for label in A])], "fold_case = true"),
     "a line too many": (["\n".join(SENTENCES), "\n".join([*SENTENCES, SENTENCES[0]])], "where the gold has 24"),
     "other tokens": ([tagged(SPANS), tagged(SPANS).replace("w", "v")], "token 1 is 'v0', the gold's 'w0'"),
-    "semicolons": ([rows(IDS, GOLD, separator=";"), rows(IDS, A, separator=";")], "seem to have ';' between them"),
+    "bars": ([rows(IDS, GOLD, separator="|"), rows(IDS, A, separator="|")], "seem to have '|' between them"),
     "an item twice": ([rows([*IDS, "q00"], [*GOLD, "no"]), rows(IDS, A)], "item 'q00': stands twice, first in line 1"),
     "no gold of some items": ([rows(IDS, [g * (n % 3 > 0) for n, g in enumerate(GOLD)]), rows(IDS, A, ["1"] * 24)],
                               "gold: column 2 of 2 has nothing in 8 of 24 rows: if these items have no label"),
@@ -179,7 +179,7 @@ WRONG = {  # files; what the error says
     "a header of all, and labels of others": (
         [rows(range(24), GOLD, header=("id", "label")), rows(range(24), "cab" * 8, header=("id", "label"))],
         "no label is one of the gold's"),
-    "semicolons of a system": ([rows(IDS, GOLD, separator=","), rows(IDS, A, separator=";")], "system1: its columns"),
+    "bars of a system": ([rows(IDS, GOLD, separator=","), rows(IDS, A, separator="|")], "system1: its columns"),
     "names before text": (["".join(f"{i} {text}\n" for i, text in zip(IDS, texts, strict=True)) for texts in (
         SENTENCES, EVEN)], "gold: each line begins with a name that stands in all files"),
     "names after text": (["".join(f"{text} ({i})\n" for i, text in zip(IDS, texts, strict=True)) for texts in (

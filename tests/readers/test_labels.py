@@ -133,7 +133,7 @@ def test_errors_name_the_line(text, options, line, says):
 
 
 @pytest.mark.parametrize(("options", "says"), [
-    ({"separator": "pipe"}, "expected one of tab, comma, whitespace"),
+    ({"separator": "pipe"}, "expected one of tab, comma, semicolon, whitespace"),
     ({"seperator": "tab"}, "did you mean 'separator'"),
     ({"columns": ["id", "label"]}, "no column 'item'"),
     ({"columns": ["item", "item", "label"]}, "twice"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 from registry.errors import InputError
@@ -120,7 +120,7 @@ def _weighed(table: Table, found: Sequence[Pairing], matched: Sequence[Matched],
     if blank is None or {"gold", "label"} & asked.options.keys():
         return list(found)
     return [one if one.blank or _is_named(table, one, blank, matched) else replace(one, sure=OPEN, beside=blank.value)
-            for one in found]
+            for one in found if one.blank or (one.sure > OPEN and one.note != SAME)]
 
 
 def _answers(table: Table, of: Pairing, matched: Sequence[Matched]) -> bool:
@@ -153,7 +153,8 @@ def _answering(right: Mapping[str, str], of: tuple[Table, tuple[int, ...], int],
     names, name = table.names, table.names[value]
     values = set(right.values())
     numeric = all(map(is_number, values))
-    fitting = [n for n in others if one.table.column(n).values & values or (numeric and one.table.column(n).is_numeric)]
+    fitting = [n for n in others if _folded(one.table.column(n).values) & _folded(values) or (
+        numeric and one.table.column(n).is_numeric)]
     if one.table.header and (called := [n for n in fitting if one.table.names[n] == name] or [
             n for n in fitting if one.table.names[n].casefold() == name.casefold()]):
         return called[:1]
@@ -164,7 +165,8 @@ def _answering(right: Mapping[str, str], of: tuple[Table, tuple[int, ...], int],
         copies = [n for n in fitting if _repeats(right, one, n)]
         if len(copies) == 1 and 2 * len(values) <= len(right):
             return copies  # what stands beside it is looked at then
-        likely = [n for n in fitting if sum(cell in values for cell in cells[n]) > _MOST * len(cells[n])]
+        likely = [n for n in fitting if sum(cell in values for cell in cells[n]) > _MOST * len(cells[n])] or [
+            n for n in fitting if sum(cell.casefold() in _folded(values) for cell in cells[n]) > _MOST * len(cells[n])]
         return [n for n in likely if not one.table.header or one.table.names[n] not in names] or likely
     return fitting
 
@@ -177,6 +179,11 @@ def _are_alike(table: Table, other: Table) -> bool:
     return all(ours.values & theirs.values or (ours.is_numeric and theirs.is_numeric) for ours, theirs in columns)
 
 
+def _folded(cells: Set[str]) -> set[str]:
+    """Cells whatever the case of their letters: that it differs is told when they are read."""
+    return {cell.casefold() for cell in cells}
+
+
 def _repeats(right: Mapping[str, str], one: Matched, n: int) -> bool:
     """Whether a system's column has the gold's values, of the items that it has."""
     theirs = dict(zip(one.items.cells, one.table.column(n).cells, strict=True))
@@ -187,13 +194,19 @@ def _beside(right: Mapping[str, str], matched: Sequence[Matched], copied: Sequen
             asked: Asked) -> tuple[int, ...] | None:
     """The one column of each system with the gold's values, or decimals as these are, beside that which repeats it."""
     values = set(right.values())
-    are_decimals = all(map(is_number, values)) and not all(float(value).is_integer() for value in values)
+    are_decimals = len(matched) > 1 and all(map(is_number, values)) and not all(
+        float(value).is_integer() for value in values)  # of one system any may be of the items
+    known, numbers = _folded(values), {float(value) for value in values if is_number(value)}
+
+    def is_known(cell: str) -> bool:
+        return cell.strip().casefold() in known or (is_number(cell) and float(cell) in numbers)
+
     options: list[list[int]] = []
     for one, copy in zip(matched, copied, strict=True):
         cells = {n: one.aligned(list(right), n) for n, called in enumerate(one.table.names) if n not in (
             *one.keys, copy) and asked.names("label", one.table.names, called) and asked.names(
                 "score", one.table.names, called)}
-        options.append([n for n in cells if sum(cell in values for cell in cells[n]) > _MOST * len(cells[n])] or [
+        options.append([n for n in cells if sum(map(is_known, cells[n])) > _MOST * len(cells[n])] or [
             n for n in cells if are_decimals and one.table.column(n).is_numeric and not one.table.column(n).is_whole])
     if not all(options):
         return None

@@ -2,20 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
 from registry.errors import InputError
 from registry.guessing.guess import OPEN
-from registry.guessing.looks import is_number, tables, text_lines
+from registry.guessing.looks import is_number, is_other_number, tables, text_lines
 from registry.guessing.tables.keys import called
 from registry.readers import Document
-
-_OTHER = re.compile(r"[+-]?\d+(?:,\d+|[.,]?\d* ?%)", re.ASCII)
-
-
-def is_other_number(text: str) -> bool:
-    """Whether a cell is such a number."""
-    return _OTHER.fullmatch(text.strip()) is not None
 
 
 def otherwise(document: Document) -> InputError | None:

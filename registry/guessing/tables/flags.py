@@ -69,7 +69,9 @@ def flags(gold: Document, systems: Sequence[Given], asked: Asked) -> Iterator[Gu
 def _labels(table: Table) -> dict[str, int]:
     """The columns of 0 and 1, by their names."""
     names = [name if table.header else f"label{n + 1}" for n, name in enumerate(table.names)]
-    return {name: n for n, name in enumerate(names) if _is_flags(table, n)}
+    found = {name: n for n, name in enumerate(names) if _is_flags(table, n)}
+    are_numbers = any(table.column(n).is_numeric for n in found.values())  # then true and false are of something else
+    return {name: n for name, n in found.items() if table.column(n).is_numeric == are_numbers}
 
 
 def _like(of: tuple[Table, int | None, dict[str, int]], given: Given) -> _Flags | None:

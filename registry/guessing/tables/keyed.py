@@ -158,18 +158,18 @@ def _valued(gold: Document, table: Table, keys: tuple[int, ...], matched: Sequen
                 guess = replace(guess, why=(*guess.why, f"the systems repeat it, and have their own in "
                                                         f"{', '.join(places)}"))
             if is_same or of.sure == OPEN:
-                guess = replace(guess, sure=OPEN, answer=f"--as {kind.format}" if is_same else _said(guess))
-            notes = [of.note] * bool(of.note) + [f"while {called(table, n)} has some of part of the items alone"
-                                                 for n in (of.beside,) if n is not None]
+                guess = replace(guess, sure=OPEN, answer=f"--as {kind.format}" if is_same else _said(guess, table))
+            notes = [of.note] * bool(of.note) + [f"not those in {called(table, n)}, which is refused as it has nothing "
+                                                 "for some items" for n in (of.beside,) if n is not None]
             yield replace(guess, sure=min(guess.sure, of.sure), means=", ".join((guess.means, *notes))), of
 
 
-def _said(guess: Guess) -> str:
+def _said(guess: Guess, table: Table) -> str:
     """The options that say which column has the gold."""
     option, _ = VALUE[guess.reader.name]
-    columns = getattr(guess.reader, "columns", ()) if not getattr(guess.reader, "header", True) else ()
-    of = f"columns={json.dumps(columns)}" if columns else f"{option}={getattr(guess.reader, option)}"
-    return f"--option {quote(of)}"
+    name = option if table.header else "columns"
+    value = getattr(guess.reader, name)
+    return f"--option {quote(f'{name}={value if table.header else json.dumps(value)}')}"
 
 
 def _guess(at: tuple[Document, Table, tuple[int, ...], int], matched: Sequence[tuple[Matched, int]],

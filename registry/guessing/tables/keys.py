@@ -10,7 +10,7 @@ from itertools import combinations, product
 
 from registry.evaluation.ingest.mistakes.headers import COLUMNS
 from registry.guessing.guess import Given
-from registry.guessing.looks import Column, Table, tables
+from registry.guessing.looks import Column, Table, is_other_number, tables
 
 COMMON = 0.5  # the share of keys that gold and system have in common at the least; what lacks is told by reading
 _PLACES = frozenset(("begin", "end", "offset", "onset", "start"))  # in a text or in time: several items may have them
@@ -56,7 +56,8 @@ def may_name(table: Table, n: int) -> bool:
     """Whether a column may name items: one of decimals or places does not, unless it is the first or called so."""
     name, column = table.names[n].casefold(), table.column(n)
     is_named = name in COLUMNS if table.header else n == 0
-    return is_named or (name not in _PLACES and (column.is_whole or not column.is_numeric))
+    return not all(map(is_other_number, column.values)) and (
+        is_named or (name not in _PLACES and (column.is_whole or not column.is_numeric)))
 
 
 def called(table: Table, n: int) -> str:

@@ -10,8 +10,7 @@ from statistics import mean
 from typing import Any
 
 from registry.guessing.guess import LIKELY, OPEN, SURE, Asked
-from registry.guessing.looks import WORDS, is_number
-from registry.guessing.tables.decimals import is_other_number
+from registry.guessing.looks import WORDS, is_number, is_other_number
 from registry.metrics import Metric, Spearman
 
 _SHOWN = 5  # values in a message
@@ -49,12 +48,13 @@ def kinds(right: Sequence[str], answers: Sequence[Sequence[str]], asked: Asked) 
     given = frozenset(same.get(cell, cell) for cell in given)
     shown = ", ".join(sorted(values)[:_SHOWN]) + (f" and {len(values) - _SHOWN} more" if len(values) > _SHOWN else "")
     as_labels = f"the gold has {len(values)}: {shown}"
-    numeric = all(map(is_number, values)) and all(map(is_number, given - {""}))
+    numeric = all(map(is_number, values)) and (all(map(is_number, given - {""})) or _are_decimals(values))
     if not numeric:
         if labels:
             common = {value.casefold() for value in values} & {value.casefold() for value in given}
-            if all(is_number(value) or is_other_number(value) for value in values):
-                return  # numbers, though not as they are read
+            if _are_decimals(values) or (any(map(is_other_number, values)) and all(
+                    is_number(value) or is_other_number(value) for value in values)):
+                return  # numbers, though not all, or not as they are read
             if not common and (all(map(is_number, given - {""})) or several(values, list(given)) or all(
                     map(_LIST.fullmatch, values))):
                 return  # how sure a system is, at best, or several answers
@@ -71,7 +71,7 @@ def kinds(right: Sequence[str], answers: Sequence[Sequence[str]], asked: Asked) 
                 '{"item": "a", "answers": ["x", "y"]} on a line, of gold and systems (--as responses)'
                 if are_sets else ""), as_labels)
         return
-    sure_of_labels, sure_of_numbers = _sure(values, given)
+    sure_of_labels, sure_of_numbers = _sure(values, frozenset(filter(is_number, given)))
     if labels != numbers:
         sure_of_labels = sure_of_numbers = SURE  # the user has said so
     if labels and sure_of_labels is not None:
@@ -114,6 +114,11 @@ def renamed(format_: str, right: Set[str], given: Set[str]) -> dict[str, Any]:
 
 def _whole(cell: str) -> str:
     return re.sub(r"\.0*$", "", cell)
+
+
+def _are_decimals(values: Set[str]) -> bool:
+    """Whether most values are numbers that are not whole: labels are no such, whatever else stands among them."""
+    return 2 * sum(is_number(value) and not float(value).is_integer() for value in values) > len(values)
 
 
 def _sure(values: frozenset[str], given: frozenset[str]) -> tuple[int | None, int | None]:

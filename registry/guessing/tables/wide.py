@@ -12,8 +12,8 @@ from registry.errors import InputError, counted
 from registry.evaluation.ingest.mistakes.headers import COLUMNS
 from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Guess, System
 from registry.guessing.looks import Column, Table, is_number, tables
-from registry.guessing.tables.keyed import table_reader, told_renamed
-from registry.guessing.tables.keys import called, is_id, summary
+from registry.guessing.tables.keyed import DOCUMENTS, table_reader, told_renamed
+from registry.guessing.tables.keys import called, is_id, naming, summary
 from registry.guessing.tables.long import directions, is_size, long_form, system_column
 from registry.guessing.tables.values import kinds, renamed
 from registry.metrics import Mean, Metric
@@ -157,6 +157,10 @@ def _keys(table: Table, flags: Sequence[int]) -> tuple[int, ...]:
     counting = [n for n in unique[:1] if n == 0 and _counts(table.column(0).cells)]
     if found := named or of_words or counting:
         return (found[0],)
+    parts = [of for of in naming(table) if not any(table.names[n].casefold() in GOLDS for n in of) and any(
+        table.names[n].casefold() in COLUMNS | DOCUMENTS or is_id(table.names[n]) for n in of)]
+    if len(parts) == 1:
+        return parts[0]
     together = [tuple(row[n] for n in words) for row in table.rows if len(row) == len(table.names)]
     return tuple(words) if len(words) > 1 and len(set(together)) == len(table.rows) else ()
 
@@ -189,7 +193,7 @@ def _with_gold(document: Document, table: Table, roles: _Roles, golds: Sequence[
         if not systems:
             continue
         for kind in kinds(right.cells, [table.column(n).cells for n in systems], asked):
-            if kind.format == "labels" and len(roles.keys) != 1:
+            if kind.format == "labels" and not roles.keys:
                 continue
             of_gold, of_system = {"labels": ("label", "label"), "scores": ("gold", "score")}[kind.format]
             read = tuple(System(table.names[n], document, table_reader(

@@ -1,0 +1,120 @@
+"""Layouts of public tasks, harnesses and leaderboards: read as they are meant, or refused with what to do."""
+
+import json
+
+import pytest
+
+from registry.errors import InputError
+from registry.guessing.guess import Asked, QuestionError
+from registry.guessing.made import made
+from registry.readers import Document, Labels, Scores
+from tests.guessing.test_guessing import GOLD, IDS, A, B, readers, rows
+
+N = range(24)
+RIGHT_SHARES = [n / 32 for n in N]
+SHARES = [[(n * k % 24) / 32 for n in N] for k in (5, 7)]
+FLAGS = [[str(n // k % 2) for n in N] for k in (1, 2, 4)]
+
+
+def lines(entries):
+    return "".join(json.dumps(entry) + "\n" for entry in entries)
+
+
+def found_in(paths, asked=Asked()):  # noqa: B008
+    """The gold of items in their order, and the first system's answers."""
+    gold, *systems = readers(made(paths, asked))
+    document = Document.load(paths[0])
+    keys = [item.key for item in gold.read_gold({"gold": document})]
+    own = {answer.key: answer.value for answer in systems[0].read_answers(Document.load(paths[1]))}
+    return [item.gold for item in gold.read_gold({"gold": document})], [own[key] for key in keys]
+
+
+TAKEN = {  # the gold and a system, whose labels are GOLD and A
+    "semicolons, one within a cell": (  # of a spreadsheet in most of Europe
+        "id;text;label\n" + "".join(f'{i};"a; {g}";{g}\n' for i, g in zip(IDS, GOLD, strict=True)),
+        "id;label\n" + "".join(f'"{i}";{a}\n' for i, a in zip(IDS, A, strict=True))),
+    "labels and how sure they are": ("\n".join(GOLD) + "\n", lines(  # transformers' pipelines
+        {"label": a, "score": n / 32} for n, a in enumerate(A))),
+    "numbered answers": (lines({"label": g, "sentence": f"{g} it is {n}"} for n, g in enumerate(GOLD)),  # CLUE
+                         lines({"id": n, "label": a} for n, a in enumerate(A))),
+    "labels within objects": (  # ExplainaBoard
+        json.dumps([{"context": f"it is {n}", "answers": {"text": "x", "choice": g}} for n, g in enumerate(GOLD)]),
+        json.dumps([{"predicted": {"text": "y", "choice": a}} for a in A])),
+}
+
+
+@pytest.mark.parametrize("name", TAKEN)
+def test_labels_are_those_that_are_meant(name, layout):
+    assert found_in(layout(TAKEN[name])) == (list(GOLD), list(A))
+
+
+def test_decimals_stand_beside_the_golds(layout):
+    """NISQA: all systems repeat the gold and what describes items, which may be meant as well."""
+    paths = layout([rows(IDS, RIGHT_SHARES, [n / 64 for n in N], own, header=("id", "mos", "noise", "mos_pred"))
+                    for own in SHARES])
+    assert found_in([paths[0], *paths], Asked(options={"gold": "mos"})) == (RIGHT_SHARES, SHARES[0])
+    with pytest.raises(QuestionError) as caught:
+        made([paths[0], *paths], Asked())
+    assert [line.split()[1] for line in caught.value.excerpt.splitlines()] == ["gold=mos", "gold=noise"]
+
+
+REFUSED = {  # files, and what is said
+    "decimal commas": ([f"id;{of}\n" + "".join(f"{i};0,{n}\n" for i, n in zip(IDS, range(10, 34), strict=True))
+                        for of in ("gold", "a")], "has numbers as '0,10' in column 'gold'"),
+    "signs of per cent": ([rows(IDS, [f"{n}.5%" for n in N]), rows(IDS, [f"{n}%" for n in N])], "without a sign of"),
+    "blanks beside labels": ([rows(range(100, 124), FLAGS[0], header=("id", "label")),  # the labels, not the ids
+                              "".join(f" {flag} \n" for flag in FLAGS[1])], "no label is one of the gold's"),
+    "a repeated gold of which items lack": (
+        [rows(IDS[k:], GOLD[k:], own[k:], header=("id", "label", "prediction")) for k, own in ((0, A), (2, B))],
+        "item 'q00': there is no answer to it"),
+    "rows that sum up": (  # BraTS
+        ["Label,Dice\n" + "".join(f"case{n},0.{n}1\n" for n in N) + "Mean,0.5\nStdDev,0.1\n25quantile,0.2\n"] * 2,
+        "the last row is called '25quantile'"),
+    "reports of errors": (["%WER 12.00 [ 20 / 180, 2 ins ]\n" + "".join(f"utt{n}, %WER 3 [ 1 / 6 ]\n" for n in N)] * 2,
+                          "reports of word errors are not read"),
+    "alignments": (["".join(f"u{n} ref a b\nu{n} hyp a b\nu{n} op C C\nu{n} #csid 2 0 0 0\n" for n in N)] * 2,
+                   "alignments of words to references (Kaldi) are not read"),
+    "names and rows apart": ([json.dumps({"columns": ["id", "label"], "data": [*map(list, zip(IDS, own, strict=True))]})
+                              for own in (GOLD, A)], "to_json(orient='records')"),
+    "items beside what is said of them": ([json.dumps({"id": "run", "results": [
+        {"task": i, "solved": True} for i in IDS]})] * 2, "its items stand within 'results'"),
+    "other letter case": ([rows(IDS, GOLD), rows(IDS, [a.upper() for a in A])], "--option fold_case=true says it here"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused_with_what_to_do(name, layout):
+    files, says = REFUSED[name]
+    paths = layout(files, "aspen" if name == "rows that sum up" else "gold")
+    repeats = name.startswith("a repeated gold")
+    with pytest.raises(InputError) as caught:
+        made([paths[0], *paths] if repeats else paths, Asked())
+    assert says in str(caught.value)
+
+
+def test_which_of_several_is_asked(layout, tmp_path):
+    """MAMI, which has several labels of each item, as coreferences have numbers; DAVIS, which has two scores."""
+    with pytest.raises(QuestionError, match="is which"):
+        made(layout([rows(IDS, *FLAGS), rows(IDS, [*FLAGS[1][3:], *FLAGS[0][:3]])]), Asked())
+    paths = [tmp_path / "results" / name / "deep" / "er" / "val.csv" for name in ("aspen", "birch", "cedar")]
+    for path, own in zip(paths, [*SHARES, RIGHT_SHARES], strict=True):
+        path.parent.mkdir(parents=True)
+        path.write_text(rows(IDS, own, RIGHT_SHARES, header=("sequence", "J-Mean", "F-Mean"), separator=","))
+    with pytest.raises(QuestionError) as caught:
+        made(paths, Asked())
+    assert {"--option score=J-Mean --option better=higher", "--option score=F-Mean --option better=higher"} <= {
+        line.strip().split("  ")[0] for line in caught.value.excerpt.splitlines()}
+    found = made(paths, Asked(options={"score": "J-Mean", "better": "higher"}))
+    assert [submit["system"] for submit in found.folder.tables["submit"]] == [
+        "aspen", "birch", "cedar"]
+
+
+def test_semicolons_separate_as_commas_do():
+    """At once and row by row, with quotes or without."""
+    for text, options in (("a;1,5", {}), ('"a";"x;y"\n', {})):
+        answer, = Labels(separator="semicolon", **options).read_answers(Document("a", text.encode()))
+        assert (answer.key, answer.value) == ("a", text.strip().split(";", 1)[1].strip('"'))
+    table = "id;score\n" + "".join(f"item{n};{n / 8}\n" for n in range(4000))  # enough for the fast way
+    for text in (table, table.replace("item7;", '"item7";', 1), table + "\n"):
+        answers = Scores(separator="semicolon", item=("id",)).read_answers(Document("a", text.encode()))
+        assert [(answers[n].key, answers[n].value) for n in (7, 3999)] == [("item7", 7 / 8), ("item3999", 3999 / 8)]
