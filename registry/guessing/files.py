@@ -18,6 +18,7 @@ _TOGETHER = "cat FOLDER/* > FILE"
 _SYSTEMS = ("submissions", "systems", "runs", "predictions", "preds", "outputs", "hypotheses", "system-outputs", "hyps",
             "res")
 _OTHER = (".md", ".py", ".toml", ".xml", ".html", ".pdf", ".duckdb", ".lock", ".sh", ".rst")
+_SAID = re.compile(r"[_-](pred|preds|prediction|predictions|outputs?|results?|hyps?|answers|submission)$", re.I)
 _ENDS = frozenset((
     ".bio", ".conll", ".conllu", ".csv", ".gz", ".hyp", ".iob", ".json", ".jsonl", ".key", ".labels", ".ndjson",
     ".out", ".parquet", ".pred", ".predictions", ".preds", ".res", ".run", ".tags", ".talp", ".trec", ".tsv", ".txt"))
@@ -191,12 +192,14 @@ def _in_folder(folder: Path) -> tuple[Path, list[Path], tuple[str, ...]]:
 
 
 def system_names(paths: Sequence[Path]) -> list[str]:
-    """What systems are called: what tells their files apart, without what all of them have.
+    """What systems are called: what tells their files apart, without what all of them have, be it `_predictions`.
 
     >>> system_names([Path("en.hyp.aspen-s.txt"), Path("en.hyp.birch.txt")]), system_names([Path("out/a.conll.gz")])
     (['aspen-s', 'birch'], ['a'])
     >>> system_names([Path("aspen/run.txt"), Path("birch/run.txt")])
     ['aspen', 'birch']
+    >>> system_names([Path("aspen_preds.txt"), Path("birch-7b_preds.txt")]), system_names([Path("a_preds.txt")])
+    (['aspen', 'birch-7b'], ['a_preds'])
 
     Raises:
         InputError: Two would be called the same.
@@ -209,6 +212,9 @@ def system_names(paths: Sequence[Path]) -> list[str]:
             for part in parts:
                 part.pop(side)
     names = [re.sub(r"[/@\\]", "_", ".".join(part)).strip() or "system" for part in parts]
+    ends = {end[0] if (end := _SAID.search(name)) and end.start() else "" for name in names}
+    if len(names) > 1 == len(ends):  # one that all have says only what the files are
+        names = [name.removesuffix(*ends) for name in names]
     for n, name in enumerate(names):
         if (first := names.index(name)) < n:
             raise InputError(f"would be called {name!r}, as {paths[first]} is; give the files names that tell them "
