@@ -18,6 +18,7 @@ _TOGETHER = "cat FOLDER/* > FILE"
 _SYSTEMS = ("submissions", "systems", "runs", "predictions", "preds", "outputs", "hypotheses", "system-outputs", "hyps",
             "res")
 _OTHER = (".md", ".py", ".toml", ".xml", ".html", ".pdf", ".duckdb", ".lock", ".sh", ".rst")
+_SAID = re.compile(r"[_-](pred|preds|prediction|predictions|outputs?|results?|hyps?|answers|submission)$", re.I)
 _ENDS = frozenset((
     ".bio", ".conll", ".conllu", ".csv", ".gz", ".hyp", ".iob", ".json", ".jsonl", ".key", ".labels", ".ndjson",
     ".out", ".parquet", ".pred", ".predictions", ".preds", ".res", ".run", ".tags", ".talp", ".trec", ".tsv", ".txt"))
@@ -51,12 +52,12 @@ def files(paths: Sequence[Path]) -> Files:
             first, others, told = _in_folder(first)
         except _NoGoldError as error:
             first, *others = error.files
-            no_gold = error
+            no_gold, told = error, error.told
     elif first.is_dir():
         raise _is_folder(first, others)
     chosen: list[Path] = []
     for path in others:
-        within, of_within = _of_systems(path) if path.is_dir() else ([path], ())
+        within, of_within = _of_systems(path, first) if path.is_dir() else ([path], ())
         chosen += within
         told += of_within
     names = system_names(chosen)
@@ -90,31 +91,49 @@ def _as_system(first: Path, others: Sequence[Path]) -> str | None:
 
 
 class _NoGoldError(InputError):
-    """No file of a folder is called as a gold is; `files` are all of them."""
+    """No file of a folder is called as a gold is; `files` are all of them, and `told` what is said of their choice."""
 
-    def __init__(self, message: str, folder: Path, files: Sequence[Path]) -> None:
+    def __init__(self, message: str, folder: Path, files: Sequence[Path], told: tuple[str, ...]) -> None:
         super().__init__(message, path=folder)
         self.files = files
+        self.told = told
 
 
-def _of_systems(folder: Path) -> tuple[list[Path], tuple[str, ...]]:
+def _of_systems(folder: Path, gold: Path) -> tuple[list[Path], tuple[str, ...]]:
     """The systems' files of a folder, or the one file of each folder in it, and what is told of the choice."""
-    if not any(path.is_file() for path in folder.iterdir()) and (teams := _folders(folder)):
-        return _of_teams(folder, teams)
+    if not _has_files(folder) and (teams := _folders(folder)):
+        return _of_teams(folder, teams, gold.suffix)
     others = _visible(folder)
     systems = _plain(others)
     passed = [path.name for path in (*others, *_folders(folder)) if path not in systems]
     return systems, (f"passed over in {folder}: {', '.join(passed)}",) if passed else ()
 
 
-def _of_teams(folder: Path, teams: Sequence[Path]) -> tuple[list[Path], tuple[str, ...]]:
-    """The one file of each team's folder, and what is told of the choice."""
-    found = [(team, _plain(_visible(team))) for team in teams]
-    if (of := next(((team, own) for team, own in found if len(own) != 1), None)) is not None:
+def _of_teams(folder: Path, teams: Sequence[Path], ending: str = "") -> tuple[list[Path], tuple[str, ...]]:
+    """The one file of each team's folder, or of each folder in these, and what is told of the choice.
+
+    Of several the one is meant that all folders have and that alone ends as the gold does.
+    """
+    leaves = [leaf for team in teams for leaf in ([team] if _has_files(team) else _folders(team) or [team])]
+    found = [(leaf, _plain(_visible(leaf))) for leaf in leaves]
+    told = f"a system for each folder of {folder}, with one file"
+    if (of := next(((leaf, own) for leaf, own in found if len(own) != 1), None)) is None:
+        return [path for _, own in found for path in own], (told,)
+    shared = sorted(set.intersection(*({path.name for path in own} for _, own in found)))
+    meant = [name for name in shared if Path(name).suffix == ending]
+    if len(meant) != 1:
+        way = f"{folder}/*/" + ("*/" if of[0].parent != folder else "")
+        ways = " or ".join(f"registry quick GOLD {way}{name}" for name in (meant or shared)[:3] or ["FILE"])
         raise InputError(f"{counted(len(of[1]), 'file')} in it, where one is expected in each folder of "
-                         f"{folder}; name those that are meant: registry quick GOLD {folder}/*/FILE. Where they are of "
+                         f"{folder}; name those that are meant: {ways}. Where they are of "
                          f"a document each, put them together, as the gold's: {_TOGETHER}", path=of[0])
-    return [path for _, own in found for path in own], (f"a system for each folder of {folder}, with one file",)
+    passed = sorted({path.name for _, own in found for path in own} - {meant[0]})
+    return [leaf / meant[0] for leaf in leaves], (
+        f"{told}, {meant[0]}, which alone ends as the gold does; passed over: {', '.join(passed)}",)
+
+
+def _has_files(folder: Path) -> bool:
+    return any(path.is_file() for path in folder.iterdir())
 
 
 def _plain(found: Sequence[Path]) -> list[Path]:
@@ -122,10 +141,6 @@ def _plain(found: Sequence[Path]) -> list[Path]:
 
 
 def _visible(folder: Path) -> list[Path]:
-    within = next((path for path in sorted(folder.glob("*/*")) if path.is_file()), None)
-    if within is not None and not any(path.is_file() for path in folder.iterdir()):
-        raise InputError("no file in this folder, but in those within it; name the gold, and then the systems' files, "
-                         f"as {folder}/*/{within.name}", path=folder)
     return find_files(folder, lambda name: not name.startswith("."), "file", deep=False)
 
 
@@ -157,28 +172,34 @@ def _in_folder(folder: Path) -> tuple[Path, list[Path], tuple[str, ...]]:
         message = (f"{which}; name the gold and then the systems' files: registry quick GOLD SYSTEM..., or --as KIND "
                    "where these are another program's results (`registry list importers`). If each system's file "
                    "repeats the gold in a column, name one of them as the gold, and then all")
-        systems = [] if golds or within else _plain(_visible(folder))
+        systems: list[Path] = []
+        told: tuple[str, ...] = ()
+        if not golds and not within:
+            systems, told = (_plain(_visible(folder)), ()) if _has_files(folder) else _of_teams(folder, others)
         if (whole := next((of for of in _folders(folder) if _GOLD.search(of.name) and len(_plain(_visible(of))) > 1),
                           None)) is not None:
             message += f". Where {whole} has a file for each document, put them together, as each system's: {_TOGETHER}"
-        raise _NoGoldError(message, folder, systems) if len(systems) > 1 else InputError(message, path=folder)
+        raise _NoGoldError(message, folder, systems, told) if len(systems) > 1 else InputError(message, path=folder)
     beside = [path for path in beside if path != golds[0]]
     if not within and len(others) == 1 and not beside:
         within = others
     of, = within or [folder]
-    systems, told = _of_systems(of) if within or beside or not others else _of_teams(of, others)
+    systems, told = (_of_systems(of, golds[0]) if within or beside or not others
+                     else _of_teams(of, others, golds[0].suffix))
     systems = [path for path in systems if path != golds[0]]
     chosen = f"the gold is {golds[0].relative_to(folder)}, {named}; systems are the other files of {of}"
     return golds[0], systems, (chosen, *told)
 
 
 def system_names(paths: Sequence[Path]) -> list[str]:
-    """What systems are called: what tells their files apart, without what all of them have.
+    """What systems are called: what tells their files apart, without what all of them have, be it `_predictions`.
 
     >>> system_names([Path("en.hyp.aspen-s.txt"), Path("en.hyp.birch.txt")]), system_names([Path("out/a.conll.gz")])
     (['aspen-s', 'birch'], ['a'])
     >>> system_names([Path("aspen/run.txt"), Path("birch/run.txt")])
     ['aspen', 'birch']
+    >>> system_names([Path("aspen_preds.txt"), Path("birch-7b_preds.txt")]), system_names([Path("a_preds.txt")])
+    (['aspen', 'birch-7b'], ['a_preds'])
 
     Raises:
         InputError: Two would be called the same.
@@ -191,6 +212,9 @@ def system_names(paths: Sequence[Path]) -> list[str]:
             for part in parts:
                 part.pop(side)
     names = [re.sub(r"[/@\\]", "_", ".".join(part)).strip() or "system" for part in parts]
+    ends = {end[0] if (end := _SAID.search(name)) and end.start() else "" for name in names}
+    if len(names) > 1 == len(ends):  # one that all have says only what the files are
+        names = [name.removesuffix(*ends) for name in names]
     for n, name in enumerate(names):
         if (first := names.index(name)) < n:
             raise InputError(f"would be called {name!r}, as {paths[first]} is; give the files names that tell them "

@@ -7,7 +7,7 @@ import pytest
 from registry.errors import InputError
 from registry.guessing.guess import Asked
 from registry.guessing.made import made
-from tests.guessing.test_guessing import GOLD, IDS, SENTENCES, A, B, rows
+from tests.guessing.test_guessing import GOLD, IDS, RATED, SENTENCES, A, B, rows
 
 LAYOUTS = {  # the gold, the systems' files, and what systems are called
     "submissions": ("gold.tsv", ["submissions/a.tsv", "submissions/b.tsv"], ["a", "b"]),
@@ -17,6 +17,7 @@ LAYOUTS = {  # the gold, the systems' files, and what systems are called
     "folders of teams beside the gold": ("test.gold", ["a/test", "b/test"], ["a", "b"]),  # MCL-WiC's
     "a folder called otherwise": ("gold.tsv", ["sub/a.tsv", "sub/b.tsv"], ["a", "b"]),
     "a gold called otherwise": ("stages.tsv", ["a/out.tsv", "b/out.tsv"], ["a", "b"]),  # CAMELYON's
+    "a folder of each seed": ("gold.tsv", ["out/a/seed1/p.tsv", "out/b/seed1/p.tsv"], ["a", "b"]),
 }
 
 
@@ -42,6 +43,26 @@ def test_a_gold_and_systems(name, folder):
     why = "as the only file beside folders" if "stages" in gold else "by its name"
     assert found.told[0].startswith(f"the gold is {gold}, {why}")
     assert not [line for line in found.told if "as the first file" in line]
+
+
+def test_of_several_files_in_each_folder_the_one_that_ends_as_the_gold_does(folder):
+    """Logs and scores beside outputs are passed over, and told; where two end so, the command to give is named."""
+    text, files = rows(IDS, GOLD), ("out/a/p.tsv", "out/b/p.tsv", "out/a/all.json", "out/b/all.json", "out/b/x.log")
+    path = folder({"test.tsv": text, **dict.fromkeys(files, rows(IDS, A))})
+    found = made([path / "test.tsv", path / "out"], Asked())
+    assert [submit["system"] for submit in found.folder.tables["submit"]] == ["a", "b"]
+    assert found.told[0].endswith("p.tsv, which alone ends as the gold does; passed over: all.json, x.log")
+    folder({"out/a/q.tsv": text, "out/b/q.tsv": text})
+    with pytest.raises(InputError, match=r"registry quick GOLD \S+/\*/p.tsv or registry quick GOLD \S+/\*/q.tsv"):
+        made([path / "test.tsv", path / "out"], Asked())
+
+
+def test_scores_in_folders_of_seeds_without_a_gold(folder):
+    files = [f"out/{system}/seed{seed}/s.tsv" for system in "ab" for seed in (0, 1)]
+    path = folder(dict.fromkeys(files, rows(IDS, RATED, header=("item", "f1"))))
+    found = made([path / "out"], Asked(runs="fixed"))
+    assert {submit["system"] for submit in found.folder.tables["submit"]} == {"a", "b"}
+    assert "a: 2 runs, scored by their average" in found.told
 
 
 def test_text_beside_references(folder):

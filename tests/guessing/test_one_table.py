@@ -24,6 +24,7 @@ WRONG = {  # the table; what the error says
     "an empty cell beside right numbers": (table(("id", "gold", "a", "b"), IDS, RATED, RATED_A, ["", *RATED_A[1:]]),
                                            "column 'b': "),
     "True and False": (table(("id", "a", "b"), IDS, [*map(bool, HALVES)], [*map(bool, ODD)]), "write 1 and 0; if one"),
+    "no name of a gold": (table(("id", "Sentiment", "a", "b"), IDS, GOLD, A, B), "as --option label=Sentiment"),
     "rows of systems": (table(("Model", "gsm8k", "arc"), IDS, RATED, RATED_A), "rows seem to be systems, by column"),
     "rows of pairs": (table(("id", "model_a", "model_b", "turn"), IDS, A, B, RATED), "each row compares two systems"),
     "long form without scores": (table(("model", "item", "said"), MODELS, TWICE, [*A, *B]), "--option score=COLUMN"),
@@ -54,6 +55,17 @@ def test_items_without_a_score_are_left_out(kind, tmp_path):
     tables = made([path], Asked(kind, options, missing="drop")).folder.tables
     assert tables["submission"]["missing"] == "drop"
     assert [submit["system"] for submit in tables["submit"]] == ["a", "b"]
+
+
+def test_columns_are_called_as_people_do(tmp_path):
+    """Numbers of posts in the first column are no scores, and the gold's column is called by two words."""
+    texts = [f"a post, the {n}th of all" for n in range(len(IDS))]
+    text = table(("Post ID", "Text", "Annotated label", "a", "b"), range(130, 130 + 7 * len(IDS), 7), [
+        f'"{of}"' for of in texts], GOLD, A, B)
+    found = made([path_of(tmp_path, text)], Asked()).folder.tables
+    assert found["test_set"][0]["options"]["label"] == "Annotated label"
+    assert found["test_set"][0]["options"]["item"] == "Post ID"
+    assert [submit["system"] for submit in found["submit"]] == ["a", "b"]
 
 
 def test_what_is_no_system_is_told(tmp_path):

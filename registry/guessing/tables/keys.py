@@ -15,7 +15,7 @@ from registry.guessing.looks import EVEN, Column, Table, is_other_number, tables
 
 COMMON = 0.5  # the share of keys that gold and system have in common at the least; what lacks is told by reading
 _PLACES = frozenset(("begin", "end", "offset", "onset", "start"))  # in a text or in time: several items may have them
-_ID = re.compile(r"^(?:id|idx|uid|qid)$|[_. -]id$|[a-z]I[dD]$|[A-Z]_?ID$")
+_ID = re.compile(r"^(?:id|idx|uid|qid)$|[_. -](?:id|Id|ID)$|[a-z]I[dD]$|[A-Z]_?ID$")
 _SUMMARY = re.compile(  # what a row is called that is none of an item
     r"all|average|avg|mean|median|overall|sum|total|std\W?(?:dev|deviation)?|sd|\d+ ?(?:quantile|percentile|%)", re.I)
 _TOGETHER = (2, 3)  # columns that name items where no single one does

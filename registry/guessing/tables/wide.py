@@ -21,6 +21,8 @@ from registry.readers import Document
 
 GOLDS = frozenset(("gold", "truth", "true", "target", "reference", "y_true", "gold_label", "label", "labels", "human",
                    "correct", "answer", "gold_score"))
+_RIGHT = frozenset(("adjudicated", "annotated", "correct", "expected", "expert", "gold", "human", "manual", "true"))
+_VALUE = frozenset(("annotation", "annotations", "answer", "class", "label", "labels", "score", "sentiment", "tag"))
 _SYSTEM = frozenset((  # what a column that names systems is called, in one of its words
     "alg", "algo", "algorithm", "approach", "classifier", "framework", "method", "model", "models", "participant",
     "submission", "system", "team"))
@@ -52,7 +54,7 @@ def wide(document: Document, asked: Asked) -> Iterator[Guess]:
         golds = [n for n, name in enumerate(table.names) if n not in roles.keys and (
             asked.names("gold", table.names, name) and asked.names("label", table.names, name))]
         if not ({"gold", "label"} & asked.options.keys()):
-            golds = [n for n in golds if table.names[n].casefold() in GOLDS]
+            golds = [n for n in golds if is_gold(table.names[n])]
         found = [*_with_gold(document, table, roles, golds, asked), *_flagged(document, table, roles, asked)]
         is_open = len(roles.flags) > 1 and all(table.column(n).is_numeric for n in roles.flags) and all(
             guess.reader.name == "candidates" and guess.sure == LIKELY for guess in found)  # or they are results
@@ -64,12 +66,29 @@ def wide(document: Document, asked: Asked) -> Iterator[Guess]:
         for guess in () if means and "better" in asked.options else found:
             right = "label" if guess.reader.name == "labels" else "gold"
             yield replace(guess, answer=f"--option {right}={getattr(guess.reader, right)}") if means else guess
-        flags = [table.names[n] for n in roles.flags]
-        if not found and not means and len(flags) > 1 and asked.kind is None and not roles.numbers:
-            raise InputError(f"no column has numbers, and {', '.join(flags)} have two values each: if these are "
-                             "systems' results, write 1 and 0; if one is the gold, say so, as --option "
-                             f"{quote(f'label={flags[0]}')}", path=document.path)
+        if not found and not means and asked.kind is None:
+            _check_named(document, table, roles)
         yield from [replace(guess, means=f"{guess.means}; {guess.why[2]}") for guess in means] if found else means
+
+
+def _check_named(document: Document, table: Table, roles: _Roles) -> None:
+    """See that a gold is named where columns have the same values, of which one may be the gold's.
+
+    Raises:
+        InputError: Nothing says which one is.
+    """
+    if len(roles.flags) > 1 and not roles.numbers:
+        names = [table.names[n] for n in roles.flags]
+        raise InputError(f"no column has numbers, and {', '.join(names)} have two values each: if these are "
+                         "systems' results, write 1 and 0; if one is the gold, say so, as --option "
+                         f"{quote(f'label={names[0]}')}", path=document.path)
+    words = [n for n in roles.words if not table.column(n).is_nearly_key]
+    alike = next((found for m, first in enumerate(words) if len(found := [first, *(
+        n for n in words[m + 1:] if _is_like(table.column(n), table.column(first)))]) > 2), [])
+    if alike:
+        names = [table.names[n] for n in alike]
+        raise InputError(f"{', '.join(names)} have the same labels, and no name says which is the gold; say it, as "
+                         f"--option {quote(f'label={names[0]}')}", path=document.path)
 
 
 def _check_shape(document: Document, table: Table, roles: _Roles, asked: Asked) -> None:
@@ -101,6 +120,16 @@ def _names_systems(name: str) -> bool:
     """Whether a column is called as one that names systems: `model`, `alg_name`, `Team name`."""
     words = set(re.findall("[a-z]+", name))
     return bool(words & _SYSTEM) and words <= _SYSTEM | _NAME
+
+
+def is_gold(name: str) -> bool:
+    """Whether a column is called as one of right answers: `gold`, `y_true`, `Annotated label`, `Human score`.
+
+    >>> [name for name in ("Gold label", "Annotated label", "Human score", "human-7b", "True") if is_gold(name)]
+    ['Gold label', 'Annotated label', 'Human score', 'True']
+    """
+    words = re.findall("[a-z]+|[0-9]+", name.casefold())
+    return name.casefold() in GOLDS or (len(words) == 2 and words[0] in _RIGHT and words[1] in _VALUE)
 
 
 def _roles(table: Table, asked: Asked) -> _Roles:
@@ -151,7 +180,7 @@ def _is_nested(table: Table, places: Sequence[int]) -> bool:
 
 
 def _is_score_like(table: Table, n: int) -> bool:
-    return table.names[n].casefold() in GOLDS
+    return is_gold(table.names[n])
 
 
 def _counts(cells: Sequence[str]) -> bool:
