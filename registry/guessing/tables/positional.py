@@ -41,7 +41,8 @@ class _Rows:
     @property
     def is_worded(self) -> bool:
         """Whether most lines have several words, and hardly one is as another: an item's name, say, and its label."""
-        return self.open_ended and 2 * sum(len(cell.split()) > 1 for cell in self.cells) >= len(self.cells)
+        several = sum(len(cell.split()) > 1 or cell != cell.strip() for cell in self.cells)  # one of two may be blank
+        return self.open_ended and 2 * several >= len(self.cells)
 
     @property
     def cells(self) -> list[str]:
