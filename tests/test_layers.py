@@ -34,7 +34,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
         "context hiding", "declared gold", "given submissions", "apply"],
     "registry.evaluation.comparing": [
         "contingency leaderboard_key settings", "board_keys", "board_statistics families",
-        "by_response pair_results", "family_results intervals vetting", "compare plan"],
+        "by_response pair_results", "family_results intervals vetting", "plan", "compare"],
     "registry.manifest": ["captures families fields write", "about", "folder spec", "files load"],
     "registry.guessing": [
         "guess records", "files looks runs trial", "marked rankings span_lists tables tagged texts unread",

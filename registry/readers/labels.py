@@ -45,8 +45,7 @@ class Labels(NamedReader):
             items as keys) or `parquet`. Columns are keys of the objects, or paths to deeper ones: `answer.label`.
         labels: If given, the only labels that may occur.
         attributes: The columns of the gold that are attributes of the item; without the option all others are.
-        blank: What to do about a submission's labels that are blank: `reject` the file, or take them for `missing`
-            answers.
+        blank: What to do about blank labels of a submission: `reject` the file, or take them for `missing` answers.
 
     Blank lines are passed over, unless rows are numbered.
     """

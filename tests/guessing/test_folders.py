@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from registry.errors import InputError
+from registry.guessing.files import system_names
 from registry.guessing.guess import Asked
 from registry.guessing.made import made
 from tests.guessing.test_guessing import GOLD, IDS, RATED, SENTENCES, A, B, rows
@@ -102,3 +103,12 @@ def test_several_files_of_a_team(folder):
     with pytest.raises(InputError, match="2 files in it, where one is expected") as caught:
         made([path], Asked())
     assert caught.value.path == str(Path(path) / "res/a")
+
+
+def test_systems_are_called_by_what_tells_them_apart():
+    assert system_names([Path(f"x/wmt.cs-en.hyp.{name}.en") for name in ("Online-A", "Online-B")]) == [
+        "Online-A", "Online-B"]
+    assert system_names([Path("arcada"), Path("mic-cis.txt")]) == ["arcada", "mic-cis"]
+    assert system_names([Path("1/out.txt"), Path("2/out.txt")]) == ["1", "2"]
+    with pytest.raises(InputError, match="would be called 'a'"):
+        system_names([Path("a.txt"), Path("a.tsv"), Path("b.txt")])

@@ -1,21 +1,14 @@
 """What is guessed of files as they are: right, or the one question that decides, or an error that names the place."""
 
 import json
-import random
-from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from registry.errors import InputError
-from registry.evaluation.ingest.join import Policies, join
-from registry.guessing.files import system_names
 from registry.guessing.guess import Asked, QuestionError
 from registry.guessing.made import made
-from registry.readers import READERS, Document
+from registry.readers import READERS
 from registry.values import build
-from tests.scenarios.guesses import LAYOUTS, compared
 
 IDS = [f"q{n:02}" for n in range(24)]
 WORDS = ["amber", "birch", "cedar", "dahlia", "elm", "fern", "gorse", "hazel", "iris", "juniper", "kelp", "lilac",
@@ -300,71 +293,3 @@ def test_keys_are_no_text(layout):
     """Translations with keys, of which BLEU would count these too."""
     with pytest.raises(InputError, match="with values that BLEU compares"):
         made(layout([rows(IDS, SENTENCES), rows(IDS, EVEN)]), Asked(metric="BLEU"))
-
-
-@settings(max_examples=100)
-@given(st.data())
-def test_a_label_is_never_another_one_in_silence(tmp_path_factory, data):
-    """However columns, headers, separators and lines are shuffled: answers are joined as they are, or it is asked."""
-    folder, draw = tmp_path_factory.mktemp("layouts"), data.draw
-    keys = draw(st.sampled_from([[(i,) for i in IDS], [(i,) for i in WORDS], [*zip(*PAIRS, strict=True)],
-                                 [(n % 8, n // 8) for n in range(24)]]))
-    classes = draw(st.sampled_from([["yes", "no", "maybe"], ["0", "1", "2"], ["O", "B-x", "I-x"], ["1.5", "2", "id"]]))
-    named = dict(zip(["yes", "no", "maybe"], classes, strict=True))
-    blank = draw(st.sampled_from([99, 99, 2, 3]))  # every so many-th item has no label in the gold
-    truth = {i: {"gold": named[g] if n % blank else "", "a": named[a]}
-             for n, (i, g, a) in enumerate(zip(keys, GOLD, A, strict=True), 1)}
-    for who in ("gold", "a"):
-        order = list(truth)
-        random.Random(draw(st.integers(0, 9))).shuffle(order)
-        extra = draw(st.sampled_from([[], [[str(n % 3) for n in range(24)]], [["1"] * 24], [[named["no"]] * 24]]))
-        columns = [[truth[i][who] for i in order], *extra, *zip(*order, strict=True)]
-        names = [draw(st.sampled_from(["label", "klasse"])), *["extra" for _ in extra],
-                 draw(st.sampled_from(["id", "ident", "name"])), "nr"][:len(columns)]
-        places = draw(st.permutations(range(len(columns))))
-        header = [names[n] for n in places] if draw(st.booleans()) else ()
-        (folder / who).write_text(rows(*(columns[n] for n in places), header=header, separator=draw(
-            st.sampled_from("\t, "))))
-    try:
-        found = made([folder / "gold", folder / "a"], Asked(metric="Accuracy"))
-    except InputError:
-        return
-    gold, system = readers(found)
-    items = gold.read_gold({"gold": Document.load(folder / "gold")})
-    answers = join(items, system.read_answers(Document.load(folder / "a")), system, Policies("reject"), "a").answers
-    read = {(item.key, item.gold, answer.value) for item, answer in zip(items, answers, strict=True)}
-    assert read in [{(" ".join(map(str, i[::way])), of["gold"], of["a"]) for i, of in truth.items()} for way in (1, -1)]
-
-
-@pytest.mark.parametrize("name", ["stance", "collocations"])
-def test_the_board_is_that_of_the_manifest(name):
-    """All samples and real tasks: `python -m tests.scenarios.guesses`."""
-    assert compared(LAYOUTS[name])["is right"]
-
-
-def test_systems_are_called_by_what_tells_them_apart():
-    assert system_names([Path(f"x/wmt.cs-en.hyp.{name}.en") for name in ("Online-A", "Online-B")]) == [
-        "Online-A", "Online-B"]
-    assert system_names([Path("arcada"), Path("mic-cis.txt")]) == ["arcada", "mic-cis"]
-    assert system_names([Path("1/out.txt"), Path("2/out.txt")]) == ["1", "2"]
-    with pytest.raises(InputError, match="would be called 'a'"):
-        system_names([Path("a.txt"), Path("a.tsv"), Path("b.txt")])
-
-
-def test_without_a_manifest_and_with_the_one_that_is_guessed(layout, registry, tmp_path):
-    """Nothing is left behind but what is to be kept; the manifest runs as it is, to the same board."""
-    paths = layout(RIGHT["two columns"][0])
-    before = {*tmp_path.rglob("*")}
-    done = registry("quick", *paths, "--format", "json")
-    assert {*tmp_path.rglob("*")} == before
-    assert {row["system"]: row["score"] for row in done.json} == {
-        name: sum(map(str.__eq__, GOLD, labels)) / 24 for name, labels in (("system1", A), ("system2", B))}
-    assert "guess: labels in column 2 of 2: the gold has 3: maybe, no, yes" in done.stderr
-    registry("quick", *paths, "--keep", "kept", "--db", "kept.duckdb")
-    kept = registry("board", "kept", "--db", "kept.duckdb", "--format", "json").json
-    assert [row["score"] for row in kept] == [row["score"] for row in done.json]
-    registry("new", "mine", "--from", *paths)
-    assert "# Guessed: items by column 1 of 2" in Path("mine/task.toml").read_text()
-    again = registry("run", "mine/task.toml", "--db", "mine.duckdb", "--format", "json").json
-    assert [row["rank"] for row in again] == [row["rank"] for row in done.json]
-    assert [row["score"] for row in again] == [row["score"] for row in done.json]

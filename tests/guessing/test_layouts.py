@@ -279,24 +279,11 @@ def test_scores_of_each_system_in_a_file_of_its_own(tmp_path):
         path.write_text("".join(json.dumps({"id": n, "prediction": answer, "correct": answer == GOLD[n]}) + "\n"
                                 for n, answer in enumerate(answers)))
     assert [submit["system"] for submit in made(logs, Asked()).folder.tables["submit"]] == ["alpha", "bravo"]
+    name = "faithfulness"
     with pytest.raises(QuestionError) as caught:
-        made(paths("faithfulness"), Asked())
+        made(paths(name), Asked())
     answers = [dict(word.split("=") for word in line.split("  ")[1].split() if "=" in word)
                for line in caught.value.excerpt.splitlines()]
-    assert answers == [{"score": "faithfulness", "better": "higher"}, {"score": "faithfulness", "better": "lower"},
-                       {"gold": "faithfulness"}]
-    told = [made(paths("faithfulness"), Asked(options=said)).folder.tables["submit"] for said in answers]
+    assert answers == [{"score": name, "better": "higher"}, {"score": name, "better": "lower"}, {"gold": name}]
+    told = [made(paths(name), Asked(options=said)).folder.tables["submit"] for said in answers]
     assert list(map(len, told)) == [2, 2, 1]
-
-
-@pytest.mark.parametrize(("row", "option"), [("{n},{g},{k},{m}", "label=human"), ("{n},0.{n},0.5,0.{m}", "gold=human")])
-def test_people_may_be_judges_or_compared(row, option, tmp_path):
-    """What a column `human` is of is asked; `question_id` is no system, though its numbers have gaps."""
-    path = tmp_path / "all.csv"
-    path.write_text("question_id,human,gpt,llama\n" + "".join(row.format(
-        n=n, m=n % 2, g=n // 2 % 2, k=int(n % 3 > 0)) + "\n" for n in [*range(10, 34), 40]))
-    with pytest.raises(QuestionError) as caught:
-        made([path], Asked())
-    assert [line.split()[1] for line in caught.value.excerpt.splitlines()] == [option, "better=higher", "better=lower"]
-    name, value = option.split("=")
-    assert len(made([path], Asked(options={name: value})).folder.tables["submit"]) == 2

@@ -96,3 +96,16 @@ def test_the_question_shows_items_and_systems(tmp_path):
         assert f"a column for each of {systems} systems: a, b" in str(caught.value) + caught.value.excerpt
         tables = made([path], Asked(options={"better": "lower"})).folder.tables
         assert len(tables["submit"]) == systems
+
+
+@pytest.mark.parametrize(("row", "option"), [("{n},{g},{k},{m}", "label=human"), ("{n},0.{n},0.5,0.{m}", "gold=human")])
+def test_people_may_be_judges_or_compared(row, option, tmp_path):
+    """What a column `human` is of is asked; `question_id` is no system, though its numbers have gaps."""
+    path = tmp_path / "all.csv"
+    path.write_text("question_id,human,gpt,llama\n" + "".join(row.format(
+        n=n, m=n % 2, g=n // 2 % 2, k=int(n % 3 > 0)) + "\n" for n in [*range(10, 34), 40]))
+    with pytest.raises(QuestionError) as caught:
+        made([path], Asked())
+    assert [line.split()[1] for line in caught.value.excerpt.splitlines()] == [option, "better=higher", "better=lower"]
+    name, value = option.split("=")
+    assert len(made([path], Asked(options={name: value})).folder.tables["submit"]) == 2
