@@ -37,6 +37,9 @@ TAKEN = {  # the gold and a system, whose labels are GOLD and A
         {"label": a, "score": n / 32} for n, a in enumerate(A))),
     "numbered answers": (lines({"label": g, "sentence": f"{g} it is {n}"} for n, g in enumerate(GOLD)),  # CLUE
                          lines({"id": n, "label": a} for n, a in enumerate(A))),
+    "labels beside numbers": (  # MSP-Podcast
+        rows(IDS, GOLD, RIGHT_SHARES, SHARES[0], header=("File", "Class", "Act", "Val")),
+        rows(IDS, A, *[[n / k for n in N] for k in (29, 31)], header=("file", "Prediction", "p0", "p1"))),
     "labels within objects": (  # ExplainaBoard
         json.dumps([{"context": f"it is {n}", "answers": {"text": "x", "choice": g}} for n, g in enumerate(GOLD)]),
         json.dumps([{"predicted": {"text": "y", "choice": a}} for a in A])),

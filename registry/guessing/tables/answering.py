@@ -119,7 +119,9 @@ def _is_constant(matched: Sequence[Matched], columns: Sequence[int]) -> bool:
 def _weighed(table: Table, found: Sequence[Pairing], matched: Sequence[Matched], asked: Asked) -> list[Pairing]:
     """The pairings, less sure where others may be meant that cannot be read."""
     plain = {one.value for one in found if one.note != SAME and one.sure > OPEN}
-    if len(plain) > 1 and any(one.sure == LIKELY for one in found):
+    has_words = any(one.sure == SURE and not one.note and not one.blank and not table.column(one.value).is_numeric
+                    for one in found)  # which one column alone answers, whatever numbers stand beside
+    if len(plain) > 1 and not has_words and any(one.sure == LIKELY for one in found):
         if table.form.get("separator") == "whitespace":
             return []  # words of text
         ours = " or ".join(called(table, n) for n in sorted(plain))
