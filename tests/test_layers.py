@@ -37,10 +37,10 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
         "by_response pair_results", "family_results intervals vetting", "plan", "compare"],
     "registry.manifest": ["captures families fields write", "about", "folder spec", "files load"],
     "registry.guessing": [
-        "guess records", "files looks runs trial", "marked rankings span_lists tables tagged texts unread",
+        "guess records", "files looks runs trial", "formats tables unread",
         "decide task unknown", "made"],
     "registry.guessing.tables": [
-        "keys named values", "answering decimals flags", "keyed", "long positional", "apiece wide"],
+        "keys named values", "answering decimals flags", "keyed", "long positional roles", "apiece wide"],
     "registry.readers": [
         "parsing", "base", "alignments lines markup names tables", """
             bio

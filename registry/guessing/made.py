@@ -12,20 +12,20 @@ from typing import NamedTuple
 from registry.errors import InputError, UnknownNameError, counted
 from registry.guessing.decide import decide
 from registry.guessing.files import Files, files
+from registry.guessing.formats.marked import marked, unlike
+from registry.guessing.formats.rankings import rankings
+from registry.guessing.formats.span_lists import span_lists
+from registry.guessing.formats.tagged import tagged
+from registry.guessing.formats.texts import names_before_text, texts
 from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Guess, QuestionError, System
-from registry.guessing.marked import marked, unlike
-from registry.guessing.rankings import rankings
 from registry.guessing.runs import told as told_of_runs
-from registry.guessing.span_lists import span_lists
 from registry.guessing.tables.apiece import apiece
 from registry.guessing.tables.flags import flags
 from registry.guessing.tables.keyed import VALUE, keyed
 from registry.guessing.tables.named import named
 from registry.guessing.tables.positional import positional
 from registry.guessing.tables.wide import wide
-from registry.guessing.tagged import tagged
 from registry.guessing.task import SEED, metric_of, task_folder
-from registry.guessing.texts import names_before_text, texts
 from registry.guessing.trial import Trial
 from registry.guessing.unknown import probabilities, twice, unknown
 from registry.guessing.unread import unread

@@ -10,9 +10,9 @@ from statistics import mean
 
 from registry.errors import InputError
 from registry.guessing.files import Files
+from registry.guessing.formats.marked import unlike
 from registry.guessing.guess import OPEN, Asked, Given
 from registry.guessing.looks import WORDS, Table, even_mark, is_json, is_number, tables, text_lines
-from registry.guessing.marked import unlike
 from registry.guessing.records import readable, records
 from registry.guessing.tables.decimals import otherwise
 from registry.guessing.tables.keyed import graded, matched, unmatched
