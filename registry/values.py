@@ -43,7 +43,13 @@ class Value:
         dataclass(frozen=True, repr=False)(cls)
 
     def __post_init__(self) -> None:
-        """Check the options; a subclass does so after its bases."""
+        """Check the options; a subclass does so after its bases.
+
+        Raises:
+            InputError: An option is none of the words that it may be: in Python nothing else would see that.
+        """
+        for option, hint in self._words().items():
+            _convert(getattr(self, option), hint, f"option {option!r} of {self.name}")
 
     def __repr__(self) -> str:
         told = [f for f in fields(self)
@@ -56,6 +62,14 @@ class Value:
     def _hints(cls) -> dict[str, Any]:
         """The types of all options, which take a while to be found."""
         return typing.get_type_hints(cls)
+
+    @classmethod
+    @cache
+    def _words(cls) -> dict[str, Any]:
+        """The types of the options that are one of some words."""
+        hints = {f.name: cls._hints()[f.name] for f in fields(cls)}
+        return {option: hint for option, hint in hints.items()
+                if any(typing.get_origin(one) is typing.Literal for one in (hint, *typing.get_args(hint)))}
 
     @classmethod
     def build(cls, options: Mapping[str, Any]) -> Self:

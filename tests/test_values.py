@@ -1,5 +1,6 @@
 """Named values: `repr` is the canonical name and parses back."""
 
+from dataclasses import replace
 from typing import ClassVar, Literal
 
 import pytest
@@ -55,6 +56,15 @@ def test_everything_that_is_registered_parses_back_and_documents_itself(known):
         assert name == cls.name
         assert parse("value", known, repr(value)) == value
         assert cls.__doc__.partition("\n")[0].endswith((".", ":"))
+
+
+@pytest.mark.parametrize("known", [METRICS, READERS, TESTS])
+def test_a_word_that_is_none_of_an_option_is_refused_in_python_too(known):
+    for name, cls in known.items():
+        value = cls.build(REQUIRED.get(name, {}))
+        for option in cls._words():
+            with pytest.raises(InputError, match=f"option '{option}' of {name} is '\\?'; expected one of "):
+                replace(value, **{option: "?"})
 
 
 @pytest.mark.parametrize("text", ["Spice(", "Spice)", "Spice(heat)", "Spice(heat=)", "Spice(heat=1", "Spice(heat=1))",

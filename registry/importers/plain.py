@@ -38,6 +38,7 @@ class Plain(Importer):
     missing: Literal["reject", "worst"] = "reject"
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if self.system.count("{system}") != 1:
             raise InputError(f"option 'system' of plain is {self.system!r}; it must have one {{system}} for the name")
 

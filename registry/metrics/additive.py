@@ -78,6 +78,7 @@ class Formula(NamedStatistics):
     worst: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         names = self.needs()
         if not names:
             raise InputError(f"formula {self.formula!r} has no name of a statistic")

@@ -80,6 +80,7 @@ class _ByClass(ConfusionMetric):
     labels: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if len(set(self.labels)) < len(self.labels):
             raise InputError(f"option 'labels' of {self.name} names a label twice: {', '.join(self.labels)}")
 

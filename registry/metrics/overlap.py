@@ -112,6 +112,7 @@ class SpanOverlapF(_OverlapMetric):
     beta: float = 1.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_beta(self.beta, self.name)
 
     def statistics(self, item: Item, answer: Answer | None) -> tuple[float, ...]:

@@ -30,6 +30,7 @@ class Recorded(NamedStatistics):
     columns: tuple[str, ...] = field(kw_only=True)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         counted = self.original.filled
         if len(self.columns) != len(counted):
             raise InputError(f"option 'columns' of Recorded needs a column for each of {', '.join(counted)}, which "

@@ -21,6 +21,7 @@ class ReferenceMetric(AdditiveMetric):
     references: tuple[str, ...] = ("gold",)
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not self.references or len(set(self.references)) < len(self.references):
             raise InputError(f"option 'references' of {self.name} must name one or more references, each once")
 

@@ -33,6 +33,7 @@ class RetrievalMetric(AdditiveMetric):
     terse = True
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         for option in ("cutoff", "rel", "max_rel"):
             if (value := getattr(self, option, None)) is not None and not 1 <= value <= 10**6:
                 raise InputError(f"option {option!r} of {self.name} is {value}; expected 1 or more")

@@ -108,6 +108,7 @@ class SpanPartialF(_PartialMetric):
     beta: float = 1.0
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         check_beta(self.beta, self.name)
 
     @property

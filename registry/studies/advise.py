@@ -66,6 +66,7 @@ class Advise(BoardStudy):
 
     def __post_init__(self) -> None:
         """Refuse a test that nobody knows."""
+        super().__post_init__()
         if self.explain is not None:
             parse("test", TESTS, self.explain)
 

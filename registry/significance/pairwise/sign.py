@@ -36,6 +36,7 @@ class Sign(PairTest):
 
     def __post_init__(self) -> None:
         """Refuse a width that is none."""
+        super().__post_init__()
         if not 0 <= self.tie < math.inf:
             raise InputError(f"option 'tie' of sign is {self.tie!r}; expected a finite number from 0 up, "
                              "a difference of scores")

@@ -59,6 +59,7 @@ class Power(BoardStudy):
 
     def __post_init__(self) -> None:
         """Refuse what is no power, difference, size or family."""
+        super().__post_init__()
         if not 0 < self.power < 1:
             raise InputError(f"the power is {self.power!r}; expected a number above 0 and below 1")
         if self.difference is not None and not 0 < self.difference < math.inf:
