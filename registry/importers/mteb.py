@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from registry.errors import InputError
 from registry.importers.files import Place, check_known, find_files, member, whole_json
-from registry.importers.scored import Collected, Run, ScoredImporter, number
+from registry.importers.scored import Collected, Run, ScoredImporter, mean, number
 from registry.manifest.folder import TaskFolder
 from registry.readers import Document
 
@@ -93,7 +93,7 @@ class Mteb(ScoredImporter):
             found += [score for entry in entries if (score := self._of_subset(entry, place)) is not None]
         if any(math.isnan(score) for score in found) or not found:
             return task, None
-        return task, math.fsum(found) / len(found)
+        return task, mean(found)
 
     def _of_subset(self, entry: Any, place: Place) -> float | None:
         """A subset's main score, nan where it has none; None for one in no language that was asked for."""

@@ -222,6 +222,18 @@ def number(value: Any) -> float | None:
         return None
 
 
+def mean(scores: Sequence[float]) -> float:
+    """The mean of scores, of which there is one at least; also of those whose sum is more than a number can be.
+
+    >>> mean([0.1, 0.2]), mean([1e308, 1e308])
+    (0.15000000000000002, 1e+308)
+    """
+    try:
+        return math.fsum(scores) / len(scores)
+    except OverflowError:
+        return math.fsum(score / len(scores) for score in scores)
+
+
 def standing_twice(item: str, place: Place, first: Place, remedy: str = "") -> InputError:
     """Say that an item stands at a place and stood at another one before."""
     where = f"in line {first.line}" if first.path == place.path and first.line else f"in {first.path}" + (

@@ -75,7 +75,7 @@ def _content(members, at, rng, of_member):
 
 
 def _bomb(members, at, rng, of_member):
-    members[at][1] = b" " * rng.choice((2**20, 2**24))
+    members[at][1] = b" " * rng.choice((2**16, 2**20))
 
 
 def _nested(members, at, rng, of_member):
@@ -86,7 +86,7 @@ def _nested(members, at, rng, of_member):
 
 
 def _many(members, at, rng, of_member):
-    members += [[f"{n}{members[at][0]}", b"", 0, stat.S_IFREG | 0o644] for n in range(rng.choice((3, 500)))]
+    members += [[f"{n}{members[at][0]}", b"", 0, stat.S_IFREG | 0o644] for n in range(rng.choice((3, 100)))]
 
 
 _CHANGES = [_named, _within, _twice, _gone, _packed, _link, _content, _content, _bomb, _nested, _many]

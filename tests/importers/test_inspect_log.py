@@ -214,3 +214,16 @@ def test_what_installs_zstandard_is_said(registry, log, monkeypatch):
     monkeypatch.setitem(sys.modules, "zstandard", None)
     assert "this log is compressed with zstandard: pip install 'evalregistry[inspect]'" in registry(
         "import", "inspect", "logs", exit_code=3).stderr
+
+
+def test_results_that_are_none_are_passed_over(tmp_path):
+    """A scorer that is a list; scores whose sum is no number any more, though their mean is."""
+    large = [sample(n, epoch, {"m": 1e308}) for n in range(2) for epoch in (1, 2)]
+    by = {"scorer": "m", "name": "m", "reducer": "max; rm -r x"}
+    (tmp_path / "2027-03-01T00-00-00_t_x.json").write_text(json.dumps(header() | {"samples": large, "results": {
+        "scores": [{"name": "m", "scorer": ["m"]}, by,
+                   {"name": "m", "scorer": "m", "metrics": {"mean": {"value": 0.5}}}]}}))
+    assert IMPORTERS["inspect"]().read(tmp_path).notes == (
+        "epochs of 'gsm8k.m' are runs here, while the log reduces them by 'max; rm -r x' too; --option "
+        "'reducer=max; rm -r x' takes that",
+        "'gsm8k.m' is 1e+308 over the samples of 'acme/aspen', while its log says 0.5")

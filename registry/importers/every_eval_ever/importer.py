@@ -17,7 +17,7 @@ from registry.importers.every_eval_ever.record_format import SAMPLES, TASK
 from registry.importers.every_eval_ever.records import Record, Result, Sample, read_record
 from registry.importers.every_eval_ever.task import recorded_task
 from registry.importers.files import Place, check_known, find_files
-from registry.importers.scored import Collected, Run, ScoredImporter, standing_twice
+from registry.importers.scored import Collected, Run, ScoredImporter, mean, standing_twice
 from registry.manifest.folder import TaskFolder
 
 _SHOWN = 10  # of what is told of many
@@ -224,10 +224,10 @@ def _scores(of: _Evaluated) -> dict[str, dict[str, object]]:
 def _unlike(model: str, name: str, of: Result, runs: Runs) -> list[str]:
     """Say where the mean of the samples is another score than the record's, as a share or in percent."""
     scores = [score for run in runs.values() for score, _ in run.values() if isinstance(score, float)]
-    mean = math.fsum(scores) / len(scores) if scores else math.nan
-    if any(math.isclose(of.score, mean * scale, rel_tol=_ALMOST, abs_tol=_ALMOST) for scale in (1, 100)):
+    own = mean(scores) if scores else math.nan
+    if any(math.isclose(of.score, own * scale, rel_tol=_ALMOST, abs_tol=_ALMOST) for scale in (1, 100)):
         return []
-    return [f"{model} on {name}: {mean:.6g}, not {of.score:.6g}"]
+    return [f"{model} on {name}: {own:.6g}, not {of.score:.6g}"]
 
 
 def _told(bare: Sequence[str], unlike: Sequence[str], items: _Items) -> list[str]:

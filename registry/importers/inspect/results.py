@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from shlex import quote
 from typing import Any
 
-from registry.importers.scored import Run, number
+from registry.importers.scored import Run, mean, number
 
 _MEANS = {"accuracy", "mean"}
 _OF_SPREAD = {"stderr", "bootstrap_stderr", "std", "var"}
@@ -35,7 +36,7 @@ def unlike_the_results(header: Any, runs: Mapping[tuple[str, int], Run], reducer
         if by != (reducer or "mean"):
             if reducer is None:
                 yield (f"epochs of {called} are runs here, while the log reduces them by {by!r} too; "
-                       f"--option reducer={by} takes that")
+                       f"--option {quote(f'reducer={by}')} takes that")
             continue
         metrics = score.get("metrics")
         for metric, value in _numbers(metrics if isinstance(metrics, dict) else {}):
@@ -49,6 +50,8 @@ def unlike_the_results(header: Any, runs: Mapping[tuple[str, int], Run], reducer
 def _run_of(score: Mapping[str, Any], runs: Mapping[str, Sequence[Run]]) -> str | None:
     """What a score of the results is called here: the scorer, or the scorer with the key that it is of."""
     name, scorer = score.get("name"), score.get("scorer")
+    if not isinstance(scorer, str):
+        return None
     return next((known for known in (f"{scorer}.{name}", scorer) if known in runs), None)
 
 
@@ -66,8 +69,4 @@ def _mean(runs: Sequence[Run]) -> float | None:
         for item, (score, _) in run.items():
             if isinstance(score, float):
                 of_item[item].append(score)
-    return math.fsum(map(_plain_mean, of_item.values())) / len(of_item) if of_item else None
-
-
-def _plain_mean(scores: Sequence[float]) -> float:
-    return math.fsum(scores) / len(scores)
+    return mean([mean(scores) for scores in of_item.values()]) if of_item else None

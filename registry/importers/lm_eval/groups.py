@@ -14,7 +14,7 @@ from pathlib import Path
 
 from registry.errors import InputError, suggest
 from registry.importers.lm_eval.logs import Log
-from registry.importers.scored import Run
+from registry.importers.scored import Run, mean
 
 
 def group_names(logs: Iterable[Log]) -> list[str]:
@@ -63,7 +63,7 @@ class Group:
         """Note what the samples of one of its tasks say, and what the results say of the group."""
         key = (log.model, log.date)
         found = [score for score, _ in scores.values() if isinstance(score, float)]
-        self._means[key].append((math.fsum(found) / max(1, len(found)), len(found)))
+        self._means[key].append((mean(found) if found else 0.0, len(found)))
         if (score := log.group_score(self.name, metric, filter_)) is not None:
             self._scores[key] = score, log.path
 
@@ -76,8 +76,9 @@ class Group:
         weighted = True
         for key, (score, path) in self._scores.items():
             means = self._means[key]
-            of_tasks = math.fsum(mean for mean, _ in means) / len(means)
-            of_samples = math.fsum(mean * n for mean, n in means) / sum(n for _, n in means)
+            of_tasks = mean([of_task for of_task, _ in means])
+            n_samples = sum(n for _, n in means)
+            of_samples = math.fsum(of_task * (n / n_samples) for of_task, n in means) if n_samples else math.nan
             if not _near(of_samples, score):
                 weighted = False
                 if not _near(of_tasks, score):
