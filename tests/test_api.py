@@ -16,7 +16,7 @@ from registry.errors import InputError, LockedError, QueryError, RegistryError, 
 PUBLIC = {  # changes are a matter of the version number
     package.evaluate: "(gold: 'Any', systems: 'Any', metric: 'str | None' = None, *, clusters: 'Any' = None, "
                       "missing: 'str' = 'reject', **settings: 'Any') -> 'Board'",
-    board.Board.plot: "(self, kind: 'Figure' = 'scores', path: 'str | Path | None' = None, "
+    board.Board.plot: "(self, kind: 'Kind' = 'scores', path: 'str | Path | None' = None, "
                       "**look: 'Unpack[Sizes]') -> 'Picture'",
     board.Board.to_frame: "(self, package: 'Package | None' = None) -> 'pandas.DataFrame | polars.DataFrame'",
     board.Board.to_task: "(self, folder: 'str | Path', task: 'str | None' = None) -> 'Path'",
