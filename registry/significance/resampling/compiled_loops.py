@@ -31,7 +31,7 @@ def compiled() -> Loops:
     from numba import njit
 
     return Loops(*map(njit(nogil=True, cache=True), (
-        _looked_up, _sums, _add_ones, _distances, _counts, _reaching, _between)))
+        _looked_up, _sums, _add_ones, _distances, _above, _reaching, _between)))
 
 
 def _looked_up(table: Pairs, bits: Pairs) -> tuple[Pairs, Whole]:
@@ -73,10 +73,13 @@ def _distances(a: Shorts, b: Shorts, absolute: bool, values: Shorts) -> int:
     return int(largest)
 
 
-def _counts(values: Shorts, least: int, largest: int, bits: int) -> Whole:
-    counts = np.zeros((largest - least >> bits) + 1, np.int64)
+def _above(values: Shorts, least: int, largest: int, bits: int) -> Whole:
+    last = largest - least >> bits
+    counts = np.zeros(last + 1, np.int64)
     for i in range(len(values)):
-        counts[max(int(values[i]) - least, 0) >> bits] += 1
+        counts[last - (max(int(values[i]) - least, 0) >> bits)] += 1
+    for n in range(last):
+        counts[n + 1] += counts[n]
     return counts
 
 

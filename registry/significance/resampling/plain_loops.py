@@ -29,8 +29,8 @@ class Loops(NamedTuple):
         add_ones: Adds 1 to counts [draws, units] of units that are drawn, so many for each draw.
         distances: Puts the differences of two systems' scores into the third array, their sizes if asked for, and
             returns the largest.
-        counts: How many values are in each bin of 2^bits values, of which the first begins at `least` and the last has
-            the largest value that there may be; what is less is in the first.
+        above: How many values are at least as large as the first of each bin of 2^bits values, the last bin first. The
+            first bin begins at `least`, and also has what is less; the last has the largest value that there may be.
         reaching: How many values are at least as large as a bar.
         between: Puts the places of the values in one of two windows into the last array, and returns how many values
             are above the first window and above the second, and the number of these places. A window is given by its
@@ -41,7 +41,7 @@ class Loops(NamedTuple):
     sums: Callable[[Bytes], Whole]
     add_ones: Callable[[Bytes, Whole, NDArray[np.uint32]], None]
     distances: Callable[[Shorts, Shorts, bool, Shorts], int]
-    counts: Callable[[Shorts, int, int, int], Whole]
+    above: Callable[[Shorts, int, int, int], Whole]
     reaching: Callable[[Shorts, int], int]
     between: Callable[[Shorts, Window, Window, Places], tuple[int, int, int]]
 
@@ -71,8 +71,9 @@ def _distances(a: Shorts, b: Shorts, absolute: bool, values: Shorts) -> int:
     return int(values.max())
 
 
-def _counts(values: Shorts, least: int, largest: int, bits: int) -> Whole:
-    return np.bincount(np.maximum(values.astype(np.int32) - least, 0) >> bits, minlength=(largest - least >> bits) + 1)
+def _above(values: Shorts, least: int, largest: int, bits: int) -> Whole:
+    places = np.maximum(values.astype(np.int32) - least, 0) >> bits
+    return np.cumsum(np.bincount(places, minlength=(largest - least >> bits) + 1)[::-1])
 
 
 def _reaching(values: Shorts, bar: int) -> int:
@@ -102,4 +103,4 @@ def _marked(values: Shorts, window: Window) -> tuple[int, NDArray[np.bool_]]:
     return int(np.count_nonzero(above)), within
 
 
-PLAIN = Loops(_looked_up, _sums, _add_ones, _distances, _counts, _reaching, _between)
+PLAIN = Loops(_looked_up, _sums, _add_ones, _distances, _above, _reaching, _between)

@@ -112,8 +112,11 @@ class Steps:
         finite = np.isfinite(largest)
         fit = finite & (largest <= _FAR * np.median(largest[finite]) if finite.any() else finite)
         size = float(largest[fit].max(initial=0)) / _STEPS or 1.0
+        apart = np.empty(scores.shape[1])  # memory that is not asked for anew
         for n in np.flatnonzero(fit):
-            np.rint((scores[n] - observed[n]) / size, out=rounded[n], casting="unsafe")
+            np.subtract(scores[n], observed[n], out=apart)
+            np.divide(apart, size, out=apart)
+            np.rint(apart, out=rounded[n], casting="unsafe")
         return cls(size, fit, _ERROR * (largest + np.abs(observed)))
 
 

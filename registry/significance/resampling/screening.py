@@ -179,13 +179,12 @@ class _Workspace:
         sample = self.values[:max(_SAMPLE, len(self.values) // 8)]
         least = 0 if self.absolute else -largest  # what is less is counted as this
         bits = max(0, (largest - least).bit_length() - _BIN_BITS)
-        counts = self.loops.counts(sample, least, largest, bits)
-        above = np.cumsum(counts[::-1])  # values from a bin's least on, the last first
+        above = self.loops.above(sample, least, largest, bits)
         share = len(sample) / len(self.values)
 
         def from_(rank: float) -> int:
             """Where the last bin begins from which on there are at least so many values of the sample."""
-            return least + (max(0, len(above) - 1 - int(above.searchsorted(rank))) << bits)
+            return least + (max(0, len(above) - 1 - int(above.searchsorted(math.ceil(rank)))) << bits)
 
         middle = from_(share * self.rank)
         beyond = int(above[len(above) - 1 - ((middle - least) >> bits)])
