@@ -169,7 +169,7 @@ class _Workspace:
             return _Pair(extremes, places, places[:0], 0)
         values = self.values.take(places)
         ranked = self._of_rank(near, window, above, places, values)
-        return ranked and _Pair(extremes, places[(values >= low) & (values <= high)], *ranked)
+        return ranked and _Pair(extremes, places[(values >= low) ^ (values > high)], *ranked)
 
     def _window(self, largest: int, near: int) -> Window:
         """Bound the value of the rank by the values of a sample, the first resamples; in one of 10,000 it lies outside.
@@ -211,4 +211,4 @@ class _Workspace:
         if rounded - near < low or rounded + near > high:
             return None
         larger = values > rounded + near
-        return places[(values >= rounded - near) & ~larger], int(np.count_nonzero(larger)) - rank
+        return places[(values >= rounded - near) ^ larger], int(np.count_nonzero(larger)) - rank
