@@ -146,7 +146,9 @@ class _Differences:
         reach = np.full(len(found.resolved), np.inf)
         if rank:
             pair, values = self._exact(found.ranked, part)
-            in_order = values[np.lexsort((values, pair))]
+            by_value = np.argsort(values)
+            pairs = pair[by_value].astype(np.min_scalar_type(len(reach)))  # 16 bits are sorted by counting
+            in_order = values[by_value[np.argsort(pairs, kind="stable")]]
             ends = np.cumsum(found.ranked.sizes)
             reach[found.resolved] = in_order[(ends + found.place)[found.resolved]]
         return list(map(Recentred, extremes[found.resolved].tolist(), reach[found.resolved].tolist()))
