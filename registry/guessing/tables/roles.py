@@ -63,7 +63,7 @@ def _keys(table: Table, flags: Sequence[int]) -> tuple[int, ...]:
     places = range(len(table.names))
     unique = [n for n in places if table.column(n).is_key]
     words = [n for n in places if n not in flags and not table.column(n).is_mostly_numeric]
-    of_words = [n for n in unique if n in words and not _is_score_like(table, n)]
+    of_words = [n for n in unique if n in words and not is_gold(table.names[n])]
     named = [n for n in unique if table.names[n].casefold().strip("# ") in COLUMNS | {"", "index"} - GOLDS
              or is_id(table.names[n])]
     counting = [n for n in unique[:1] if n == 0 and _counts(table.column(0).cells)]
@@ -88,10 +88,6 @@ def _is_nested(table: Table, places: Sequence[int]) -> bool:
         within.setdefault(outer, []).append(inner)
     first = {min(of, key=float) for of in within.values()}
     return len(first) == 1 and all(counts(Column(of)) for of in within.values())
-
-
-def _is_score_like(table: Table, n: int) -> bool:
-    return is_gold(table.names[n])
 
 
 def _counts(cells: Sequence[str]) -> bool:
