@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 MOST_LISTED = 20  # known names that an error lists
-_LONGEST, _MOST = 100, 1000  # how long a name may be, and how many the known ones, to be compared
+_LONGEST, _MOST = 100, 1000  # how much of a name is compared, and with how many known ones
 
 Category = Literal["encoding", "format", "tag", "duplicate", "order", "unknown", "missing", "text", "label", "header",
                    "gold", "copy", "manifest", "score", "board", "database"]
@@ -193,7 +193,7 @@ def nearest(name: str, known: Iterable[str]) -> list[str]:
     >>> nearest("PERSON", ["LOC", "PER"])
     ['PER']
     """
-    folded = {k.casefold(): k for k in sorted(known)[:_MOST]}
+    folded = {k[:_LONGEST].casefold(): k for k in sorted(known)[:_MOST]}
     asked = name[:_LONGEST].casefold()
     near = [k for k in folded if min(len(k), len(asked)) > 2 and (k.startswith(asked) or asked.startswith(k))]
     return [folded[k] for k in near or difflib.get_close_matches(asked, folded, n=3, cutoff=0.6)]
