@@ -40,9 +40,10 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
         "guess records", "files looks runs trial", "formats tables unlabelled unread",
         "decide task unknown", "made"],
     "registry.guessing.tables": [
-        "keys named values", "answering decimals flags", "columns", "keyed", "long positional roles", "apiece wide"],
+        "keys named values", "answering decimals flags", "columns", "keyed", "long positional roles",
+        "apiece wide written"],
     "registry.readers": [
-        "parsing", "base", "alignments lines markup names tables", """
+        "parsing", "base order", "alignments lines markup names tables", """
             bio
             candidates
             conllu
@@ -56,6 +57,7 @@ FLOORS = {  # of every folder with rooms: from the ground up, and what stands on
             scores
             sgml
             spans
+            texts
             trec
             wmt_xml
         """],

@@ -26,7 +26,8 @@ _ASKED = {"header": "does the first line name the columns?", "gold": "which colu
           "item": "which column names the items?", "offset": "are words counted from 0 or from 1?",
           "scheme": "in which scheme are the tags?", "separator": "what separates the columns?",
           "comment": "are lines that begin with # comments?", "score_column": "which column has the scores?",
-          "columns": "which column is which?", "spans": "which column has the lists of spans?"}
+          "text": "which column has the texts?", "columns": "which column is which?",
+          "spans": "which column has the lists of spans?"}
 
 
 def decide(guesses: Iterable[Guess], asked: Asked) -> Guess:

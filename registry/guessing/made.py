@@ -27,6 +27,7 @@ from registry.guessing.tables.named import named
 from registry.guessing.tables.positional import positional
 from registry.guessing.tables.roles import GOLDS
 from registry.guessing.tables.wide import wide
+from registry.guessing.tables.written import written, written_wide
 from registry.guessing.task import SEED, metric_of, task_folder
 from registry.guessing.trial import Trial
 from registry.guessing.unknown import probabilities, twice, unknown
@@ -102,7 +103,9 @@ def _guesses(given: Files, asked: Asked) -> Iterator[Guess]:
     """All guesses; text only where nothing else could be meant, and the gold is of no format that its lines tell."""
     gold, systems, _, named_as, no_gold = given
     if not systems:
-        yield from list(span_lists(gold, (), asked)) or wide(gold, asked)
+        text = list(written_wide(gold, asked))
+        others = list(span_lists(gold, (), asked)) or [one for one in wide(gold, asked) if one.systems or not text]
+        yield from _all_open([*text, *others]) if text and others else text or others
         return
     apart = [] if named_as is None else list(apiece(gold, named_as, systems, asked))
     yield from apart
@@ -114,7 +117,9 @@ def _guesses(given: Files, asked: Asked) -> Iterator[Guess]:
     for family in (span_lists, flags, named, keyed, positional):
         if all(guess.sure == OPEN and guess.answer for guess in found):
             found = _all_open([*found, *family(gold, systems, asked)]) if found else list(family(gold, systems, asked))
-    text: list[Guess] = []
+    if all(guess.sure == OPEN for guess in found):
+        found = [*written(gold, named_as, systems, asked), *found]
+    text = []
     if (asked.kind is not None or unlike(gold, systems) is None) and all(
             guess.sure < SURE or getattr(guess.reader, "separator", "") == "whitespace" for guess in found):
         text = list(texts(gold, systems, asked, beside=max((guess.sure for guess in found), default=None)))

@@ -150,17 +150,17 @@ def _broken(document: Document) -> InputError | None:
 
 
 def _texts(given: Files) -> InputError | None:
-    """Say that texts are read from files with one on each line, where they stand in JSON."""
+    """Say that texts in JSON need names that all files share, or none, where they stand in the same order."""
     names = [[table.names[n] for table in tables(one)[:1] if "syntax" in table.form for n in range(len(table.names))
               if not is_number(table.rows[0][n]) and mean(len(cell.split()) for cell in table.column(n).cells) >= WORDS]
              for one in (given.gold, *(system.document for system in given.systems))]
     if not given.systems or not all(names):
         return None
-    each = "" if tables(given.gold)[0].form["syntax"] == "jsonl" else ".[]"
-    of = quote(f'{each}.{json.dumps(names[0][0])} | gsub("\\n"; " ")')
-    return InputError(f"texts stand under {' and '.join(map(repr, names[0][:_FEW]))} in JSON, and are read from files "
-                      "with one on each line, in the same order: the references', and a file for each system. Write "
-                      f"such, as `jq -r {of} FILE` does", path=given.gold.path)
+    each = "" if tables(given.gold)[0].form["syntax"] == "jsonl" else ".[] | "
+    of = quote(f"{each}{{text: .{json.dumps(names[0][0])}}}")
+    return InputError(f"texts stand under {' and '.join(map(repr, names[0][:_FEW]))}, and nothing beside them names "
+                      "the same items in all files: write such names in all of them, or, where all are in the same "
+                      f"order, the text alone, as `jq -c {of} FILE` does", path=given.gold.path)
 
 
 def _rows(gold: Document, systems: Sequence[Given]) -> InputError | None:

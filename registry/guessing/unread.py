@@ -9,7 +9,7 @@ from shlex import quote
 from typing import Any
 
 from registry.errors import InputError
-from registry.guessing.looks import TYPES, is_number, tables, text_lines
+from registry.guessing.looks import TYPES, WORDS, is_number, tables, text_lines
 from registry.guessing.records import records
 from registry.readers import Document
 from registry.readers.parsing.json_entries import json_members
@@ -111,6 +111,11 @@ def answer_lists(gold: Document) -> InputError | None:
     for row in () if found is None else found.rows:
         for name, value in row.items():
             answers = [_answer(one) for one in value] if isinstance(value, list) else []
+            if answers and all(isinstance(one, str) and len(one.split()) >= WORDS for one in answers):
+                of = quote(f".{json.dumps(name)} |= .[0]")
+                return InputError(f"each item has a list of texts in {name!r}: write one, as `jq -c {of} FILE` does "
+                                  "with lines, or declare all in a manifest, whose format `texts` takes them as "
+                                  f"references, text = \"{name}.0\" and references = [\"{name}.1\"]", path=gold.path)
             if answers and None not in answers:
                 item = next((text for text in row.values() if isinstance(text, str | int)), "ITEM")
                 line = json.dumps({"item": str(item), "answers": answers[:1]}, ensure_ascii=False)

@@ -19,6 +19,7 @@ from registry.readers.responses import Responses
 from registry.readers.scores import Scores, Statistics
 from registry.readers.sgml import Sgml
 from registry.readers.spans import Spans
+from registry.readers.texts import Texts
 from registry.readers.trec import Trec
 from registry.readers.wmt_xml import WmtXml
 
@@ -27,6 +28,7 @@ READERS: Catalogue[Reader] = Catalogue("reader", Reader, (  # type: ignore[type-
     Bio,
     Spans,
     Lines,
+    Texts,
     WmtXml,
     Sgml,
     NBest,
@@ -47,5 +49,5 @@ READERS: Catalogue[Reader] = Catalogue("reader", Reader, (  # type: ignore[type-
 __all__ = [
     "READERS", "Bio", "Candidates", "Conllu", "Document", "Judged", "Labels", "Lines", "LogProbabilities", "Mtme",
     "Multilabel", "NBest", "Naacl", "Pharaoh", "Problems", "Reader", "Responses", "Scores", "Sgml", "Spans",
-    "Statistics", "Trec", "WmtXml",
+    "Statistics", "Texts", "Trec", "WmtXml",
 ]

@@ -7,6 +7,7 @@ from registry.guessing.guess import Asked
 from tests.conftest import ROOT
 from tests.guessing.test_guessing import OPEN, RIGHT, rows
 from tests.guessing.test_layouts import BEIR, GOLD, LISTS, OURS, REFUSED, RUN, SENTENCES, SPANS, N
+from tests.guessing.test_texts import TEXTS
 from tests.importers.test_mutations import LOGS
 
 
@@ -58,6 +59,7 @@ LAYOUTS = {
        for name, (files, *_) in RIGHT.items()},
     **{f"asked {name}": _of(files, name="all.csv" if len(files) == 1 else "gold") for name, (files, _) in OPEN.items()},
     **{f"refused {name}": _of(files) for name, (files, _) in REFUSED.items()},
+    **{f"texts {name}": _of(files, name="alpha") for name, (files, *_) in TEXTS.items()},
     "positional numbers": _of(["".join(f"{n / 8}\n" for n in N)] * 2, Asked("scores")),
     "positional abstentions": _of(["\n".join(GOLD), "\n".join("" if n % 5 == 0 else of for n, of in enumerate(
         OURS["alpha"]))], Asked(missing="worst")),

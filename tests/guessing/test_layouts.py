@@ -75,7 +75,7 @@ REFUSED = {  # files, the gold's first; what is said
         "has trec_eval's measures of each query"),
     "texts in JSON": (  # Open ASR Leaderboard
         ["".join(json.dumps({"file": f"{of}{n}", "text": SENTENCES[n % 9]}) + "\n" for n in N) for of in "ab"],
-        "texts stand under 'text' in JSON"),
+        "texts stand under 'text', and nothing beside them names the same items in all files"),
     "names that end otherwise": (  # VoiceMOS
         ["".join(f"LA_{n}.wav {n / 8}\n" for n in N), NUMBERS], "its first is 'LA_0', the gold's 'LA_0.wav'"),
     "the gold twice": (["".join(f"{n},{label}\n" for n, label in enumerate(labels)) for labels in (
@@ -192,11 +192,12 @@ def test_texts_by_key_are_asked_for(layout):
     """References of free text, where no label is another item's: right to the letter is seldom what is meant."""
     paths = layout(["".join(f"{n},{text if n % every else text + ' now'}\n" for n, text in enumerate(SENTENCES))
                     for every in (99, 2, 1)])
-    with pytest.raises(QuestionError, match="nothing tells that it is meant") as caught:
+    with pytest.raises(QuestionError, match="boards differ by it") as caught:
         made(paths, Asked())
-    assert "--as labels" in caught.value.excerpt
+    assert [line.split()[1] for line in caught.value.excerpt.splitlines()] == ["texts", "labels"]
     assert "right where every letter is the gold's" in caught.value.excerpt
-    assert readers(made(paths, Asked("labels")))[0].name == "labels"
+    for kind in ("labels", "texts"):
+        assert readers(made(paths, Asked(kind)))[0].name == kind
 
 
 def test_what_is_said_already_is_not_asked_again(layout):

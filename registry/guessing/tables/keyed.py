@@ -36,7 +36,7 @@ def keyed(gold: Document, systems: Sequence[Given], asked: Asked) -> Iterator[Gu
     if not any(asked.allows(name, gives) for name, gives in (("labels", "label"), ("scores", "score"))):
         return
     found, blank = False, list[tuple[int, InputError]]()
-    for table, keys, matched in _named(gold, systems, asked):
+    for table, keys, matched in by_keys(gold, systems, asked):
         if asked.options.get("header") is not False and (is_header_of_all(table, [one.table for one in matched]) or all(
                 table.header and _begins_otherwise(table, keys, one) for one in matched)):
             continue
@@ -50,7 +50,7 @@ def keyed(gold: Document, systems: Sequence[Given], asked: Asked) -> Iterator[Gu
         raise max(blank, key=lambda one: one[0])[1]
 
 
-def _named(gold: Document, systems: Sequence[Given],
+def by_keys(gold: Document, systems: Sequence[Given],
            asked: Asked) -> Iterator[tuple[Table, tuple[int, ...], list[Matched]]]:
     """The columns of the gold that name items in all systems as well: one, or several together where there is none."""
     columns = [(table, n) for table in tables(gold)

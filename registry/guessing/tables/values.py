@@ -67,7 +67,7 @@ def kinds(right: Sequence[str], answers: Sequence[Sequence[str]], asked: Asked) 
             odd = _odd(right, answers) if numbers else None
             sure = OPEN if is_text or not common or are_sets or odd else LIKELY if mostly_unlike else SURE
             yield Kind("labels", sure, f"labels of items ({shown})" + (
-                ", right where every letter is the gold's; as text, write files of one segment on each line"
+                ", right where every letter is the gold's"
                 if is_text else ", each combination one of its own; as sets, write those of each as "
                 '{"item": "a", "answers": ["x", "y"]} on a line, of gold and systems (--as responses)'
                 if are_sets else f"; {odd}" if odd else ""), as_labels)

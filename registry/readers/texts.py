@@ -1,0 +1,88 @@
+"""Texts of items in tables: what systems wrote, beside one or several references of the gold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from registry.errors import InputError
+from registry.items import Answer, Item
+from registry.readers.base import SegmentReader
+from registry.readers.order import misplaced
+from registry.readers.parsing.document import Document
+from registry.readers.tables import Row, TableReader, as_text, shown
+
+
+class Texts(TableReader, SegmentReader):
+    """A row per item with its text in a column: translations, summaries, transcripts, answers in free text.
+
+    The gold of an item is its references by name: `gold`, and the columns that `references` names by their names. A
+    blank text, or null, is no answer.
+
+    Attributes:
+        text: The column of the text: of a system's, and of the reference `gold` in the gold.
+        references: Columns of the gold with further references. Of a list in JSON `refs.0` is the first text.
+        source: The column of the gold with the text that systems were given.
+        check_order: Where rows are numbered, refuse files whose rows seem to be shuffled or shifted; see `Lines`.
+    """
+
+    name: ClassVar[str] = "texts"
+    absent: ClassVar[str] = "its text is blank or not there"
+
+    text: str = "text"
+    references: tuple[str, ...] = ()
+    source: str | None = None
+    check_order: bool = True
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.unscored != ("",):
+            raise InputError("option 'unscored' goes with numbers; of texts a blank one is no answer")
+        if len({"gold", "source", *self.references}) < 2 + len(self.references):
+            raise InputError("option 'references' of texts names a column twice, or as the reference `gold` or the "
+                             "source is known: rename that column")
+
+    def offers(self) -> tuple[str, ...]:
+        """The text of the gold, and the further references."""
+        return ("gold", *self.references)
+
+    def parse_gold(self, documents: Mapping[str, Document]) -> list[Item]:
+        """Read the references of each item, and its source."""
+        document, names = documents["gold"], ("gold", *self.references, *("source",) * (self.source is not None))
+        columns = (self.text, *self.references, *(() if self.source is None else (self.source,)))
+
+        def gold(row: Row) -> dict[str, str]:
+            return {name: _required(cell, column, row, document)
+                    for name, column, cell in zip(names, columns, row.cells, strict=True)}
+
+        return [Item(row.key, found, row.attributes, row.line)
+                for row, found in self.parsed(document, columns, gold, self.attributes)]
+
+    def parse_answers(self, document: Document) -> list[Answer]:
+        """Read the texts of a system."""
+        return [Answer(row.key, text, row.line) for row, text in self.parsed(
+            document, (self.text,), lambda row: _text(row.cells[0], self.text, row, document)) if text.strip()]
+
+    def implausible(self, items: Sequence[Item], answers: Sequence[Answer]) -> tuple[int, str] | None:
+        """Say where numbered rows do not seem to be in the gold's order."""
+        if self.item or not self.check_order or not answers or int(answers[-1].key) > len(items):
+            return None
+        return misplaced(items, answers)
+
+
+def _text(cell: Any, column: str, row: Row, document: Document) -> str:
+    """A cell as text; of null it is empty."""
+    if (text := "" if cell is None else as_text(cell)) is None:
+        raise document.error(f"{column!r} is {shown(cell)}; expected a text" + (
+            f", such as {column + '.0'!r} is in a list" if isinstance(cell, list) else ""), row.line, row.key)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise document.error(f"{column!r} has half of a character (a lone surrogate)", row.line, row.key) from None
+    return text
+
+
+def _required(cell: Any, column: str, row: Row, document: Document) -> str:
+    if not (text := _text(cell, column, row, document)).strip():
+        raise document.error(f"{column!r} is blank; an item needs its references and its source", row.line, row.key)
+    return text
