@@ -88,11 +88,10 @@ def _column(reader: Reader) -> str | int | None:
 
 def _unlike(guesses: Sequence[Guess], trial: Trial) -> list[Guess]:
     """Guesses of which no two lead to the same board: the first of those that do."""
-    if len(guesses) < 2:
-        return list(guesses)
-    found: dict[str, Guess] = {}
-    for guess in guesses:
-        found.setdefault(trial.content(guess), guess)
+    forms = [(guess.reader.gives, repr(guess.metric), guess.cluster) for guess in guesses]
+    found: dict[Any, Guess] = {}
+    for guess, form in zip(guesses, forms, strict=True):  # what alone is compared so need not be read for it
+        found.setdefault(form if forms.count(form) == 1 else trial.content(guess), guess)
     return list(found.values())
 
 

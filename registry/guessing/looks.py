@@ -31,6 +31,7 @@ NO_NUMBER = frozenset(("", "-", "?", "na", "n/a", "nan", "none", "null"))  # wha
 _MARKS = ";|\t,"  # in this order: commas stand in numbers, and in text
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _OTHER_NUMBER = re.compile(r"[+-]?\d+(?:,\d+|[.,]?\d* ?%)", re.ASCII)
+_BRACKETS = frozenset("([{")
 _DECIMAL_COMMA = re.compile(r"(?<=\d),(?=\d)")
 
 
@@ -226,8 +227,9 @@ def _delimited(document: Document, separator: Separator, comment: str | None,
 def _is_torn(cells: Sequence[str]) -> bool:
     """Whether a bracket opens in one cell and closes in another: what stands between them is one."""
     text = "".join(cells)
-    return any(text.count(left) == text.count(right) and any(cell.count(left) != cell.count(right) for cell in cells)
-               for left, right in ("()", "[]", "{}"))
+    return not _BRACKETS.isdisjoint(text) and any(
+        text.count(left) == text.count(right) and any(cell.count(left) != cell.count(right) for cell in cells)
+        for left, right in ("()", "[]", "{}"))
 
 
 def header(rows: Sequence[Sequence[str]]) -> tuple[int, str]:

@@ -61,11 +61,12 @@ def kinds(right: Sequence[str], answers: Sequence[Sequence[str]], asked: Asked) 
             if not common and (all(map(is_number, given - {""})) or several(values, list(given)) or all(
                     map(_LIST.fullmatch, values))):
                 return  # how sure a system is, at best, or several answers
-            mostly_unlike = 2 * len(values) > len(right) > _FEW
+            mostly_unlike = 2 * len(values) > len(right)
             is_text = asked.kind is None and mostly_unlike and mean(len(cell.split()) for cell in right) >= WORDS
             are_sets = asked.kind is None and _are_sets(values)
             odd = _odd(right, answers) if numbers else None
-            sure = OPEN if is_text or not common or are_sets or odd else LIKELY if mostly_unlike else SURE
+            is_open = is_text or not common or are_sets or odd
+            sure = OPEN if is_open else LIKELY if mostly_unlike and len(right) > _FEW else SURE
             yield Kind("labels", sure, f"labels of items ({shown})" + (
                 ", right where every letter is the gold's"
                 if is_text else ", each combination one of its own; as sets, write those of each as "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from shlex import quote
 from statistics import mean
 
@@ -68,12 +69,13 @@ def written_wide(document: Document, asked: Asked) -> Iterator[Guess]:
     if not asked.allows("texts", "segment"):
         return
     for table in tables(document):
-        if not table.header or table.sure == OPEN:
+        called_so = {n for n, name in enumerate(table.names)
+                     if name.casefold() in _REFERENCES or name == asked.options.get("text")}
+        if not table.header or table.sure == OPEN or not called_so:
             continue
         roles = roles_of(table, asked)
-        texts = _texts(table, roles.keys, asked)
-        right = [n for n in texts if table.names[n].casefold() in _REFERENCES or table.names[n] == asked.options.get(
-            "text")]
+        texts = _texts(table, roles.keys, replace(asked, options={}))
+        right = [n for n in texts if n in called_so]
         others = [n for n in texts if n not in right and table.names[n].casefold() not in _GIVEN]
         if len(right) == 1 and len(others) > 1:
             names = [table.names[n] for n in others]
