@@ -104,7 +104,7 @@ def _guesses(given: Files, asked: Asked) -> Iterator[Guess]:
     if not systems:
         yield from list(span_lists(gold, (), asked)) or wide(gold, asked)
         return
-    apart = [] if named_as is None else list(apiece(gold, named_as, systems, asked))
+    apart = [] if named_as is None else list(apiece(named_as, asked))
     yield from apart
     if no_gold is not None or any(guess.sure == SURE for guess in apart):
         return

@@ -16,8 +16,11 @@ from registry.guessing.tables.keys import called
 from registry.readers import Document
 
 _SIZES = frozenset((  # of items, which no system has
-    "chars", "count", "duration", "len", "length", "line", "n", "num", "size", "tokens", "words", "year"))
-_RUN = frozenset(("completion", "epoch", "fold", "repetition", "run", "sample", "sample_id", "seed", "trial"))
+    "chars", "count", "duration", "examples", "instances", "len", "length", "line", "n", "num", "samples", "size",
+    "support", "tokens", "words", "year"))
+_RUN = frozenset((
+    "completion", "epoch", "fold", "iteration", "rep", "repeat", "repetition", "replicate", "run", "sample",
+    "sample_id", "seed", "trial"))
 _PARTS = frozenset(("benchmark", "dataset", "subset", "task", "test_set"))  # of items, by the name of a column
 _MEASURES = frozenset(("measure", "measure_name", "metric", "metric_name"))  # of which each is a board
 _SHOWN = 3  # columns of scores in a question
@@ -28,6 +31,11 @@ _HIGHER = frozenset((
 _LOWER = frozenset((
     "aer", "cer", "cost", "distance", "err", "error", "errors", "latency", "loss", "mae", "mse", "nll", "perplexity",
     "ppl", "rmse", "ter", "time", "wer"))
+_NAMED = frozenset((  # measures whose direction their names need not say
+    "bertscore", "bleurt", "dice", "diff", "iou", "kappa", "mcc", "r1", "r2", "rank", "rl", "rouge1", "rouge2", "rougel", "sem",
+    "std", "stdev", "top1", "top5", "winrate"))
+_KINDS = frozenset(("average", "avg", "controlled", "exact", "k", "l", "length", "lsum", "macro", "match", "mean",
+                    "micro", "rate", "score", "weighted"))  # the other words of a measure's name
 _SHARED = 1.5  # rows of an item in long form, on average: fewer, and no two systems have it
 
 
@@ -108,6 +116,17 @@ def _items(table: Table, system: int, runs: Sequence[int], others: Sequence[int]
     return (), None
 
 
+def is_measure(name: str) -> bool:
+    """Whether a column is called as a measure is and nothing else: `R1`, `macro_f1`, `win_rate`, `BERTScore`.
+
+    >>> [name for name in ("Rouge-L", "F1 (macro)", "top1_err", "aspen_f1", "aspen", "BLEU") if is_measure(name)]
+    ['Rouge-L', 'F1 (macro)', 'top1_err', 'BLEU']
+    """
+    words = set(re.findall(r"[a-z]+[0-9]?", name.casefold()))
+    return bool(words & (_HIGHER | _LOWER | _NAMED)) and words <= _HIGHER | _LOWER | _NAMED | _KINDS
+
+
 def is_size(name: str) -> bool:
     """Whether a column is called as one that counts something of items, such as `n_tokens`."""
-    return bool(words := re.findall("[a-z]+", name.casefold())) and _SIZES.issuperset(words)
+    words = set(re.findall("[a-z]+", name.casefold())) - {"average", "avg", "mean"}
+    return _SIZES.issuperset(words) if words else name.strip() == "#"

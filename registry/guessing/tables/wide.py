@@ -13,7 +13,7 @@ from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Guess, System
 from registry.guessing.looks import Column, Table, is_number, tables
 from registry.guessing.tables.keyed import table_reader, told_renamed
 from registry.guessing.tables.keys import called, is_cost, is_id, summary
-from registry.guessing.tables.long import directions, is_size, long_form, system_column
+from registry.guessing.tables.long import directions, is_measure, is_size, long_form, system_column
 from registry.guessing.tables.roles import GOLDS, Roles, is_gold, passed, reading, roles_of
 from registry.guessing.tables.values import kinds, renamed
 from registry.metrics import Mean, Metric
@@ -22,6 +22,9 @@ from registry.readers import Document
 _SYSTEM = frozenset((  # what a column that names systems is called, in one of its words
     "alg", "algo", "algorithm", "approach", "classifier", "framework", "method", "model", "models", "participant",
     "submission", "system", "team"))
+_PLACE = re.compile(r"(?<![a-z])(idx|index|fold|split)$")  # how a column ends that says where an item stands
+_LABELS = frozenset(("gold", "label", "labels", "target", "truth", "y_true"))
+_SHOWN = 4  # columns in a message
 _NAME = frozenset(("id", "name"))  # the other words of such a column
 _PAIRS = ({"model_a", "model_b"}, {"system_a", "system_b"}, {"model_1", "model_2"}, {"system_1", "system_2"})
 _LIKE_LABELS = 0.2  # the share of cells with the gold's labels, but for their case, of which others may be mistakes
@@ -87,8 +90,9 @@ def _check_shape(document: Document, table: Table, roles: Roles, asked: Asked) -
         raise InputError(f"each row compares two systems, in the columns {' and '.join(sorted(pair))}; boards are of "
                          "each system's own scores: a row for each item, and a column for each system",
                          path=document.path)
-    if (system := next((n for name, n in places.items() if _names_systems(name)), None)) is not None:
-        if table.column(system).is_key:
+    if (system := next((n for name, n in places.items() if _names_systems(name) and not _are_decimals(
+            table.column(n))), None)) is not None:
+        if 2 * len(table.column(system).values) > len(table.rows):  # most have one row
             raise InputError(f"rows seem to be systems, by {called(table, system)}, and columns what is measured of "
                              "them; a board needs the scores of all items: a row for each item, and a column for each "
                              "system. If rows are items here, say --as scores", path=document.path)
@@ -98,6 +102,18 @@ def _check_shape(document: Document, table: Table, roles: Roles, asked: Asked) -
     if roles.keys and (last := summary(table.column(roles.keys[0]))) is not None:
         raise InputError(f"the last row is called {last!r}, as the {last} of the others is; take it out, or say --as "
                          "scores if it is an item", path=document.path, item=last)
+    measures = [table.names[n] for n in roles.numbers if is_measure(table.names[n])]
+    others = [n for n in roles.numbers if not is_size(table.names[n])]
+    if 1 < len(roles.numbers) and 0 < len(measures) >= len(others) / 2 + (len(others) > 1 == len(measures)) and not any(
+            map(is_gold, table.names)):
+        raise InputError(f"columns seem to be measures, as {', '.join(measures[:_SHOWN])}, and no systems: a board needs "
+                         "the scores of one measure, a row for each item, and a column or a file for each system. If "
+                         "columns are systems here, say --as scores", path=document.path)
+
+
+def _are_decimals(column: Column) -> bool:
+    """Whether a column is of numbers that name nothing, though it is called `system`: what systems scored."""
+    return column.is_numeric and not column.is_whole
 
 
 def _names_systems(name: str) -> bool:
@@ -111,12 +127,11 @@ def _with_gold(document: Document, table: Table, roles: Roles, golds: Sequence[i
     for gold in golds:
         right = table.column(gold)
         others = [n for n in (*roles.numbers, *roles.words, *roles.flags) if n != gold and n not in golds]
-        systems = [n for n in dict.fromkeys(others) if not _is_beside(table, n) and (
+        of_kind = [n for n in dict.fromkeys(others) if not _is_beside(table, n) and (
             table.column(n).is_mostly_numeric if right.is_numeric else _is_like(table.column(n), right))]
-        if not systems:
-            continue
-        for kind in kinds(right.cells, [table.column(n).cells for n in systems], asked):
-            if kind.format == "labels" and not roles.keys:
+        for kind in kinds(right.cells, [table.column(n).cells for n in of_kind], asked) if of_kind else ():
+            systems = [n for n in of_kind if kind.format == "scores" or _is_like(table.column(n), right)]
+            if (kind.format == "labels" and not roles.keys) or not systems:
                 continue
             of_gold, of_system = {"labels": ("label", "label"), "scores": ("gold", "score")}[kind.format]
             read = tuple(System(table.names[n], document, table_reader(
@@ -134,7 +149,7 @@ def _with_gold(document: Document, table: Table, roles: Roles, golds: Sequence[i
 def _is_beside(table: Table, n: int) -> bool:
     """Whether a column beside a gold is no answer to it, by its name: a size, a time, or another key."""
     name = table.names[n]
-    return is_size(name) or _is_identifier(table, n) or is_cost(name)
+    return is_size(name) or _is_identifier(table, n) or is_cost(name) or bool(_PLACE.search(name.casefold()))
 
 
 def _is_identifier(table: Table, n: int) -> bool:
@@ -208,7 +223,9 @@ def _means(document: Document, table: Table, roles: Roles, asked: Asked) -> Iter
     """All columns of numbers are systems' scores of the items, which are averaged."""
     if not asked.allows("scores", "score") or not roles.numbers:
         return
-    numbers = [n for n in roles.numbers if not is_size(table.names[n]) and not _is_identifier(table, n)]
+    numbers = [n for n in roles.numbers if not _is_beside(table, n)]
+    if not numbers or (len(numbers) == 1 and table.names[numbers[0]].strip().casefold() in _LABELS):  # no system's
+        return
     systems = _systems(document, table, roles, numbers, ("scores", "score"))
     why = reading(document, table, roles, [system.name for system in systems])
     higher, lower = directions(document.path.rpartition("/")[2])
