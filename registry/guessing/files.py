@@ -14,6 +14,8 @@ from registry.readers import Document
 
 _GOLD = re.compile(r"(?<![a-z])(gold|golds|truth|reference|references|ref|refs|key|keys|qrels?|labels)(?![a-z])", re.I)
 _ASKED_OF = re.compile(r"(?<![a-z])(test|dev|val|valid|solutions?|answers?|annotations?)(?![a-z])", re.I)
+_ANSWERS = re.compile(
+    r"(?<![a-z])(pred|preds|predicted|predictions?|outputs?|hyps?|hypothes[ei]s|submissions?)(?![a-z])", re.I)
 _TOGETHER = "cat FOLDER/* > FILE"
 _SYSTEMS = ("submissions", "systems", "runs", "predictions", "preds", "outputs", "hypotheses", "system-outputs", "hyps",
             "res")
@@ -27,7 +29,7 @@ _ENDS = frozenset((
 class Files(NamedTuple):
     """The gold's file and the systems' ones; without these the gold's file holds all.
 
-    `told` says what was chosen; `named` are all files as systems', the first one too, if no name says that it is the gold.
+    `told` says what was chosen; `named` are all files as systems', the first one too, if no name says it is the gold.
     `no_gold` is the error where none can be the gold, unless all have scores.
     """
 
@@ -77,6 +79,15 @@ def _is_folder(gold: Path, others: Sequence[Path]) -> InputError:
         f". Where it has a file for each document, as {same} does, put them together, and each system's in the same "
         f"order: {_TOGETHER}; lines that hang on their document need its name in a column (of spans: item, start, end, "
         "type)" if same is not None else ""), path=gold)
+
+
+def is_answers(path: str) -> bool:
+    """Whether a file is called as one of a system's answers is: `bert_preds.txt`.
+
+    >>> [name for name in ("bert_preds.txt", "preds-bert.csv", "expected.txt", "test-output.txt") if is_answers(name)]
+    ['bert_preds.txt', 'preds-bert.csv', 'test-output.txt']
+    """
+    return _ANSWERS.search(Path(path).stem) is not None
 
 
 def _as_systems(first: Path, others: Sequence[Path]) -> list[str] | None:

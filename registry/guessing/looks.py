@@ -86,6 +86,11 @@ class Column:
         return len(self.values) == len(self.cells) and all(map(str.strip, self.values))
 
     @cached_property
+    def is_printable(self) -> bool:
+        """Whether readers take the cells as names: no line ends and no invisible characters are in them."""
+        return all(map(str.isprintable, self.values))
+
+    @cached_property
     def is_nearly_key(self) -> bool:
         """Whether nearly all cells are different ones: of a key the others are mistakes."""
         return len(self.values) >= EVEN * len(self.cells) > 0

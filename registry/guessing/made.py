@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from registry.errors import InputError, UnknownNameError, counted
 from registry.guessing.decide import decide
-from registry.guessing.files import Files, files
+from registry.guessing.files import Files, files, is_answers
 from registry.guessing.formats.marked import marked, unlike
 from registry.guessing.formats.rankings import rankings
 from registry.guessing.formats.span_lists import span_lists
@@ -124,7 +124,7 @@ def _guesses(given: Files, asked: Asked) -> Iterator[Guess]:
     for guess in (*found, *text):
         if named_as is not None and _is_measured(guess):  # an odd gold, where the file is not called so
             yield replace(_or_apart(guess), sure=OPEN)
-        elif named_as is not None and guess.reader.name in VALUE and (may_score_lines([
+        elif named_as is not None and guess.reader.name in VALUE and (is_answers(gold.path) or may_score_lines([
                 gold, *(given.document for given in systems)]) or _is_truth(guess, trial)):
             yield replace(guess, sure=OPEN, answer=f"--as {guess.reader.name}", means=(
                 f"{gold.path} is the gold: {guess.means}; if each file has scores of a system, make them columns of "

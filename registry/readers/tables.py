@@ -32,6 +32,7 @@ from registry.readers.parsing.json_lines import json_columns
 from registry.readers.parsing.parquet import parquet_rows
 from registry.readers.parsing.table_columns import Layout, Table, numbers_in, read_at_once
 
+_TRUTHS = {"true": True, "false": False}  # as text has them
 _NUMBER = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 T = TypeVar("T")
 Syntax = Literal["delimited", "jsonl", "json", "parquet"]
@@ -134,6 +135,8 @@ class TableReader(Reader):
         """
         if is_unscored(cell, self.unscored):
             return None
+        if isinstance(cell, str) and self.syntax == "delimited":
+            cell = _TRUTHS.get(cell.strip().casefold(), cell)
         if (is_truth := isinstance(cell, bool)) != document.made.setdefault(("truth", column), is_truth):
             others = "numbers" if is_truth else "true or false"
             raise document.error(f"{column!r} is {shown(cell)} where others before are {others}; write all as numbers, "

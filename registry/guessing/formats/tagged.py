@@ -115,7 +115,8 @@ def _guess(of: tuple[Document, Bio, Sequence[Item]], systems: Sequence[tuple[Giv
     if cluster:
         why.append(f"comments name {len(groups)} documents, whose sentences are not independent: whole documents are "
                    "swapped")
-    sure = LIKELY if lenient or (reader.header and several) or (len(reader.columns) > 2 and reader.label != "label") else SURE
+    is_open = several if reader.header else len(reader.columns) > 2 and reader.label != "label"
+    sure = LIKELY if lenient or is_open else SURE
     return Guess(gold, reader, tuple(chosen), tuple(why), sure, f"tags in {reader.label}: {types}", cluster=cluster)
 
 

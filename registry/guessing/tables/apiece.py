@@ -34,11 +34,15 @@ def apiece(everyone: Sequence[Given], asked: Asked) -> Iterator[Guess]:
     theirs = [next((ordered for one in tables(given.document) if (ordered := _in_order(one, table)) is not None), None)
               for given in everyone[1:]]
     alone = [(n,) for n in range(len(table.names)) if table.column(n).is_key and may_name(table, n)]
-    named = sorted(alone, key=lambda of: (table.names[of[0]] != "item", not is_id(table.names[of[0]])))
+    named = sorted(alone, key=lambda of: (not table.column(of[0]).is_printable, table.names[of[0]] != "item",
+                                          not is_id(table.names[of[0]])))
     keys = next((of for of in chain(named, naming(table)) if all(
         one is not None and together(one, of).values == together(table, of).values for one in theirs)), None)
-    if keys is None:
+    is_text = keys is not None and not together(table, keys).is_printable
+    if keys is None or (is_text and any(one is None or together(one, keys).cells != together(table, keys).cells
+                                        for one in theirs)):
         return
+    of_reader = () if is_text else keys  # rows are numbered where texts that no reader takes as names are in one order
     columns = [n for n, called in enumerate(table.names) if n not in keys and asked.names("score", table.names, called)
                and all(one is not None and (_has_scores(one, n) if table.header else _are_measures(one.column(n)))
                        for one in (table, *theirs))
@@ -48,7 +52,7 @@ def apiece(everyone: Sequence[Given], asked: Asked) -> Iterator[Guess]:
         raise InputError(f"the last row is called {last!r}, as one that sums up the others is; take such rows out of "
                          "all files", path=gold.path, item=last)
     for n in columns:
-        for guess in _of_column((gold, table, keys, n), everyone, asked):
+        for guess in _of_column((gold, table, of_reader, n), everyone, asked):
             yield replace(guess, sure=min(LIKELY, guess.sure)) if len(columns) > 1 else guess
 
 
@@ -80,7 +84,7 @@ def _has_scores(table: Table, n: int) -> bool:
 
 
 def _tells(files: Sequence[Table], keys: tuple[int, ...], n: int) -> bool:
-    """Whether a column may be what systems scored: it is not the same in all files, as what is of the items, nor one value."""
+    """Whether a column may be what systems scored: not the same in all files, as what is of items, nor one value."""
     of_items = [dict(zip(together(one, keys).cells, one.column(n).cells, strict=True)) for one in files]
     return any(of != of_items[0] for of in of_items) and any(len(one.column(n).values) > 1 for one in files)
 
@@ -111,7 +115,8 @@ def _of_column(of: tuple[Document, Table, tuple[int, ...], int], everyone: Seque
         is_sure = "better" in asked.options or (bool(named) and not (higher and lower))
         yield Guess(document, table_reader("scores", table, keys, {}), systems, (
             f"{document.path}: {table.written}; {table.why}",
-            f"items by {' and '.join(called(table, n) for n in keys)}: {counted(len(table.rows), 'item')}",
+            f"items by {' and '.join(called(table, n) for n in keys) or 'the number of the row'}: "
+            f"{counted(len(table.rows), 'item')}",
             f"no gold: {counted(len(systems), 'file')} have scores in {called(table, score)}, each those of a system",
             f"their mean, {better} is better"), SURE if is_sure else LIKELY,
             f"each file has scores of a system in {called(table, score)}, of which {better} ones are better",

@@ -32,8 +32,8 @@ _LOWER = frozenset((
     "aer", "cer", "cost", "distance", "err", "error", "errors", "latency", "loss", "mae", "mse", "nll", "perplexity",
     "ppl", "rmse", "ter", "time", "wer"))
 _NAMED = frozenset((  # measures whose direction their names need not say
-    "bertscore", "bleurt", "dice", "diff", "iou", "kappa", "mcc", "r1", "r2", "rank", "rl", "rouge1", "rouge2", "rougel", "sem",
-    "std", "stdev", "top1", "top5", "winrate"))
+    "bertscore", "bleurt", "dice", "diff", "iou", "kappa", "mcc", "r1", "r2", "rank", "rl", "rouge1", "rouge2",
+    "rougel", "sem", "std", "stdev", "top1", "top5", "winrate"))
 _KINDS = frozenset(("average", "avg", "controlled", "exact", "k", "l", "length", "lsum", "macro", "match", "mean",
                     "micro", "rate", "score", "weighted"))  # the other words of a measure's name
 _SHARED = 1.5  # rows of an item in long form, on average: fewer, and no two systems have it
@@ -76,7 +76,7 @@ def long_form(document: Document, table: Table, system: int, asked: Asked) -> In
 def system_column(table: Table) -> int | None:
     """The column of words that names systems, though it is not called so: with one or two others it names the rows."""
     words = [n for n, name in enumerate(table.names) if not table.column(n).is_mostly_numeric
-             and name.strip().casefold() not in _MEASURES]
+             and name.strip().casefold() not in _MEASURES and 2 * len(table.column(n).values) <= len(table.rows)]
     return next((n for n in words if _places(table, n)[0]), None)
 
 

@@ -61,8 +61,9 @@ def roles_of(table: Table, asked: Asked) -> Roles:
 def _keys(table: Table, flags: Sequence[int]) -> tuple[int, ...]:
     """The column that names items, or those that do together; none where the rows have to be numbered."""
     places = range(len(table.names))
-    unique = [n for n in places if table.column(n).is_key]
-    words = [n for n in places if n not in flags and not table.column(n).is_mostly_numeric]
+    unique = [n for n in places if table.column(n).is_key and table.column(n).is_printable]
+    words = [n for n in places if n not in flags and not table.column(n).is_mostly_numeric
+             and table.column(n).is_printable]
     of_words = [n for n in unique if n in words and not is_gold(table.names[n])]
     named = [n for n in unique if table.names[n].casefold().strip("# ") in COLUMNS | {"", "index"} - GOLDS
              or is_id(table.names[n])]

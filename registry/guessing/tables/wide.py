@@ -9,7 +9,7 @@ from shlex import quote
 from statistics import median
 
 from registry.errors import InputError
-from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Guess, System
+from registry.guessing.guess import LIKELY, OPEN, SURE, Asked, Guess, QuestionError, System
 from registry.guessing.looks import Column, Table, is_number, tables
 from registry.guessing.tables.keyed import table_reader, told_renamed
 from registry.guessing.tables.keys import called, is_cost, is_id, summary
@@ -62,10 +62,17 @@ def _check_named(document: Document, table: Table, roles: Roles) -> None:
     """See that a gold is named where columns have the same values, of which one may be the gold's.
 
     Raises:
+        QuestionError: Columns have true and false.
         InputError: Nothing says which one is.
     """
     if len(roles.flags) > 1 and not roles.numbers:
         names = [table.names[n] for n in roles.flags]
+        if _are_truths(table, roles.flags):
+            raise QuestionError(f"{', '.join(names[:_SHOWN])}{' ...' * (len(names) > _SHOWN)} have true and false; "
+                                "what are they? say it:", {
+                                    "--option better=higher": "what each system got right: true counts 1, false 0",
+                                    f"--option {quote(f'label={names[0]}')}": "this column is the gold, and the others "
+                                    "are what systems say"}, document.path)
         raise InputError(f"no column has numbers, and {', '.join(names)} have two values each: if these are "
                          "systems' results, write 1 and 0; if one is the gold, say so, as --option "
                          f"{quote(f'label={names[0]}')}", path=document.path)
@@ -78,12 +85,17 @@ def _check_named(document: Document, table: Table, roles: Roles) -> None:
                          f"--option {quote(f'label={names[0]}')}", path=document.path)
 
 
+def _are_truths(table: Table, flags: Sequence[int]) -> bool:
+    """Whether all flags are true and false."""
+    return all({cell.casefold() for cell in table.column(n).values} == {"true", "false"} for n in flags)
+
+
 def _check_shape(document: Document, table: Table, roles: Roles, asked: Asked) -> None:
     """See that rows are items, and columns systems.
 
     Raises:
         QuestionError: There is a row for each item and system.
-        InputError: Rows are systems, or pairs of them, or one is the mean of the others.
+        InputError: Rows are systems, or pairs of them, or one is the mean of the others; or columns are measures.
     """
     places = {name.strip().casefold(): n for n, name in enumerate(table.names)}
     if (pair := next((pair for pair in _PAIRS if pair <= places.keys()), None)) is not None:
@@ -102,13 +114,14 @@ def _check_shape(document: Document, table: Table, roles: Roles, asked: Asked) -
     if roles.keys and (last := summary(table.column(roles.keys[0]))) is not None:
         raise InputError(f"the last row is called {last!r}, as the {last} of the others is; take it out, or say --as "
                          "scores if it is an item", path=document.path, item=last)
-    measures = [table.names[n] for n in roles.numbers if is_measure(table.names[n])]
-    others = [n for n in roles.numbers if not is_size(table.names[n])]
-    if 1 < len(roles.numbers) and 0 < len(measures) >= len(others) / 2 + (len(others) > 1 == len(measures)) and not any(
+    numbers = [table.names[n] for n in roles.numbers]
+    measures, others = list(filter(is_measure, numbers)), [name for name in numbers if not is_size(name)]
+    are_most = len(measures) > 1 and 2 * len(measures) >= len(others)
+    if len(numbers) > 1 and measures and (are_most or len(measures) == len(others)) and not any(
             map(is_gold, table.names)):
-        raise InputError(f"columns seem to be measures, as {', '.join(measures[:_SHOWN])}, and no systems: a board needs "
-                         "the scores of one measure, a row for each item, and a column or a file for each system. If "
-                         "columns are systems here, say --as scores", path=document.path)
+        raise InputError(f"columns seem to be measures, as {', '.join(measures[:_SHOWN])}, and no systems: a board "
+                         "needs the scores of one measure, a row for each item, and a column or a file for each "
+                         "system. If columns are systems here, say --as scores", path=document.path)
 
 
 def _are_decimals(column: Column) -> bool:
@@ -221,10 +234,10 @@ def _all_flags(table: Table, n: int) -> bool:
 
 def _means(document: Document, table: Table, roles: Roles, asked: Asked) -> Iterator[Guess]:
     """All columns of numbers are systems' scores of the items, which are averaged."""
-    if not asked.allows("scores", "score") or not roles.numbers:
-        return
-    numbers = [n for n in roles.numbers if not _is_beside(table, n)]
-    if not numbers or (len(numbers) == 1 and table.names[numbers[0]].strip().casefold() in _LABELS):  # no system's
+    of_truth = roles.flags if "better" in asked.options and _are_truths(table, roles.flags) else ()
+    numbers = [n for n in roles.numbers or of_truth if not _is_beside(table, n)]
+    are_labels = len(numbers) == 1 and table.names[numbers[0]].strip().casefold() in _LABELS  # no system's
+    if not asked.allows("scores", "score") or not numbers or are_labels:
         return
     systems = _systems(document, table, roles, numbers, ("scores", "score"))
     why = reading(document, table, roles, [system.name for system in systems])
