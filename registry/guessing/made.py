@@ -126,9 +126,10 @@ def _guesses(given: Files, asked: Asked) -> Iterator[Guess]:
             yield replace(_or_apart(guess), sure=OPEN)
         elif named_as is not None and guess.reader.name in VALUE and (is_answers(gold.path) or may_score_lines([
                 gold, *(given.document for given in systems)]) or _is_truth(guess, trial)):
-            yield replace(guess, sure=OPEN, answer=f"--as {guess.reader.name}", means=(
-                f"{gold.path} is the gold: {guess.means}; if each file has scores of a system, make them columns of "
-                "one table, under the systems' names"))
+            other = ("if it is a system's, as its name says, name the gold before it" if is_answers(gold.path) else
+                     "if each file has scores of a system, make them columns of one table, under the systems' names")
+            yield replace(guess, sure=OPEN, answer=f"--as {guess.reader.name}",
+                          means=f"{gold.path} is the gold: {guess.means}; {other}")
         else:
             yield _or_apart(guess) if apart and guess.reader.name in (*VALUE, "multilabel") else guess
 

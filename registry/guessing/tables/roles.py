@@ -14,8 +14,8 @@ from registry.guessing.tables.keyed import DOCUMENTS
 from registry.guessing.tables.keys import called, counts, is_id, naming, summary, together
 from registry.readers import Document
 
-GOLDS = frozenset(("gold", "truth", "true", "target", "reference", "y_true", "gold_label", "label", "labels", "human",
-                   "correct", "answer", "gold_score"))
+GOLDS = frozenset(("gold", "truth", "true", "target", "reference", "y_true", "gold_label", "ground_truth", "label",
+                   "labels", "human", "correct", "answer", "gold_score"))
 _RIGHT = frozenset(("adjudicated", "annotated", "correct", "expected", "expert", "gold", "human", "manual", "true"))
 _VALUE = frozenset(("annotation", "annotations", "answer", "class", "label", "labels", "score", "sentiment", "tag"))
 _PARTS = 2  # columns: documents, say, and their sentences
