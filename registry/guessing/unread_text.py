@@ -13,6 +13,7 @@ from registry.readers import Document
 
 _LOOKED_AT = 200  # lines
 _PAIR = 2  # columns at least
+_CLASSES = 1000  # at the most, as of images
 
 
 def beside_text(gold: Document, systems: Sequence[Given]) -> InputError | None:
@@ -36,6 +37,10 @@ def numbers_of_tokens(gold: Document, systems: Sequence[Given]) -> InputError | 
     """Say how numbers of tokens are written, of which each line has those of its text."""
     for document in (gold, *(given.document for given in systems)):
         lines = [line for _, line in text_lines(document) if line.strip()]
+        widths = {len(line.split()) for line in lines}
+        if len(widths) == 1 and _PAIR <= max(widths) <= _CLASSES and are_decimals(lines):
+            return InputError(f"has {max(widths)} numbers on each line, as of how sure a system is of as many classes: "
+                              "write the label that has the highest one", path=document.path)
         if lines and are_decimals(lines) and sum(len(line.split()) for line in lines) > _PAIR * len(lines):
             return InputError("has several numbers on each line. Log-probabilities of tokens are read (--as logprobs "
                               '--option base=e) from lines such as {"item": "1", "logprobs": [-2.5, -0.1]}, and the '

@@ -25,6 +25,8 @@ WRONG = {  # the table; what the error says
     "an empty cell beside right numbers": (table(("id", "gold", "a", "b"), IDS, RATED, RATED_A, ["", *RATED_A[1:]]),
                                            "column 'b': "),
     "yes and no": (table(("id", "a", "b"), IDS, ["yes", "no"] * 12, ["no", "no", "yes"] * 8), "write 1 and 0; if one"),
+    "check marks": (table(("id", "a", "b", "c"), IDS, ["✓", "✗"] * 12, ["✗", "✓"] * 12, ["✗", "✗", "✓"] * 8),
+                    "a, b, c have '✓' and '✗': if these say what systems got right, write 1 and 0"),
     "measures": (table(("id", "R1", "R2", "RL", "Faithful"), IDS, RATED, RATED_A, RATED, RATED_A),
                  "columns seem to be measures, as R1, R2, RL"),
     "a place and no answers": (table(("id", "question_index", "label"), IDS, range(24), ["a", "b"] * 12),

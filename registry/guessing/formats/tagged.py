@@ -67,9 +67,19 @@ def tagged(gold: Document, systems: Sequence[Given], asked: Asked, trial: Trial)
         found = [one for one in theirs if one is not None]
         if len(found) == len(systems):
             said = {name: value for name, value in asked.options.items() if name in _SAID}
+            if any(given.document.path == gold.path for given in systems):
+                form = replace(form, tags=_repeated(gold, form, [given.document for given in systems]) or form.tags)
             form, found = replace(form, said=said), [replace(one, said=said) for one in found]
             guesses = list(_of_form(gold, form, list(zip(systems, found, strict=True)), asked, trial))
             yield from [one for one in guesses if not _is_copied(one, trial)] or guesses
+
+
+def _repeated(gold: Document, form: _Form, others: Sequence[Document]) -> tuple[int, ...]:
+    """The columns of tags that all files have alike: the gold's, where it is named as a system's file too."""
+    rows = [[split(line, form.separator) for _, line in text_lines(document) if line.strip()] for document in (
+        gold, *others)]
+    of_all = {n: [[row[n] if n < len(row) else "" for row in of] for of in rows] for n in form.tags}
+    return tuple(n for n, cells in of_all.items() if all(one == cells[0] for one in cells))
 
 
 def _of_form(gold: Document, form: _Form, systems: Sequence[tuple[Given, _Form]], asked: Asked,

@@ -44,7 +44,7 @@ def apiece(everyone: Sequence[Given], asked: Asked) -> Iterator[Guess]:
         return
     of_reader = () if is_text else keys  # rows are numbered where texts that no reader takes as names are in one order
     columns = [n for n, called in enumerate(table.names) if n not in keys and asked.names("score", table.names, called)
-               and all(one is not None and (_has_scores(one, n) if table.header else _are_measures(one.column(n)))
+               and all(one is not None and (_are_measures(one.column(n)) if _is_bare(table) else _has_scores(one, n))
                        for one in (table, *theirs))
                and ("score" in asked.options or is_measure(called) or _tells(
                    [one for one in (table, *theirs) if one is not None], keys, n))]
@@ -72,6 +72,11 @@ def _in_order(table: Table, other: Table) -> Table | None:
     columns = [table.column(table.names.index(name)).cells if name in shared else [""] * len(table.rows)
                for name in other.names]
     return replace(table, names=other.names, rows=list(zip(*columns, strict=True)), _columns={})
+
+
+def _is_bare(table: Table) -> bool:
+    """Whether values have no name that could tell what they are: below no header, or one for each item in JSON."""
+    return not table.header or (table.names_items and len(table.names) == len(("item", "value")))
 
 
 def _has_scores(table: Table, n: int) -> bool:

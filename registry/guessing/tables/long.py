@@ -48,7 +48,8 @@ def long_form(document: Document, table: Table, system: int, asked: Asked) -> In
     names, said = table.names, f"--as long --option {quote(f'system={table.names[system]}')}"
     what = f"a row for each item and system, by {called(table, system)}: a table in long form"
     items, run, others = _places(table, system)
-    scores = [n for n in sorted(others) if n not in items and not is_size(names[n]) and (
+    scores = [n for n in sorted(others) if n not in items and not is_size(names[n]) and names[n].strip() and len(
+        table.column(n).values) > 1 and (
         table.column(n).is_mostly_numeric or {cell.casefold() for cell in table.column(n).values} == {"true", "false"})]
     scores = [n for n in scores if names[n].strip().casefold() in _SCORES] or scores
     said += "".join(f" --option {name}={value}" for name, value in table.form.items() if (name, value) in (
@@ -68,7 +69,9 @@ def long_form(document: Document, table: Table, system: int, asked: Asked) -> In
             table.column(n).values) > 1 and names[n].strip().casefold() in _PARTS), None)) is not None:
         what += (f", with one board over all of {called(table, of)} (--option {quote(f'test_set={names[of]}')} makes "
                  "one of each)")
-    return QuestionError(f"{what}; which column has the scores, and which of them are better? say it:", {
+    left = [names[n] for n in scores[_SHOWN:]]
+    beside = f" Of others, such as {', '.join(left[:_SHOWN])}, likewise;" if left else ""
+    return QuestionError(f"{what}; which column has the scores, and which of them are better?{beside} say it:", {
         f"{said} --option {quote(f'score={names[n]}')} --option better={better}": "" for n in scores[:_SHOWN]
         for better in _betters(names[n]) if asked.options.get("better", better) == better}, document.path)
 
@@ -77,7 +80,7 @@ def system_column(table: Table) -> int | None:
     """The column of words that names systems, though it is not called so: with one or two others it names the rows."""
     words = [n for n, name in enumerate(table.names) if not table.column(n).is_mostly_numeric
              and name.strip().casefold() not in _MEASURES and 2 * len(table.column(n).values) <= len(table.rows)]
-    return next((n for n in words if _places(table, n)[0]), None)
+    return next((n for n in sorted(words, key=lambda n: len(table.column(n).values)) if _places(table, n)[0]), None)
 
 
 def _places(table: Table, system: int) -> tuple[tuple[int, ...], int | None, list[int]]:

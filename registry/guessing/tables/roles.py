@@ -15,9 +15,13 @@ from registry.guessing.tables.keys import called, counts, is_id, naming, summary
 from registry.readers import Document
 
 GOLDS = frozenset(("gold", "truth", "true", "target", "reference", "y_true", "gold_label", "ground_truth", "label",
-                   "labels", "human", "correct", "answer", "gold_score"))
-_RIGHT = frozenset(("adjudicated", "annotated", "correct", "expected", "expert", "gold", "human", "manual", "true"))
-_VALUE = frozenset(("annotation", "annotations", "answer", "class", "label", "labels", "score", "sentiment", "tag"))
+                   "labels", "human", "correct", "answer", "gold_score", "actual", "actuals", "expected",
+                   "experimental", "ground truth", "groundtruth", "gt", "measured", "obs", "observation", "observed",
+                   "y_test"))
+_RIGHT = frozenset(("actual", "adjudicated", "annotated", "correct", "expected", "experimental", "expert", "gold",
+                    "ground", "human", "manual", "measured", "observed", "reference", "target", "true"))
+_VALUE = frozenset(("annotation", "annotations", "answer", "class", "label", "labels", "score", "sentiment", "tag",
+                    "truth", "value", "values"))
 _PARTS = 2  # columns: documents, say, and their sentences
 _FLAGS = ({"true", "false"}, {"yes", "no"}, {"0", "1"}, {"y", "n"}, {"t", "f"})
 

@@ -20,10 +20,11 @@ from registry.metrics import Mean, Metric
 from registry.readers import Document
 
 _SYSTEM = frozenset((  # what a column that names systems is called, in one of its words
-    "alg", "algo", "algorithm", "approach", "classifier", "framework", "method", "model", "models", "participant",
-    "submission", "system", "team"))
+    "agent", "alg", "algo", "algorithm", "approach", "classifier", "framework", "method", "model", "models",
+    "participant", "solver", "submission", "system", "team"))
 _PLACE = re.compile(r"(?<![a-z])(idx|index|fold|split)$")  # how a column ends that says where an item stands
 _LABELS = frozenset(("gold", "label", "labels", "target", "truth", "y_true"))
+_TWO = 2  # values, which may stand for right and wrong
 _SHOWN = 4  # columns in a message
 _NAME = frozenset(("id", "name"))  # the other words of such a column
 _PAIRS = ({"model_a", "model_b"}, {"system_a", "system_b"}, {"model_1", "model_2"}, {"system_1", "system_2"})
@@ -79,6 +80,12 @@ def _check_named(document: Document, table: Table, roles: Roles) -> None:
     words = [n for n in roles.words if not table.column(n).is_nearly_key]
     alike = next((found for m, first in enumerate(words) if len(found := [first, *(
         n for n in words[m + 1:] if _is_like(table.column(n), table.column(first)))]) > 2), [])
+    marks = sorted({value for n in alike for value in table.column(n).values})
+    if len(marks) == _TWO:
+        names = [table.names[n] for n in alike]
+        raise InputError(f"{', '.join(names)} have {' and '.join(map(repr, marks))}: if these say what systems got "
+                         "right, write 1 and 0 for them; if one column is the gold, say so, as --option "
+                         f"{quote(f'label={names[0]}')}", path=document.path)
     if alike:
         names = [table.names[n] for n in alike]
         raise InputError(f"{', '.join(names)} have the same labels, and no name says which is the gold; say it, as "
@@ -107,7 +114,8 @@ def _check_shape(document: Document, table: Table, roles: Roles, asked: Asked) -
         if 2 * len(table.column(system).values) > len(table.rows):  # most have one row
             raise InputError(f"rows seem to be systems, by {called(table, system)}, and columns what is measured of "
                              "them; a board needs the scores of all items: a row for each item, and a column for each "
-                             "system. If rows are items here, say --as scores", path=document.path)
+                             "system, so if columns are items here, transpose it. If rows are items, say --as scores",
+                             path=document.path)
         raise long_form(document, table, system, asked)
     if not roles.keys and (system := system_column(table)) is not None:
         raise long_form(document, table, system, asked)
@@ -115,6 +123,7 @@ def _check_shape(document: Document, table: Table, roles: Roles, asked: Asked) -
         raise InputError(f"the last row is called {last!r}, as the {last} of the others is; take it out, or say --as "
                          "scores if it is an item", path=document.path, item=last)
     numbers = [table.names[n] for n in roles.numbers]
+    _check_sure(document, table, roles, asked)
     measures, others = list(filter(is_measure, numbers)), [name for name in numbers if not is_size(name)]
     are_most = len(measures) > 1 and 2 * len(measures) >= len(others)
     if len(numbers) > 1 and measures and (are_most or len(measures) == len(others)) and not any(
@@ -122,6 +131,29 @@ def _check_shape(document: Document, table: Table, roles: Roles, asked: Asked) -
         raise InputError(f"columns seem to be measures, as {', '.join(measures[:_SHOWN])}, and no systems: a board "
                          "needs the scores of one measure, a row for each item, and a column or a file for each "
                          "system. If columns are systems here, say --as scores", path=document.path)
+
+
+def _check_sure(document: Document, table: Table, roles: Roles, asked: Asked) -> None:
+    """See that numbers are no systems' doubts of which of two labels an item has.
+
+    Raises:
+        InputError: They seem to be.
+    """
+    right = next((n for n in (*roles.flags, *roles.words) if is_gold(table.names[n]) and len(
+        table.column(n).values) == _TWO), None)
+    if right is None or right in roles.numbers or len(roles.numbers) < _TWO or "better" in asked.options or not all(
+            _are_shares(table.column(n)) and not any(directions(table.names[n])) for n in roles.numbers):
+        return
+    raise InputError(f"{called(table, right)} has two labels, {' and '.join(sorted(table.column(right).values))}, and "
+                     "other columns have numbers from 0 to 1, as of how sure systems are: for rank correlation write 1 "
+                     "for the label of which more is more, 0 for the other, and say --as scores; or write the labels "
+                     "that systems decide for. If they are what each scored, say --option better=higher",
+                     path=document.path)
+
+
+def _are_shares(column: Column) -> bool:
+    """Whether a column has numbers from 0 to 1, not all of them whole."""
+    return column.is_numeric and not column.is_whole and all(0 <= float(cell) <= 1 for cell in column.values)
 
 
 def _are_decimals(column: Column) -> bool:
