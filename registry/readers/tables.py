@@ -167,7 +167,7 @@ class TableReader(Reader):
 
     def _objects(self, document: Document, names: Sequence[str]) -> Iterator[tuple[int, list[Any]]]:
         of_item = self.item[0] if len(self.item) == 1 else None
-        rows = (json_entries(document, of_item, names[1] if len(names) == 2 else None) if self.syntax == "json"
+        rows = (json_entries(document, of_item, (*names, "")[1] if len(names) <= 2 else None) if self.syntax == "json"
                 else json_rows(document, Written(self.separator, self.comment)))
         for number, entry in rows:
             cells = [at_path(entry, name) for name in names]
